@@ -1,0 +1,182 @@
+"""The value types a parsed lab report is made of.
+
+Plain frozen dataclasses, field names as on the wire (contract 7.4). Nothing here
+reads a file or decides anything. A field is None where the report does not say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class SampleType(StrEnum):
+    """What was examined (contract 7.4, open set)."""
+
+    URINE = "urine"
+    BLOOD = "serum_plasma_blood"
+    CAPILLARY_BLOOD = "capillary_blood"
+    STOOL = "stool"
+    SALIVA = "saliva"
+    OTHER = "other"
+    UNKNOWN = "unknown"
+
+
+class MeasurementKind(StrEnum):
+    """How the value came to be (contract 7.4, open set)."""
+
+    DIRECT = "direct"
+    CALCULATED = "calculated"
+    RATIO = "ratio"
+    UNKNOWN = "unknown"
+
+
+class ResultType(StrEnum):
+    """The form of the value text (contract 7.4, open set)."""
+
+    NUMERIC = "numeric"
+    RANGE = "range"
+    COMMENT = "comment"
+    BOOLEAN = "boolean"
+    DURATION = "duration"
+    PERCENTAGE = "percentage"
+    RATIO = "ratio"
+
+
+class LoincMatchStatus(StrEnum):
+    """Whether the first candidate may be used without a person (contract 7.4)."""
+
+    AUTO_MATCH = "auto_match"
+    NEEDS_REVIEW = "needs_review"
+    NO_MATCH = "no_match"
+
+
+class Interpretation(StrEnum):
+    """The value against its own printed range (contract 7.4, open set)."""
+
+    NORMAL = "normal"
+    ABNORMAL = "abnormal"
+    CRITICAL = "critical"
+    UNKNOWN = "unknown"
+
+
+class FailureReason(StrEnum):
+    """Why a report could not be parsed (contract 7.2, open set)."""
+
+    INVALID_INPUT = "invalid_input"
+    LOW_QUALITY = "low_quality"
+    NOT_ENGLISH = "not_english"
+    TOO_MANY_PAGES = "too_many_pages"
+    PROCESSING_ERROR = "processing_error"
+
+
+class Point(NamedTuple):
+    """A place on a page, in points (1/72 inch) from the page's top left corner."""
+
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a text stands: 1-based page, and a polygon around it."""
+
+    page: int
+    polygon: tuple[Point, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where each part of a row was read; None where the part is not printed."""
+
+    name: Place | None = None
+    value: Place | None = None
+    units: Place | None = None
+    reference_range: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """How sure the parser is of each part, 0 to 1; None where there is no such part."""
+
+    text: float | None = None
+    row: float | None = None
+    loinc: float | None = None
+    unit: float | None = None
+    range: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoincMatch:
+    """One LOINC candidate: the code with LOINC's own long common name beside it.
+
+    confidence_score runs from 0 to 1. display_name and aliases are Assay's own.
+    """
+
+    loinc_code: str
+    loinc_name: str
+    display_name: str | None
+    aliases: tuple[str, ...]
+    confidence_score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedResult:
+    """One biomarker row, every text as printed.
+
+    min_reference_range and max_reference_range are in the unit of the row, and None
+    on a side the printed range does not bound.
+    """
+
+    test_name: str
+    value: str
+    type: ResultType | None = None
+    units: str | None = None
+    min_reference_range: float | None = None
+    max_reference_range: float | None = None
+    reference_range: str | None = None
+    source_panel_name: str | None = None
+    sample_type: SampleType | None = None
+    measurement_kind: MeasurementKind | None = None
+    loinc_matches: tuple[LoincMatch, ...] = ()
+    loinc_match_status: LoincMatchStatus = LoincMatchStatus.NO_MATCH
+    interpretation: Interpretation = Interpretation.UNKNOWN
+    is_above_max_range: bool | None = None
+    is_below_min_range: bool | None = None
+    provenance: Provenance = Provenance()
+    confidence: Confidence = Confidence()
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """Who and what the report is about, as printed; dates as YYYY-MM-DD."""
+
+    patient_first_name: str | None = None
+    patient_last_name: str | None = None
+    dob: str | None = None
+    gender: str | None = None
+    lab_name: str | None = None
+    date_reported: str | None = None
+    date_collected: str | None = None
+    specimen_number: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedReport:
+    """A whole report: header and rows in reading order."""
+
+    metadata: Metadata
+    results: tuple[ParsedResult, ...]
+    pages: int
+
+
+class UnreadableReport(Exception):
+    """The file can't be turned into results; `reason` goes to the wire.
+
+    Never carries text of the report.
+    """
+
+    def __init__(self, reason: FailureReason) -> None:
+        super().__init__(reason.value)
+        self.reason = reason
