@@ -52,6 +52,14 @@ class LoincMatchStatus(StrEnum):
     NO_MATCH = "no_match"
 
 
+class Sensitivity(StrEnum):
+    """Of a microbe to a drug (contract 7.4, open set)."""
+
+    SENSITIVE = "sensitive"
+    INSENSITIVE = "insensitive"
+    UNKNOWN = "unknown"
+
+
 class Interpretation(StrEnum):
     """The value against its own printed range (contract 7.4, open set)."""
 
@@ -139,6 +147,7 @@ class ParsedResult:
     source_panel_name: str | None = None
     sample_type: SampleType | None = None
     measurement_kind: MeasurementKind | None = None
+    sensitivity: Sensitivity | None = None
     loinc_matches: tuple[LoincMatch, ...] = ()
     loinc_match_status: LoincMatchStatus = LoincMatchStatus.NO_MATCH
     interpretation: Interpretation = Interpretation.UNKNOWN
