@@ -1,0 +1,16 @@
+"""Units as laboratories print them: their UCUM text and what they measure."""
+
+from __future__ import annotations
+
+from .dimensions import Dimension, dimension_of, property_agrees
+from .reading import looks_like_units, normalise_units, read_units, unit_agrees
+
+__all__ = [
+    "Dimension",
+    "dimension_of",
+    "looks_like_units",
+    "normalise_units",
+    "property_agrees",
+    "read_units",
+    "unit_agrees",
+]

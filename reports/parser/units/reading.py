@@ -1,0 +1,223 @@
+"""Reading a printed unit into UCUM.
+
+Spelling is repaired and parts are put together here; the parts themselves are in
+spellings.py. Converts nothing: a value stays in the unit it was printed in.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from .dimensions import property_agrees
+from .spellings import (
+    ACTIVITIES,
+    COUNTED,
+    FIELDS,
+    MASSES,
+    MULTIPLIERS,
+    SUBSTANCES,
+    TIMES,
+    VOLUMES,
+    WHOLE,
+)
+
+_LONGEST = 48
+
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+
+# What a unit cell may carry besides the unit: how the value was found ("mg/dL
+# (calc)"), never what it is measured in.
+_REMARKS = re.compile(
+    r"\(?\b(?:calc(?:ulated)?|calculation|measured|estimated)\b\.?\)?", re.IGNORECASE
+)
+_POWER = re.compile(
+    r"x?10(?:\*\*|e\+?|\^+|[*x'’´`~\"°+-]|exp)?\(?(3|4|5|6|9|11|12)\)?(?=$|[/a-z])"
+)
+_ROUND_THOUSANDS = re.compile(r"x?(10{3}|10{5}|10{6}|10{9})(?=$|[/a-z])")
+_CREATININE = re.compile(
+    r"[(.-]*(?:of)?(?:ur|urine|urinary)?"
+    r"(?:creat(?:inine|inin|inina|ine|n|i|inin)?|crea|crt|cr|krea(?:tinin)?)\)?"
+)
+_PER_SURFACE = re.compile(r"ml?/?(?:min|mn|mt|m|s|sec)?[/x*(]*1\.?73.*")
+
+# A single letter is a flag far more often than a unit, save these, in lower case.
+_LONE_LETTERS = frozenset({"s", "g"})
+_FLAG_WORDS = frozenset({"lo", "hi", "low", "high", "no", "c", "iv", "m", "eia", "od"})
+_NAME_WORDS = frozenset({"inr", "ph", "gpl", "mpl", "apl", "eu", "bu", "u", "h"})
+
+
+def _squeeze(text: str) -> str:
+    text = unicodedata.normalize("NFKC", text.translate(_SUPERSCRIPTS))
+    text = _REMARKS.sub(" ", text).casefold()
+    text = text.replace("μ", "u").replace("µ", "u").replace("⁄", "/").replace("∕", "/")
+    text = text.replace("×", "x").replace("\\", "/").replace("|", "l")
+    text = re.sub(r"\bper\b", "/", text)
+    text = re.sub(r"[\s\[\]{}_]+", "", text)
+    while len(text) > 1 and text[0] == "(" and text[-1] == ")":
+        text = text[1:-1]
+    text = re.sub(r"1[.,]?7[38]", "1.73", text)
+    text = re.sub(r"\.(?!73)", "", text)
+    text = re.sub(r"/{2,}", "/", text)
+    text = text.replace("mo1", "mol").replace("moi", "mol").replace("rng/", "mg/")
+    return text.strip(",;:-=#")
+
+
+def _read_count(text: str) -> str | None:
+    exponent, rest = 0, text
+    power = _POWER.match(text)
+    thousands = _ROUND_THOUSANDS.match(text)
+    if power:
+        exponent, rest = int(power[1]), text[power.end() :]
+    elif thousands:
+        exponent, rest = len(thousands[1]) - 1, text[thousands.end() :]
+    head, stroke, tail = rest.partition("/")
+    head = head.removeprefix("x").removeprefix("in")
+    if not exponent:
+        for word, power_of_ten in MULTIPLIERS.items():
+            if head.startswith(word):
+                left = head[len(word) :]
+                per_volume = not stroke and len(word) > 1 and left in VOLUMES
+                if per_volume or (stroke and (not left or left in COUNTED)):
+                    exponent, head = power_of_ten, left
+                    break
+    if head in COUNTED:
+        head = ""
+    if not stroke:
+        # "cumm" alone, "lakhs cumm" and "x10^3 uL" lost their stroke.
+        if exponent and not head:
+            return f"10*{exponent}" if power else None
+        if head in VOLUMES and (exponent or (VOLUMES[head] == "uL" and "mm" in head)):
+            head, tail = "", head
+        elif head in FIELDS and len(head) > 2:
+            return f"/{FIELDS[head]}"
+    if head or not tail:
+        return None
+    for word in COUNTED:
+        if len(word) > 1 and tail.startswith(word):
+            tail = tail.removeprefix(word).lstrip("/")
+    if tail in FIELDS and not exponent:
+        return f"/{FIELDS[tail]}"
+    volume = VOLUMES.get(tail) or VOLUMES.get(tail.removesuffix("blood"))
+    if volume is None:
+        return None
+    if exponent == 9 and volume == "uL":
+        # Printed ("Bin/µL"), but a billion cells are only ever counted per litre.
+        volume = "L"
+    return f"10*{exponent}/{volume}" if exponent else f"/{volume}"
+
+
+def _read_denominator(text: str) -> str | None:
+    if text in VOLUMES:
+        return VOLUMES[text]
+    if text in TIMES:
+        return TIMES[text]
+    for table in (SUBSTANCES, MASSES):
+        for spelling, unit in table.items():
+            if text == spelling:
+                return unit
+            if text.startswith(spelling):
+                rest = text[len(spelling) :]
+                if _CREATININE.fullmatch(rest):
+                    return f"{unit}{{creat}}"
+                if rest in ("hb", "hgb", "ofhb", "haemoglobin", "hemoglobin"):
+                    return f"{unit}{{Hb}}" if unit == "g" else unit
+                if rest in ("stool", "feces", "faeces"):
+                    return unit
+    for spelling, unit in TIMES.items():
+        if text.startswith(spelling) and text[len(spelling) :] in ("urine", "vol", "s"):
+            return unit
+    if re.fullmatch(r"10[*^e]?12(?:rbc)?", text):
+        return "10*12"
+    return None
+
+
+def _read_quotient(text: str) -> str | None:
+    remark = ""
+    for name in ("feu", "ddu"):
+        if name in text:
+            text = text.replace(f"({name})", "").replace(name, "")
+            remark = f"{{{name.upper()}}}"
+    head, _, tail = text.partition("/")
+    head = head.removeprefix("x").strip("-")
+    numerator = MASSES.get(head) or SUBSTANCES.get(head) or ACTIVITIES.get(head)
+    if numerator is None and head in VOLUMES and len(head) <= 2:
+        numerator = VOLUMES[head]
+    if numerator is None:
+        return None
+    if _PER_SURFACE.fullmatch(f"{head}/{tail}"):
+        return "mL/min/{1.73_m2}"
+    if tail in ("h", "hr") and numerator in MASSES.values():
+        return f"{numerator}/h"
+    denominator = _read_denominator(tail)
+    if denominator is None:
+        return None
+    return f"{numerator}/{denominator}{remark}"
+
+
+def _read(squeezed: str) -> str | None:
+    if squeezed in WHOLE:
+        return WHOLE[squeezed]
+    alone = MASSES.get(squeezed) or TIMES.get(squeezed)
+    if alone:
+        return alone
+    if squeezed in VOLUMES and "mm" not in squeezed:
+        return VOLUMES[squeezed]
+    return (
+        _read_count(squeezed)
+        or (_read_quotient(squeezed) if "/" in squeezed else None)
+        or ACTIVITIES.get(squeezed)
+    )
+
+
+@lru_cache(maxsize=8192)
+def read_units(text: str) -> tuple[str, ...]:
+    """Every UCUM reading of a printed unit, the likeliest first; empty when unknown.
+
+    Two readings arise from capitals: "G/L" is giga per litre on European counts and
+    grams per litre on a page printed in capitals.
+    """
+
+    if len(text) > _LONGEST:
+        return ()
+    squeezed = _squeeze(text)
+    if not squeezed or squeezed.isdigit():
+        return ()
+    if squeezed in ("g/l", "t/l") and text.strip()[0] in "GT":
+        count = "10*9/L" if squeezed[0] == "g" else "10*12/L"
+        return (count, "g/L") if squeezed[0] == "g" else (count,)
+    reading = _read(squeezed)
+    return (reading,) if reading else ()
+
+
+def normalise_units(text: str) -> str | None:
+    """The canonical UCUM text of a printed unit, or None when it is unknown."""
+
+    readings = read_units(text)
+    return readings[0] if readings else None
+
+
+@lru_cache(maxsize=8192)
+def looks_like_units(text: str) -> bool:
+    """Whether a text standing beside a value is a unit rather than a word or a flag.
+
+    Stricter than normalise_units: single letters and short words that are flags,
+    names or methods elsewhere on a report are refused.
+    """
+
+    stripped = text.strip()
+    if len(stripped) == 1:
+        return stripped in _LONE_LETTERS or stripped in "%‰"
+    if stripped.casefold() in _FLAG_WORDS or stripped.casefold() in _NAME_WORDS:
+        return False
+    return bool(read_units(stripped))
+
+
+def unit_agrees(*, property: str, units: str) -> bool | None:
+    """Whether a printed unit can express a LOINC property; None when it can't say."""
+
+    verdicts = [property_agrees(property=property, unit=u) for u in read_units(units)]
+    if True in verdicts:
+        return True
+    return False if False in verdicts else None
