@@ -1,0 +1,19 @@
+// data-dialog="id" opens a <dialog>; data-close shuts the one it is in.
+document.addEventListener("click", (event) => {
+  const opener = event.target.closest("[data-dialog]");
+  if (opener) document.getElementById(opener.dataset.dialog).showModal();
+  if (event.target.closest("[data-close]")) event.target.closest("dialog").close();
+});
+
+// A press on the backdrop shuts a dialog that opted in with data-light.
+document.addEventListener("mousedown", (event) => {
+  const dialog = event.target;
+  if (!dialog.matches("dialog[data-light]")) return;
+  const { left, right, top, bottom } = dialog.getBoundingClientRect();
+  const inside =
+    event.clientX >= left &&
+    event.clientX <= right &&
+    event.clientY >= top &&
+    event.clientY <= bottom;
+  if (!inside) dialog.close();
+});

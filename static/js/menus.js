@@ -1,0 +1,28 @@
+// Menus are popovers: put each beside its button, flip when short of room, arrows move.
+const EDGE = 8;
+
+document.addEventListener(
+  "toggle",
+  (event) => {
+    const menu = event.target;
+    if (!menu.matches?.(".menu") || event.newState !== "open") return;
+    const button = document.querySelector(`[popovertarget="${menu.id}"]`);
+    const { left, top, bottom } = button.getBoundingClientRect();
+    const { offsetWidth: width, offsetHeight: height } = menu;
+    const below = bottom + height + EDGE <= innerHeight;
+    menu.style.left = `${Math.max(EDGE, Math.min(left, innerWidth - width - EDGE))}px`;
+    menu.style.top = `${below ? bottom + 6 : Math.max(EDGE, top - height - 6)}px`;
+    menu.querySelector("a, button")?.focus();
+  },
+  true, // toggle does not bubble
+);
+
+document.addEventListener("keydown", (event) => {
+  const menu = event.target.closest?.(".menu");
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!menu || !step) return;
+  event.preventDefault();
+  const items = [...menu.querySelectorAll("a, button")];
+  const here = items.indexOf(document.activeElement);
+  items[(here + step + items.length) % items.length].focus();
+});

@@ -1,0 +1,12 @@
+// After htmx has swapped: focus the first invalid field, read a changed count aloud.
+document.addEventListener("htmx:after:swap", (event) => {
+  const { ctx } = event.detail;
+  const target =
+    typeof ctx.target === "string" ? document.querySelector(ctx.target) : ctx.target;
+  const region = target?.isConnected ? target : document;
+  if (ctx.response?.status === 422) {
+    region.querySelector('[aria-invalid="true"]')?.focus();
+  }
+  const news = region.querySelector("[data-announce]");
+  if (news) document.getElementById("live").textContent = news.textContent.trim();
+});
