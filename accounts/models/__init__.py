@@ -1,0 +1,19 @@
+"""Tables of teams, the people who log in, keys and the audit.
+
+Must not be here: anything about end users, orders or reports.
+"""
+
+from accounts.models.api_key import ApiKey
+from accounts.models.audit import AuditEntry
+from accounts.models.member import Member
+from accounts.models.team import Membership, Organisation, Team, Tenant
+
+__all__ = [
+    "ApiKey",
+    "AuditEntry",
+    "Member",
+    "Membership",
+    "Organisation",
+    "Team",
+    "Tenant",
+]

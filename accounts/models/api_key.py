@@ -1,0 +1,38 @@
+"""ApiKey: how a customer's server authenticates. Only a digest of the key is kept."""
+
+from __future__ import annotations
+
+import uuid
+
+
+from django.db import models
+from django.utils import timezone
+
+from portal.lib.tenancy import TenantOwned
+
+
+class ApiKey(TenantOwned):
+    """A key of one tenant; `digest` is the SHA-256 of the whole key text.
+
+    `prefix` and `last_four` are what people see of it later.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    label = models.CharField(max_length=80)
+    prefix = models.CharField(max_length=20)
+    last_four = models.CharField(max_length=4)
+    digest = models.BinaryField(max_length=32, unique=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta(TenantOwned.Meta):
+        indexes = [models.Index(fields=["tenant", "created_at"])]
+
+    def __str__(self) -> str:
+        return self.masked
+
+    @property
+    def masked(self) -> str:
+        """The key as it may be shown: prefix, dots, last four (contract 9.1)."""
+        return f"{self.prefix}...{self.last_four}"

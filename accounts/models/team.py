@@ -1,0 +1,112 @@
+"""Organisation, Team, Tenant and Membership: who the customers are.
+
+An Organisation has Teams; a Team has a Tenant for each environment; every row of
+customers' data belongs to a Tenant.
+"""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.utils import timezone
+
+from accounts.states import Environment, Region, Role
+
+
+class Organisation(models.Model):
+    """A customer; its teams share members and lab accounts."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    name = models.CharField(max_length=80)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Team(models.Model):
+    """What the wire calls a team: `id` is its `team_id`."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organisation = models.ForeignKey(
+        Organisation, on_delete=models.PROTECT, related_name="teams"
+    )
+    name = models.CharField(max_length=80)
+    slug = models.SlugField(max_length=80, unique=True)
+    region = models.CharField(
+        max_length=2, choices=Region.choices, default=Region.US
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Tenant(models.Model):
+    """A team in one environment, with the settings of contract 9.2.
+
+    A new tenant's settings are those of `accounts.operations.teams.create_team`: the
+    defaults of the last three differ by environment.
+    """
+
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="tenants")
+    environment = models.CharField(max_length=10, choices=Environment.choices)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    partial_webhooks_enabled = models.BooleanField(default=False)
+    minor_ordering_enabled = models.BooleanField(default=False)
+    reject_duplicate_connection = models.BooleanField(default=False)
+    sdk_per_device_activity_timeseries = models.BooleanField(default=False)
+    lab_tests_patient_sms_communication_enabled = models.BooleanField(default=True)
+    lab_tests_patient_email_communication_enabled = models.BooleanField(default=True)
+    critical_result_notification_email = models.EmailField(null=True, blank=True)  # noqa: DJ001 - null on the wire
+    brand_information = models.JSONField(null=True, blank=True)
+    logo_url = models.URLField(null=True, blank=True)  # noqa: DJ001 - null on the wire
+    lab_report_parsing_enabled = models.BooleanField(default=False)
+    lab_report_human_review_enabled = models.BooleanField(default=False)
+    early_psc_booking_enabled = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["team", "environment"], name="tenant_once_per_environment"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.team_id} {self.environment}"
+
+    @property
+    def is_sandbox(self) -> bool:
+        """Whether demo connections, simulation and the user cap apply."""
+        return self.environment == Environment.SANDBOX
+
+
+class Membership(models.Model):
+    """A member in a team, with one role or several."""
+
+    member = models.ForeignKey(
+        "accounts.Member", on_delete=models.CASCADE, related_name="memberships"
+    )
+    team = models.ForeignKey(
+        Team, on_delete=models.PROTECT, related_name="memberships"
+    )
+    roles = ArrayField(models.CharField(max_length=20, choices=Role.choices))
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["member", "team"], name="membership_once_per_team"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(roles__contained_by=list(Role.values))
+                & models.Q(roles__len__gt=0),
+                name="membership_roles_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.member_id} in {self.team_id}"

@@ -1,0 +1,69 @@
+"""The audit writer: every change and every read of health data passes through here.
+
+Must not be here: reading the audit (accounts.queries).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from accounts.models import AuditEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from portal.lib.actor import Actor
+
+
+def record_change(
+    *,
+    tenant: Tenant,
+    actor: Actor,
+    verb: str,
+    subject: str,
+    subject_id: object,
+    user_uuid: UUID | None = None,
+    changes: Mapping[str, object] | None = None,
+) -> None:
+    """Write an audit line for a change, in the caller's transaction.
+
+    `verb` is the operation's name. `changes` maps a field to `[old, new]`; of patient
+    details give the names alone, as `{"fields": [...]}`. Source: Ours (architecture
+    2.6): append-only, so that nothing in it can be taken back.
+    """
+    AuditEntry(
+        tenant=tenant,
+        verb=verb,
+        subject=subject,
+        subject_id=str(subject_id),
+        user_uuid=user_uuid,
+        actor_kind=actor.kind,
+        actor_key=actor.key,
+        actor_label=actor.label,
+        address=actor.address,
+        changes=dict(changes or {}),
+    ).save(force_insert=True)
+
+
+def record_read(
+    *,
+    tenant: Tenant,
+    actor: Actor,
+    subject: str,
+    subject_id: object,
+    user_uuid: UUID | None = None,
+) -> None:
+    """Write an audit line for a read of health data.
+
+    `subject_id` is the wire id of what was read, or of whose it is. Source: as above.
+    """
+    record_change(
+        tenant=tenant,
+        actor=actor,
+        verb="read",
+        subject=subject,
+        subject_id=subject_id,
+        user_uuid=user_uuid,
+    )

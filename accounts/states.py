@@ -1,0 +1,105 @@
+"""Roles, areas and the permission matrix, and the environments of a team.
+
+Lives here: closed sets and the one table that says who may do what. Must not be here:
+how a request is checked against it.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from django.db.models import TextChoices
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Environment(TextChoices):
+    """The two environments of a team (contract 1.8, closed)."""
+
+    SANDBOX = "sandbox", "Sandbox"
+    PRODUCTION = "production", "Production"
+
+
+class Region(TextChoices):
+    """Where a team's data lives; part of its keys (contract 1.2)."""
+
+    US = "us", "United States"
+    EU = "eu", "Europe"
+
+
+class Role(TextChoices):
+    """What a member is in a team; a member may hold several (closed)."""
+
+    OWNER = "owner", "Owner"
+    ADMIN = "admin", "Admin"
+    CLINICIAN = "clinician", "Clinician"
+    LAB_STAFF = "lab_staff", "Lab staff"
+    DEVELOPER = "developer", "Developer"
+    VIEWER = "viewer", "Viewer"
+
+
+class Area(TextChoices):
+    """What a right is about; each page and operation belongs to one."""
+
+    USERS = "users", "Users and wearable data"
+    PATIENT_DETAILS = "patient_details", "Patient details"
+    ORDERS = "orders", "Orders and results"
+    BOOKINGS = "bookings", "Bookings"
+    REPORTS = "reports", "Reports: upload, pages and parsed values"
+    SIGN_REPORTS = "sign_reports", "Review and sign reports, acknowledge results"
+    CATALOGUE = "catalogue", "Lab accounts and catalogue"
+    WEBHOOKS = "webhooks", "Webhooks and deliveries"
+    API_KEYS = "api_keys", "API keys"
+    TEAM = "team", "Members and settings"
+    AUDIT = "audit", "Audit"
+    DELETE_USERS = "delete_users", "Delete a user"
+    DELETE_TEAM = "delete_team", "Delete the team"
+
+
+class Access(StrEnum):
+    """How far a right goes; writing includes reading."""
+
+    NONE = "none"
+    READ = "read"
+    WRITE = "write"
+    WRITE_SANDBOX = "write_sandbox"  # writes in the sandbox, nothing in production
+
+
+_LETTERS = {
+    "-": Access.NONE,
+    "R": Access.READ,
+    "W": Access.WRITE,
+    "S": Access.WRITE_SANDBOX,
+}
+# Columns in the order of Role. Source: Ours (architecture 2.6).
+_ROWS = {
+    Area.USERS: "W W R R R R",
+    Area.PATIENT_DETAILS: "W W R W - -",
+    Area.ORDERS: "W W R W R R",
+    Area.BOOKINGS: "W W - W - R",
+    Area.REPORTS: "W W W W - -",
+    Area.SIGN_REPORTS: "- - W - - -",
+    Area.CATALOGUE: "W W R W R R",
+    Area.WEBHOOKS: "W W - - W -",
+    Area.API_KEYS: "W W - - S -",
+    Area.TEAM: "W W R R R R",
+    Area.AUDIT: "R R - - - -",
+    Area.DELETE_USERS: "W W - - - -",
+    Area.DELETE_TEAM: "W - - - - -",
+}
+MATRIX: dict[Area, dict[Role, Access]] = {
+    area: dict(zip(Role, (_LETTERS[x] for x in row.split()), strict=True))
+    for area, row in _ROWS.items()
+}
+
+
+def allows(
+    *, roles: Iterable[str], area: Area, write: bool, environment: str
+) -> bool:
+    """Whether any of `roles` may read, or `write`, in `area` in `environment`."""
+    enough = {Access.WRITE} if write else {Access.WRITE, Access.READ}
+    if environment == Environment.SANDBOX:
+        enough.add(Access.WRITE_SANDBOX)
+    return any(MATRIX[area][Role(role)] in enough for role in roles)

@@ -1,0 +1,12 @@
+"""The outbox, a Django app of its own inside accounts (architecture 2.2)."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class WebhooksConfig(AppConfig):
+    """Events and, later, their deliveries."""
+
+    name = "accounts.webhooks"
+    label = "webhooks"

@@ -1,0 +1,67 @@
+"""Every event type Assay emits: its name, when, and the JSON Schema of its data.
+
+Entries come with the feature that emits them. Contract 8.2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+_NULLABLE_TEXT = {"type": ["string", "null"]}
+
+PARSING_JOB: dict[str, Any] = {
+    "type": "object",
+    "required": [
+        "id",
+        "status",
+        "failure_reason",
+        "data",
+        "needs_human_review",
+        "is_reviewed",
+    ],
+    "properties": {
+        "id": {"type": "string", "format": "uuid"},
+        "status": {"type": "string"},
+        "failure_reason": _NULLABLE_TEXT,
+        "data": {
+            "type": ["object", "null"],
+            "required": ["metadata", "results"],
+            "properties": {
+                "metadata": {"type": "object"},
+                "results": {
+                    "type": "array",
+                    "items": {"type": "object", "required": ["test_name", "value"]},
+                },
+            },
+        },
+        "needs_human_review": {"type": "boolean"},
+        "is_reviewed": {"type": "boolean"},
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EventType:
+    """One kind of event."""
+
+    name: str
+    when: str
+    schema: dict[str, Any]
+
+
+EVENT_TYPES: dict[str, EventType] = {
+    kind.name: kind
+    for kind in (
+        EventType(
+            "lab_report.parsing_job.created",
+            "A report was submitted; data is the job as answered to the upload.",
+            PARSING_JOB,
+        ),
+        EventType(
+            "lab_report.parsing_job.updated",
+            "A job completed, failed, or waits for review.",
+            PARSING_JOB,
+        ),
+    )
+}

@@ -1,0 +1,48 @@
+"""The outbox: an Event for each thing customers are told.
+
+Deliveries come with their worker. An event keeps the user's ids as values: an envelope
+is a snapshot, and nothing here points at an app above.
+"""
+
+from __future__ import annotations
+
+import secrets
+
+
+from django.db import models
+from django.utils import timezone
+
+from portal.lib.tenancy import TenantOwned
+
+
+def new_message_id() -> str:
+    """Make a `webhook-id` (contract 8.6): the same on every attempt of a message."""
+    return f"msg_{secrets.token_urlsafe(20)}"
+
+
+class Event(TenantOwned):
+    """One message: `body` is the envelope of contract 8.1, exactly as it will be sent."""
+
+    tenant = models.ForeignKey(
+        "accounts.Tenant",
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_constraint=False,
+    )
+    message_id = models.CharField(
+        max_length=40, unique=True, default=new_message_id, editable=False
+    )
+    event_type = models.CharField(max_length=100)
+    user_uuid = models.UUIDField()
+    client_user_id = models.CharField(max_length=255)
+    body = models.TextField()
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta(TenantOwned.Meta):
+        indexes = [
+            models.Index(fields=["tenant", "id"], name="event_by_tenant"),
+            models.Index(fields=["tenant", "user_uuid", "id"], name="event_by_user"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.event_type} {self.message_id}"

@@ -1,0 +1,78 @@
+"""System checks of our own settings; each has an id, a sentence and a hint.
+
+Must not be here: checks of what runs (portal.health).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.db import connection
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@register(Tags.compatibility)
+def check_time_zone(**_: Any) -> list[CheckMessage]:
+    """The server's zone is UTC: times are converted for display only."""
+    if settings.TIME_ZONE == "UTC" and settings.USE_TZ:
+        return []
+    return [Error("TIME_ZONE is not UTC.", hint="Leave it at UTC.", id="portal.E001")]
+
+
+@register(Tags.urls)
+def check_public_url(**_: Any) -> list[CheckMessage]:
+    """PUBLIC_URL is an absolute http or https address."""
+    parts = urlsplit(settings.PUBLIC_URL)
+    if parts.scheme in {"http", "https"} and parts.netloc:
+        return []
+    return [
+        Error(
+            "PUBLIC_URL is no absolute address.",
+            hint="Set it to the address people use, such as https://assay.example.",
+            id="portal.E002",
+        )
+    ]
+
+
+@register(Tags.security, deploy=True)
+def check_public_url_is_secure(**_: Any) -> list[CheckMessage]:
+    """Production is reached over https."""
+    if settings.HTTPS:
+        return []
+    return [
+        Error(
+            "PUBLIC_URL is not https.",
+            hint="Cookies and health data must not cross a network in clear.",
+            id="portal.E003",
+        )
+    ]
+
+
+@register(Tags.database)
+def check_database_role(
+    databases: Sequence[str] | None = None, **_: Any
+) -> list[CheckMessage]:
+    """With DEBUG off the database role is neither superuser nor BYPASSRLS."""
+    if settings.DEBUG or not databases:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT rolsuper OR rolbypassrls FROM pg_roles"
+            " WHERE rolname = current_user"
+        )
+        row = cursor.fetchone()
+    if row and not row[0]:
+        return []
+    return [
+        Error(
+            "The database role is a superuser or bypasses row-level security.",
+            hint="Connect as a role made with NOSUPERUSER NOBYPASSRLS that owns the"
+            " database.",
+            id="portal.E004",
+        )
+    ]

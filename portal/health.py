@@ -1,0 +1,8 @@
+from django.http import HttpResponse
+
+
+def healthz(request):
+    return HttpResponse()
+
+
+readyz = healthz

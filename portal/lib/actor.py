@@ -1,0 +1,37 @@
+"""Who did it: the value every operation takes and every audit line keeps.
+
+Lives here: the value alone. Must not be here: how a request finds its actor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ActorKind(StrEnum):
+    """What kind of actor."""
+
+    MEMBER = "member"
+    API_KEY = "api_key"
+    SYSTEM = "system"
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """A member, an API key, or the system (a job, a command).
+
+    `key` is the primary key of the member or API key, or the name of the job or
+    command. `label` is how people know it: an e-mail address, a key's label. `address`
+    is the client's IP address where there is one.
+    """
+
+    kind: ActorKind
+    key: str
+    label: str
+    address: str | None = None
+
+    @classmethod
+    def system(cls, name: str) -> Actor:
+        """A job or command, by its name."""
+        return cls(ActorKind.SYSTEM, name, name)

@@ -1,0 +1,151 @@
+"""Errors on the wire: the one place where codes become statuses and bodies.
+
+Contract 1.3. Must not be here: the rules that refuse (operations raise DomainError).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from rest_framework import exceptions
+from rest_framework.response import Response
+
+from portal.lib.errors import (
+    Conflict,
+    DomainError,
+    Invalid,
+    NotAllowed,
+    NotFound,
+    TooLarge,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+STATUSES: dict[type[DomainError], int] = {
+    NotAllowed: 403,
+    NotFound: 404,
+    Conflict: 409,
+    TooLarge: 413,
+}
+
+# DRF's codes to the contract's `type`; our own fields raise the contract's directly.
+TYPES = {
+    "required": "missing",
+    "null": "missing",
+    "blank": "string_too_short",
+    "min_length": "string_too_short",
+    "max_length": "string_too_long",
+    "max_string_length": "less_than_equal",
+    "max_value": "less_than_equal",
+    "min_value": "greater_than_equal",
+    "invalid_choice": "enum",
+    "surrogate_characters_not_allowed": "string_type",
+    "null_characters_not_allowed": "value_error",
+    "not_a_list": "value_error",
+    "not_a_dict": "value_error",
+}
+CONTRACT_TYPES = frozenset(
+    {
+        "missing",
+        "string_type",
+        "int_parsing",
+        "uuid_parsing",
+        "date_from_datetime_parsing",
+        "datetime_parsing",
+        "bool_parsing",
+        "enum",
+        "string_too_long",
+        "string_too_short",
+        "string_pattern_mismatch",
+        "less_than_equal",
+        "greater_than_equal",
+        "value_error",
+        "json_invalid",
+    }
+)
+
+
+class FieldError(NamedTuple):
+    """One line of a 422: where, a sentence for people, and the contract's type."""
+
+    loc: tuple[str | int, ...]
+    msg: str
+    type: str
+
+
+class RequestInvalid(Exception):
+    """The request itself is malformed: answered 422 with a line for each fault."""
+
+    def __init__(self, errors: Sequence[FieldError]) -> None:
+        super().__init__([error.type for error in errors])
+        self.errors = errors
+
+
+def read_errors(detail: Any, loc: tuple[str | int, ...]) -> Iterator[FieldError]:
+    """Walk DRF's nested error detail into lines of a 422 below `loc`."""
+    if isinstance(detail, dict):
+        for name, inner in detail.items():
+            whole = name == "non_field_errors"
+            yield from read_errors(inner, loc if whole else (*loc, name))
+    elif isinstance(detail, list):
+        nested = any(isinstance(item, (dict, list)) for item in detail)
+        for index, item in enumerate(detail):
+            yield from read_errors(item, (*loc, index) if nested else loc)
+    else:
+        kind = TYPES.get(detail.code, detail.code)
+        yield FieldError(
+            loc, str(detail), kind if kind in CONTRACT_TYPES else "value_error"
+        )
+
+
+def answer_error(exc: Exception, context: Mapping[str, Any]) -> Response | None:
+    """DRF's exception handler: any exception to a body of contract 1.3.
+
+    A fault of ours gives None: DRF raises it on, and `portal.error_pages` answers 500.
+    """
+    match exc:
+        case RequestInvalid():
+            return Response({"detail": [error_line(e) for e in exc.errors]}, 422)
+        case Invalid():
+            loc = ("body", exc.field or "")
+            line = FieldError(loc if exc.field else ("body",), exc.message, "value_error")
+            return Response({"detail": [error_line(line)]}, 422)
+        case DomainError():
+            status = next(
+                (s for kind, s in STATUSES.items() if isinstance(exc, kind)), 400
+            )
+            return refusal(status, exc.code, exc.message)
+        case exceptions.ValidationError():
+            lines = read_errors(exc.detail, ("body",))
+            return Response({"detail": [error_line(line) for line in lines]}, 422)
+        case exceptions.ParseError():
+            return refusal(400, "malformed_request", "The request can't be read.")
+        case exceptions.AuthenticationFailed() | exceptions.NotAuthenticated():
+            return refusal(401, "unauthenticated", "A valid x-service-api-key is needed.")
+        case exceptions.MethodNotAllowed():
+            return refusal(405, "method_not_allowed", "This method is not served here.")
+        case exceptions.UnsupportedMediaType():
+            return refusal(415, "unsupported_media_type", "Send application/json.")
+        case exceptions.Throttled():
+            reply = refusal(429, "throttled", "Too many requests.")
+            reply["Retry-After"] = str(int((exc.wait or 1) + 0.999))
+            return reply
+        case Http404() | exceptions.NotFound():
+            return refusal(404, "not_found", "Not found.")
+        case PermissionDenied() | exceptions.PermissionDenied():
+            return refusal(403, "not_allowed", "This is not allowed.")
+        case _:
+            return None
+
+
+def error_line(error: FieldError) -> dict[str, object]:
+    """A 422 line as sent; the input itself is never echoed: it may be health data."""
+    return {"loc": list(error.loc), "msg": error.msg, "type": error.type}
+
+
+def refusal(status: int, code: str, detail: str) -> Response:
+    """Any other 4xx: a sentence and a stable code."""
+    return Response({"detail": detail, "code": code}, status)

@@ -1,0 +1,162 @@
+"""Body fields that take the exact JSON type and nothing like it.
+
+DRF's own fields coerce (5 becomes "5", "yes" becomes true); the contract does not (1.9).
+Inputs of the query string use DRF's own: there everything is text.
+"""
+
+from __future__ import annotations
+
+import uuid
+import zoneinfo
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+
+from portal.lib.api.errors import FieldError, RequestInvalid, read_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from enum import StrEnum
+
+    from rest_framework.request import Request
+
+
+class _Exact:
+    """Mixin: only values of `accepts` go on; what fails is of the wire's `wire` type."""
+
+    accepts: ClassVar[tuple[type, ...]] = (str,)
+    wire: ClassVar[str] = "value_error"
+
+    def to_internal_value(self, data: Any) -> Any:
+        if type(data) not in self.accepts:
+            raise ValidationError("Wrong type.", code=self.wire)
+        return super().to_internal_value(data)  # type: ignore[misc]  # of the field
+
+    def fail(self, key: str, **context: Any) -> NoReturn:
+        if key == "invalid":
+            raise ValidationError("Wrong value.", code=self.wire)
+        super().fail(key, **context)  # type: ignore[misc]  # of the field
+        raise AssertionError(key)
+
+
+class Str(_Exact, serializers.CharField):
+    """Text, kept exactly as sent; blanks at the ends are part of it."""
+
+    wire = "string_type"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(trim_whitespace=False, **options)
+
+
+class Int(_Exact, serializers.IntegerField):
+    """A JSON integer."""
+
+    accepts = (int,)
+    wire = "int_parsing"
+
+
+class Bool(_Exact, serializers.BooleanField):
+    """`true` or `false`."""
+
+    accepts = (bool,)
+    wire = "bool_parsing"
+
+
+class Date(_Exact, serializers.DateField):
+    """A date as YYYY-MM-DD text."""
+
+    wire = "date_from_datetime_parsing"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(input_formats=["%Y-%m-%d"], **options)
+
+    def to_internal_value(self, data: Any) -> Any:
+        # strptime takes 2026-1-2, which the contract does not.
+        if isinstance(data, str) and len(data) != len("YYYY-MM-DD"):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class Uuid(_Exact, serializers.UUIDField):
+    """A uuid as text."""
+
+    wire = "uuid_parsing"
+
+
+class TimeZone(Str):
+    """An identifier of the IANA time zone database, spelt as there."""
+
+    def to_internal_value(self, data: Any) -> str:
+        name = str(super().to_internal_value(data))
+        if name not in zoneinfo.available_timezones():
+            raise ValidationError("Not an IANA time zone.", code="value_error")
+        return name
+
+
+class OpenEnum(Str):
+    """A value of an enumeration we write, in any case (contract D2)."""
+
+    def __init__(self, values: type[StrEnum], **options: Any) -> None:
+        super().__init__(**options)
+        self.values = values
+
+    def to_internal_value(self, data: Any) -> Any:
+        text = str(super().to_internal_value(data))
+        try:
+            return self.values(text.strip().lower().replace(" ", "_").replace("-", "_"))
+        except ValueError:
+            raise ValidationError("Not an allowed value.", code="enum") from None
+
+
+class Inputs(serializers.Serializer[Any]):
+    """Base of request inputs; unknown keys are ignored (contract 1.1)."""
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        if data is not serializers.empty and not hasattr(data, "keys"):
+            raise ValidationError("An object is needed.", code="value_error")
+        return super().run_validation(data)
+
+
+def read_body(request: Request, inputs: type[Inputs]) -> dict[str, Any]:
+    """Validate a POST body, in which null means absent. Raises: 422."""
+    body = request.data
+    if isinstance(body, dict):
+        body = _without_nulls(body)
+    return _validate(inputs(data=body), "body")
+
+
+def read_patch(request: Request, inputs: type[Inputs]) -> dict[str, Any]:
+    """Validate a PATCH body, in which null clears and absence keeps. Raises: 422."""
+    return _validate(inputs(data=request.data, partial=True), "body")
+
+
+def read_query(request: Request, inputs: type[Inputs]) -> dict[str, Any]:
+    """Validate the query string; an empty value is text like any other. Raises: 422."""
+    return _validate(inputs(data=request.query_params), "query")
+
+
+def read_uuid(text: str, name: str) -> uuid.UUID:
+    """Read a uuid out of the path. Raises: 422 at `["path", name]`."""
+    try:
+        found = uuid.UUID(text)
+    except ValueError:
+        found = None
+    # uuid.UUID also takes braces, urn: and bare hex.
+    if found is None or str(found) != text.lower():
+        raise RequestInvalid([FieldError(("path", name), "Not a uuid.", "uuid_parsing")])
+    return found
+
+
+def _without_nulls(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: _without_nulls(value) if isinstance(value, dict) else value
+        for key, value in body.items()
+        if value is not None
+    }
+
+
+def _validate(inputs: Inputs, place: str) -> dict[str, Any]:
+    if inputs.is_valid():
+        return dict(inputs.validated_data)
+    raise RequestInvalid(list(read_errors(inputs.errors, (place,))))

@@ -1,0 +1,89 @@
+"""JSON in and out: orjson behind DRF's renderer, parser and negotiation.
+
+Must not be here: the shape of any answer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+
+from portal.lib.api.errors import FieldError, RequestInvalid
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rest_framework.request import Request
+
+MEDIA_TYPE = "application/json"
+
+
+def dump_json(data: object) -> bytes:
+    """Encode; aware datetimes in UTC come out with `+00:00` (contract 1.5)."""
+    return orjson.dumps(data)
+
+
+class OrjsonRenderer(BaseRenderer):
+    """Encodes an answer; no data is an empty body."""
+
+    media_type = MEDIA_TYPE
+    format = "json"
+    charset = None
+
+    def render(
+        self,
+        data: Any,
+        accepted_media_type: str | None = None,
+        renderer_context: Mapping[str, Any] | None = None,
+    ) -> bytes:
+        return b"" if data is None else dump_json(data)
+
+
+class OrjsonParser(BaseParser):
+    """Decodes a body; a body of zero length is an empty object (contract 1.1).
+
+    Raises: 422 json_invalid.
+    """
+
+    media_type = MEDIA_TYPE
+
+    def parse(
+        self,
+        stream: Any,
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        body = stream.read()
+        if not body:
+            return {}
+        try:
+            return orjson.loads(body)
+        except orjson.JSONDecodeError:
+            raise RequestInvalid(
+                [FieldError(("body",), "The body is not valid JSON.", "json_invalid")]
+            ) from None
+
+
+class AlwaysJson(BaseContentNegotiation):
+    """Answers JSON whatever Accept says: PDFs and `*/*` must not end in 406."""
+
+    def select_parser(
+        self, request: Request, parsers: Sequence[BaseParser]
+    ) -> BaseParser | None:
+        wanted = (request.content_type or "").partition(";")[0].strip().lower()
+        for parser in parsers:
+            if parser.media_type == wanted:
+                return parser
+        return None
+
+    def select_renderer(
+        self,
+        request: Request,
+        renderers: Sequence[BaseRenderer],
+        format_suffix: str | None = None,
+    ) -> tuple[BaseRenderer, str]:
+        return renderers[0], renderers[0].media_type or MEDIA_TYPE

@@ -1,0 +1,41 @@
+"""Errors of the domain: what an operation refuses, by code.
+
+Lives here: one base and its few children. Must not be here: HTTP statuses (they are
+mapped in portal.lib.api) or texts that hold health data.
+"""
+
+from __future__ import annotations
+
+
+class DomainError(Exception):
+    """A rule refused. On the wire: 400, unless a child says otherwise.
+
+    `code` is lower snake case and stable; `message` is one sentence for people, with no
+    health data in it; `field` names the input at fault where one is.
+    """
+
+    def __init__(self, code: str, message: str, field: str | None = None) -> None:
+        super().__init__(code)
+        self.code = code
+        self.message = message
+        self.field = field
+
+
+class NotFound(DomainError):
+    """Unknown, or somebody else's: the two are not told apart."""
+
+
+class NotAllowed(DomainError):
+    """The feature is off for the team, or the role lacks the right."""
+
+
+class Conflict(DomainError):
+    """The same request is being executed."""
+
+
+class TooLarge(DomainError):
+    """The upload is over its limit."""
+
+
+class Invalid(DomainError):
+    """An input that only the domain can judge; on the wire a 422 at `field`."""

@@ -1,0 +1,70 @@
+"""The dashboard's middleware, which steps aside for API paths.
+
+An API call needs no session, no CSRF check and no message store; left in, they would cost
+half of a small request (performance.md 3). Must not be here: behaviour of our own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from csp.middleware import CSPMiddleware as _CSP
+from django.conf import settings
+from django.contrib.auth.middleware import AuthenticationMiddleware as _Authentication
+from django.contrib.messages.middleware import MessageMiddleware as _Message
+from django.contrib.sessions.middleware import SessionMiddleware as _Session
+from django.middleware.clickjacking import XFrameOptionsMiddleware as _XFrameOptions
+from django.middleware.common import CommonMiddleware as _Common
+from django.middleware.csrf import CsrfViewMiddleware as _Csrf
+from django.middleware.security import SecurityMiddleware
+from django_htmx.middleware import HtmxMiddleware as _Htmx
+from whitenoise.middleware import WhiteNoiseMiddleware as _WhiteNoise
+
+from accounts.web.middleware import TenantMiddleware as _Tenant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.http import HttpRequest, HttpResponseBase
+
+__all__ = ["SecurityMiddleware"]
+
+
+def is_api_path(path: str) -> bool:
+    """Whether a path belongs to the API or the health checks."""
+    return path.startswith(settings.API_PREFIXES)
+
+
+def _dashboard_only(middleware: Any) -> Any:
+    """Subclass a middleware so that API requests pass it by."""
+
+    class DashboardOnly(middleware):
+        def __init__(self, get_response: Callable[..., Any]) -> None:
+            super().__init__(get_response)
+            self.pass_by = get_response
+
+        def __call__(self, request: HttpRequest) -> HttpResponseBase:
+            if is_api_path(request.path_info):
+                return self.pass_by(request)
+            return super().__call__(request)
+
+        def process_view(self, request: HttpRequest, *arguments: Any) -> Any:
+            inner = getattr(super(), "process_view", None)
+            if inner is None or is_api_path(request.path_info):
+                return None
+            return inner(request, *arguments)
+
+    DashboardOnly.__name__ = DashboardOnly.__qualname__ = middleware.__name__
+    return DashboardOnly
+
+
+WhiteNoiseMiddleware = _dashboard_only(_WhiteNoise)
+CSPMiddleware = _dashboard_only(_CSP)
+SessionMiddleware = _dashboard_only(_Session)
+CommonMiddleware = _dashboard_only(_Common)
+CsrfViewMiddleware = _dashboard_only(_Csrf)
+AuthenticationMiddleware = _dashboard_only(_Authentication)
+MessageMiddleware = _dashboard_only(_Message)
+XFrameOptionsMiddleware = _dashboard_only(_XFrameOptions)
+HtmxMiddleware = _dashboard_only(_Htmx)
+TenantMiddleware = _dashboard_only(_Tenant)

@@ -1,0 +1,283 @@
+"""Every setting, in one file; behaviour differs by environment variable alone.
+
+Each variable is read once, here, and listed in .env.example. Limits that the
+specification states are constants beside the code that enforces them, not settings.
+"""
+
+from __future__ import annotations
+
+import secrets
+from datetime import timedelta
+from pathlib import Path
+
+import environ
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+
+# Base
+
+DEBUG: bool = env.bool("DEBUG", default=False)
+# Empty: the bundled PostgreSQL, which is for trying out and for tests.
+DATABASE_URL: str = env.str("DATABASE_URL", default="")
+# A process without a database of its own is a trial: it may make up its key.
+SECRET_KEY: str = env.str("SECRET_KEY", default="") or (
+    secrets.token_urlsafe(50) if DEBUG or not DATABASE_URL else ""
+)
+SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", default=[])
+ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost"])
+# Where people and API clients reach this server, no slash at the end.
+PUBLIC_URL: str = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
+CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
+# Everything the server writes outside the database: uploads, mail files, keys.
+VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var")))
+
+ROOT_URLCONF = "portal.urls"
+WSGI_APPLICATION = "portal.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+AUTH_USER_MODEL = "accounts.Member"
+LANGUAGE_CODE = "en"
+USE_I18N = False
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "allauth",
+    "allauth.account",
+    "django_htmx",
+    "csp",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "procrastinate.contrib.django",
+    "portal",
+    "accounts",
+    "accounts.webhooks",
+    "users",
+    "labs",
+    "reports",
+]
+
+# The dashboard's middleware steps aside for API paths: see portal.middleware.
+API_PREFIXES = ("/v1/", "/v2/", "/v3/", "/lab_report/", "/healthz", "/readyz")
+MIDDLEWARE = [
+    "portal.middleware.SecurityMiddleware",
+    "portal.middleware.WhiteNoiseMiddleware",
+    "portal.middleware.CSPMiddleware",
+    "portal.middleware.SessionMiddleware",
+    "portal.middleware.CommonMiddleware",
+    "portal.middleware.CsrfViewMiddleware",
+    "portal.middleware.AuthenticationMiddleware",
+    "portal.middleware.MessageMiddleware",
+    "portal.middleware.XFrameOptionsMiddleware",
+    "portal.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",  # allauth insists on this spelling
+    "portal.middleware.TenantMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# Database
+
+# Where the bundled server keeps its data; empty: a folder of its own choice.
+EMBEDDED_POSTGRES_DIR: str = env.str("EMBEDDED_POSTGRES_DIR", default="")
+# Seconds a connection may stay open; empty: for the life of the process.
+CONN_MAX_AGE: int | None = env.int("CONN_MAX_AGE", default=None)
+DATABASES = {
+    "default": {
+        **(
+            environ.Env.db_url_config(DATABASE_URL)
+            if DATABASE_URL
+            else {"ENGINE": "portal.lib.embedded", "NAME": "assay"}
+        ),
+        "CONN_MAX_AGE": CONN_MAX_AGE,
+    }
+}
+# Rate limits count in a cache that every process shares.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "portal_cache",
+    }
+}
+
+# Static files and uploads
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(VAR_DIR / "static")))
+# True once `manage.py collectstatic` has run: hashed names, compressed files.
+STATICFILES_COLLECTED: bool = env.bool(
+    "STATICFILES_COLLECTED", default=bool(DATABASE_URL) and not DEBUG
+)
+WHITENOISE_USE_FINDERS = not STATICFILES_COLLECTED
+WHITENOISE_AUTOREFRESH = not STATICFILES_COLLECTED
+# Uploaded reports; never below a folder that is served.
+UPLOADS_DIR = Path(env.str("UPLOADS_DIR", default=str(VAR_DIR / "uploads")))
+STORAGES = {
+    "default": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {
+            "location": UPLOADS_DIR,
+            "file_permissions_mode": 0o600,
+            "directory_permissions_mode": 0o700,
+        },
+    },
+    "staticfiles": {
+        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        if STATICFILES_COLLECTED
+        else "django.contrib.staticfiles.storage.StaticFilesStorage",
+    },
+}
+
+# Mail
+
+# For example smtp+tls://name:password@mail.example:587; empty: files under var/mail.
+EMAIL_URL: str = env.str("EMAIL_URL", default="")
+if EMAIL_URL:
+    vars().update(environ.Env.email_url_config(EMAIL_URL))
+else:
+    EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
+    EMAIL_FILE_PATH = VAR_DIR / "mail"
+DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", default="assay@localhost")
+SERVER_EMAIL = DEFAULT_FROM_EMAIL
+
+# Sign-in
+
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+AUTH_PASSWORD_VALIDATORS = [
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 12},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation"
+        ".UserAttributeSimilarityValidator",
+        "OPTIONS": {"user_attributes": ("email", "name")},
+    },
+]
+# A password link, from a reset or from `create_team`, works once and this long.
+PASSWORD_RESET_TIMEOUT = int(timedelta(days=3).total_seconds())
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "/"
+ACCOUNT_ADAPTER = "accounts.web.adapter.MemberAdapter"
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_PREVENT_ENUMERATION = True
+ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = PUBLIC_URL.partition(":")[0]
+ACCOUNT_REAUTHENTICATION_TIMEOUT = int(timedelta(minutes=15).total_seconds())
+ACCOUNT_RATE_LIMITS = {
+    "login": "60/m/ip",
+    "login_failed": "10/m/ip,5/5m/key",
+    "reset_password": "20/m/ip,5/m/key",
+    "reset_password_from_key": "20/m/ip",
+    "reauthenticate": "10/m/user",
+    "change_password": "5/m/user",
+}
+
+SESSION_ENGINE = "django.contrib.sessions.backends.db"
+SESSION_COOKIE_AGE = int(timedelta(days=14).total_seconds())
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_HTTPONLY = True
+
+# Transport and content policy
+
+HTTPS = PUBLIC_URL.startswith("https://")
+SESSION_COOKIE_SECURE = HTTPS
+CSRF_COOKIE_SECURE = HTTPS
+SECURE_SSL_REDIRECT: bool = env.bool("SECURE_SSL_REDIRECT", default=HTTPS)
+# Seconds; browsers then refuse plain HTTP for this long.
+SECURE_HSTS_SECONDS: int = env.int(
+    "SECURE_HSTS_SECONDS", default=int(timedelta(days=365).total_seconds()) if HTTPS else 0
+)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
+SECURE_HSTS_PRELOAD = HTTPS
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+# True behind a proxy that sets X-Forwarded-Proto and drops what clients sent of it.
+TRUST_FORWARDED_PROTO: bool = env.bool("TRUST_FORWARDED_PROTO", default=False)
+if TRUST_FORWARDED_PROTO:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'self'"],
+        "base-uri": ["'none'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["'none'"],
+        "object-src": ["'none'"],
+    }
+}
+
+# API
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.api.auth.ApiKeyAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": [],
+    "DEFAULT_RENDERER_CLASSES": ["portal.lib.api.json.OrjsonRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["portal.lib.api.json.OrjsonParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "portal.lib.api.json.AlwaysJson",
+    "DEFAULT_METADATA_CLASS": None,
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "portal.lib.api.errors.answer_error",
+    "UNAUTHENTICATED_USER": None,
+    "UNAUTHENTICATED_TOKEN": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Assay API",
+    "VERSION": "1",
+    "DESCRIPTION": "Health data and lab testing. Enumerations may gain values.",
+    "OAS_VERSION": "3.1.1",
+    "SERVE_AUTHENTICATION": [],
+    "SERVE_PERMISSIONS": [],
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
+    "PREPROCESSING_HOOKS": ["portal.lib.api.schema.keep_api_paths"],
+    "SCHEMA_PATH_PREFIX": r"/(v1/org|v2|v3|lab_report/v1)",
+}
+
+# Jobs
+
+PROCRASTINATE_AUTODISCOVER_MODULE_NAME = "jobs"
+
+# Logs: no bodies, no query strings, no health data.
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
+    "loggers": {"procrastinate": {"level": "WARNING"}},
+}

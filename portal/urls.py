@@ -1,0 +1,38 @@
+"""The map of the whole server; reads like specification section 4."""
+
+from __future__ import annotations
+
+from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+
+from portal.health import healthz, readyz
+
+handler400 = "portal.error_pages.bad_request"
+handler403 = "portal.error_pages.forbidden"
+handler404 = "portal.error_pages.not_found"
+handler500 = "portal.error_pages.fault"
+
+urlpatterns = [
+    path("v2/", include("users.api.v2.urls")),
+    path("lab_report/v1/", include("reports.api.v1.urls")),
+    path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
+    path(
+        "api/docs/",
+        SpectacularSwaggerSplitView.as_view(url_name="api-schema"),
+        name="api-docs",
+    ),
+    path("healthz", healthz, name="healthz"),
+    path("readyz", readyz, name="readyz"),
+    path("accounts/", include("allauth.account.urls")),
+    path("", include("accounts.web.urls")),
+    path("", include("portal.home.urls")),
+    path(
+        "t/<slug:team_slug>/<slug:environment>/",
+        include(
+            [
+                path("", include("users.web.urls")),
+                path("", include("reports.web.urls")),
+            ]
+        ),
+    ),
+]

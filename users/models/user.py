@@ -1,0 +1,86 @@
+"""User: an end user of a customer, and the counter of a tenant's users."""
+
+from __future__ import annotations
+
+import uuid
+
+
+from django.db import models
+from django.utils import timezone
+
+from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
+
+
+class UserQuerySet(TenantQuerySet["User"]):
+    """Conditions on sets of users."""
+
+    def live(self) -> UserQuerySet:
+        """Users that are not deleted; a deleted one vanishes from reads at once."""
+        return self.filter(deleted_at=None)
+
+
+class User(TenantOwned):
+    """An end user (specification 2.3).
+
+    `uuid` is the wire's `user_id`; other tables point at the bigint key. A fallback's
+    source is the slug of what gave it, `manual` for the API. Ingestion bounds include
+    both days. `deleted_at` starts the seven days of undo.
+    """
+
+    uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
+    client_user_id = models.CharField(max_length=255)
+    created_on = models.DateTimeField(default=timezone.now, editable=False)
+    fallback_time_zone = models.CharField(max_length=64, blank=True)
+    fallback_time_zone_source = models.CharField(max_length=50, blank=True)
+    fallback_time_zone_updated_at = models.DateTimeField(null=True)
+    fallback_birth_date = models.DateField(null=True)
+    fallback_birth_date_source = models.CharField(max_length=50, blank=True)
+    fallback_birth_date_updated_at = models.DateTimeField(null=True)
+    ingestion_start = models.DateField(null=True)
+    ingestion_end = models.DateField(null=True)
+    deleted_at = models.DateTimeField(null=True)
+
+    objects = TenantManager.of(UserQuerySet)
+
+    class Meta(TenantOwned.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tenant", "client_user_id"],
+                condition=models.Q(deleted_at=None),
+                name="user_once_per_client_user_id",
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["tenant", "created_on", "uuid"],
+                condition=models.Q(deleted_at=None),
+                name="user_live_in_order",
+            ),
+            models.Index(
+                fields=["deleted_at"],
+                condition=models.Q(deleted_at__isnull=False),
+                name="user_deleted",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.client_user_id
+
+
+class UserCount(TenantOwned):
+    """How many live users a tenant has, kept in the transaction that changes it.
+
+    Counting a million users costs a hundred times the page that shows them
+    (performance.md 2d).
+    """
+
+    tenant = models.OneToOneField(
+        "accounts.Tenant", on_delete=models.CASCADE, related_name="+", primary_key=True
+    )
+    live = models.PositiveBigIntegerField(default=0)
+
+    class Meta(TenantOwned.Meta):
+        pass
+
+    def __str__(self) -> str:
+        return str(self.live)
