@@ -1,0 +1,29 @@
+"""Test clients: the API with a key, and the dashboard signed in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.test import Client
+
+JSON = "application/json"
+
+
+class ApiClient(Client):
+    """Calls the API with a key; bodies are JSON unless a content type is given."""
+
+    def __init__(self, key: str | None = None) -> None:
+        headers = {"x-service-api-key": key} if key else {}
+        super().__init__(headers=headers, raise_request_exception=True)
+
+    def post(self, path: str, data: Any = None, content_type: str = JSON, **extra: Any) -> Any:
+        return super().post(path, {} if data is None else data, content_type, **extra)
+
+    def patch(self, path: str, data: Any = None, content_type: str = JSON, **extra: Any) -> Any:
+        return super().patch(path, {} if data is None else data, content_type, **extra)
+
+
+def error_lines(reply: Any) -> list[tuple[list[str | int], str]]:
+    """The (loc, type) pairs of a 422."""
+    assert reply.status_code == 422, reply.content
+    return [(line["loc"], line["type"]) for line in reply.json()["detail"]]

@@ -1,0 +1,104 @@
+"""Alice and Bob share a team, Charlie has another; see tests/factories for the rest."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from accounts.operations.api_keys import forget_keys
+from accounts.states import Environment, Role
+from tests.clients import ApiClient
+from tests.factories.accounts import make_api_key, make_member, make_team, make_tenant
+
+pytest_plugins = ["tests.database"]
+
+
+@pytest.fixture(autouse=True)
+def _clean_process(settings, tmp_path):
+    """No key, upload or mail outlives its test."""
+    settings.VAR_DIR = tmp_path / "var"
+    settings.UPLOADS_DIR = tmp_path / "uploads"
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "default": {
+            **settings.STORAGES["default"],
+            "OPTIONS": {
+                **settings.STORAGES["default"]["OPTIONS"],
+                "location": settings.UPLOADS_DIR,
+            },
+        },
+    }
+    forget_keys()
+    yield
+    forget_keys()
+
+
+@pytest.fixture
+def alice_team(db):
+    return make_team("Alice Health")
+
+
+@pytest.fixture
+def alice_tenant(alice_team):
+    return make_tenant(team=alice_team)
+
+
+@pytest.fixture
+def alice_production(alice_team):
+    return make_tenant(team=alice_team, environment=Environment.PRODUCTION)
+
+
+@pytest.fixture
+def alice(alice_team):
+    return make_member(team=alice_team, email="alice@assay.example")
+
+
+@pytest.fixture
+def bob(alice_team):
+    return make_member(
+        team=alice_team, email="bob@assay.example", roles=(Role.VIEWER,)
+    )
+
+
+@pytest.fixture
+def charlie_team(db):
+    return make_team("Charlie Care")
+
+
+@pytest.fixture
+def charlie_tenant(charlie_team):
+    return make_tenant(team=charlie_team)
+
+
+@pytest.fixture
+def charlie(charlie_team):
+    return make_member(team=charlie_team, email="charlie@assay.example")
+
+
+@pytest.fixture
+def alice_api(alice_tenant):
+    return ApiClient(make_api_key(tenant=alice_tenant))
+
+
+@pytest.fixture
+def alice_production_api(alice_production):
+    return ApiClient(make_api_key(tenant=alice_production))
+
+
+@pytest.fixture
+def charlie_api(charlie_tenant):
+    return ApiClient(make_api_key(tenant=charlie_tenant))
+
+
+@pytest.fixture
+def alice_web(alice):
+    client = Client()
+    client.force_login(alice)
+    return client
+
+
+@pytest.fixture
+def charlie_web(charlie):
+    client = Client()
+    client.force_login(charlie)
+    return client

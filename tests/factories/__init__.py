@@ -1,0 +1,1 @@
+"""The least valid object of each kind; a factory never calls a gateway."""
