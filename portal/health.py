@@ -1,8 +1,292 @@
+"""Is this server well: the checks behind /healthz, /readyz and `manage.py doctor`.
+
+/readyz names the checks that fail and says no more, as anyone may ask; `doctor` says
+each in words. A new check is one entry of CHECKS. Must not be here: checks of settings
+that need nothing running (portal.checks).
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+from smtplib import SMTPException
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.core.mail import get_connection
+from django.db import InterfaceError, OperationalError, ProgrammingError, connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpResponse
+from django.http.request import validate_host
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from portal.lib.api.json import MEDIA_TYPE, dump_json
+from portal.lib.jobs import HEARTBEAT_TIMEOUT_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from django.http import HttpRequest
+
+OLDEST_POSTGRES = 15  # major version
+LARGEST_CLOCK_DIFFERENCE = timedelta(seconds=5)
+MAIL_TIMEOUT_S = 5
+LEAST_KEY_LENGTH = 50  # characters; Django's own deploy check asks the same
+LEAST_KEY_VARIETY = 5  # different characters
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
-def healthz(request):
-    return HttpResponse()
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check found: one sentence, and when it failed what helps."""
+
+    ok: bool
+    sentence: str
+    remedy: str = ""
 
 
-readyz = healthz
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A question about the running server; `for_ready` puts it into /readyz."""
+
+    name: str
+    look: Callable[[], Finding]
+    needs_database: bool = False
+    for_ready: bool = False
+
+
+def check_database() -> Finding:
+    """The database answers, over a fresh connection if the kept one broke."""
+    for _ in range(2):
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT 1")
+        except (OperationalError, InterfaceError) as error:
+            connection.close()
+            reason = str(error).strip().partition("\n")[0]
+        else:
+            return Finding(True, "PostgreSQL answers.")
+    return Finding(
+        False,
+        f"PostgreSQL does not answer: {reason.rstrip('.')}.",
+        "Check DATABASE_URL and that the server it names is running.",
+    )
+
+
+def check_database_version() -> Finding:
+    """PostgreSQL is new enough."""
+    major, minor = divmod(connection.pg_version, 10_000)  # type: ignore[attr-defined]  # PostgreSQL's backend alone has it
+    return Finding(
+        major >= OLDEST_POSTGRES,
+        f"PostgreSQL is version {major}.{minor}.",
+        f"Point DATABASE_URL at PostgreSQL {OLDEST_POSTGRES} or newer.",
+    )
+
+
+def check_database_role() -> Finding:
+    """Row-level security holds for the role: neither superuser nor BYPASSRLS."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT rolname, rolsuper, rolbypassrls FROM pg_roles"
+            " WHERE rolname = current_user"
+        )
+        role, is_superuser, bypasses = cursor.fetchone()
+    if not is_superuser and not bypasses:
+        return Finding(True, f"The database role {role} has no special rights.")
+    what = "is a superuser" if is_superuser else "has BYPASSRLS"
+    return Finding(
+        False,
+        f"The database role {role} {what}, so row-level security is off.",
+        "Give DATABASE_URL a role made with NOSUPERUSER NOBYPASSRLS that owns the"
+        " database.",
+    )
+
+
+def check_migrations() -> Finding:
+    """Every migration of this code is applied."""
+    missing = _migrations_of_this_code() - set(
+        MigrationRecorder(connection).applied_migrations()
+    )
+    if not missing:
+        return Finding(True, "All migrations are applied.")
+    return Finding(
+        False,
+        f"{len(missing)} migrations are not applied.",
+        "Run `manage.py migrate` on the database of DATABASE_URL.",
+    )
+
+
+@cache
+def _migrations_of_this_code() -> frozenset[tuple[str, str]]:
+    return frozenset(MigrationLoader(None).graph.nodes)
+
+
+def check_worker() -> Finding:
+    """A worker has reported lately."""
+    remedy = "Start one with `manage.py worker`, with the same DATABASE_URL."
+    try:
+        with connection.cursor() as cursor:
+            # Measured by the database's clock, which wrote the heartbeat.
+            cursor.execute(
+                "SELECT extract(epoch FROM now() - max(last_heartbeat))::float"
+                " FROM procrastinate_workers"
+            )
+            (age_s,) = cursor.fetchone()
+    except ProgrammingError:  # no such table before the first migrate
+        age_s = None
+    if age_s is None:
+        return Finding(False, "No worker is running: jobs wait.", remedy)
+    if age_s > HEARTBEAT_TIMEOUT_SECONDS:
+        return Finding(
+            False, f"No worker has reported for {age_s:.0f} s: jobs wait.", remedy
+        )
+    return Finding(True, f"A worker reported {age_s:.0f} s ago.")
+
+
+def check_clock() -> Finding:
+    """This machine and the database agree on the time."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        (theirs,) = cursor.fetchone()
+    difference = abs(timezone.now() - theirs)
+    return Finding(
+        difference <= LARGEST_CLOCK_DIFFERENCE,
+        f"The clocks of server and database differ by {difference.total_seconds():.1f}"
+        " s.",
+        "Run a time service (NTP) on both machines.",
+    )
+
+
+def check_mail() -> Finding:
+    """Mail can leave, or goes to files where no server is named."""
+    try:
+        backend = get_connection(timeout=MAIL_TIMEOUT_S)
+        if settings.EMAIL_URL:
+            backend.open()
+            backend.close()
+    except (OSError, SMTPException, ImproperlyConfigured) as error:
+        # The server's own words may repeat the account; its kind says enough.
+        return Finding(
+            False,
+            f"Mail cannot be sent: {type(error).__name__}.",
+            "Check EMAIL_URL: address, port, encryption, name and password.",
+        )
+    if settings.EMAIL_URL:
+        return Finding(True, "The mail server takes our sign-in.")
+    return Finding(
+        True,
+        f"Mail goes to files in {settings.VAR_DIR / 'mail'}; EMAIL_URL would send it.",
+    )
+
+
+def check_storage() -> Finding:
+    """Uploads can be stored."""
+    folder = Path(settings.UPLOADS_DIR)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(b"assay")
+    except OSError as error:
+        return Finding(
+            False,
+            f"Uploads cannot be stored in {folder}: {error.strerror}.",
+            "Set UPLOADS_DIR or VAR_DIR to a folder this server may write.",
+        )
+    return Finding(True, f"Uploads are stored in {folder}.")
+
+
+def check_public_url() -> Finding:
+    """Links we make lead here, over https except on this machine alone."""
+    parts = urlsplit(settings.PUBLIC_URL)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    if parts.scheme not in {"http", "https"} or not host:
+        return Finding(
+            False,
+            "PUBLIC_URL is no absolute address.",
+            "Set PUBLIC_URL to the address people use, such as https://assay.example.",
+        )
+    if parts.scheme == "http" and host not in LOOPBACK:
+        return Finding(
+            False,
+            f"{settings.PUBLIC_URL} is not https: health data would cross the network"
+            " in clear.",
+            "Put a proxy with a certificate in front and set PUBLIC_URL to its https"
+            " address.",
+        )
+    if not validate_host(host, settings.ALLOWED_HOSTS):
+        return Finding(
+            False,
+            f"{host}, the host of PUBLIC_URL, would be refused.",
+            f"Add {host} to ALLOWED_HOSTS.",
+        )
+    return Finding(True, f"People reach this server at {settings.PUBLIC_URL}.")
+
+
+def check_secret_key() -> Finding:
+    """The key that signs sessions and links cannot be guessed."""
+    remedy = (
+        "Set SECRET_KEY to what `python -c 'import secrets;"
+        " print(secrets.token_urlsafe(50))'` prints, and keep it."
+    )
+    try:
+        key = settings.SECRET_KEY
+    except ImproperlyConfigured:
+        return Finding(False, "SECRET_KEY is empty.", remedy)
+    if len(key) < LEAST_KEY_LENGTH or len(set(key)) < LEAST_KEY_VARIETY:
+        return Finding(False, "SECRET_KEY is short enough to be guessed.", remedy)
+    return Finding(True, "SECRET_KEY is long enough.")
+
+
+CHECKS = (
+    Check("database", check_database, for_ready=True),
+    Check("database_version", check_database_version, needs_database=True),
+    Check("database_role", check_database_role, needs_database=True),
+    Check("migrations", check_migrations, needs_database=True, for_ready=True),
+    Check("worker", check_worker, needs_database=True, for_ready=True),
+    Check("clock", check_clock, needs_database=True),
+    Check("mail", check_mail),
+    Check("storage", check_storage),
+    Check("public_url", check_public_url),
+    Check("secret_key", check_secret_key),
+)
+
+
+def look_at(checks: tuple[Check, ...]) -> Iterator[tuple[Check, Finding]]:
+    """Run checks in order; those that need a database that failed are left out."""
+    failed: set[str] = set()
+    for check in checks:
+        if check.needs_database and "database" in failed:
+            continue
+        finding = check.look()
+        if not finding.ok:
+            failed.add(check.name)
+        yield check, finding
+
+
+@require_safe
+def healthz(request: HttpRequest) -> HttpResponse:
+    """200 as long as this process answers; asks nothing of anyone."""
+    return _answer(200, {"status": "ok"})
+
+
+@never_cache
+@require_safe
+def readyz(request: HttpRequest) -> HttpResponse:
+    """200 when database, migrations and worker are well, else 503 with their names."""
+    asked = tuple(check for check in CHECKS if check.for_ready)
+    failed = [check.name for check, finding in look_at(asked) if not finding.ok]
+    if failed:
+        return _answer(503, {"status": "failing", "failed": failed})
+    return _answer(200, {"status": "ok"})
+
+
+def _answer(status: int, body: dict[str, object]) -> HttpResponse:
+    return HttpResponse(dump_json(body), status=status, content_type=MEDIA_TYPE)

@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> int:
 
     if os.fork():
         os._exit(0)
-    postgres = subprocess.Popen(
+    postgres = subprocess.Popen(  # noqa: S603 - the command line server.py made
         chosen.command, preexec_fn=_as_server_user(chosen.uid, chosen.gid)
     )
     signal.signal(signal.SIGHUP, signal.SIG_IGN)

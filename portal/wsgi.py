@@ -1,0 +1,11 @@
+"""The application for `granian --interface wsgi portal.wsgi:application`."""
+
+from __future__ import annotations
+
+import os  # noqa: TID251 - Django reads its settings module from here
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
+
+application = get_wsgi_application()
