@@ -1,0 +1,56 @@
+"""Make the first real team and print its owner's one-time link."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.core.validators import validate_email
+from django.db import transaction
+
+from accounts.operations.teams import add_member, create_team
+from accounts.states import Region, Role
+from accounts.web.password_link import password_link
+from portal.lib.actor import Actor
+from portal.lib.errors import DomainError
+from portal.lib.tenancy import across_tenants
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
+
+
+class Command(BaseCommand):
+    """`manage.py create_team NAME --owner EMAIL`."""
+
+    help = "Make a team and print a one-time link with which its owner sets a password."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("name")
+        parser.add_argument("--owner", required=True, metavar="EMAIL")
+        parser.add_argument("--slug", help="in the dashboard's addresses")
+        parser.add_argument("--region", choices=Region.values, default=Region.US)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        actor = Actor.system("create_team")
+        try:
+            validate_email(options["owner"])
+            with across_tenants(why="a team is made"), transaction.atomic():
+                team = create_team(
+                    name=options["name"],
+                    slug=options["slug"],
+                    region=options["region"],
+                    actor=actor,
+                )
+                owner = add_member(
+                    team=team, actor=actor, email=options["owner"], roles=[Role.OWNER]
+                ).member
+        except DomainError as refused:
+            raise CommandError(refused.message) from None
+        except ValidationError:
+            raise CommandError("--owner is no e-mail address.") from None
+        self.stdout.write(f"Team: {team.slug} ({team.id})")
+        if owner.has_usable_password():
+            self.stdout.write("The owner has an account and signs in with it.")
+        else:
+            self.stdout.write(f"Set a password: {password_link(owner)}")

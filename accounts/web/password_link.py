@@ -1,0 +1,30 @@
+"""The one-time link with which a member sets a password.
+
+Must not be here: sending it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from allauth.account.forms import default_token_generator
+from allauth.account.utils import user_pk_to_url_str
+from django.conf import settings
+from django.urls import reverse
+
+if TYPE_CHECKING:
+    from accounts.models import Member
+
+
+def password_link(member: Member) -> str:
+    """Make an absolute link that works once, for `settings.PASSWORD_RESET_TIMEOUT`.
+
+    It carries no session: whoever holds it may set the password, so it is shown to
+    one person once. Source: Ours: the same mechanism as a reset by mail.
+    """
+    key = default_token_generator.make_token(member)
+    path = reverse(
+        "account_reset_password_from_key",
+        kwargs={"uidb36": user_pk_to_url_str(member), "key": key},
+    )
+    return f"{settings.PUBLIC_URL}{path}"

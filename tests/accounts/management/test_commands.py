@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from accounts.models import ApiKey, Member, Team
+from accounts.operations.api_keys import find_grant
+from tests.factories.accounts import PASSWORD, make_member, make_team
+
+pytestmark = pytest.mark.django_db
+
+
+def run(*arguments: str) -> str:
+    out = StringIO()
+    call_command(*arguments, stdout=out)
+    return out.getvalue()
+
+
+def link_in(printed: str) -> str:
+    return printed.split("Set a password: http://127.0.0.1:8000")[1].strip()
+
+
+def test_create_team_prints_a_link_with_which_the_owner_sets_a_password():
+    printed = run("create_team", "North Clinic", "--owner", "dana@assay.example")
+    browser = Client()
+
+    form = browser.get(link_in(printed), follow=True)
+    browser.post(
+        form.redirect_chain[-1][0], {"password1": PASSWORD, "password2": PASSWORD}
+    )
+
+    member = Member.objects.get()
+    assert Team.objects.get().slug == "north-clinic"
+    assert member.check_password(PASSWORD)
+    assert member.memberships.get().roles == ["owner"]
+
+
+def test_the_link_works_once():
+    printed = run("create_team", "North Clinic", "--owner", "dana@assay.example")
+    browser = Client()
+    form = browser.get(link_in(printed), follow=True)
+    browser.post(
+        form.redirect_chain[-1][0], {"password1": PASSWORD, "password2": PASSWORD}
+    )
+
+    again = Client().get(link_in(printed), follow=True)
+
+    assert again.redirect_chain == []
+    assert b"password1" not in again.content
+
+
+def test_an_owner_with_a_password_gets_no_link():
+    make_member(email="dana@assay.example")
+
+    printed = run("create_team", "North Clinic", "--owner", "dana@assay.example")
+
+    assert "http" not in printed
+
+
+@pytest.mark.parametrize("owner", ["dana", "dana@", "@assay.example", ""])
+def test_create_team_refuses_an_owner_that_is_no_address(owner):
+    with pytest.raises(CommandError):
+        run("create_team", "North Clinic", f"--owner={owner}")
+
+    assert not Team.objects.exists()
+    assert not Member.objects.exists()
+
+
+def test_create_api_key_prints_the_key_alone():
+    team = make_team("North Clinic")
+
+    printed = run("create_api_key", "--team", team.slug, "--label", "ci")
+
+    grant = find_grant(printed.strip())
+    assert printed == f"{printed.strip()}\n"
+    assert grant is not None
+    assert (grant.tenant.team, grant.tenant.environment) == (team, "sandbox")
+
+
+@pytest.mark.parametrize(("team", "label"), [("nobody", "ci"), ("north-clinic", " ")])
+def test_create_api_key_refuses_and_makes_no_key(team, label):
+    make_team("North Clinic")
+
+    with pytest.raises(CommandError):
+        run("create_api_key", "--team", team, "--label", label)
+
+    assert not ApiKey.unscoped.exists()

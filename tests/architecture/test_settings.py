@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+ROOT = Path(settings.BASE_DIR)
+
+
+def test_the_example_environment_lists_every_variable_that_settings_read():
+    source = (ROOT / "portal/settings.py").read_text()
+    read = set(re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', source))
+    example = (ROOT / ".env.example").read_text()
+    listed = set(re.findall(r"^#? ?([A-Z_]+)=", example, re.MULTILINE))
+
+    assert listed == read
+
+
+def test_the_readme_explains_every_variable():
+    source = (ROOT / "portal/settings.py").read_text()
+    read = set(re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', source))
+    readme = (ROOT / "README.md").read_text()
+
+    assert {name for name in read if f"`{name}`" not in readme} == set()
+
+
+def test_every_path_named_in_settings_can_be_imported():
+    paths = [
+        *settings.MIDDLEWARE,
+        *settings.AUTHENTICATION_BACKENDS,
+        *settings.PASSWORD_HASHERS,
+        settings.ACCOUNT_ADAPTER,
+        settings.WSGI_APPLICATION,
+        settings.REST_FRAMEWORK["EXCEPTION_HANDLER"],
+        *settings.SPECTACULAR_SETTINGS["PREPROCESSING_HOOKS"],
+    ]
+
+    for path in paths:
+        assert import_string(path)

@@ -1,0 +1,183 @@
+"""Somebody else's id does not exist: every URL with one, called by three strangers.
+
+The strangers are another team, a member of no team, and the same team's other
+environment. A new URL is swept by existing; a parameter without a sample fails.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.apps import apps
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from accounts.models import ApiKey
+from accounts.operations.api_keys import create_api_key
+from accounts.states import Environment
+from portal.lib.tenancy import TenantOwned
+from tests.clients import ApiClient
+from tests.factories.accounts import ACTOR, make_api_key, make_member
+from tests.factories.reports import make_parsing_job
+from tests.factories.users import make_user
+from users.operations.sources import connect_source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from accounts.models import Tenant
+
+METHODS = ("get", "post", "put", "patch", "delete")
+# Parameters that name nobody's data, and why.
+PUBLIC = {
+    "slug": "a source's logo",
+    "uidb36": "a one-time link, its own proof",
+    "key": "a one-time link, its own proof",
+}
+# URLs that answer a stranger, and why.
+OPEN = {
+    "logo": "a source's logo",
+    "account_reset_password_from_key": "a one-time link, its own proof",
+}
+
+
+def patterns(resolver: Any = None, prefix: str = "") -> Iterator[tuple[str, URLPattern]]:
+    """Each URL pattern as (route text, pattern)."""
+    for entry in (resolver or get_resolver()).url_patterns:
+        route = prefix + str(entry.pattern)
+        if isinstance(entry, URLResolver):
+            yield from patterns(entry, route)
+        else:
+            yield route, entry
+
+
+PARAMETER = re.compile(r"\(\?P<(\w+)>[^)]*\)|<(?:\w+:)?(\w+)>")
+WITH_PARAMETERS = [
+    (route, pattern) for route, pattern in patterns() if PARAMETER.search(route)
+]
+API = [r for r, _ in WITH_PARAMETERS if r.startswith(("v1/", "v2/", "v3/", "lab_report/"))]
+PAGES = [
+    r
+    for r, pattern in WITH_PARAMETERS
+    if r not in API and pattern.name not in OPEN
+]
+
+
+@pytest.fixture
+def samples(alice_tenant: Tenant) -> dict[str, str]:
+    """Alice's own objects in her sandbox, by parameter name."""
+    user = make_user(tenant=alice_tenant, client_user_id="alices-user")
+    connect_source(user=user, actor=ACTOR, provider="oura")
+    job = make_parsing_job(user=user)
+    key, _ = create_api_key(tenant=alice_tenant, actor=ACTOR, label="hers")
+    return {
+        "team_slug": alice_tenant.team.slug,
+        "environment": alice_tenant.environment,
+        "user_id": str(user.uuid),
+        "client_user_id": user.client_user_id,
+        "provider": "oura",
+        "job_id": str(job.id),
+        "api_key_id": str(key.id),
+    }
+
+
+def fill(route: str, samples: dict[str, str]) -> str:
+    """Put the samples into a route; a parameter without one is a KeyError."""
+    path = PARAMETER.sub(lambda found: samples[found[1] or found[2]], route)
+    return "/" + path.replace("^", "").replace("/?$", "").replace("$", "").replace("?", "")
+
+
+def everything() -> dict[str, list[Any]]:
+    """Every tenant row of the database, but for when a key was last used."""
+    held = {
+        model._meta.label: sorted(map(str, model.unscoped.values()))
+        for model in apps.get_models()
+        if issubclass(model, TenantOwned) and model is not ApiKey
+    }
+    held["keys"] = sorted(map(str, ApiKey.unscoped.values("id", "revoked_at")))
+    return held
+
+
+def knock(client: Client, path: str) -> dict[str, int]:
+    """The status of each method; a method not served says nothing about the id."""
+    statuses = {method: getattr(client, method)(path).status_code for method in METHODS}
+    return {method: status for method, status in statuses.items() if status != 405}
+
+
+def test_the_sweep_sees_the_urls():
+    assert len(API) >= 10
+    assert len(PAGES) >= 5
+
+
+@pytest.mark.parametrize("route", API)
+@pytest.mark.django_db
+def test_an_api_stranger_finds_nothing(
+    route, samples, charlie_tenant, alice_production
+):
+    path = fill(route, samples)
+    keys = [make_api_key(tenant=t) for t in (charlie_tenant, alice_production)]
+    before = everything()
+
+    answers = [knock(ApiClient(key), path) for key in keys]
+    unsigned = knock(ApiClient(), path)
+
+    for statuses in answers:
+        assert statuses
+        assert set(statuses.values()) == {404}, path
+    assert set(unsigned.values()) == {401}, path
+    assert everything() == before
+
+
+@pytest.mark.parametrize("route", PAGES)
+@pytest.mark.django_db
+def test_a_dashboard_stranger_finds_nothing(route, samples, charlie):
+    path = fill(route, samples)
+    loner = make_member(email="loner@assay.example")
+    before = everything()
+
+    for stranger in (charlie, loner):
+        client = Client()
+        client.force_login(stranger)
+        statuses = knock(client, path)
+        assert statuses
+        assert set(statuses.values()) == {404}, path
+    assert everything() == before
+
+
+OBJECT_PAGES = [
+    route
+    for route in PAGES
+    if {a or b for a, b in PARAMETER.findall(route)} - {"team_slug", "environment"}
+]
+
+
+@pytest.mark.parametrize("route", OBJECT_PAGES)
+@pytest.mark.django_db
+def test_a_sandbox_object_is_not_in_production(route, samples, alice_web):
+    path = fill(route, {**samples, "environment": Environment.PRODUCTION})
+    before = everything()
+
+    statuses = knock(alice_web, path)
+
+    assert statuses
+    assert set(statuses.values()) == {404}, path
+    assert everything() == before
+
+
+def test_every_parameter_that_is_swept_has_a_sample_or_says_why_not():
+    named = {
+        a or b for route, _ in WITH_PARAMETERS for a, b in PARAMETER.findall(route)
+    }
+    known = {
+        "team_slug",
+        "environment",
+        "user_id",
+        "client_user_id",
+        "provider",
+        "job_id",
+        "api_key_id",
+    }
+
+    assert named - known == set(PUBLIC) & named

@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import ast
+
+import pytest
+from django.apps import apps
+from django.db import connection, models, transaction
+
+from accounts.models import Organisation
+from portal.lib.tenancy import (
+    ALL_TENANTS,
+    TenantOwned,
+    UnscopedQuery,
+    acting_for,
+    across_tenants,
+)
+from tests.architecture.source import PACKAGES, modules
+from tests.factories.accounts import make_tenant
+from tests.factories.users import make_user
+from users.models import User
+
+OUR_MODELS = [m for m in apps.get_models() if m.__module__.split(".")[0] in PACKAGES]
+TENANT_MODELS = [m for m in OUR_MODELS if issubclass(m, TenantOwned)]
+
+# Rows that belong to no tenant, and why.
+WITHOUT_TENANT = {
+    "accounts.Organisation": "owns teams",
+    "accounts.Team": "owns tenants",
+    "accounts.Tenant": "is the tenant",
+    "accounts.Member": "may be in several teams",
+    "accounts.Membership": "belongs to a team, in both environments",
+}
+# Where `.unscoped` may stand, and why.
+UNSCOPED_MODULES = {
+    "portal/lib/tenancy.py": "defines it",
+    "portal/lib/idempotency.py": "writes a claim of the caller's tenant",
+    "accounts/operations/api_keys.py": "a key is read before its tenant is known",
+    "accounts/webhooks/operations.py": "purges by tenant key and user",
+    "users/operations/users.py": "the sweep of erasures works over all tenants",
+    "reports/operations/storage.py": "the sweep of files works over all tenants",
+}
+# Where `across_tenants` may stand, and why.
+ACROSS_MODULES = {
+    "portal/lib/tenancy.py": "defines it",
+    "portal/lib/jobs.py": "periodic jobs have no tenant",
+    "portal/home/demo_data.py": "makes the demo teams",
+    "accounts/management/commands/create_team.py": "a new team has no tenant yet",
+}
+
+
+def setting() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT coalesce(current_setting('assay.tenant', true), '')")
+        return cursor.fetchone()[0]
+
+
+def test_every_table_belongs_to_a_tenant_or_says_why_not():
+    without = {m._meta.label for m in OUR_MODELS if not issubclass(m, TenantOwned)}
+
+    assert without == set(WITHOUT_TENANT)
+
+
+@pytest.mark.parametrize("model", TENANT_MODELS, ids=lambda m: m._meta.label)
+def test_a_tenant_table_refuses_to_be_read_without_a_tenant(model):
+    assert model._meta.default_manager_name == "unscoped"
+    assert model._meta.base_manager_name == "unscoped"
+    for query in ("all", "count", "first", "exists"):
+        with pytest.raises(UnscopedQuery):
+            getattr(model.objects, query)()
+    for query in ("filter", "get", "create"):
+        with pytest.raises(UnscopedQuery):
+            getattr(model.objects, query)(pk=1)
+
+
+@pytest.mark.parametrize("model", TENANT_MODELS, ids=lambda m: m._meta.label)
+def test_foreign_keys_of_tenant_tables_stay_inside_or_point_at_the_tenant(model):
+    outside = {
+        field.name: field.related_model._meta.label
+        for field in model._meta.get_fields()
+        if isinstance(field, models.ForeignKey)
+        and not issubclass(field.related_model, TenantOwned)
+    }
+
+    assert set(outside.values()) <= {"accounts.Tenant", "accounts.Member"}
+
+
+def test_foreign_keys_point_down():
+    order = {"portal": 0, "webhooks": 1, "accounts": 1, "users": 2, "labs": 3, "reports": 4}
+    upward = [
+        f"{model._meta.label}.{field.name}"
+        for model in OUR_MODELS
+        for field in model._meta.get_fields()
+        if isinstance(field, models.ForeignKey)
+        and field.name != "tenant"
+        and field.related_model in OUR_MODELS
+        and order[field.related_model._meta.app_label] > order[model._meta.app_label]
+    ]
+
+    assert upward == []
+
+
+def uses(tree: ast.Module, name: str) -> bool:
+    return any(
+        (isinstance(node, ast.Attribute) and node.attr == name)
+        or (isinstance(node, ast.Name) and node.id == name)
+        for node in ast.walk(tree)
+    )
+
+
+def test_unscoped_stands_only_where_it_says_why():
+    found = {path for path, tree in modules() if uses(tree, "unscoped")}
+
+    assert found - set(UNSCOPED_MODULES) == set()
+
+
+def test_across_tenants_stands_only_where_it_says_why():
+    found = {path for path, tree in modules() if uses(tree, "across_tenants")}
+
+    assert found - set(ACROSS_MODULES) == set()
+
+
+def writes_status(node: ast.AST) -> bool:
+    match node:
+        case ast.Assign(targets=targets):
+            return any(isinstance(t, ast.Attribute) and t.attr == "status" for t in targets)
+        case ast.Call(func=ast.Attribute(attr="update" | "setattr"), keywords=keywords):
+            return any(keyword.arg == "status" for keyword in keywords)
+    return False
+
+
+def test_status_is_written_in_one_place():
+    found = {
+        path
+        for path, tree in modules()
+        if any(writes_status(node) for node in ast.walk(tree))
+    }
+
+    # The second is an HTTP status in the store of answers, not a state.
+    assert found == {"portal/lib/transitions.py", "portal/lib/idempotency.py"}
+
+
+@pytest.mark.django_db
+def test_for_tenant_sees_its_own_rows_alone():
+    mine, other = make_tenant(), make_tenant()
+    user = make_user(tenant=mine)
+    make_user(tenant=other)
+
+    assert list(User.objects.for_tenant(mine)) == [user]
+
+
+@pytest.mark.django_db
+def test_acting_for_names_the_tenant_and_puts_back_what_was():
+    tenant, other = make_tenant(), make_tenant()
+
+    with acting_for(tenant):
+        named = setting()
+        with across_tenants(why="a test"):
+            opened = setting()
+        with acting_for(other.pk):
+            inner = setting()
+        restored = setting()
+
+    assert (named, opened, inner) == (str(tenant.pk), ALL_TENANTS, str(other.pk))
+    assert restored == str(tenant.pk)
+    assert setting() == ""
+
+
+@pytest.mark.django_db
+def test_acting_for_puts_back_what_was_after_an_error():
+    tenant = make_tenant()
+
+    with pytest.raises(LookupError), acting_for(tenant):
+        raise LookupError
+
+    assert setting() == ""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_acting_for_survives_a_rolled_back_transaction():
+    tenant = make_tenant()
+
+    with acting_for(tenant):
+        with pytest.raises(LookupError), transaction.atomic():
+            Organisation(name="lost").save()
+            raise LookupError
+        inside = setting()
+
+    assert inside == str(tenant.pk)
+    assert setting() == ""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_broken_transaction_leaves_no_tenant_on_the_connection():
+    tenant = make_tenant()
+
+    with (
+        pytest.raises(Exception, match="division by zero"),
+        transaction.atomic(),
+        acting_for(tenant),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute("SELECT 1 / 0")
+
+    assert setting() == ""
+
+
+def test_across_tenants_needs_a_reason():
+    with pytest.raises(ValueError, match="reason"), across_tenants(why=""):
+        pass
