@@ -1,0 +1,27 @@
+"""Synthetic lab reports with known truth, drawn in many layouts.
+
+People and laboratories in them are fictional. `build_corpus` is the way in; a seed
+other than 0 throws the plain numeric results anew, for a run on unseen values.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.reports.corpus import layouts as _layouts  # noqa: F401 fills the registry
+from tests.reports.corpus.registry import LAYOUTS, draw_layout
+from tests.reports.corpus.truth import CorpusReport, TrueRow
+
+__all__ = ["CorpusReport", "TrueRow", "build_corpus"]
+
+
+def build_corpus(
+    folder: Path, *, containing: str = "", seed: int = 0
+) -> list[CorpusReport]:
+    """Draw each layout whose name contains a text into the folder, and its truth."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return [
+        draw_layout(layout, folder / f"{name}.pdf", seed=seed)
+        for name, layout in sorted(LAYOUTS.items())
+        if containing in name
+    ]

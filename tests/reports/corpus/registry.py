@@ -1,0 +1,72 @@
+"""The list of layouts, filled by a decorator, and the drawing of one into a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from reportlab.lib.pagesizes import A4
+
+from tests.reports.corpus.sheet import Sheet
+from tests.reports.corpus.truth import CorpusReport
+
+Draw = Callable[[Sheet], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    name: str
+    draw: Draw
+    page_size: tuple[float, float]
+    font: str
+    size: float
+    is_lab_report: bool
+
+
+LAYOUTS: dict[str, Layout] = {}
+
+
+def layout(
+    name: str,
+    *,
+    page_size: tuple[float, float] = A4,
+    font: str = "Helvetica",
+    size: float = 9,
+    is_lab_report: bool = True,
+) -> Callable[[Draw], Draw]:
+    def register(draw: Draw) -> Draw:
+        if name in LAYOUTS:
+            raise ValueError(f"layout {name} is there twice")
+        LAYOUTS[name] = Layout(name, draw, page_size, font, size, is_lab_report)
+        return draw
+
+    return register
+
+
+def draw_layout(layout: Layout, path: Path, *, seed: int = 0) -> CorpusReport:
+    """Draw twice, as the first pass is what tells how many pages there are."""
+    sheet = _drawn(layout, path, seed=seed, pages_total=0)
+    sheet = _drawn(layout, path, seed=seed, pages_total=sheet.page)
+    return CorpusReport(
+        path=path,
+        kind="text",
+        layout=layout.name,
+        rows=tuple(sheet.rows),
+        is_lab_report=layout.is_lab_report,
+    )
+
+
+def _drawn(layout: Layout, path: Path, *, seed: int, pages_total: int) -> Sheet:
+    sheet = Sheet(
+        path=path,
+        layout=layout.name,
+        seed=seed,
+        page_size=layout.page_size,
+        font=layout.font,
+        size=layout.size,
+    )
+    sheet.pages_total = pages_total
+    layout.draw(sheet)
+    sheet.save()
+    return sheet
