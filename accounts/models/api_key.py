@@ -10,6 +10,8 @@ from django.utils import timezone
 
 from portal.lib.tenancy import TenantOwned
 
+LABEL_MAX_LENGTH = 80
+
 
 class ApiKey(TenantOwned):
     """A key of one tenant; `digest` is the SHA-256 of the whole key text.
@@ -18,7 +20,7 @@ class ApiKey(TenantOwned):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    label = models.CharField(max_length=80)
+    label = models.CharField(max_length=LABEL_MAX_LENGTH)
     prefix = models.CharField(max_length=20)
     last_four = models.CharField(max_length=4)
     digest = models.BinaryField(max_length=32, unique=True)

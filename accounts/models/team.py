@@ -14,12 +14,14 @@ from django.utils import timezone
 
 from accounts.states import Environment, Region, Role
 
+NAME_MAX_LENGTH = 80  # Contract 9.1
+
 
 class Organisation(models.Model):
     """A customer; its teams share members and lab accounts."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    name = models.CharField(max_length=80)
+    name = models.CharField(max_length=NAME_MAX_LENGTH)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     def __str__(self) -> str:
@@ -33,7 +35,7 @@ class Team(models.Model):
     organisation = models.ForeignKey(
         Organisation, on_delete=models.PROTECT, related_name="teams"
     )
-    name = models.CharField(max_length=80)
+    name = models.CharField(max_length=NAME_MAX_LENGTH)
     slug = models.SlugField(max_length=80, unique=True)
     region = models.CharField(
         max_length=2, choices=Region.choices, default=Region.US

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import ApiKey
+from accounts.models.api_key import LABEL_MAX_LENGTH
 from accounts.operations.audit import record_change
 from accounts.states import Environment
 from portal.lib.actor import Actor, ActorKind
@@ -60,7 +61,7 @@ def create_api_key(*, tenant: Tenant, actor: Actor, label: str) -> tuple[ApiKey,
     label = label.strip()
     if not label:
         raise DomainError("label_missing", "A key needs a label.", "label")
-    if len(label) > ApiKey._meta.get_field("label").max_length:
+    if len(label) > LABEL_MAX_LENGTH:
         raise DomainError("label_too_long", "The label is too long.", "label")
     letters = _LETTERS[Environment(tenant.environment)]
     secret = secrets.token_urlsafe(32)

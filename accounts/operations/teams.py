@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
 from accounts.models import Member, Membership, Organisation, Team, Tenant
+from accounts.models.team import NAME_MAX_LENGTH
 from accounts.operations.api_keys import forget_keys
 from accounts.operations.audit import record_change
 from accounts.states import Environment, Region, Role
@@ -45,7 +46,7 @@ def create_team(
     name = name.strip()
     if not name:
         raise DomainError("name_missing", "A team needs a name.", "name")
-    if len(name) > Team._meta.get_field("name").max_length:
+    if len(name) > NAME_MAX_LENGTH:
         raise DomainError("name_too_long", "A name has at most 80 characters.", "name")
     slug = slugify(slug or name)
     if not slug:

@@ -8,7 +8,7 @@ on. Must not be here: how a request finds its tenant (accounts.api.auth, account
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
 from django.db import connection, models
 from psycopg import pq
@@ -44,17 +44,15 @@ class TenantManager(models.Manager[_Row]):
 
     Every other way to a queryset raises UnscopedQuery, so a forgotten tenant fails the
     first time the line runs. Code over several tenants uses `Model.unscoped` inside
-    `across_tenants`. Source: Ours: a fence at runtime, since type checkers see none.
+    `across_tenants`. `queryset_class` is what `for_tenant` gives.
+    Source: Ours: a fence at runtime, since type checkers see none.
     """
 
-    queryset_class: type[TenantQuerySet[Any]] = TenantQuerySet
-
-    @classmethod
-    def of(cls, queryset_class: type[TenantQuerySet[Any]]) -> Self:
-        """Make a refusing manager whose `for_tenant` gives this queryset class."""
-        manager = cls()
-        manager.queryset_class = queryset_class
-        return manager
+    def __init__(
+        self, queryset_class: type[TenantQuerySet[Any]] = TenantQuerySet
+    ) -> None:
+        super().__init__()
+        self.queryset_class = queryset_class
 
     def for_tenant(self, tenant: HasPrimaryKey) -> Any:
         """Rows of this tenant alone."""

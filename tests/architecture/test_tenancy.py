@@ -43,7 +43,8 @@ UNSCOPED_MODULES = {
 ACROSS_MODULES = {
     "portal/lib/tenancy.py": "defines it",
     "portal/lib/jobs.py": "periodic jobs have no tenant",
-    "portal/home/demo_data.py": "makes the demo teams",
+    "portal/demo/data.py": "makes the demo teams",
+    "portal/demo/access.py": "a key tells its tenant only once it is found",
     "accounts/management/commands/create_team.py": "a new team has no tenant yet",
 }
 
