@@ -1,0 +1,185 @@
+"""The project's own catalogue of analytes: LOINC codes and the names reports print.
+
+Loads data/catalogue.csv and answers what a name could mean. Which meaning a row has
+is decided in matching.py. A row of the file is one meaning of an analyte: `names` mean
+the analyte whatever the row, `own_names` mean this row alone.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+LOINC_NOTICE = (
+    "This material contains content from LOINC (http://loinc.org). LOINC is copyright "
+    "© 1995-2024, Regenstrief Institute, Inc. and the Logical Observation Identifiers "
+    "Names and Codes (LOINC) Committee and is available at no cost under the license "
+    "at http://loinc.org/license. LOINC® is a registered United States trademark of "
+    "Regenstrief Institute, Inc."
+)
+
+_FILE = Path(__file__).parent.parent / "data" / "catalogue.csv"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One LOINC code in the sense of one analyte.
+
+    specimen is finer than the wire's sample type (serum, blood, urine, urine24, ...);
+    method names the word that has to be printed for the row to be meant ("direct",
+    "hplc"), empty for the row an unqualified name means. order is the place in the
+    file: of two rows that nothing tells apart the earlier is the usual one.
+    """
+
+    code: str
+    analyte: str
+    display_name: str
+    property: str
+    specimen: str
+    scale: str
+    method: str
+    kind: str
+    units: tuple[str, ...]
+    panels: tuple[str, ...]
+    source: str
+    long_common_name: str
+    order: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """What a name may mean: an analyte, or only some of its rows."""
+
+    analyte: str
+    codes: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """Everything the file says, indexed by name key."""
+
+    entries: dict[str, tuple[Entry, ...]]
+    aliases: dict[str, tuple[str, ...]]
+    senses: dict[str, tuple[Sense, ...]]
+    sorted_senses: dict[str, tuple[Sense, ...]]
+
+    def entries_of(self, sense: Sense) -> tuple[Entry, ...]:
+        """The rows a sense allows, in file order."""
+
+        rows = self.entries[sense.analyte]
+        if sense.codes is None:
+            return rows
+        return tuple(row for row in rows if row.code in sense.codes)
+
+
+# British and continental spellings of the same roots, applied to a key.
+_ROOTS = (
+    ("haem", "hem"),
+    ("aemia", "emia"),
+    ("oestr", "estr"),
+    ("leuco", "leuko"),
+    ("leucc", "leukc"),
+    ("sulph", "sulf"),
+    ("faec", "fec"),
+    ("foet", "fet"),
+    ("caerul", "cerul"),
+    ("oedem", "edem"),
+    ("tumour", "tumor"),
+    ("billi", "bili"),
+)
+
+
+@lru_cache(maxsize=16384)
+def fold(text: str) -> str:
+    """Lower case without accents, Greek letters by name, exotic dashes plain."""
+
+    text = text.replace("µ", "u").replace("μ", "u").replace("ß", "ss")
+    for letter, name in (("α", "alpha"), ("β", "beta"), ("γ", "gamma")):
+        text = text.replace(letter, name)
+    decomposed = unicodedata.normalize("NFKD", text)
+    plain = "".join(c for c in decomposed if not unicodedata.combining(c))
+    return re.sub(r"[‐-―−]", "-", plain).casefold()
+
+
+def _repair(key: str) -> str:
+    for spelling, root in _ROOTS:
+        if spelling in key:
+            key = key.replace(spelling, root)
+    return key
+
+
+def name_key(text: str) -> str:
+    """The letters, digits and the signs % # of a name: what spelling can't change."""
+
+    return _repair(re.sub(r"[^a-z0-9%#]", "", fold(text)))
+
+
+def sorted_key(text: str) -> str:
+    """Like name_key, blind to word order; empty for ratios, whose order matters."""
+
+    folded = fold(text)
+    words = re.findall(r"[a-z0-9%#]+", folded)
+    if len(words) < 2 or "/" in folded or ":" in folded or "ratio" in words:
+        return ""
+    return _repair("\x1f".join(sorted(words)))
+
+
+@lru_cache(maxsize=1)
+def load_catalogue() -> Catalogue:
+    """The catalogue, read once per process."""
+
+    entries: dict[str, list[Entry]] = {}
+    aliases: dict[str, dict[str, None]] = {}
+    senses: dict[str, list[Sense]] = {}
+    by_words: dict[str, list[Sense]] = {}
+    own: list[tuple[str, str, str]] = []
+    with _FILE.open(encoding="utf-8", newline="") as lines:
+        for order, row in enumerate(csv.DictReader(lines)):
+            analyte = row["analyte"]
+            entries.setdefault(analyte, []).append(
+                Entry(
+                    code=row["code"],
+                    analyte=analyte,
+                    display_name=row["display_name"],
+                    property=row["property"],
+                    specimen=row["specimen"],
+                    scale=row["scale"],
+                    method=row["method"],
+                    kind=row["kind"],
+                    units=tuple(filter(None, row["units"].split("|"))),
+                    panels=tuple(filter(None, row["panels"].split("|"))),
+                    source=row["source"],
+                    long_common_name=row["long_common_name"],
+                    order=order,
+                )
+            )
+            known = aliases.setdefault(analyte, {})
+            for name in filter(None, row["names"].split("|")):
+                known[name] = None
+                _add(senses, name_key(name), Sense(analyte, None))
+                _add(by_words, sorted_key(name), Sense(analyte, None))
+            own.extend(
+                (name, analyte, row["code"])
+                for name in filter(None, row["own_names"].split("|"))
+            )
+    for name, analyte, code in own:
+        _add(senses, name_key(name), Sense(analyte, (code,)))
+        _add(by_words, sorted_key(name), Sense(analyte, (code,)))
+    return Catalogue(
+        entries={key: tuple(rows) for key, rows in entries.items()},
+        aliases={key: tuple(names) for key, names in aliases.items()},
+        senses={key: tuple(found) for key, found in senses.items()},
+        sorted_senses={key: tuple(found) for key, found in by_words.items()},
+    )
+
+
+def _add(index: dict[str, list[Sense]], key: str, sense: Sense) -> None:
+    if not key:
+        return
+    found = index.setdefault(key, [])
+    if sense not in found:
+        found.append(sense)

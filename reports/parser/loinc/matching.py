@@ -1,0 +1,357 @@
+"""Which LOINC code a report row has: the name's senses weighed by unit and specimen.
+
+Contract 7.4. A name alone decides little: percent and absolute counts, serum and
+urine, mass and moles share it. Each candidate starts with how surely the name was
+read and loses by every piece of evidence against it; a unit or a specimen that
+contradicts a candidate also bars it from being matched without a person.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from reports.parser.report import (
+    LoincMatch,
+    LoincMatchStatus,
+    MeasurementKind,
+    SampleType,
+)
+from reports.parser.units import (
+    Dimension,
+    dimension_of,
+    normalise_units,
+    unit_agrees,
+)
+
+from .catalogue import Catalogue, Entry, Sense, fold, load_catalogue
+from .names import Hints, NameReading, read_hints, read_name
+
+_MOST = 5
+_AUTO = 0.8
+_MARGIN = 0.03
+_ALIASES_SHOWN = 8
+
+# What evidence against a candidate leaves of its score.
+_UNIT_CONTRADICTS = 0.35
+_UNIT_MISSING = 0.97
+_SPECIMEN_CONTRADICTS = 0.3
+_SPECIMEN_NEAR = 0.98
+_SPECIMEN_UNUSUAL = 0.94
+_SHARE_CONTRADICTS = 0.3
+_SCALE_CONTRADICTS = 0.75
+_METHOD_MISSING = 0.94
+_METHOD_IGNORED = 0.95
+_OTHER_ROW = 0.85
+_COUNTERPART = 0.99
+_PANEL_SPEAKS = 1.02
+_UNDECIDED = 0.8
+
+_BLOOD_SIDE = frozenset({"serum", "blood", "arterial", "venous", "capillary"})
+_SAMPLE_TYPES: dict[str, SampleType] = {
+    "serum": SampleType.BLOOD,
+    "blood": SampleType.BLOOD,
+    "arterial": SampleType.BLOOD,
+    "venous": SampleType.BLOOD,
+    "capillary": SampleType.CAPILLARY_BLOOD,
+    "urine": SampleType.URINE,
+    "urine24": SampleType.URINE,
+    "stool": SampleType.STOOL,
+    "saliva": SampleType.SALIVA,
+}
+_SPECIMENS_OF: dict[SampleType, frozenset[str]] = {
+    SampleType.BLOOD: _BLOOD_SIDE,
+    SampleType.CAPILLARY_BLOOD: _BLOOD_SIDE,
+    SampleType.URINE: frozenset({"urine", "urine24"}),
+    SampleType.STOOL: frozenset({"stool"}),
+    SampleType.SALIVA: frozenset({"saliva"}),
+    SampleType.OTHER: frozenset({"csf", "fluid", "semen", "breath", "sweat", "other"}),
+}
+
+# Panel titles, by the words that give a specimen away. The first that fits counts.
+_PANEL_SPECIMENS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), specimen)
+    for pattern, specimen in (
+        (r"24\s*-?\s*h(?:ou)?rs?\b.*urin|urin.*\b24\s*-?\s*h", "urine24"),
+        (
+            r"urin|\bua\b|u/a\b|\bu/?r/?e\b|\bure\b|\bucs\b|orina|\bege\b|\bc\.?u\.?e\b",
+            "urine",
+        ),
+        (r"stool|f(?:a)?eces|f(?:a)?ecal|coprolog|heces|stuhl|selles", "stool"),
+        (r"\bcsf\b|cerebro|spinal|liquor", "csf"),
+        (r"semen|seminal|spermio|sperma", "semen"),
+        (r"pleural|ascit|peritoneal|synovial|body fluid", "fluid"),
+        (r"saliva", "saliva"),
+        (r"arterial|\babg\b", "arterial"),
+        (r"venous blood gas|\bvbg\b", "venous"),
+        (r"serum|plasma", "serum"),
+        (
+            r"blood|h(?:a)?ematolog|\bcbc\b|h(?:a)?emogram|haemogram|lipid|liver",
+            "blood",
+        ),
+    )
+)
+_PERCENT_PANEL = re.compile(r"differential|\bd\.?l\.?c\b|percent|relative|%")
+_ABSOLUTE_PANEL = re.compile(r"absolute|\babs\b")
+_SHARES = frozenset({"NFr", "MFr", "VFr", "SFr", "Ratio"})
+_COUNTS = frozenset({"NCnc"})
+_BLOOD_COUNTS = frozenset({"NFr", "NCnc"})
+
+_NUMBER = re.compile(r"[<>≤≥=~]*\s*[+-]?\s*[\d.,]*\d[\d.,\s]*(?:[-–]\s*[\d.,]+)?\s*%?")
+
+
+@dataclass(frozen=True, slots=True)
+class LoincVerdict:
+    """What a row measures.
+
+    matches are best first, at most five. measurement_kind and sample_type are None
+    where neither the row nor the best candidate tells.
+    """
+
+    matches: tuple[LoincMatch, ...]
+    status: LoincMatchStatus
+    measurement_kind: MeasurementKind | None
+    sample_type: SampleType | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    units: str | None
+    is_number: bool | None
+    specimens: frozenset[str] | None
+    exact_specimen: str | None
+    share: str | None
+    methods: frozenset[str]
+    panel: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    entry: Entry
+    score: float
+    barred: bool
+
+
+def match_loinc(
+    *,
+    name: str,
+    units: str | None,
+    value: str,
+    panel: str | None,
+    sample_type: SampleType | None,
+) -> LoincVerdict:
+    """Rank the LOINC codes a row may have and say whether the first is certain.
+
+    name, units, value and panel are as printed; sample_type is what the report said,
+    or None. Scores run from 0 to 1: 0.8 and above with nothing contradicting and no
+    rival of another analyte within 0.03 is an automatic match (Contract 7.4; the
+    thresholds are ours).
+    """
+
+    reading = read_name(name)
+    evidence = _collect_evidence(
+        hints=reading.hints if reading.senses else read_hints(name)[1],
+        units=units,
+        value=value,
+        panel=panel,
+        sample_type=sample_type,
+    )
+    if not reading.senses:
+        return LoincVerdict(
+            matches=(),
+            status=LoincMatchStatus.NO_MATCH,
+            measurement_kind=_kind_of_stranger(name, evidence),
+            sample_type=sample_type or _sample_type(evidence.exact_specimen),
+        )
+    catalogue = load_catalogue()
+    candidates = _weigh(reading, evidence, catalogue)
+    best = candidates[0]
+    return LoincVerdict(
+        matches=tuple(_as_match(found, catalogue) for found in candidates[:_MOST]),
+        status=_judge(candidates, reading, evidence),
+        measurement_kind=_kind(best.entry, evidence),
+        sample_type=sample_type
+        if sample_type not in (None, SampleType.UNKNOWN)
+        else _sample_type(evidence.exact_specimen or best.entry.specimen),
+    )
+
+
+def _collect_evidence(
+    *,
+    hints: Hints,
+    units: str | None,
+    value: str,
+    panel: str | None,
+    sample_type: SampleType | None,
+) -> _Evidence:
+    units = units.strip() if units else None
+    value = value.strip()
+    if not units and value.endswith("%"):
+        units = "%"
+    title = fold(panel) if panel else ""
+    specimen = hints.specimen
+    panel_specimen = next((s for p, s in _PANEL_SPECIMENS if p.search(title)), None)
+    specimens: frozenset[str] | None = None
+    if specimen:
+        specimens = _BLOOD_SIDE if specimen in _BLOOD_SIDE else frozenset({specimen})
+        if specimen == "urine" and panel_specimen == "urine24":
+            specimen, specimens = "urine24", frozenset({"urine24"})
+    elif sample_type in _SPECIMENS_OF:
+        specimens = _SPECIMENS_OF[sample_type]
+        specimen = panel_specimen if panel_specimen in specimens else None
+        if specimen is None and len(specimens) == 1:
+            (specimen,) = specimens
+        elif specimen is None and sample_type is SampleType.URINE:
+            specimen = "urine"
+    elif panel_specimen:
+        specimen = panel_specimen
+        specimens = _BLOOD_SIDE if specimen in _BLOOD_SIDE else frozenset({specimen})
+    share = hints.share
+    if share is None and not units:
+        if _ABSOLUTE_PANEL.search(title):
+            share = "absolute"
+        elif _PERCENT_PANEL.search(title):
+            share = "percent"
+    methods = hints.methods
+    if units and re.search(r"\bcalc", units, re.IGNORECASE):
+        methods = methods | {"calculated"}
+    return _Evidence(
+        units=units,
+        is_number=bool(_NUMBER.fullmatch(value)) if value else None,
+        specimens=specimens,
+        exact_specimen=specimen,
+        share=share,
+        methods=methods,
+        panel=title,
+    )
+
+
+def _weigh(
+    reading: NameReading, evidence: _Evidence, catalogue: Catalogue
+) -> list[_Candidate]:
+    """Every row of every sense, best first; barred ones behind the others."""
+
+    best: dict[tuple[str, str], _Candidate] = {}
+    for sense in reading.senses:
+        rows = catalogue.entries[sense.analyte]
+        named = catalogue.entries_of(sense)
+        for place, entry in enumerate(rows):
+            score, barred = _score(entry, rows, evidence)
+            score *= reading.quality * _name_factor(entry, sense, named)
+            score = min(score, 0.99) - 0.001 * place
+            key = (entry.code, entry.analyte)
+            if key not in best or best[key].score < score:
+                best[key] = _Candidate(entry, score, barred)
+    ranked = sorted(best.values(), key=lambda c: (c.barred, -c.score, c.entry.order))
+    first: dict[str, _Candidate] = {}
+    for candidate in ranked:
+        first.setdefault(candidate.entry.code, candidate)
+    return list(first.values())
+
+
+def _name_factor(entry: Entry, sense: Sense, named: tuple[Entry, ...]) -> float:
+    if sense.codes is None or entry.code in sense.codes:
+        return 1.0
+    # "LDL calculated" names the mass row; in mmol/L its molar twin is meant.
+    is_twin = any(
+        entry.method == other.method
+        and entry.specimen == other.specimen
+        and {entry.property, other.property} == {"MCnc", "SCnc"}
+        for other in named
+    )
+    return _COUNTERPART if is_twin else _OTHER_ROW
+
+
+def _score(
+    entry: Entry, rows: tuple[Entry, ...], evidence: _Evidence
+) -> tuple[float, bool]:
+    score, barred = 1.0, False
+    agrees = (
+        unit_agrees(property=entry.property, units=evidence.units)
+        if evidence.units
+        else None
+    )
+    if agrees is False:
+        score, barred = score * _UNIT_CONTRADICTS, True
+    elif not evidence.units and entry.units:
+        score *= _UNIT_MISSING
+    if evidence.is_number is not None and evidence.is_number != (entry.scale == "Qn"):
+        score *= _SCALE_CONTRADICTS
+    ):
+        score *= _SCALE_CONTRADICTS
+    if evidence.specimens is None:
+        if entry.specimen != rows[0].specimen:
+            score *= _SPECIMEN_UNUSUAL
+    elif entry.specimen not in evidence.specimens:
+        score, barred = score * _SPECIMEN_CONTRADICTS, True
+    elif entry.specimen != evidence.exact_specimen and (
+        evidence.exact_specimen not in (None, "blood", "serum")
+        or entry.specimen not in ("blood", "serum")
+    ):
+        score *= _SPECIMEN_NEAR
+    if evidence.share and {row.property for row in rows} & _COUNTS:
+        wanted = _SHARES if evidence.share == "percent" else _COUNTS
+        if entry.property not in wanted:
+            score, barred = score * _SHARE_CONTRADICTS, True
+    if entry.method and entry.method not in evidence.methods:
+        score *= _METHOD_MISSING
+    elif not entry.method and evidence.methods & {row.method for row in rows}:
+        score *= _METHOD_IGNORED
+    if evidence.panel and any(word in evidence.panel for word in entry.panels):
+        score *= _PANEL_SPEAKS
+    return score, barred
+
+
+def _judge(
+    candidates: list[_Candidate], reading: NameReading, evidence: _Evidence
+) -> LoincMatchStatus:
+    best = candidates[0]
+    if best.barred or best.score < _AUTO:
+        return LoincMatchStatus.NEEDS_REVIEW
+    for rival in candidates[1:]:
+        if rival.barred or best.score - rival.score > _MARGIN:
+            continue
+        if rival.entry.analyte != best.entry.analyte:
+            return LoincMatchStatus.NEEDS_REVIEW
+        # Mass or moles, percent or count: only a unit tells, and there is none.
+        if rival.entry.property != best.entry.property and not evidence.units:
+            return LoincMatchStatus.NEEDS_REVIEW
+    if reading.is_fuzzy:
+        agrees = evidence.units and unit_agrees(
+            property=best.entry.property, units=evidence.units
+        )
+        if not agrees or reading.quality < _AUTO:
+            return LoincMatchStatus.NEEDS_REVIEW
+    return LoincMatchStatus.AUTO_MATCH
+
+
+def _as_match(candidate: _Candidate, catalogue: Catalogue) -> LoincMatch:
+    entry = candidate.entry
+    return LoincMatch(
+        loinc_code=entry.code,
+        loinc_name=entry.long_common_name,
+        display_name=entry.display_name,
+        aliases=catalogue.aliases[entry.analyte][:_ALIASES_SHOWN],
+        confidence_score=round(max(candidate.score, 0.0), 3),
+    )
+
+
+def _kind(entry: Entry, evidence: _Evidence) -> MeasurementKind:
+    if entry.kind == "ratio":
+        return MeasurementKind.RATIO
+    if entry.kind == "calculated" or "calculated" in evidence.methods:
+        return MeasurementKind.CALCULATED
+    return MeasurementKind.DIRECT
+
+
+def _kind_of_stranger(name: str, evidence: _Evidence) -> MeasurementKind | None:
+    if re.search(r"\bratio\b", name, re.IGNORECASE):
+        return MeasurementKind.RATIO
+    unit = normalise_units(evidence.units) if evidence.units else None
+    if unit and dimension_of(unit) is Dimension.RATIO:
+        return MeasurementKind.RATIO
+    return MeasurementKind.CALCULATED if "calculated" in evidence.methods else None
+
+
+def _sample_type(specimen: str | None) -> SampleType | None:
+    return _SAMPLE_TYPES.get(specimen, SampleType.OTHER) if specimen else None
