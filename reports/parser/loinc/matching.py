@@ -277,8 +277,6 @@ def _score(
         score *= _UNIT_MISSING
     if evidence.is_number is not None and evidence.is_number != (entry.scale == "Qn"):
         score *= _SCALE_CONTRADICTS
-    ):
-        score *= _SCALE_CONTRADICTS
     if evidence.specimens is None:
         if entry.specimen != rows[0].specimen:
             score *= _SPECIMEN_UNUSUAL
