@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os  # noqa: TID251 - Django reads its settings module from here
+import os
 
 from django.core.wsgi import get_wsgi_application
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")  # noqa: TID251 - Django reads it from here
 
 application = get_wsgi_application()

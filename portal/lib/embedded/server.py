@@ -191,7 +191,8 @@ def forget_data(*, cluster: str, root: Path) -> None:
 
 
 @atexit.register
-def _leave_all() -> None:
+def leave_all() -> None:
+    """Leave every server this process uses. Source: as leave_server."""
     for server in list(_servers.values()):
         leave_server(server)
 

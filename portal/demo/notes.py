@@ -1,0 +1,75 @@
+"""What demo keeps between runs, in files of mode 600 under var: sign-in, keys, secret.
+
+Must not be here: whether the database agrees (portal.demo.access).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from django.conf import settings
+
+
+@dataclass(frozen=True, slots=True)
+class DemoNotes:
+    """What var/demo.json holds; `api_keys` maps a team's slug to its sandbox key."""
+
+    address: str = ""
+    email: str = ""
+    password: str = ""
+    api_keys: dict[str, str] = field(default_factory=dict)
+
+
+def notes_path() -> Path:
+    """Where the notes are."""
+    return Path(settings.VAR_DIR) / "demo.json"
+
+
+def read_notes() -> DemoNotes:
+    """The notes of the last run; empty ones when the file is lost or not ours."""
+    try:
+        kept = json.loads(notes_path().read_text())
+        return DemoNotes(
+            address=str(kept["address"]),
+            email=str(kept["email"]),
+            password=str(kept["password"]),
+            api_keys={str(slug): str(key) for slug, key in kept["api_keys"].items()},
+        )
+    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
+        return DemoNotes()
+
+
+def write_notes(notes: DemoNotes) -> None:
+    """Replace the notes at once, readable by their owner alone."""
+    _write(notes_path(), json.dumps(asdict(notes), indent=2) + "\n")
+
+
+def forget_notes() -> None:
+    """Drop the notes, so that the next run makes a new password and new keys."""
+    notes_path().unlink(missing_ok=True)
+
+
+def kept_secret_key() -> str:
+    """The key that signs demo's sessions, made at first run so that they survive it."""
+    path = Path(settings.VAR_DIR) / "demo-secret-key"
+    try:
+        kept = path.read_text().strip()
+    except FileNotFoundError:
+        kept = ""
+    if not kept:
+        kept = secrets.token_urlsafe(50)
+        _write(path, kept + "\n")
+    return kept
+
+
+def _write(path: Path, text: str) -> None:
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
+    fresh.unlink(missing_ok=True)
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text)
+    fresh.replace(path)

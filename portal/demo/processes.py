@@ -1,0 +1,69 @@
+"""Demo's child processes: start them under a warden, see them end, stop them in order."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+WARDEN = Path(__file__).with_name("warden.py")
+RESTARTS = 3  # within RESTART_WINDOW_S; more means that it cannot run
+RESTART_WINDOW_S = 60.0
+
+
+@dataclass(slots=True)
+class DemoProcess:
+    """One long-running command, restarted when it dies.
+
+    `stop_timeout_s` is how long it may take to end when asked, before it is killed.
+    """
+
+    name: str
+    command: list[str]
+    environment: Mapping[str, str]
+    stop_timeout_s: float
+    warden: subprocess.Popen[bytes] | None = None
+    restarts: deque[float] = field(default_factory=lambda: deque(maxlen=RESTARTS))
+
+    def start(self) -> None:
+        """Start the command in a session of its own, so that Ctrl-C passes it by."""
+        self.warden = subprocess.Popen(  # noqa: S603 - our own command line
+            [sys.executable, "-I", "-S", str(WARDEN), *self.command],
+            stdin=subprocess.PIPE,
+            env=dict(self.environment),
+            start_new_session=True,
+        )
+
+    def has_ended(self) -> bool:
+        """Whether it was started and runs no more."""
+        return self.warden is not None and self.warden.poll() is not None
+
+    def restart(self) -> bool:
+        """Start it again; False, and not started, when it has died too often lately."""
+        now = time.monotonic()
+        if len(self.restarts) == RESTARTS and now - self.restarts[0] < RESTART_WINDOW_S:
+            return False
+        self.restarts.append(now)
+        self.start()
+        return True
+
+    def stop(self) -> None:
+        """Ask it to end, and kill it with all it started when it takes too long."""
+        if self.warden is None:
+            return
+        self.warden.terminate()
+        try:
+            self.warden.wait(self.stop_timeout_s)
+        except subprocess.TimeoutExpired:
+            pass
+        # Closing the pipe is the kill.
+        if self.warden.stdin:
+            self.warden.stdin.close()
+        self.warden.wait()

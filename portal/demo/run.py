@@ -1,0 +1,324 @@
+"""The order of events of `manage.py demo`, from an empty machine to Ctrl-C.
+
+Everything that can go wrong on somebody's machine becomes a DemoRefused: one sentence
+that names the option or variable that helps.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import http.client
+import os
+import shutil
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import OperationalError, connection
+
+from portal.demo import notes
+from portal.demo.access import give_access
+from portal.demo.processes import DemoProcess
+from portal.health import check_database, check_database_version
+from portal.lib.embedded import server
+from portal.lib.embedded.base import data_root
+
+READY_TIMEOUT_S = 60.0
+ANSWER_TIMEOUT_S = 5.0
+POLL_S = 0.1
+# granian lets a kept-alive connection hold it up, then kills its workers.
+WORKERS_KILL_TIMEOUT_S = 5
+WEB_STOP_TIMEOUT_S = WORKERS_KILL_TIMEOUT_S + 3
+WORKER_STOP_TIMEOUT_S = 10
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+ANY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104 (compared with, not listened on)
+
+
+class DemoRefused(Exception):
+    """Demo cannot go on; the message is one sentence with what helps."""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoOptions:
+    """What the command line asks for."""
+
+    host: str
+    port: int
+    reset: bool
+
+    @property
+    def reachable_host(self) -> str:
+        """A host name to call the server by from this machine."""
+        if self.host == "::":
+            return "::1"
+        return "127.0.0.1" if self.host in ANY_ADDRESS else self.host
+
+    @property
+    def address(self) -> str:
+        """Where a browser on this machine finds it."""
+        host = self.reachable_host
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
+
+
+def run_demo(options: DemoOptions, *, say: Callable[[str], None]) -> None:
+    """Run the demo until it is told to stop.
+
+    Raises: DemoRefused. Source: Ours (a newcomer has one command).
+    """
+    parent_is_gone = _watch_uv()
+    # SIGINT too: a shell starts what it puts in the background with SIGINT ignored.
+    for asked in STOP_SIGNALS:
+        signal.signal(asked, signal.default_int_handler)
+    processes: list[DemoProcess] = []
+    try:
+        with contextlib.suppress(KeyboardInterrupt):
+            granted = _prepare(options)
+            processes += _processes(options)
+            for process in processes:
+                process.start()
+            _wait_until_ready(options, processes)
+            say(_welcome(granted))
+            _watch(processes, parent_is_gone, say=say)
+    finally:
+        for asked in STOP_SIGNALS:
+            signal.signal(asked, signal.SIG_IGN)
+        for process in processes:
+            process.stop()
+        server.leave_all()
+
+
+def _prepare(options: DemoOptions) -> notes.DemoNotes:
+    """Bring database, data, sign-in and keys into being; one demo at a time does."""
+    _require_port(options)
+    with _only_one_prepares():
+        if options.reset:
+            _reset()
+        _require_database()
+        call_command("migrate", interactive=False, verbosity=0)
+        from portal.demo.data import load_demo_data
+
+        granted = give_access(
+            teams=load_demo_data(),
+            kept=notes.read_notes(),
+            address=options.address,
+        )
+        notes.write_notes(granted)
+    connection.close()
+    return granted
+
+
+def _require_port(options: DemoOptions) -> None:
+    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((options.host, options.port))
+        except socket.gaierror:
+            raise DemoRefused(
+                f"{options.host} is no address of this machine; give one with --host."
+            ) from None
+        except OverflowError:
+            raise DemoRefused(
+                f"{options.port} is no port; give one up to 65535 with --port."
+            ) from None
+        except OSError as error:
+            raise DemoRefused(_why_not(options, error)) from None
+
+
+def _why_not(options: DemoOptions, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return (
+            f"Port {options.port} is in use; choose another one with --port, such as"
+            f" --port {options.port + 1}."
+        )
+    if error.errno == errno.EACCES:
+        return f"Port {options.port} needs root; choose one from 1024 with --port."
+    return (
+        f"Cannot listen on {options.host} ({error.strerror}); give another address"
+        " with --host."
+    )
+
+
+@contextlib.contextmanager
+def _only_one_prepares() -> Iterator[None]:
+    folder = Path(settings.VAR_DIR)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / "demo.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise _cannot_write(folder, error) from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    except PermissionError as error:
+        raise _cannot_write(Path(error.filename or folder), error) from None
+    finally:
+        os.close(lock)
+
+
+def _cannot_write(path: Path, error: OSError) -> DemoRefused:
+    return DemoRefused(
+        f"Cannot write {path} ({error.strerror}); set VAR_DIR to a folder you can write."
+    )
+
+
+def _reset() -> None:
+    if settings.DATABASE_URL:
+        raise DemoRefused(
+            "--reset empties the bundled PostgreSQL alone; drop and make the database"
+            " of DATABASE_URL yourself."
+        )
+    try:
+        server.forget_data(cluster=server.DEMO, root=data_root())
+    except server.ServerUnavailable as error:
+        raise DemoRefused(str(error)) from None
+    notes.forget_notes()
+    uploads = Path(settings.UPLOADS_DIR)
+    if uploads.is_relative_to(settings.VAR_DIR):
+        shutil.rmtree(uploads, ignore_errors=True)
+
+
+def _require_database() -> None:
+    try:
+        connection.ensure_connection()
+    except server.ServerUnavailable as error:
+        raise DemoRefused(str(error)) from None
+    except OperationalError:
+        found = check_database()
+        raise DemoRefused(f"{found.sentence} {found.remedy}") from None
+    version = check_database_version()
+    if not version.ok:
+        raise DemoRefused(f"{version.sentence} {version.remedy}")
+
+
+def _processes(options: DemoOptions) -> list[DemoProcess]:
+    """The web server and the worker, in the order in which they start and stop."""
+    environment = _environment(options)
+    manage = str(settings.BASE_DIR / "manage.py")
+    granian = [sys.executable, "-m", "granian", "--interface", "wsgi"]
+    granian += ["--host", options.host, "--port", str(options.port)]
+    granian += ["--workers", "2", "--blocking-threads", "4"]
+    granian += ["--respawn-failed-workers"]
+    granian += ["--workers-kill-timeout", str(WORKERS_KILL_TIMEOUT_S)]
+    granian += ["--log-level", "warning", "--working-dir", str(settings.BASE_DIR)]
+    granian += ["portal.wsgi:application"]
+    worker = [sys.executable, manage, "worker"]
+    return [
+        DemoProcess("web server", granian, environment, WEB_STOP_TIMEOUT_S),
+        DemoProcess("worker", worker, environment, WORKER_STOP_TIMEOUT_S),
+    ]
+
+
+def _environment(options: DemoOptions) -> dict[str, str]:
+    """What the children need; what the caller set goes before what demo would."""
+    given = dict(os.environ)  # noqa: TID251 - a child inherits it
+    hosts = {options.host, options.reachable_host, "127.0.0.1", "localhost", "[::1]"}
+    if options.host in ANY_ADDRESS:
+        hosts = {"*"}
+    chosen = {
+        "PUBLIC_URL": options.address,
+        "ALLOWED_HOSTS": ",".join(sorted(hosts)),
+        "SECRET_KEY": notes.kept_secret_key(),
+        "STATICFILES_COLLECTED": "false",
+        "LOG_LEVEL": "WARNING",
+    }
+    database = settings.DATABASE_URL or server.start_server(
+        cluster=server.DEMO, root=data_root()
+    ).url()
+    return {**chosen, **given, "DATABASE_URL": database}
+
+
+def _wait_until_ready(options: DemoOptions, processes: list[DemoProcess]) -> None:
+    deadline = time.monotonic() + READY_TIMEOUT_S
+    last = "no answer"
+    while time.monotonic() < deadline:
+        for process in processes:
+            if process.has_ended():
+                raise DemoRefused(
+                    f"The {process.name} ended at once; its own words are above."
+                    " `manage.py doctor` looks for the reason."
+                )
+        last = _readiness(options) or last
+        if last == "ready":
+            return
+        time.sleep(POLL_S)
+    raise DemoRefused(
+        f"The demo did not get ready in {READY_TIMEOUT_S:.0f} s ({last});"
+        " `manage.py doctor` looks for the reason."
+    )
+
+
+def _readiness(options: DemoOptions) -> str:
+    """`ready`, what /readyz says against it, or nothing when nobody answers."""
+    client = http.client.HTTPConnection(
+        options.reachable_host, options.port, timeout=ANSWER_TIMEOUT_S
+    )
+    try:
+        client.request("GET", "/readyz")
+        answer = client.getresponse()
+        body = answer.read().decode()
+    except (OSError, http.client.HTTPException):
+        return ""
+    finally:
+        client.close()
+    return "ready" if answer.status == http.client.OK else f"/readyz: {body}"
+
+
+def _welcome(granted: notes.DemoNotes) -> str:
+    width = max(len(slug) for slug in granted.api_keys)
+    keys = [f"    {slug:{width}}  {key}" for slug, key in granted.api_keys.items()]
+    return "\n".join(
+        [
+            "",
+            f"Assay is running at {granted.address}",
+            "",
+            f"  Sign in with  {granted.email}",
+            f"  password      {granted.password}",
+            "",
+            "  API keys of the sandbox (header x-service-api-key)",
+            *keys,
+            "",
+            f"The same is in {notes.notes_path()}. Press Ctrl-C to stop.",
+            "",
+        ]
+    )
+
+
+def _watch(
+    processes: list[DemoProcess],
+    parent_is_gone: Callable[[], bool],
+    *,
+    say: Callable[[str], None],
+) -> None:
+    while not parent_is_gone():
+        for process in processes:
+            if process.has_ended():
+                say(f"The {process.name} ended; starting it again.")
+                if not process.restart():
+                    raise DemoRefused(
+                        f"The {process.name} ends again and again; `manage.py doctor`"
+                        " looks for the reason."
+                    )
+        time.sleep(POLL_S)
+
+
+def _watch_uv() -> Callable[[], bool]:
+    """A question whether the `uv run` that started us is gone.
+
+    `uv run manage.py demo` is two processes, and a kill -9 of the first must end the
+    second as well. A shell that goes away is another matter: that is `nohup`.
+    """
+    parent = os.getppid()
+    try:
+        is_uv = Path(f"/proc/{parent}/comm").read_text().strip() == "uv"
+    except OSError:
+        is_uv = False
+    return lambda: is_uv and os.getppid() != parent
