@@ -23,7 +23,6 @@ urlpatterns = [
     ),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
-    path("accounts/", include("allauth.account.urls")),
     path("", include("accounts.web.urls")),
     path("", include("portal.home.urls")),
     path(

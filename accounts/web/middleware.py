@@ -1,11 +1,92 @@
-"""Resolves /t/<team>/<environment>/ to a tenant; being written."""
+"""The dashboard's gate: /t/<team>/<environment>/ becomes a tenant, a member, rights.
+
+Views below it get a TenantRequest and no team or environment parameter. Must not be
+here: what a role may do (accounts.states, asked by accounts.web.rights).
+"""
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING, Any
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import Http404, HttpResponse
+from django.utils.cache import add_never_cache_headers
+from django.utils.functional import SimpleLazyObject
+from django.views.defaults import page_not_found, permission_denied
+
+from accounts.models import Member
+from accounts.web.places import find_place, list_places, remember_place
+from portal.lib.actor import Actor, ActorKind
+from portal.lib.errors import NotAllowed, NotFound
+from portal.lib.tenancy import acting_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.http import HttpRequest
+
+    from portal.lib.web import TenantRequest
+
+_PLACE = re.compile(r"/t/(?P<team_slug>[^/]+)/(?P<environment>[^/]+)/")
+
 
 class TenantMiddleware:
-    def __init__(self, get_response):
+    """Resolve the place in the path against membership; 404 where there is none."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
-    def __call__(self, request):
-        return self.get_response(request)
+    def __call__(self, request: Any) -> HttpResponse:
+        """Serve a dashboard page as its tenant; pass everything else by."""
+        place = _PLACE.match(request.path_info)
+        if place is None:
+            return self.get_response(request)
+        if not isinstance(request.user, Member):
+            return self._ask_to_sign_in(request)
+        found = find_place(member=request.user, **place.groupdict())
+        if found is None:
+            return page_not_found(request, Http404())
+        member = request.user
+        request.member = member
+        request.tenant, request.rights = found
+        request.actor = Actor(
+            ActorKind.MEMBER,
+            str(member.pk),
+            member.email,
+            request.META.get("REMOTE_ADDR") or None,
+        )
+        request.places = SimpleLazyObject(lambda: list_places(member=member))
+        remember_place(request.session, request.tenant)
+        with acting_for(request.tenant):
+            response = self.get_response(request)
+        # Health data stays out of caches and out of the browser's history on disk.
+        add_never_cache_headers(response)
+        return response
+
+    def process_view(
+        self,
+        request: TenantRequest,
+        view: object,  # noqa: ARG002 - Django's signature
+        args: object,  # noqa: ARG002 - Django's signature
+        kwargs: dict[str, object],
+    ) -> None:
+        """Take the place out of the view's parameters: it is on the request."""
+        if hasattr(request, "tenant"):
+            del kwargs["team_slug"], kwargs["environment"]
+
+    def process_exception(
+        self, request: HttpRequest, exception: Exception
+    ) -> HttpResponse | None:
+        """Answer what an operation refused and a view did not catch."""
+        if isinstance(exception, NotFound):
+            return page_not_found(request, exception)
+        if isinstance(exception, NotAllowed):
+            return permission_denied(request, exception)
+        return None
+
+    @staticmethod
+    def _ask_to_sign_in(request: Any) -> HttpResponse:
+        if request.htmx:
+            return HttpResponse(status=401)
+        return redirect_to_login(request.get_full_path())

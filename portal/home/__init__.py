@@ -1,1 +1,1 @@
-"""The pages that look at several apps: landing page, and later search and palette."""
+"""The pages that look at several apps: where a member lands."""

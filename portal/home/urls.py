@@ -1,5 +1,12 @@
-"""Paths of the landing page."""
+"""The site's own address and the first page of a team."""
 
 from __future__ import annotations
 
-urlpatterns: list[object] = []
+from django.urls import path
+
+from portal.home import views
+
+urlpatterns = [
+    path("", views.landing, name="landing"),
+    path("t/<slug:team_slug>/<slug:environment>/", views.home, name="home"),
+]

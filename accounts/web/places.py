@@ -1,0 +1,68 @@
+"""Where a member may be: teams in their environments.
+
+Must not be here: what they may do there (accounts.web.rights).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db.models import F
+
+from accounts.models import Tenant
+from accounts.web.rights import Rights
+
+if TYPE_CHECKING:
+    from django.contrib.sessions.backends.base import SessionBase
+
+    from accounts.models import Member
+
+_LAST_VISITED = "last_visited"
+# A menu longer than this is no menu; a member of more teams comes by links.
+SWITCHER_LENGTH = 100
+
+
+def find_place(
+    *, member: Member, team_slug: str, environment: str
+) -> tuple[Tenant, Rights] | None:
+    """The tenant of a team slug and an environment, if the member belongs to it."""
+    tenant = (
+        Tenant.objects.filter(
+            team__slug=team_slug,
+            environment=environment,
+            team__memberships__member=member,
+        )
+        .select_related("team")
+        .annotate(roles=F("team__memberships__roles"))
+        .first()
+    )
+    if tenant is None:
+        return None
+    return tenant, Rights(roles=frozenset(tenant.roles), environment=environment)
+
+
+def list_places(*, member: Member) -> list[Tenant]:
+    """Every team and environment the member may switch to, by name, sandbox first."""
+    places = (
+        Tenant.objects.filter(team__memberships__member=member)
+        .select_related("team")
+        .order_by("team__name", "team_id", "-environment")
+    )
+    return list(places[:SWITCHER_LENGTH])
+
+
+def remember_place(session: SessionBase, tenant: Tenant) -> None:
+    """Note the last visited team and environment, the one thing a session keeps."""
+    place = [tenant.team.slug, tenant.environment]
+    if session.get(_LAST_VISITED) != place:
+        session[_LAST_VISITED] = place
+
+
+def find_landing(session: SessionBase, *, member: Member) -> Tenant | None:
+    """The last visited place if it is still the member's, else their first, else None."""
+    places = list_places(member=member)
+    last = session.get(_LAST_VISITED)
+    for tenant in places:
+        if [tenant.team.slug, tenant.environment] == last:
+            return tenant
+    return places[0] if places else None

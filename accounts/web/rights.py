@@ -1,0 +1,62 @@
+"""What the member of a request may do, and the decorator that asks.
+
+The matrix itself is accounts.states.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING
+
+from django.core.exceptions import PermissionDenied
+
+from accounts.states import Area, allows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.http import HttpResponse
+
+    from portal.lib.web import TenantRequest
+
+    View = Callable[..., HttpResponse]
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """The roles of a member where they are now; templates ask `reads` and `writes`."""
+
+    roles: frozenset[str]
+    environment: str
+
+    def allow(self, area: Area, *, write: bool = False) -> bool:
+        """Whether the member may read, or `write`, in this area."""
+        return allows(
+            roles=self.roles, area=area, write=write, environment=self.environment
+        )
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The areas that may be read."""
+        return frozenset(area.value for area in Area if self.allow(area))
+
+    @property
+    def writes(self) -> frozenset[str]:
+        """The areas that may be written."""
+        return frozenset(area.value for area in Area if self.allow(area, write=True))
+
+
+def require_right(area: Area, *, write: bool = False) -> Callable[[View], View]:
+    """Refuse a view with 403 to members whose roles give no such right."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def guarded(request: TenantRequest, /, *args: str, **kwargs: str) -> HttpResponse:
+            if not request.rights.allow(area, write=write):
+                raise PermissionDenied
+            return view(request, *args, **kwargs)
+
+        return guarded
+
+    return decorate

@@ -1,0 +1,153 @@
+"""What every dashboard view stands on: the typed request, page or fragment, toasts.
+
+Must not be here: anything about one page, or the API (portal.lib.api).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.cache import patch_vary_headers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from django_htmx.middleware import HtmxDetails
+
+    from accounts.models import Member, Tenant
+    from accounts.web.rights import Rights
+    from portal.lib.actor import Actor
+
+# What the choice between page and fragment depends on, for caches on the way.
+_CHOOSERS = ("HX-Request", "HX-Boosted", "HX-History-Restore-Request")
+
+
+class TenantRequest(HttpRequest):
+    """A request below /t/<team>/<environment>/, as its middleware hands it to a view."""
+
+    htmx: HtmxDetails
+    member: Member
+    tenant: Tenant
+    rights: Rights
+    actor: Actor
+
+
+@dataclass(frozen=True, slots=True)
+class Toast:
+    """A note that appears in the corner: `ok` leaves by itself, `bad` stays."""
+
+    title: str
+    text: str = ""
+    kind: Literal["ok", "bad"] = "ok"
+
+    def on(self, response: HttpResponse) -> HttpResponse:
+        """Send it with an answer to an htmx request."""
+        response["HX-Trigger"] = json.dumps({"toast": asdict(self)})
+        return response
+
+
+@dataclass(frozen=True, slots=True)
+class Pager:
+    """Where a page of an offset list stands: `offset` rows skipped, `limit` shown."""
+
+    total: int
+    offset: int
+    limit: int
+
+    @property
+    def first(self) -> int:
+        """The number of the first row shown, from 1; 0 when there is none."""
+        return self.offset + 1 if self.offset < self.total else 0
+
+    @property
+    def last(self) -> int:
+        """The number of the last row shown."""
+        return min(self.offset + self.limit, self.total)
+
+    @property
+    def previous(self) -> int | None:
+        """The offset of the page before, or None on the first."""
+        return max(self.offset - self.limit, 0) if self.offset else None
+
+    @property
+    def next(self) -> int | None:
+        """The offset of the page after, or None on the last."""
+        return self.offset + self.limit if self.last < self.total else None
+
+    @property
+    def steps(self) -> list[PageStep | None]:
+        """Links to the first, the near and the last page; None stands for a gap."""
+        pages = max(1, -(-self.total // self.limit))
+        here = self.offset // self.limit + 1
+        shown = sorted({1, here - 1, here, here + 1, pages} & {*range(1, pages + 1)})
+        steps: list[PageStep | None] = []
+        for before, page in zip([0, *shown], shown, strict=False):
+            if page > before + 1:
+                steps.append(None)
+            steps.append(PageStep(page, (page - 1) * self.limit, page == here))
+        return steps
+
+
+@dataclass(frozen=True, slots=True)
+class PageStep:
+    """One numbered link of a pager."""
+
+    number: int
+    offset: int
+    is_here: bool
+
+
+def wants_fragment(request: TenantRequest) -> bool:
+    """Whether htmx asks for a part of the page; boosts and history get all of it."""
+    htmx = request.htmx
+    return bool(htmx) and not (htmx.boosted or htmx.history_restore_request)
+
+
+def render_page(
+    request: TenantRequest,
+    template: str,
+    *,
+    fragment: str | None = None,
+    status: int = 200,
+    **context: Any,
+) -> HttpResponse:
+    """Render the page, or only `fragment` of it when htmx asks for a part.
+
+    The fragment is the same template that the page includes, with the same context.
+    Source: Ours (design guide, htmx patterns).
+    """
+    part = fragment is not None and wants_fragment(request)
+    response = render(
+        request, fragment if part and fragment else template, context, status=status
+    )
+    patch_vary_headers(response, _CHOOSERS)
+    return response
+
+
+def go_to(request: TenantRequest, url: str) -> HttpResponse:
+    """Send the browser to `url` after a change, with htmx and without it."""
+    if request.htmx:
+        return HttpResponse(status=204, headers={"HX-Redirect": url})
+    return HttpResponseRedirect(url)
+
+
+def page_url(
+    request: TenantRequest,
+    name: str,
+    *,
+    query: Mapping[str, str] | None = None,
+    **parameters: object,
+) -> str:
+    """The address of a dashboard page in the request's own team and environment."""
+    place = {
+        "team_slug": request.tenant.team.slug,
+        "environment": request.tenant.environment,
+    }
+    url = reverse(name, kwargs={**place, **parameters})
+    return f"{url}?{urlencode(query)}" if query else url

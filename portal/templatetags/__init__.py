@@ -1,0 +1,1 @@
+"""The tags that every template may load."""

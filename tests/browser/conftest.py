@@ -1,0 +1,110 @@
+"""A headless Chromium that fails a test on any script error or broken content policy.
+
+The browser is the distribution's own; nothing is downloaded.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.core.cache import cache
+from django.test import Client
+from playwright.sync_api import sync_playwright
+
+# Playwright's synchronous face runs a loop in this thread, which Django takes for
+# asynchronous code.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+WIDE = {"width": 1440, "height": 900}
+PHONE = {"width": 390, "height": 844}
+# A form that comes back with its errors is a 422, which Chromium also logs.
+EXPECTED = "the server responded with a status of 422"
+WATCH_POLICY = """
+addEventListener("securitypolicyviolation", (e) =>
+  console.error(`policy: ${e.violatedDirective} ${e.blockedURI} ${e.sourceFile}`));
+"""
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+class Visit:
+    """Opens pages of the running server; collects what the browser complains of."""
+
+    def __init__(self, chromium: Any, address: str) -> None:
+        self.chromium = chromium
+        self.address = address
+        self.complaints: list[str] = []
+
+    @contextmanager
+    def page(
+        self,
+        *,
+        member: Any = None,
+        theme: str = "light",
+        size: dict[str, int] = WIDE,
+        scripts: bool = True,
+    ):
+        context = self.chromium.new_context(
+            base_url=self.address,
+            color_scheme=theme,
+            viewport=size,
+            java_script_enabled=scripts,
+        )
+        if member is not None:
+            client = Client()
+            client.force_login(member)
+            session = client.cookies["sessionid"].value
+            context.add_cookies(
+                [{"name": "sessionid", "value": session, "url": self.address}]
+            )
+        context.add_init_script(WATCH_POLICY)
+        page = context.new_page()
+        page.on("console", self._hear)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        try:
+            yield page
+        finally:
+            context.close()
+
+    def _hear(self, message: Any) -> None:
+        if message.type == "error" and EXPECTED not in message.text:
+            self.complaints.append(message.text)
+
+
+@pytest.fixture
+def visit(chromium, live_server):
+    cache.clear()  # failed sign-ins are counted there, in a table no flush empties
+    visit = Visit(chromium, live_server.url)
+    yield visit
+    assert visit.complaints == []
+
+
+def assert_sound(page: Any) -> None:
+    """No accessibility violation, and nothing scrolls the page sideways."""
+    found = Axe().run(page)
+    assert [v["id"] for v in found.response["violations"]] == [], found.generate_report()
+    overflow = page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
+    assert overflow <= 0

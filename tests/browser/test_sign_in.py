@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.conftest import PHONE, WIDE, assert_sound
+from tests.factories.accounts import PASSWORD
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+ENTRANCES = [
+    "/accounts/login/",
+    "/accounts/password/reset/",
+    "/accounts/password/reset/sent/",
+    "/accounts/password/reset/1-set-password/",
+    "/accounts/signup/",
+]
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_page_before_sign_in_is_sound(visit, theme, size):
+    with visit.page(theme=theme, size=size) as page:
+        for path in ENTRANCES:
+            page.goto(path)
+
+            assert page.locator("h1").count() == 1
+            assert_sound(page)
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["script", "no script"])
+def test_a_wrong_password_then_the_right_one(visit, alice, scripts):
+    with visit.page(scripts=scripts) as page:
+        page.goto("/accounts/login/")
+        page.get_by_label("Work email").fill(alice.email)
+        page.get_by_label("Password", exact=True).fill("not this one")
+        page.get_by_role("button", name="Sign in").click()
+
+        assert "4 tries left" in page.get_by_role("alert").inner_text()
+
+        page.get_by_label("Password", exact=True).fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url("**/t/alice-health/sandbox/users/")
