@@ -272,14 +272,14 @@ def look_at(checks: tuple[Check, ...]) -> Iterator[tuple[Check, Finding]]:
 
 
 @require_safe
-def healthz(request: HttpRequest) -> HttpResponse:
+def healthz(_request: HttpRequest) -> HttpResponse:
     """200 as long as this process answers; asks nothing of anyone."""
     return _answer(200, {"status": "ok"})
 
 
 @never_cache
 @require_safe
-def readyz(request: HttpRequest) -> HttpResponse:
+def readyz(_request: HttpRequest) -> HttpResponse:
     """200 when database, migrations and worker are well, else 503 with their names."""
     asked = tuple(check for check in CHECKS if check.for_ready)
     failed = [check.name for check, finding in look_at(asked) if not finding.ok]

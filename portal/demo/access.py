@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 KEY_LABEL = "Demo"
 # No letter or digit that reads as another: the password is typed from a terminal.
-PASSWORD_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
+TYPED_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 PASSWORD_GROUPS = 4
 PASSWORD_GROUP_LENGTH = 4
 
@@ -55,7 +55,7 @@ def _password(owner: Member, kept: str) -> str:
 
 def _new_password() -> str:
     return "-".join(
-        "".join(secrets.choice(PASSWORD_LETTERS) for _ in range(PASSWORD_GROUP_LENGTH))
+        "".join(secrets.choice(TYPED_LETTERS) for _ in range(PASSWORD_GROUP_LENGTH))
         for _ in range(PASSWORD_GROUPS)
     )
 

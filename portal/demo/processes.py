@@ -1,7 +1,8 @@
-"""Demo's child processes: start them under a warden, see them end, stop them in order."""
+"""Demo's child processes: start them under a warden, see them end, stop them."""
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import time
@@ -59,10 +60,8 @@ class DemoProcess:
         if self.warden is None:
             return
         self.warden.terminate()
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             self.warden.wait(self.stop_timeout_s)
-        except subprocess.TimeoutExpired:
-            pass
         # Closing the pipe is the kill.
         if self.warden.stdin:
             self.warden.stdin.close()

@@ -166,7 +166,8 @@ def _only_one_prepares() -> Iterator[None]:
 
 def _cannot_write(path: Path, error: OSError) -> DemoRefused:
     return DemoRefused(
-        f"Cannot write {path} ({error.strerror}); set VAR_DIR to a folder you can write."
+        f"Cannot write {path} ({error.strerror}); set VAR_DIR to a folder you can"
+        " write."
     )
 
 
@@ -230,9 +231,10 @@ def _environment(options: DemoOptions) -> dict[str, str]:
         "STATICFILES_COLLECTED": "false",
         "LOG_LEVEL": "WARNING",
     }
-    database = settings.DATABASE_URL or server.start_server(
-        cluster=server.DEMO, root=data_root()
-    ).url()
+    database = (
+        settings.DATABASE_URL
+        or server.start_server(cluster=server.DEMO, root=data_root()).url()
+    )
     return {**chosen, **given, "DATABASE_URL": database}
 
 

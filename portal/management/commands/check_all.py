@@ -1,0 +1,188 @@
+"""`manage.py check_all`: every check that CI runs, in order, with a table at the end.
+
+A step is a command line and what it needs of the environment; a new check is one entry
+of STEPS. All steps run, whatever fails before them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import secrets
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from django.core.management.base import CommandParser
+
+COVERAGE_FLOOR = 95  # percent of branches in operations, queries and api
+COVERED = "*/operations*,*/queries*,*/api/*"
+SNAPSHOT = "tests/contract/openapi.yaml"
+PROGRAMS = Path(sys.executable).parent
+PYTHON = (sys.executable,)
+MANAGE = (sys.executable, "manage.py")
+PYTEST = (sys.executable, "-m", "pytest")
+
+# As on a server of ours, with every safety on; nothing is connected to.
+PRODUCTION = {
+    "DEBUG": "false",
+    "DATABASE_URL": "postgresql://assay@db.assay.example/assay",
+    "SECRET_KEY": secrets.token_urlsafe(50),
+    "PUBLIC_URL": "https://assay.example",
+    "ALLOWED_HOSTS": "assay.example",
+    "EMAIL_URL": "smtp+tls://assay:unused@mail.assay.example:587",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One check: its name, what it runs, and what that needs of the environment."""
+
+    name: str
+    run: Callable[[Step], bool]
+    command: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+def run_command(step: Step) -> bool:
+    """Whether the command ends with 0; what it prints goes on to the terminal."""
+    done = subprocess.run(  # noqa: S603 - our own command line
+        step.command,
+        cwd=settings.BASE_DIR,
+        env=os.environ | step.environment,  # noqa: TID251 - a child inherits it
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    return done.returncode == 0
+
+
+def compare_openapi(step: Step) -> bool:
+    """Whether the OpenAPI document is the committed one; prints the difference."""
+    with tempfile.TemporaryDirectory() as folder:
+        fresh = Path(folder) / "openapi.yaml"
+        command = (*step.command, "--file", str(fresh))
+        if not run_command(Step(step.name, run_command, command)):
+            return False
+        made = fresh.read_text().splitlines()
+    snapshot = settings.BASE_DIR / SNAPSHOT
+    kept = snapshot.read_text().splitlines() if snapshot.exists() else []
+    difference = list(
+        difflib.unified_diff(kept, made, SNAPSHOT, "the code", lineterm="", n=1)
+    )
+    sys.stdout.writelines(f"{line}\n" for line in difference)
+    return not difference
+
+
+def lint_templates(step: Step) -> bool:
+    """Whether djade would leave every template as it is."""
+    templates = sorted(str(path) for path in settings.BASE_DIR.glob("templates/**/*.*"))
+    return run_command(Step(step.name, run_command, (*step.command, *templates)))
+
+
+STEPS = (
+    Step("format", run_command, (*PYTHON, "-m", "ruff", "format", "--check", ".")),
+    Step("lint", run_command, (*PYTHON, "-m", "ruff", "check", ".")),
+    Step("types", run_command, (*PYTHON, "-m", "mypy", ".")),
+    Step("imports", run_command, (str(PROGRAMS / "lint-imports"),)),
+    Step(
+        "templates",
+        lint_templates,
+        (str(PROGRAMS / "djade"), "--check", "--target-version", "5.2"),
+    ),
+    Step(
+        "migrations",
+        run_command,
+        (*MANAGE, "makemigrations", "--check", "--dry-run"),
+    ),
+    Step(
+        "deploy",
+        run_command,
+        (*MANAGE, "check", "--deploy", "--fail-level", "WARNING"),
+        PRODUCTION,
+    ),
+    Step(
+        "openapi",
+        compare_openapi,
+        (*MANAGE, "spectacular", "--validate", "--fail-on-warn"),
+    ),
+    Step(
+        "tests",
+        run_command,
+        (*PYTEST, "-m", "not browser", "--cov", "--cov-report="),
+    ),
+    Step(
+        "coverage",
+        run_command,
+        (
+            *(*PYTHON, "-m", "coverage", "report"),
+            f"--include={COVERED}",
+            f"--fail-under={COVERAGE_FLOOR}",
+        ),
+    ),
+    Step("browser", run_command, (*PYTEST, "-m", "browser")),
+)
+
+
+class Command(BaseCommand):
+    """Run every step, or those named."""
+
+    help = "Run every check that CI runs, or those named."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take step names, --skip and --list."""
+        names = [step.name for step in STEPS]
+        parser.add_argument(
+            "steps",
+            nargs="*",
+            metavar="STEP",
+            help=f"one or more of {', '.join(names)}",
+        )
+        parser.add_argument(
+            "--skip", action="append", default=[], choices=names, metavar="STEP"
+        )
+        parser.add_argument("--list", action="store_true", help="name the steps")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Run the steps and print the table; exit with 1 when any fails."""
+        if options["list"]:
+            self.stdout.write("\n".join(step.name for step in STEPS))
+            return
+        unknown = set(options["steps"]) - {step.name for step in STEPS}
+        if unknown:
+            raise CommandError(f"No such step: {', '.join(sorted(unknown))}.")
+        wanted = options["steps"] or [step.name for step in STEPS]
+        results = self._run(
+            [
+                step
+                for step in STEPS
+                if step.name in wanted and step.name not in options["skip"]
+            ]
+        )
+        self.stdout.write("")
+        for name, passed, seconds in results:
+            state = self.style.SUCCESS("ok    ") if passed else None
+            state = state or self.style.ERROR("FAILED")
+            self.stdout.write(f"{state}  {name:12}{seconds:7.1f} s")
+        if not all(passed for _, passed, _ in results):
+            sys.exit(1)
+
+    def _run(self, steps: Sequence[Step]) -> list[tuple[str, bool, float]]:
+        results = []
+        for step in steps:
+            self.stdout.write(self.style.MIGRATE_HEADING(f"\n{step.name}"))
+            self.stdout.flush()
+            began = time.monotonic()
+            passed = step.run(step)
+            results.append((step.name, passed, time.monotonic() - began))
+        return results
