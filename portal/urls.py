@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from csp.decorators import csp_update
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from portal.health import healthz, readyz
+
+# Swagger's page styles itself inline and draws its icons as data.
+api_docs = csp_update(
+    {"style-src": ["'self'", "'unsafe-inline'"], "img-src": ["'self'", "data:"]}
+)(SpectacularSwaggerSplitView.as_view(url_name="api-schema"))
 
 handler400 = "portal.error_pages.bad_request"
 handler403 = "portal.error_pages.forbidden"
@@ -16,11 +22,7 @@ urlpatterns = [
     path("v2/", include("users.api.v2.urls")),
     path("lab_report/v1/", include("reports.api.v1.urls")),
     path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
-    path(
-        "api/docs/",
-        SpectacularSwaggerSplitView.as_view(url_name="api-schema"),
-        name="api-docs",
-    ),
+    path("api/docs/", api_docs, name="api-docs"),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
     path("", include("accounts.web.urls")),
