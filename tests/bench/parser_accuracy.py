@@ -35,7 +35,7 @@ def parse_with_ours(path: Path) -> Sequence[ParsedResult]:
     from reports.parser import parse_report
 
     try:
-        return parse_report(path.read_bytes()).results
+        return parse_report(path).results
     except UnreadableReport:
         return ()
 

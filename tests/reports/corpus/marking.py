@@ -124,6 +124,8 @@ def same_unit(true: str | None, got: str | None) -> bool:
 
 def same_range(true: TrueRow, got: str | None) -> bool:
     """Equal texts, with or without the row's unit after it."""
+    if true.any_range:
+        return True
     want, have = normal_range(true.range), normal_range(got)
     unit = normal_range(true.unit)
     return want == have or (
@@ -146,7 +148,7 @@ def normal_range(text: str | None) -> str:
     plain = _DASHES.sub("-", unicodedata.normalize("NFKC", text or "")).casefold()
     plain = plain.replace("≤", "<=").replace("≥", ">=").replace("μ", "u")
     plain = re.sub(r"[\s;|()\[\]{}]+", "", plain)
-    return plain.strip(",")
+    return "" if plain in ("-", "--") else plain.strip(",")
 
 
 def _mark_pair(tally: _Tally, true: TrueRow, got: ParsedResult) -> list[str]:

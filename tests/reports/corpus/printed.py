@@ -18,7 +18,7 @@ BREAK = "¶"
 KERN = "‸"
 
 _NUMBER = r"-?\d[\d.,]*"
-_SPAN = re.compile(rf"({_NUMBER})\s*(?:-|–|to|a|bis)\s*({_NUMBER})")
+_SPAN = re.compile(rf"({_NUMBER})\s*(?:-|–|to|à|a|bis)\s*({_NUMBER})")
 _BOUND = re.compile(rf"(<=|>=|≤|≥|<|>|bis|up to|upto)\s*({_NUMBER})", re.IGNORECASE)
 
 
@@ -111,7 +111,7 @@ def truth_of(row: Row, panel: str | None) -> TrueRow:
         )
         if not on_edge:
             interpretation = "abnormal" if outside else "normal"
-    if "doubtful" in row.options:
+    if {"doubtful", "anyrange"} & row.options.keys():
         interpretation = None
     also = row.option("also")
     return TrueRow(
@@ -124,6 +124,7 @@ def truth_of(row: Row, panel: str | None) -> TrueRow:
         panel=panel,
         optional="optional" in row.options,
         also=tuple(filter(None, also.split("/"))),
+        any_range="anyrange" in row.options,
     )
 
 

@@ -22,6 +22,7 @@ class Layout:
     font: str
     size: float
     is_lab_report: bool
+    turned: bool
 
 
 LAYOUTS: dict[str, Layout] = {}
@@ -34,11 +35,12 @@ def layout(
     font: str = "Helvetica",
     size: float = 9,
     is_lab_report: bool = True,
+    turned: bool = False,
 ) -> Callable[[Draw], Draw]:
     def register(draw: Draw) -> Draw:
         if name in LAYOUTS:
             raise ValueError(f"layout {name} is there twice")
-        LAYOUTS[name] = Layout(name, draw, page_size, font, size, is_lab_report)
+        LAYOUTS[name] = Layout(name, draw, page_size, font, size, is_lab_report, turned)
         return draw
 
     return register
@@ -65,6 +67,7 @@ def _drawn(layout: Layout, path: Path, *, seed: int, pages_total: int) -> Sheet:
         page_size=layout.page_size,
         font=layout.font,
         size=layout.size,
+        turned=layout.turned,
     )
     sheet.pages_total = pages_total
     layout.draw(sheet)

@@ -7,6 +7,7 @@ looks belongs to the layouts; nothing here knows one.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -78,6 +79,23 @@ class Column:
     width: float = 0
 
 
+_COLUMN = re.compile(r"(\w+)@(\d+)([lrc]?)(?:w(\d+))?(?:=(.*))?")
+
+
+def columns(*specs: str) -> tuple[Column, ...]:
+    """Columns written short: `value@250r=Result`, `name@40w120=Test` wraps at 120."""
+    found = []
+    for spec in specs:
+        match = _COLUMN.fullmatch(spec)
+        if match is None:
+            raise ValueError(f"no column: {spec}")
+        key, x, align, width, title = match.groups()
+        found.append(
+            Column(key, float(x), title or "", align or "l", float(width or 0))
+        )
+    return tuple(found)
+
+
 CellsOf = Callable[[Row], dict[str, "str | Cell"]]
 
 
@@ -125,12 +143,15 @@ class Sheet:
     panel: str | None = None
     y: float = 0
     page: int = 0
-    is_lab_report: bool = True
+    wordwise: bool = False
+    turned: bool = False
+    spacing: float = 0
 
     def __post_init__(self) -> None:
         _register_fonts()
+        paper = self.page_size[::-1] if self.turned else self.page_size
         self.canvas = Canvas(
-            str(self.path), pagesize=self.page_size, invariant=1, pageCompression=0
+            str(self.path), pagesize=paper, invariant=1, pageCompression=0
         )
         self.canvas.setTitle(self.layout)
         self.dice = random.Random(f"{self.layout}:{self.seed}") if self.seed else None
@@ -192,7 +213,10 @@ class Sheet:
             self.canvas.translate(x, self.height - y)
             if angle:
                 self.canvas.rotate(angle)
-            _draw_run(self.canvas, text, face, points)
+            if self.wordwise and face != "Courier":
+                _draw_words(self.canvas, text, face, points)
+            else:
+                _draw_run(self.canvas, text, face, points, self.spacing)
             self.canvas.restoreState()
 
         self._drawn.append((rank, draw))
@@ -397,8 +421,14 @@ class Sheet:
             self.on_page(self)
 
     def _finish_page(self) -> None:
+        self.canvas.saveState()
+        if self.turned:
+            self.canvas.setPageRotation(90)
+            self.canvas.translate(self.height, 0)
+            self.canvas.rotate(90)
         for _, draw in sorted(self._drawn, key=lambda entry: entry[0]):
             draw()
+        self.canvas.restoreState()
         self._drawn.clear()
         self.canvas.showPage()
 
@@ -439,11 +469,24 @@ def _width_of(text: str, face: str, size: float) -> float:
     return total
 
 
-def _draw_run(canvas: Canvas, text: str, face: str, size: float) -> None:
+def _draw_words(canvas: Canvas, text: str, face: str, size: float) -> None:
+    """One show operator a word, as many report engines print."""
+    x = 0.0
+    for word in text.split(" "):
+        canvas.saveState()
+        canvas.translate(x, 0)
+        _draw_run(canvas, word, face, size, 0)
+        canvas.restoreState()
+        x += _width_of(word + " ", face, size)
+
+
+def _draw_run(
+    canvas: Canvas, text: str, face: str, size: float, spacing: float
+) -> None:
     x = 0.0
     for n, part in enumerate(text.split(KERN)):
         x += size * 0.22 if n else 0
         for own, run in _runs(part, face):
             canvas.setFont(own, size)
-            canvas.drawString(x, 0, run)
-            x += pdfmetrics.stringWidth(run, own, size)
+            canvas.drawString(x, 0, run, charSpace=spacing)
+            x += pdfmetrics.stringWidth(run, own, size) + spacing * len(run)

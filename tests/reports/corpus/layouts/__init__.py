@@ -5,9 +5,19 @@ from __future__ import annotations
 from tests.reports.corpus.layouts import (
     europe,
     india,
+    india_clinics,
     not_reports,
     uk_australia,
     us,
+    us_offices,
 )
 
-__all__ = ["europe", "india", "not_reports", "uk_australia", "us"]
+__all__ = [
+    "europe",
+    "india",
+    "india_clinics",
+    "not_reports",
+    "uk_australia",
+    "us",
+    "us_offices",
+]
