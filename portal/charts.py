@@ -1,0 +1,109 @@
+"""Charts drawn on the server: numbers in, SVG out, coloured by CSS classes alone.
+
+Every text in them is escaped here. Must not be here: a query, or a colour.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+# Shares of a range bar's width: a side zone beside two bounds, and beside one.
+_SIDE_OF_TWO = 0.3
+_SIDE_OF_ONE = 0.42
+_WIDTH = 180
+_MARK_ROOM = 6.5
+
+
+class _Zone(NamedTuple):
+    """A stretch of a range bar: its class, the values at its ends, its place in px."""
+
+    name: str
+    start: float
+    end: float
+    x: float
+    width: float
+
+
+def range_bar(
+    value: float, *, low: float | None, high: float | None, unit: str = ""
+) -> SafeString:
+    """Draw where a value lies: below, within or above its reference range.
+
+    Zones have fixed widths and each is its own linear scale, so the normal zone lines
+    up down a whole table whatever the units. A missing bound drops its side; without
+    both there is no bar. A value on a bound is within. Source: Ours (design guide).
+    """
+    if low is None and high is None:
+        return SafeString("")
+    below, within, above = _zones(value, low, high)
+    if low is not None and value < low:
+        home = below
+    elif high is not None and value > high:
+        home = above
+    else:
+        home = within
+    share = (value - home.start) / ((home.end - home.start) or 1)
+    # Wholly inside its own zone: a value just past a bound never looks normal.
+    mark = min(
+        home.x + home.width - _MARK_ROOM,
+        max(home.x + _MARK_ROOM, home.x + share * home.width),
+    )
+    rectangles = format_html_join(
+        "",
+        '<rect class="rb-{}" x="{}" y="5" width="{}" height="6" rx="2"/>',
+        (
+            (zone.name, f"{zone.x + 0.75:.1f}", f"{zone.width - 1.5:.1f}")
+            for zone in (below, within, above)
+            if zone.width
+        ),
+    )
+    bounds = format_html_join(
+        "",
+        '<text x="{}" y="24" text-anchor="middle">{}</text>',
+        (
+            (f"{x:.1f}", f"{bound:g}")
+            for x, bound in ((within.x, low), (above.x, high))
+            if bound is not None
+        ),
+    )
+    return format_html(
+        '<svg class="rb" viewBox="0 0 {} 28" role="img" aria-label="{}"'
+        ' preserveAspectRatio="xMinYMid">{}{}'
+        '<circle class="rb-mark" cx="{}" cy="8" r="5"/></svg>',
+        _WIDTH,
+        f"{value:g} {unit}".strip() + f", reference {_words(low, high)}",
+        rectangles,
+        bounds,
+        f"{mark:.1f}",
+    )
+
+
+def _zones(
+    value: float, low: float | None, high: float | None
+) -> tuple[_Zone, _Zone, _Zone]:
+    side = _SIDE_OF_ONE if low is None or high is None else _SIDE_OF_TWO
+    left = 0 if low is None else side * _WIDTH
+    right = 0 if high is None else side * _WIDTH
+    bottom = min(0.0, value) if low is None else low
+    if low is not None and high is not None:
+        span = high - low
+    else:
+        span = abs(high if low is None and high is not None else bottom) or 1
+    top = max(value, bottom + span) if high is None else high
+    floor = min(value, bottom - span / 2)
+    if value >= 0 and bottom > 0:
+        floor = max(0.0, floor)
+    return (
+        _Zone("off", floor, bottom, 0, left),
+        _Zone("ok", bottom, top, left, _WIDTH - left - right),
+        _Zone("off", top, max(value, top + span / 2), _WIDTH - right, right),
+    )
+
+
+def _words(low: float | None, high: float | None) -> str:
+    if low is not None and high is not None:
+        return f"{low:g} to {high:g}"
+    return f"{low:g} and over" if low is not None else f"up to {high:g}"

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from portal.charts import range_bar
+
+
+def zones(svg):
+    return re.findall(r'class="rb-(\w+)" x="([\d.]+)" y="5" width="([\d.]+)"', svg)
+
+
+def mark(svg):
+    return float(re.search(r'cx="([\d.]+)"', svg).group(1))
+
+
+def test_both_bounds_give_three_zones_of_fixed_width():
+    svg = range_bar(4.2, low=3.5, high=5.1, unit="mmol/L")
+
+    assert zones(svg) == [
+        ("off", "0.8", "52.5"),
+        ("ok", "54.8", "70.5"),
+        ("off", "126.8", "52.5"),
+    ]
+    assert 'aria-label="4.2 mmol/L, reference 3.5 to 5.1"' in svg
+    assert mark(svg) == 85.5
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "label", "names"),
+    [
+        (40, None, "64, reference 40 and over", ["off", "ok"]),
+        (None, 90, "64, reference up to 90", ["ok", "off"]),
+    ],
+)
+def test_a_missing_bound_drops_its_side(low, high, label, names):
+    svg = range_bar(64, low=low, high=high)
+
+    assert [name for name, _, _ in zones(svg)] == names
+    assert f'aria-label="{label}"' in svg
+
+
+def test_without_bounds_there_is_no_bar():
+    assert range_bar(1, low=None, high=None) == ""
+
+
+@pytest.mark.parametrize("value", [30, 100, 99.99, 30.01])
+def test_a_value_on_or_inside_a_bound_is_drawn_within(value):
+    assert 54 < mark(range_bar(value, low=30, high=100)) < 126
+
+
+@pytest.mark.parametrize(
+    ("value", "least", "most"),
+    [(29.999, 0, 54), (-5, 0, 54), (100.001, 126, 180), (1e9, 126, 180)],
+)
+def test_a_value_past_a_bound_is_drawn_wholly_outside(value, least, most):
+    assert least + 6 < mark(range_bar(value, low=30, high=100)) < most - 6
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 0), (None, 0), (0, None), (5, 5)])
+def test_a_range_without_width_is_drawn_all_the_same(low, high):
+    assert 0 < mark(range_bar(3, low=low, high=high)) < 180
+
+
+def test_a_unit_is_escaped():
+    assert 'aria-label="1 &lt;b&gt;, reference 0 to 2"' in range_bar(
+        1, low=0, high=2, unit="<b>"
+    )
