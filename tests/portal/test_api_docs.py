@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.contrib.staticfiles import finders
+from django.urls import reverse
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_document_is_openapi_3_1_and_open_to_all(client):
+    reply = client.get(reverse("api-schema"), headers={"accept": "application/json"})
+
+    assert reply.status_code == 200
+    assert b"3.1.1" in reply.content[:40]
+
+
+def test_the_docs_page_takes_every_asset_from_this_server(client):
+    page = client.get(reverse("api-docs"))
+
+    assets = re.findall(r'(?:src|href)="([^"]+)"', page.content.decode())
+    static = [path for path in assets if path.startswith("/static/")]
+    assert page.status_code == 200
+    assert len(static) >= 3
+    assert all(path.startswith("/") for path in assets)
+    assert all(finders.find(path.removeprefix("/static/")) for path in static)
+
+
+def test_the_docs_page_alone_may_style_itself(client):
+    docs = client.get(reverse("api-docs")).headers["Content-Security-Policy"]
+    other = client.get("/nowhere").headers["Content-Security-Policy"]
+
+    assert "'unsafe-inline'" in docs.partition("style-src")[2].partition(";")[0]
+    assert "unsafe" not in docs.partition("default-src")[2].partition(";")[0]
+    assert "unsafe" not in other
