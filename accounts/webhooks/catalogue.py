@@ -40,6 +40,43 @@ PARSING_JOB: dict[str, Any] = {
     },
 }
 
+SOURCE_BADGE: dict[str, Any] = {
+    "type": "object",
+    "required": ["name", "slug", "logo"],
+    "properties": {
+        "name": {"type": "string"},
+        "slug": {"type": "string"},
+        "logo": {"type": "string"},
+    },
+}
+CONNECTION_CREATED: dict[str, Any] = {
+    "type": "object",
+    "required": [
+        "user_id",
+        "provider",
+        "source",
+        "resource_availability",
+        "external_user_id",
+    ],
+    "properties": {
+        "user_id": {"type": "string", "format": "uuid"},
+        "provider": SOURCE_BADGE,
+        "source": SOURCE_BADGE,
+        "resource_availability": {
+            "type": "object",
+            "additionalProperties": {
+                "type": "object",
+                "required": ["status", "scope_requirements"],
+                "properties": {
+                    "status": {"type": "string"},
+                    "scope_requirements": {"type": ["object", "null"]},
+                },
+            },
+        },
+        "external_user_id": _NULLABLE_TEXT,
+    },
+}
+
 
 @dataclass(frozen=True, slots=True)
 class EventType:
@@ -62,6 +99,11 @@ EVENT_TYPES: dict[str, EventType] = {
             "lab_report.parsing_job.updated",
             "A job completed, failed, or waits for review.",
             PARSING_JOB,
+        ),
+        EventType(
+            "provider.connection.created",
+            "A source was connected to a user.",
+            CONNECTION_CREATED,
         ),
     )
 }

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
 
-
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
 from django.utils import timezone
 
+from accounts.webhooks.operations import UserRef
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
+
+
+CLIENT_USER_ID_MAX_LENGTH = 255
+# What a fallback set through the API or the dashboard names as its source.
+MANUAL = "manual"
+ONCE_PER_CLIENT_USER_ID = "user_once_per_client_user_id"
+UNDO_GRACE = timedelta(days=7)
 
 
 class UserQuerySet(TenantQuerySet["User"]):
@@ -28,7 +37,7 @@ class User(TenantOwned):
     """
 
     uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
-    client_user_id = models.CharField(max_length=255)
+    client_user_id = models.CharField(max_length=CLIENT_USER_ID_MAX_LENGTH)
     created_on = models.DateTimeField(default=timezone.now, editable=False)
     fallback_time_zone = models.CharField(max_length=64, blank=True)
     fallback_time_zone_source = models.CharField(max_length=50, blank=True)
@@ -40,21 +49,27 @@ class User(TenantOwned):
     ingestion_end = models.DateField(null=True)
     deleted_at = models.DateTimeField(null=True)
 
-    objects = TenantManager.of(UserQuerySet)
+    objects = TenantManager(UserQuerySet)
 
     class Meta(TenantOwned.Meta):
         constraints = [
             models.UniqueConstraint(
                 fields=["tenant", "client_user_id"],
                 condition=models.Q(deleted_at=None),
-                name="user_once_per_client_user_id",
+                name=ONCE_PER_CLIENT_USER_ID,
             )
         ]
         indexes = [
             models.Index(
                 fields=["tenant", "created_on", "uuid"],
+                include=["id"],
                 condition=models.Q(deleted_at=None),
                 name="user_live_in_order",
+            ),
+            GinIndex(
+                OpClass("client_user_id", "gin_trgm_ops"),
+                condition=models.Q(deleted_at=None),
+                name="user_live_by_part_of_id",
             ),
             models.Index(
                 fields=["deleted_at"],
@@ -65,6 +80,11 @@ class User(TenantOwned):
 
     def __str__(self) -> str:
         return self.client_user_id
+
+    @property
+    def ref(self) -> UserRef:
+        """Who an event of this user is about."""
+        return UserRef(user_uuid=self.uuid, client_user_id=self.client_user_id)
 
 
 class UserCount(TenantOwned):

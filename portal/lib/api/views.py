@@ -56,11 +56,12 @@ class TenantAPIView(APIView):
 def endpoint(route: str, view: type[APIView], name: str | None = None) -> URLPattern:
     """Mount a view at a route such as `user/<user_id>`, slash at the end optional.
 
-    `<path:name>` also takes slashes. Parameters arrive as text: a malformed uuid is the
-    view's to answer, with 422 (contract 1.1).
+    `<path:name>` takes slashes too, the one at the end included. Parameters arrive as
+    text: a malformed uuid is the view's to answer, with 422 (contract 1.1). A NUL
+    matches nothing: PostgreSQL takes no text with it.
     """
-    pattern = re.sub(r"<path:(\w+)>", r"(?P<\1>.+?)", route)
-    pattern = re.sub(r"(?<!\?P)<(\w+)>", r"(?P<\1>[^/]+)", pattern)
+    pattern = re.sub(r"<path:(\w+)>", r"(?P<\1>[^\\x00]+)", route)
+    pattern = re.sub(r"(?<!\?P)<(\w+)>", r"(?P<\1>[^/\\x00]+)", pattern)
     return re_path(rf"^{pattern}/?$", view.as_view(), name=name)
 
 

@@ -1,10 +1,31 @@
-"""Paths; see portal/urls.py for where they are mounted."""
+"""Paths below /v2/, in the order of contract 2.2: literal segments come first."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from portal.lib.api.views import endpoint
+from users.api.v2.views.sources import (
+    ProviderListView,
+    UserProvidersView,
+    UserProviderView,
+)
+from users.api.v2.views.user_info import LatestUserInfoView, UserInfoView
+from users.api.v2.views.users import (
+    ResolveUserView,
+    UndoDeleteUserView,
+    UserListView,
+    UserView,
+)
 
-if TYPE_CHECKING:
-    from django.urls import URLPattern
-
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    endpoint("user", UserListView, "api-users"),
+    endpoint("user/undo_delete", UndoDeleteUserView, "api-user-undo-delete"),
+    endpoint("user/resolve/<path:client_user_id>", ResolveUserView, "api-user-resolve"),
+    endpoint("user/providers/<user_id>", UserProvidersView, "api-user-providers"),
+    endpoint("user/<user_id>", UserView, "api-user"),
+    endpoint("user/<user_id>/info", UserInfoView, "api-user-info"),
+    endpoint(
+        "user/<user_id>/info/latest", LatestUserInfoView, "api-user-info-latest"
+    ),
+    endpoint("user/<user_id>/<provider>", UserProviderView, "api-user-provider"),
+    endpoint("providers", ProviderListView, "api-providers"),
+]

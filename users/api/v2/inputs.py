@@ -1,0 +1,96 @@
+"""Request bodies and queries about users, to the frozen values operations take.
+
+Must not be here: rules that need the database (operations).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.core.validators import EmailValidator
+from rest_framework import serializers
+
+from portal.lib.api.fields import Date, Inputs, Int, OpenEnum, Str, TimeZone, of_pattern
+from users.models.user import CLIENT_USER_ID_MAX_LENGTH
+from users.operations.user_info import Address, Guarantor, UserInfoRequest
+from users.states import Ethnicity, Gender, GenderIdentity, Race, SexualOrientation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Contract 6.9: starts alphanumeric; letters, digits, - . , ' and single inner blanks.
+_name = of_pattern(r"[A-Za-z0-9](?:[A-Za-z0-9.,'-]| (?=[A-Za-z0-9.,'-]))*")
+_email = EmailValidator()
+
+
+class UserInputs(Inputs):
+    """A user to create, or on PATCH what to change of one (contract 2.3)."""
+
+    client_user_id = Str(max_length=CLIENT_USER_ID_MAX_LENGTH)
+    fallback_time_zone = TimeZone(required=False, allow_null=True)
+    fallback_birth_date = Date(required=False, allow_null=True)
+    ingestion_start = Date(required=False, allow_null=True)
+    ingestion_end = Date(required=False, allow_null=True)
+
+
+class UndoDeleteInputs(Inputs):
+    """Exactly one of the two ids."""
+
+    user_id = serializers.UUIDField(required=False)
+    client_user_id = serializers.CharField(required=False, trim_whitespace=False)
+
+
+class AddressInputs(Inputs):
+    """A postal address."""
+
+    first_line = Str(max_length=200)
+    second_line = Str(max_length=200, required=False, allow_blank=True)
+    country = Str(max_length=100)
+    zip = Str(max_length=20)
+    city = Str(max_length=100)
+    state = Str(max_length=100)
+    access_notes = Str(max_length=1000, required=False, allow_blank=True)
+
+
+class GuarantorInputs(Inputs):
+    """Who answers for a minor."""
+
+    first_name = Str(max_length=50)
+    last_name = Str(max_length=50)
+    address = AddressInputs()
+    phone_number = Str(max_length=50)
+    household_income = Int(required=False)
+    household_size = Int(required=False)
+    email = Str(max_length=254, required=False, validators=[_email])
+
+
+class UserInfoInputs(Inputs):
+    """All demographics of a user: a PATCH writes them whole (contract 2.5)."""
+
+    first_name = Str(max_length=50, validators=[_name])
+    last_name = Str(max_length=50, validators=[_name])
+    email = Str(max_length=254, validators=[_email])
+    phone_number = Str(max_length=50)
+    gender = Str(max_length=100)
+    dob = Date()
+    address = AddressInputs()
+    medical_proxy = GuarantorInputs(required=False)
+    race = OpenEnum(Race, required=False)
+    ethnicity = OpenEnum(Ethnicity, required=False)
+    sexual_orientation = OpenEnum(SexualOrientation, required=False)
+    gender_identity = OpenEnum(GenderIdentity, required=False)
+
+
+def read_user_info(body: Mapping[str, Any]) -> UserInfoRequest:
+    """The value of a validated body; a gender we know is spelt our way (D2)."""
+    proxy = body.get("medical_proxy")
+    gender = body["gender"]
+    return UserInfoRequest(
+        **{
+            **body,
+            "gender": Gender.read(gender) or gender,
+            "address": Address(**body["address"]),
+            "medical_proxy": proxy
+            and Guarantor(**{**proxy, "address": Address(**proxy["address"])}),
+        }
+    )

@@ -1,0 +1,306 @@
+"""Shapes of answers about users and sources, and the functions that build them.
+
+The OpenAPI components are generated from the shapes. Contract 2 and 3.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from users.models.user import MANUAL
+from users.wearables.payloads import (
+    ResourceAvailability,
+    SourceBadge,
+    availability_answer,
+    logo_url,
+    source_badge,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import date, datetime
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from users.models import Connection, User, UserInfo
+    from users.operations.users import ClientUserIdTaken
+    from users.queries import SourceRow, UserPage, UserRow
+    from users.wearables.providers import Provider
+
+
+class ConnectedSource(TypedDict):
+    """A source connected to a user; `provider` repeats `source` (D3)."""
+
+    created_on: datetime
+    source: SourceBadge
+    provider: SourceBadge
+
+
+class FallbackTimeZone(TypedDict):
+    """For data of sources that carry no time zone."""
+
+    id: str
+    source_slug: str
+    updated_at: datetime
+
+
+class FallbackBirthDate(TypedDict):
+    """For computing maximum heart rate where a source gives no age."""
+
+    value: date
+    source_slug: str
+    updated_at: datetime
+
+
+class UserAnswer(TypedDict):
+    """A user (specification 2.3)."""
+
+    user_id: UUID
+    team_id: UUID
+    client_user_id: str
+    created_on: datetime
+    connected_sources: list[ConnectedSource]
+    fallback_time_zone: FallbackTimeZone
+    fallback_birth_date: FallbackBirthDate | None
+    ingestion_start: date | None
+    ingestion_end: date | None
+
+
+class UserList(TypedDict):
+    """A page of users by created_on, then user_id."""
+
+    users: list[UserAnswer]
+    total: int
+    offset: int
+    limit: int
+
+
+class Success(TypedDict):
+    """It is done."""
+
+    success: bool
+
+
+class ClientUserIdTakenDetail(TypedDict):
+    """Which user holds the client_user_id."""
+
+    error_type: str
+    error_message: str
+    user_id: UUID
+    created_on: datetime
+
+
+class ClientUserIdTakenAnswer(TypedDict):
+    """The refusal of a client_user_id in use (contract 1.3)."""
+
+    detail: ClientUserIdTakenDetail
+    code: str
+
+
+class ConnectionErrorDetails(TypedDict):
+    """Why a connection broke, and when."""
+
+    error_type: str
+    error_message: str
+    errored_at: datetime
+
+
+class ProviderWithStatus(TypedDict):
+    """A source of a user and how its connection does (contract 2.4)."""
+
+    name: str
+    slug: str
+    logo: str
+    created_on: datetime
+    status: str
+    external_user_id: str | None
+    error_details: ConnectionErrorDetails | None
+    resource_availability: dict[str, ResourceAvailability]
+
+
+class UserProviders(TypedDict):
+    """The sources of a user."""
+
+    providers: list[ProviderWithStatus]
+
+
+class AddressAnswer(TypedDict):
+    """A postal address."""
+
+    first_line: str
+    second_line: str | None
+    country: str
+    zip: str
+    city: str
+    state: str
+    access_notes: str | None
+
+
+class GuarantorDetails(TypedDict):
+    """Who answers for a minor."""
+
+    first_name: str
+    last_name: str
+    address: AddressAnswer
+    phone_number: str
+    household_income: int | None
+    household_size: int | None
+    email: str | None
+
+
+class UserInfoAnswer(TypedDict):
+    """Demographics of a user (contract 2.5)."""
+
+    first_name: str
+    last_name: str
+    email: str
+    phone_number: str
+    gender: str
+    dob: date
+    address: AddressAnswer
+    medical_proxy: GuarantorDetails | None
+    race: str | None
+    ethnicity: str | None
+    sexual_orientation: str | None
+    gender_identity: str | None
+
+
+class ProviderAnswer(TypedDict):
+    """A source that users can connect (contract 3.1)."""
+
+    name: str
+    slug: str
+    description: str
+    logo: str
+    auth_type: str
+    supported_resources: list[str]
+
+
+def user_answer(
+    tenant: Tenant, user: UserRow | User, sources: Iterable[SourceRow | Connection]
+) -> UserAnswer:
+    """Without a fallback time zone the answer has UTC, as of the user's making (D4)."""
+    return {
+        "user_id": user.uuid,
+        "team_id": tenant.team_id,
+        "client_user_id": user.client_user_id,
+        "created_on": user.created_on,
+        "connected_sources": [
+            {
+                "created_on": source.created_on,
+                "source": (badge := source_badge(source.provider)),
+                "provider": badge,
+            }
+            for source in sources
+        ],
+        "fallback_time_zone": {
+            "id": user.fallback_time_zone or "UTC",
+            "source_slug": user.fallback_time_zone_source or MANUAL,
+            "updated_at": user.fallback_time_zone_updated_at or user.created_on,
+        },
+        "fallback_birth_date": {
+            "value": user.fallback_birth_date,
+            "source_slug": user.fallback_birth_date_source,
+            "updated_at": user.fallback_birth_date_updated_at or user.created_on,
+        }
+        if user.fallback_birth_date
+        else None,
+        "ingestion_start": user.ingestion_start,
+        "ingestion_end": user.ingestion_end,
+    }
+
+
+def user_list(tenant: Tenant, page: UserPage, *, offset: int, limit: int) -> UserList:
+    return {
+        "users": [
+            user_answer(tenant, user, page.sources[user.id]) for user in page.users
+        ],
+        "total": page.total,
+        "offset": offset,
+        "limit": limit,
+    }
+
+
+def taken_answer(refusal: ClientUserIdTaken) -> ClientUserIdTakenAnswer:
+    return {
+        "detail": {
+            "error_type": "INVALID_REQUEST",
+            "error_message": refusal.message,
+            "user_id": refusal.user_uuid,
+            "created_on": refusal.created_on,
+        },
+        "code": refusal.code,
+    }
+
+
+def user_providers(connections: Sequence[Connection]) -> UserProviders:
+    return {"providers": [_provider_with_status(each) for each in connections]}
+
+
+def _provider_with_status(connection: Connection) -> ProviderWithStatus:
+    return {
+        **source_badge(connection.provider),
+        "created_on": connection.created_on,
+        "status": connection.status,
+        "external_user_id": connection.external_user_id or None,
+        "error_details": {
+            "error_type": connection.error_type,
+            "error_message": connection.error_message,
+            "errored_at": connection.errored_at,
+        }
+        if connection.error_type and connection.errored_at
+        else None,
+        "resource_availability": availability_answer(connection.resource_availability),
+    }
+
+
+def user_info_answer(info: UserInfo) -> UserInfoAnswer:
+    return {
+        "first_name": info.first_name,
+        "last_name": info.last_name,
+        "email": info.email,
+        "phone_number": info.phone_number,
+        "gender": info.gender,
+        "dob": info.dob,
+        "address": _address(info.address),
+        "medical_proxy": _guarantor(info.medical_proxy) if info.medical_proxy else None,
+        "race": info.race or None,
+        "ethnicity": info.ethnicity or None,
+        "sexual_orientation": info.sexual_orientation or None,
+        "gender_identity": info.gender_identity or None,
+    }
+
+
+def _address(stored: dict[str, Any]) -> AddressAnswer:
+    return {
+        "first_line": stored["first_line"],
+        "second_line": stored["second_line"],
+        "country": stored["country"],
+        "zip": stored["zip"],
+        "city": stored["city"],
+        "state": stored["state"],
+        "access_notes": stored["access_notes"],
+    }
+
+
+def _guarantor(stored: dict[str, Any]) -> GuarantorDetails:
+    return {
+        "first_name": stored["first_name"],
+        "last_name": stored["last_name"],
+        "address": _address(stored["address"]),
+        "phone_number": stored["phone_number"],
+        "household_income": stored["household_income"],
+        "household_size": stored["household_size"],
+        "email": stored["email"],
+    }
+
+
+def provider_answer(provider: Provider) -> ProviderAnswer:
+    return {
+        "name": provider.name,
+        "slug": provider.slug,
+        "description": provider.description,
+        "logo": logo_url(provider.slug),
+        "auth_type": provider.auth_type,
+        "supported_resources": list(provider.resources),
+    }

@@ -1,0 +1,40 @@
+"""Demographics of a user. Contract 2.5."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rest_framework.response import Response
+
+from portal.lib.api.fields import read_body
+from portal.lib.errors import NotFound
+from users.api.v2.inputs import UserInfoInputs, read_user_info
+from users.api.v2.outputs import user_info_answer
+from users.api.v2.views.base import UserAPIView
+from users.operations.user_info import record_user_info
+from users.queries import latest_info
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+
+class UserInfoView(UserAPIView):
+    """PATCH /v2/user/{user_id}/info, a whole write: absent and null are the same."""
+
+    def patch(self, request: Request, user_id: str) -> Response:
+        user = self.get_user(user_id)
+        wanted = read_user_info(read_body(request, UserInfoInputs))
+        info = record_user_info(user=user, actor=self.actor, wanted=wanted)
+        return Response(user_info_answer(info))
+
+
+class LatestUserInfoView(UserAPIView):
+    """GET /v2/user/{user_id}/info/latest."""
+
+    def get(self, request: Request, user_id: str) -> Response:
+        user = self.get_user(user_id)
+        info = latest_info(user=user)
+        if info is None:
+            raise NotFound("user_info_missing", "No user info is stored.")
+        self.record_read("user_info", user.uuid)
+        return Response(user_info_answer(info))

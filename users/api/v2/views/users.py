@@ -1,0 +1,106 @@
+"""Users: list, create, read, change, delete, undo. Contract 2.2."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rest_framework.response import Response
+
+from accounts.operations.audit import record_read
+from portal.lib.api.fields import read_body, read_patch, read_query, read_uuid
+from portal.lib.api.pagination import OffsetInputs
+from portal.lib.api.views import json_response
+from portal.lib.errors import NotFound
+from users.api.v2.inputs import UndoDeleteInputs, UserInputs
+from users.api.v2.outputs import user_answer, user_list
+from users.api.v2.views.base import UserAPIView
+from users.operations.users import (
+    UserChanges,
+    UserRequest,
+    change_user,
+    create_user,
+    delete_user,
+    undo_delete_user,
+)
+from users.queries import find_user, resolve_user, sources_of, user_page
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+    from rest_framework.request import Request
+
+    from users.queries import UserRow
+
+
+class UserListView(UserAPIView):
+    """GET /v2/user/ and POST /v2/user."""
+
+    def get(self, request: Request) -> HttpResponse:
+        wanted = read_query(request, OffsetInputs)
+        page = user_page(tenant=self.tenant, **wanted)
+        record_read(
+            tenant=self.tenant,
+            actor=self.actor,
+            subject="user_list",
+            subject_id="offset={offset} limit={limit}".format(**wanted),
+        )
+        return json_response(user_list(self.tenant, page, **wanted))
+
+    def post(self, request: Request) -> Response:
+        wanted = UserRequest(**read_body(request, UserInputs))
+        user = create_user(tenant=self.tenant, actor=self.actor, wanted=wanted)
+        return Response(user_answer(self.tenant, user, ()))
+
+
+class _OneUserView(UserAPIView):
+    """Answers one user, by either id."""
+
+    def answer(self, user: UserRow | None) -> HttpResponse:
+        if user is None:
+            raise NotFound("not_found", "User not found.")
+        sources = sources_of(tenant=self.tenant, user_ids=[user.id])[user.id]
+        self.record_read("user", user.uuid)
+        return json_response(user_answer(self.tenant, user, sources))
+
+
+class UserView(_OneUserView):
+    """GET, PATCH and DELETE /v2/user/{user_id}."""
+
+    def get(self, request: Request, user_id: str) -> HttpResponse:
+        uuid = read_uuid(user_id, "user_id")
+        return self.answer(find_user(tenant=self.tenant, user_id=uuid))
+
+    def patch(self, request: Request, user_id: str) -> Response:
+        user = self.get_user(user_id)
+        changes = UserChanges(**read_patch(request, UserInputs))
+        change_user(user=user, actor=self.actor, changes=changes)
+        return Response(status=204)
+
+    def delete(self, request: Request, user_id: str) -> Response:
+        delete_user(user=self.get_user(user_id), actor=self.actor)
+        return Response({"success": True})
+
+
+class ResolveUserView(_OneUserView):
+    """GET /v2/user/resolve/{client_user_id}."""
+
+    def get(self, request: Request, client_user_id: str) -> HttpResponse:
+        """The id as it came, else without the slash that clients may append."""
+        user = resolve_user(tenant=self.tenant, client_user_id=client_user_id)
+        if user is None and client_user_id.endswith("/"):
+            shorter = client_user_id.removesuffix("/")
+            user = resolve_user(tenant=self.tenant, client_user_id=shorter)
+        return self.answer(user)
+
+
+class UndoDeleteUserView(UserAPIView):
+    """POST /v2/user/undo_delete."""
+
+    def post(self, request: Request) -> Response:
+        wanted = read_query(request, UndoDeleteInputs)
+        undo_delete_user(
+            tenant=self.tenant,
+            actor=self.actor,
+            user_uuid=wanted.get("user_id"),
+            client_user_id=wanted.get("client_user_id"),
+        )
+        return Response({"success": True})

@@ -1,0 +1,68 @@
+"""Connection: a source of a user's data, from connecting to disconnecting."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+
+from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
+from users.models.user import User
+from users.states import ConnectionFault, ConnectionStatus
+
+
+class ConnectionQuerySet(TenantQuerySet["Connection"]):
+    """Conditions on sets of connections."""
+
+    def live(self) -> ConnectionQuerySet:
+        """Connections that are not disconnected, broken and paused ones included."""
+        return self.filter(disconnected_at=None)
+
+
+class Connection(TenantOwned):
+    """A source connected to a user (specification 2.3, contract 2.4).
+
+    `provider` is a slug of users.wearables.providers. At most one connection of a user
+    and provider is live; a disconnected one stays as a record of where data came from.
+    `resource_availability` maps a resource to what contract 2.4 says of it.
+    """
+
+    user = models.ForeignKey(
+        User, on_delete=models.CASCADE, related_name="connections", db_index=False
+    )
+    provider = models.CharField(max_length=50)
+    status = models.CharField(
+        max_length=100,
+        choices=ConnectionStatus.offered,
+        default=ConnectionStatus.CONNECTED,
+    )
+    created_on = models.DateTimeField(default=timezone.now, editable=False)
+    external_user_id = models.CharField(max_length=255, blank=True)
+    error_type = models.CharField(
+        max_length=100, choices=ConnectionFault.offered, blank=True
+    )
+    error_message = models.CharField(max_length=500, blank=True)
+    errored_at = models.DateTimeField(null=True)
+    resource_availability = models.JSONField(default=dict)
+    disconnected_at = models.DateTimeField(null=True)
+
+    objects = TenantManager(ConnectionQuerySet)
+
+    class Meta(TenantOwned.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["user", "provider"],
+                condition=models.Q(disconnected_at=None),
+                name="connection_live_once",
+            )
+        ]
+        indexes = [
+            models.Index(fields=["user"], name="connection_by_user"),
+            models.Index(
+                fields=["tenant", "provider", "status"],
+                condition=models.Q(disconnected_at=None),
+                name="connection_live_by_provider",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.provider} {self.status}"

@@ -1,0 +1,169 @@
+"""Sources of a user's data: connect, disconnect, pause and resume.
+
+Must not be here: the data itself.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.operations.audit import record_change
+from accounts.webhooks.operations import emit_event
+from portal.lib.errors import DomainError, NotFound
+from portal.lib.transitions import move_status
+from users.models import Connection
+from users.queries import lock_user
+from users.states import CONNECTION_MOVES, ConnectionStatus
+from users.wearables.payloads import (
+    ConnectionCreated,
+    availability_answer,
+    source_badge,
+)
+from users.wearables.providers import PROVIDERS
+
+if TYPE_CHECKING:
+    from portal.lib.actor import Actor
+    from users.models import User
+
+# Connections pause this long after the last day of ingestion (contract 2.3).
+INGESTION_END_GRACE = timedelta(days=7)
+
+
+@transaction.atomic
+def connect_source(
+    *, user: User, actor: Actor, provider: str, external_user_id: str = ""
+) -> Connection:
+    """Connect a source to a live user and tell of it; once per source.
+
+    A live connection is returned as it is, a broken or paused one mended: no second
+    event. All that the source gives is available until it says otherwise. Raises:
+    provider_unknown; not_found. Source: Contract 2.4, 8.2.
+    """
+    if provider not in PROVIDERS:
+        raise DomainError("provider_unknown", "No such source.", "provider")
+    user = lock_user(user)
+    live = Connection.objects.for_tenant(user.tenant).live()
+    connection: Connection | None = live.filter(user=user, provider=provider).first()
+    if connection is not None:
+        if connection.status != ConnectionStatus.CONNECTED:
+            _advance(connection, user, actor, to=ConnectionStatus.CONNECTED)
+        return connection
+    connection = Connection(
+        tenant=user.tenant,
+        user=user,
+        provider=provider,
+        external_user_id=external_user_id,
+        resource_availability={
+            resource: {"status": "available"}
+            for resource in PROVIDERS[provider].resources
+        },
+    )
+    connection.save(force_insert=True)
+    _record(user, actor, "connect_source", provider)
+    emit_event(
+        tenant=user.tenant,
+        user=user.ref,
+        event_type="provider.connection.created",
+        data=_created_payload(user, connection),
+    )
+    return connection
+
+
+@transaction.atomic
+def disconnect_source(*, user: User, actor: Actor, provider: str) -> Connection:
+    """End a user's connection; data that came through it stays.
+
+    Raises: source_not_connected (404); not_found. Source: Contract 2.2.
+    """
+    user = lock_user(user)
+    live = Connection.objects.for_tenant(user.tenant).live()
+    connection: Connection | None = live.filter(user=user, provider=provider).first()
+    if connection is None:
+        raise NotFound("source_not_connected", "This source is not connected.")
+    connection.disconnected_at = timezone.now()
+    connection.save(update_fields=["disconnected_at"])
+    _record(user, actor, "disconnect_source", provider)
+    return connection
+
+
+def disconnect_all(*, user: User, actor: Actor) -> None:
+    """End all connections of a user locked by the caller (`delete_user`)."""
+    live = Connection.objects.for_tenant(user.tenant).live().filter(user=user)
+    providers = list(live.order_by("id").values_list("provider", flat=True))
+    live.update(disconnected_at=timezone.now())
+    for provider in providers:
+        _record(user, actor, "disconnect_source", provider)
+
+
+def resume_sources(*, user: User, actor: Actor) -> None:
+    """Let paused connections of a user locked by the caller go on, if ingestion may.
+
+    Source: Ours (contract silent on resuming): what the end of ingestion paused, a
+    later end resumes.
+    """
+    if _is_over(user):
+        return
+    live = Connection.objects.for_tenant(user.tenant).live()
+    for connection in live.filter(user=user, status=ConnectionStatus.PAUSED):
+        _advance(connection, user, actor, to=ConnectionStatus.CONNECTED)
+
+
+@transaction.atomic
+def pause_sources(*, user: User, actor: Actor) -> int:
+    """Pause a user's connections if ingestion ended long enough ago; returns how many.
+
+    Source: Contract 2.3.
+    """
+    user = lock_user(user)
+    if not _is_over(user):
+        return 0
+    live = Connection.objects.for_tenant(user.tenant).live()
+    running = list(live.filter(user=user).exclude(status=ConnectionStatus.PAUSED))
+    for connection in running:
+        _advance(connection, user, actor, to=ConnectionStatus.PAUSED)
+    return len(running)
+
+
+def _is_over(user: User) -> bool:
+    """Whether the grace after the last day of ingestion is over; days are UTC."""
+    end = user.ingestion_end
+    return end is not None and end + INGESTION_END_GRACE < timezone.now().date()
+
+
+def _advance(connection: Connection, user: User, actor: Actor, *, to: str) -> None:
+    old = connection.status
+    mended = to == ConnectionStatus.CONNECTED
+    cleared = {"error_type": "", "error_message": "", "errored_at": None}
+    move_status(
+        connection, moves=CONNECTION_MOVES, to=to, **(cleared if mended else {})
+    )
+    _record(user, actor, "move_source", connection.provider, status=[old, str(to)])
+
+
+def _record(
+    user: User, actor: Actor, verb: str, provider: str, **changes: object
+) -> None:
+    record_change(
+        tenant=user.tenant,
+        actor=actor,
+        verb=verb,
+        subject="source",
+        subject_id=provider,
+        user_uuid=user.uuid,
+        changes=changes,
+    )
+
+
+def _created_payload(user: User, connection: Connection) -> ConnectionCreated:
+    badge = source_badge(connection.provider)
+    return {
+        "user_id": str(user.uuid),
+        "provider": badge,
+        "source": badge,
+        "resource_availability": availability_answer(connection.resource_availability),
+        "external_user_id": connection.external_user_id or None,
+    }

@@ -1,0 +1,253 @@
+"""Reads of users: one, a page of them, and what the dashboard's list shows.
+
+Every reader of what these give audits the read (accounts.operations.audit.record_read).
+Must not be here: writes, or the shape of an answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Q
+
+from portal.lib import rows
+from portal.lib.errors import NotFound
+from users.models import Connection, User, UserInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import date, datetime
+
+    from django.db.models import QuerySet
+
+    from accounts.models import Tenant
+
+# A filtered list is counted up to here: counting on would cost more than the page.
+COUNTED_UP_TO = 10_000
+SORTS = ("created_on", "-created_on", "client_user_id", "-client_user_id")
+_COLUMNS = (
+    "id, uuid, client_user_id, created_on,"
+    " fallback_time_zone, fallback_time_zone_source, fallback_time_zone_updated_at,"
+    " fallback_birth_date, fallback_birth_date_source, fallback_birth_date_updated_at,"
+    " ingestion_start, ingestion_end"
+)
+
+
+class UserRow(NamedTuple):
+    """A live user as read by rows: the columns of User that answers show."""
+
+    id: int
+    uuid: UUID
+    client_user_id: str
+    created_on: datetime
+    fallback_time_zone: str
+    fallback_time_zone_source: str
+    fallback_time_zone_updated_at: datetime | None
+    fallback_birth_date: date | None
+    fallback_birth_date_source: str
+    fallback_birth_date_updated_at: datetime | None
+    ingestion_start: date | None
+    ingestion_end: date | None
+
+
+class SourceRow(NamedTuple):
+    """A live connection of a user, by slug."""
+
+    provider: str
+    status: str
+    created_on: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class UserPage:
+    """Part of a list. `sources` holds those of each user by `id`, oldest first.
+
+    `total` is exact up to COUNTED_UP_TO, and past it when nothing was filtered;
+    `is_total_exact` says whether it is.
+    """
+
+    users: Sequence[UserRow]
+    sources: dict[int, list[SourceRow]]
+    total: int
+    is_total_exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class UserOverview:
+    """A user with the live connections, oldest first."""
+
+    user: User
+    connections: list[Connection]
+
+
+def lock_user(user: User) -> User:
+    """The live user's row, locked until the transaction ends. Raises: not_found."""
+    locked: User | None = (
+        User.objects.for_tenant(user.tenant)
+        .live()
+        .select_for_update()
+        .filter(pk=user.pk)
+        .first()
+    )
+    if locked is None:
+        raise NotFound("not_found", "User not found.")
+    locked.tenant = user.tenant
+    return locked
+
+
+def user_page(*, tenant: Tenant, offset: int, limit: int) -> UserPage:
+    """Live users by created_on, then user_id.
+
+    Ids come first out of an index that holds all it needs, so skipping rows reads no
+    table; the total is a counter (performance.md 2c).
+    """
+    found = rows.fetch_rows(
+        f"SELECT {_COLUMNS} FROM users_user"  # noqa: S608 - columns are ours
+        " JOIN (SELECT id FROM users_user"
+        " WHERE tenant_id = %s AND deleted_at IS NULL"
+        " ORDER BY created_on, uuid LIMIT %s OFFSET %s) page USING (id)"
+        " ORDER BY created_on, uuid",
+        [tenant.pk, limit, offset],
+    )
+    users = [UserRow(*row) for row in found]
+    return UserPage(
+        users=users,
+        sources=sources_of(tenant=tenant, user_ids=[user.id for user in users]),
+        total=user_count(tenant=tenant),
+    )
+
+
+def user_count(*, tenant: Tenant) -> int:
+    """How many live users a tenant has, from the counter."""
+    found = rows.fetch_rows(
+        "SELECT live FROM users_usercount WHERE tenant_id = %s", [tenant.pk]
+    )
+    return int(found[0][0]) if found else 0
+
+
+def find_user(*, tenant: Tenant, user_id: UUID) -> UserRow | None:
+    """The live user with this user_id."""
+    return _find("uuid", tenant, user_id)
+
+
+def resolve_user(*, tenant: Tenant, client_user_id: str) -> UserRow | None:
+    """The live user with this client_user_id, letter for letter."""
+    if "\0" in client_user_id:  # PostgreSQL takes no text with it
+        return None
+    return _find("client_user_id", tenant, client_user_id)
+
+
+def sources_of(
+    *, tenant: Tenant, user_ids: Iterable[int]
+) -> dict[int, list[SourceRow]]:
+    """Live connections of these users, by user key, oldest first; one query."""
+    keys = list(user_ids)
+    sources: dict[int, list[SourceRow]] = {key: [] for key in keys}
+    if keys:
+        found = rows.fetch_rows(
+            "SELECT user_id, provider, status, created_on FROM users_connection"
+            " WHERE tenant_id = %s AND user_id = ANY(%s) AND disconnected_at IS NULL"
+            " ORDER BY id",
+            [tenant.pk, keys],
+        )
+        for key, *source in found:
+            sources[key].append(SourceRow(*source))
+    return sources
+
+
+def find_users(
+    *,
+    tenant: Tenant,
+    text: str = "",
+    provider: str = "",
+    status: str = "",
+    sort: str = "-created_on",
+    offset: int = 0,
+    limit: int = 50,
+) -> UserPage:
+    """Live users for the dashboard's list.
+
+    `text` is part of a client_user_id in any case, or a whole user_id. `provider` (a
+    slug) and `status` (of a connection) ask for a live connection that has both.
+    `sort` is one of SORTS.
+    """
+    users = _filtered(tenant, text.strip(), provider, status)
+    if users is None:
+        return UserPage(users=[], sources={}, total=0)
+    if text.strip() or provider or status:
+        total = users.order_by()[: COUNTED_UP_TO + 1].count()
+    else:
+        total = user_count(tenant=tenant)
+    fields = UserRow._fields
+    tie = "-uuid" if sort.startswith("-") else "uuid"
+    found = [
+        UserRow(*row)
+        for row in users.order_by(sort, tie).values_list(*fields)[
+            offset : offset + limit
+        ]
+    ]
+    is_exact = total <= COUNTED_UP_TO or not (text.strip() or provider or status)
+    return UserPage(
+        users=found,
+        sources=sources_of(tenant=tenant, user_ids=[user.id for user in found]),
+        total=total if is_exact else COUNTED_UP_TO,
+        is_total_exact=is_exact,
+    )
+
+
+def user_overview(*, tenant: Tenant, user_id: UUID) -> UserOverview:
+    """A live user and the live connections. Raises: not_found."""
+    user = User.objects.for_tenant(tenant).live().filter(uuid=user_id).first()
+    if user is None:
+        raise NotFound("not_found", "User not found.")
+    user.tenant = tenant
+    return UserOverview(user=user, connections=connections_of(user=user))
+
+
+def connections_of(*, user: User) -> list[Connection]:
+    """Live connections of a user, oldest first."""
+    live = Connection.objects.for_tenant(user.tenant).live()
+    return list(live.filter(user=user).order_by("id"))
+
+
+def latest_info(*, user: User) -> UserInfo | None:
+    """The user's demographics, if any were given."""
+    info: UserInfo | None = (
+        UserInfo.objects.for_tenant(user.tenant).filter(user=user).first()
+    )
+    return info
+
+
+def _find(column: str, tenant: Tenant, value: object) -> UserRow | None:
+    found = rows.fetch_rows(
+        f"SELECT {_COLUMNS} FROM users_user"  # noqa: S608 - columns are ours
+        f" WHERE tenant_id = %s AND {column} = %s AND deleted_at IS NULL",
+        [tenant.pk, value],
+    )
+    return UserRow(*found[0]) if found else None
+
+
+def _filtered(
+    tenant: Tenant, text: str, provider: str, status: str
+) -> QuerySet[User] | None:
+    """The users asked for; None where the text can't be in any id."""
+    users: QuerySet[User] = User.objects.for_tenant(tenant).live()
+    if "\0" in text:
+        return None
+    if text:
+        wanted = Q(client_user_id__icontains=text)
+        try:
+            wanted |= Q(uuid=UUID(text))
+        except ValueError:
+            pass
+        users = users.filter(wanted)
+    if provider or status:
+        live = Connection.objects.for_tenant(tenant).live().filter(user=OuterRef("pk"))
+        if provider:
+            live = live.filter(provider=provider)
+        if status:
+            live = live.filter(status=status)
+        users = users.filter(Exists(live))
+    return users

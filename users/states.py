@@ -1,0 +1,113 @@
+"""Open sets of the users app, and the moves of a connection.
+
+Lives here: enumerations and one table of moves. Must not be here: who moves a row
+(operations).
+"""
+
+from __future__ import annotations
+
+from portal.lib.choices import OpenChoices
+from portal.lib.transitions import Transitions
+
+
+class ConnectionStatus(OpenChoices):
+    """How a live connection does (contract 2.4)."""
+
+    CONNECTED = "connected", "Connected"
+    ERROR = "error", "Error"
+    PAUSED = "paused", "Paused"  # the user's ingestion has ended
+
+
+# Ours; the specification names no states of a connection. An error may come while
+# paused, and the end of ingestion pauses a broken connection too.
+CONNECTION_MOVES: Transitions[ConnectionStatus] = Transitions(
+    {
+        ConnectionStatus.CONNECTED: {ConnectionStatus.ERROR, ConnectionStatus.PAUSED},
+        ConnectionStatus.ERROR: {ConnectionStatus.CONNECTED, ConnectionStatus.PAUSED},
+        ConnectionStatus.PAUSED: {ConnectionStatus.CONNECTED, ConnectionStatus.ERROR},
+    }
+)
+
+
+class ConnectionFault(OpenChoices):
+    """Why a connection broke (contract 2.4)."""
+
+    TOKEN_REFRESH_FAILED = "token_refresh_failed", "Token refresh failed"
+    WEBHOOK_REGISTRATION_FAILED = (
+        "webhook_registration_failed",
+        "Webhook registration failed",
+    )
+    USER_NOT_FOUND = "user_not_found", "User not found"
+    DEREGISTERED_PER_PROVIDER = (
+        "deregistered_per_provider",
+        "Deregistered by the provider",
+    )
+    REQUIRED_SCOPES_NOT_GRANTED = (
+        "required_scopes_not_granted",
+        "Required scopes not granted",
+    )
+    PROVIDER_CREDENTIAL_ERROR = "provider_credential_error", "Credentials refused"
+    PROVIDER_PASSWORD_EXPIRED = "provider_password_expired", "Password expired"
+    UNKNOWN = "unknown", "Unknown"
+
+
+class Gender(OpenChoices):
+    """Genders labs expect (contract 2.5); any other text is kept as it came."""
+
+    FEMALE = "female", "Female"
+    MALE = "male", "Male"
+    OTHER = "other", "Other"
+    UNKNOWN = "unknown", "Unknown"
+
+
+class Race(OpenChoices):
+    """Contract 2.5."""
+
+    AFRICAN_AMERICAN_OR_BLACK = "african_american_or_black", "African American or Black"
+    ASIAN = "asian", "Asian"
+    INDIGENOUS = (
+        "indigenous_native_american_alaska_native",
+        "Indigenous, Native American or Alaska Native",
+    )
+    OTHER = "other", "Other"
+    PACIFIC_ISLANDER = (
+        "pacific_islander_or_hawaiian",
+        "Pacific Islander or Hawaiian",
+    )
+    WHITE = "white_caucasian", "White or Caucasian"
+
+
+class Ethnicity(OpenChoices):
+    """Contract 2.5."""
+
+    HISPANIC = "hispanic", "Hispanic"
+    NON_HISPANIC = "non_hispanic", "Not Hispanic"
+    ASHKENAZI_JEWISH = "ashkenazi_jewish", "Ashkenazi Jewish"
+    OTHER = "other", "Other"
+
+
+class SexualOrientation(OpenChoices):
+    """Contract 2.5."""
+
+    LESBIAN_GAY = "lesbian_gay_or_homosexual", "Lesbian, gay or homosexual"
+    HETEROSEXUAL = "heterosexual_or_straight", "Heterosexual or straight"
+    BISEXUAL = "bisexual", "Bisexual"
+    DONT_KNOW = "dont_know", "Don't know"
+    OTHER = "other", "Other"
+
+
+class GenderIdentity(OpenChoices):
+    """Contract 2.5."""
+
+    MALE = "male", "Male"
+    FEMALE = "female", "Female"
+    FEMALE_TO_MALE = (
+        "female_to_male_ftm_transgender_male_trans_man",
+        "Transgender man",
+    )
+    MALE_TO_FEMALE = (
+        "male_to_female_mtf_transgender_female_trans_woman",
+        "Transgender woman",
+    )
+    GENDERQUEER = "genderqueer", "Genderqueer"
+    OTHER = "other", "Other"

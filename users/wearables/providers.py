@@ -1,0 +1,369 @@
+"""Sources of wearable data: what each is called, how it connects, what it gives.
+
+Reference data in code, not a table. Must not be here: a user's connections.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# Resource names of contract 3.4 that a source may give.
+_VITALS = ("heartrate", "hrv", "blood_oxygen", "respiratory_rate")
+_PHONE_HUB = (
+    "profile",
+    "activity",
+    "sleep",
+    "sleep_cycle",
+    "body",
+    "workouts",
+    "workout_stream",
+    "menstrual_cycle",
+    *_VITALS,
+    "glucose",
+    "blood_pressure",
+    "weight",
+    "fat",
+    "body_temperature",
+    "basal_body_temperature",
+    "body_mass_index",
+    "lean_body_mass",
+    "waist_circumference",
+    "water",
+    "caffeine",
+    "mindfulness_minutes",
+    "steps",
+    "distance",
+    "floors_climbed",
+    "calories_active",
+    "calories_basal",
+    "vo2_max",
+    "workout_distance",
+    "workout_duration",
+    "carbohydrates",
+)
+_APPLE_ONLY = (
+    "electrocardiogram",
+    "electrocardiogram_voltage",
+    "afib_burden",
+    "heart_rate_alert",
+    "stand_hour",
+    "stand_duration",
+    "sleep_apnea_alert",
+    "sleep_breathing_disturbance",
+    "wheelchair_push",
+    "forced_expiratory_volume_1",
+    "forced_vital_capacity",
+    "peak_expiratory_flow_rate",
+    "inhaler_usage",
+    "fall",
+    "uv_exposure",
+    "daylight_exposure",
+    "handwashing",
+    "heart_rate_recovery_one_minute",
+    "workout_swimming_stroke",
+    "insulin_injection",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A source.
+
+    `id` is the wire's `source_id` and part of stored keys: it is never changed and
+    never given to another source. `resources` are names of contract 3.4; empty where we
+    know of the slug alone. `auth_type` and `source_types` are open sets (3.1, 3.3).
+    """
+
+    id: int
+    slug: str
+    name: str
+    auth_type: str
+    description: str
+    source_types: tuple[str, ...] = ("unknown",)
+    resources: tuple[str, ...] = ()
+
+
+# Contract 3.2, in its order; numbers are ours (contract 8.3).
+_ALL = (
+    Provider(
+        1,
+        "oura",
+        "Oura",
+        "oauth",
+        "Ring for sleep, recovery and activity",
+        ("ring", "app", "multiple_sources"),
+        (
+            "profile",
+            "sleep",
+            "sleep_cycle",
+            "activity",
+            "workouts",
+            "heartrate",
+            "hrv",
+            "steps",
+            "calories_active",
+        ),
+    ),
+    Provider(
+        2,
+        "fitbit",
+        "Fitbit",
+        "oauth",
+        "Watches, trackers and scales",
+        ("watch", "scale", "app", "multiple_sources"),
+        (
+            "profile",
+            "activity",
+            "sleep",
+            "sleep_cycle",
+            "body",
+            "workouts",
+            "steps",
+            "heartrate",
+            "weight",
+            "fat",
+        ),
+    ),
+    Provider(
+        3,
+        "garmin",
+        "Garmin",
+        "oauth",
+        "Sports watches, scales and cuffs",
+        ("watch", "scale", "cuff", "app", "multiple_sources"),
+        (
+            "activity",
+            "sleep",
+            "body",
+            "workouts",
+            "workout_stream",
+            "stress_level",
+            "menstrual_cycle",
+            "heartrate",
+            "steps",
+            "blood_pressure",
+        ),
+    ),
+    Provider(
+        4,
+        "whoop_v2",
+        "WHOOP",
+        "oauth",
+        "Strap for strain, recovery and sleep",
+        resources=("profile", "sleep", "workouts", "body"),
+    ),
+    Provider(
+        5,
+        "strava",
+        "Strava",
+        "oauth",
+        "Training log for running and cycling",
+        resources=("workouts", "workout_stream"),
+    ),
+    Provider(
+        6,
+        "withings",
+        "Withings",
+        "oauth",
+        "Scales, watches and blood pressure cuffs",
+        ("scale", "watch", "cuff"),
+        ("body", "sleep", "blood_pressure", "weight", "fat"),
+    ),
+    Provider(
+        7,
+        "polar",
+        "Polar",
+        "oauth",
+        "Sports watches",
+        ("watch",),
+        ("sleep", "workouts", "activity"),
+    ),
+    Provider(
+        8,
+        "wahoo",
+        "Wahoo",
+        "oauth",
+        "Bike computers and trainers",
+        resources=("workouts",),
+    ),
+    Provider(
+        9,
+        "google_fit",
+        "Google Fit",
+        "oauth",
+        "Activity from Google Fit",
+        resources=("activity", "workouts", "steps"),
+    ),
+    Provider(
+        10,
+        "ultrahuman",
+        "Ultrahuman",
+        "oauth",
+        "Ring and glucose monitoring",
+        ("ring",),
+        ("sleep", "glucose", "heartrate"),
+    ),
+    Provider(
+        11,
+        "dexcom_v3",
+        "Dexcom",
+        "oauth",
+        "Continuous glucose monitoring",
+        ("automatic",),
+        ("glucose",),
+    ),
+    Provider(
+        12,
+        "cronometer",
+        "Cronometer",
+        "oauth",
+        "Food diary",
+        ("app",),
+        ("meal",),
+    ),
+    Provider(
+        13,
+        "peloton",
+        "Peloton",
+        "password",
+        "Exercise bikes and treadmills",
+        ("exercise_machine",),
+        ("workouts",),
+    ),
+    Provider(
+        14,
+        "zwift",
+        "Zwift",
+        "password",
+        "Indoor cycling and running",
+        ("exercise_machine",),
+        ("workouts",),
+    ),
+    Provider(
+        15,
+        "eight_sleep",
+        "8Sleep",
+        "password",
+        "Mattress cover for sleep",
+        resources=("sleep",),
+    ),
+    Provider(
+        16,
+        "hammerhead",
+        "Hammerhead",
+        "password",
+        "Bike computers",
+        resources=("workouts",),
+    ),
+    Provider(
+        17,
+        "abbott_libreview",
+        "Abbott LibreView",
+        "password",
+        "Glucose sensors, through LibreView",
+        ("automatic", "manual_scan"),
+        ("glucose", "insulin_injection", "note"),
+    ),
+    Provider(
+        18,
+        "freestyle_libre",
+        "Freestyle Libre",
+        "email",
+        "Glucose sensors, through a practice",
+        ("automatic", "manual_scan"),
+        ("glucose",),
+    ),
+    Provider(
+        19,
+        "apple_health_kit",
+        "Apple HealthKit",
+        "sdk",
+        "Health data of iPhone and Apple Watch",
+        ("phone", "watch", "app", "multiple_sources", "unknown"),
+        (*_PHONE_HUB, *_APPLE_ONLY),
+    ),
+    Provider(
+        20,
+        "health_connect",
+        "Android Health Connect",
+        "sdk",
+        "Health data of Android phones",
+        ("phone", "watch", "app"),
+        _PHONE_HUB,
+    ),
+    Provider(
+        21,
+        "samsung_health",
+        "Samsung Health",
+        "sdk",
+        "Health data of Samsung phones and watches",
+        ("phone", "watch"),
+        ("activity", "sleep"),
+    ),
+    Provider(
+        22,
+        "omron_ble",
+        "Omron",
+        "sdk",
+        "Blood pressure cuffs, over Bluetooth",
+        ("cuff",),
+        ("blood_pressure",),
+    ),
+    Provider(
+        23,
+        "contour_ble",
+        "Contour",
+        "sdk",
+        "Glucose meters, over Bluetooth",
+        ("fingerprick",),
+        ("glucose",),
+    ),
+    Provider(
+        24,
+        "accuchek_ble",
+        "Accu-Chek",
+        "sdk",
+        "Glucose meters, over Bluetooth",
+        ("fingerprick",),
+        ("glucose",),
+    ),
+    Provider(
+        25,
+        "manual",
+        "Manual",
+        "app",
+        "Data sent through this API",
+        ("app",),
+        (*_PHONE_HUB, "meal", "stress_level", "cholesterol", "ige", "igg", "note"),
+    ),
+)
+# Slugs that clients know and we name, without a way to connect them.
+_NAMED_ONLY = (
+    (26, "whoop", "WHOOP (first version)"),
+    (27, "renpho", "Renpho"),
+    (28, "tandem_source", "Tandem Source"),
+    (29, "freestyle_libre_ble", "Freestyle Libre (Bluetooth)"),
+    (30, "ihealth", "iHealth"),
+    (31, "beurer_api", "Beurer"),
+    (32, "beurer_ble", "Beurer (Bluetooth)"),
+    (33, "omron", "Omron Connect"),
+    (34, "onetouch_ble", "OneTouch"),
+    (35, "dexcom", "Dexcom (first version)"),
+    (36, "my_fitness_pal", "MyFitnessPal"),
+    (37, "kardia", "Kardia"),
+    (38, "my_fitness_pal_v2", "MyFitnessPal (second version)"),
+    (39, "map_my_fitness", "MapMyFitness"),
+    (40, "runkeeper", "Runkeeper"),
+    (41, "google_health", "Google Health"),
+)
+
+# The sources of GET /v2/providers, by slug.
+PROVIDERS = {provider.slug: provider for provider in _ALL}
+KNOWN = PROVIDERS | {
+    slug: Provider(id, slug, name, "", name) for id, slug, name in _NAMED_ONLY
+}
+
+
+def find_provider(slug: str) -> Provider:
+    """The source of a stored slug; one we do not know is named by its slug, id 0."""
+    return KNOWN.get(slug) or Provider(0, slug, slug, "", slug)
