@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.db import OperationalError, connection
+
+from portal import health
+from tests.portal.embedded_server import BASE_DIR, ServerUser, kill_all_naming
+
+
+@pytest.fixture
+def worker(db):
+    """A worker that reported just now."""
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO procrastinate_workers DEFAULT VALUES")
+
+
+@pytest.fixture
+def no_database(monkeypatch):
+    def refuse():
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr(connection, "cursor", refuse)
+
+
+@pytest.fixture
+def private_server():
+    name = f"assay-test-{os.getpid()}-{secrets.token_hex(4)}"
+    folder = Path("/var/tmp") / name  # noqa: S108 - nobody can guess the name
+    user = ServerUser(folder)
+    user.wait_until_connected()
+    yield user
+    user.leave()
+    kill_all_naming(folder)
+    shutil.rmtree(folder)
+
+
+def test_doctor_says_every_check_and_ends_well_when_all_are(worker, capsys, settings):
+    settings.EMAIL_URL = ""
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+
+    call_command("doctor")
+
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in lines] == [
+        ["ok", check.name] for check in health.CHECKS
+    ]
+
+
+@pytest.mark.django_db
+def test_doctor_fails_and_says_what_helps(capsys):
+    with pytest.raises(SystemExit) as ended:
+        call_command("doctor")
+
+    printed = capsys.readouterr().out
+    assert ended.value.code == 1
+    assert "FAILED  worker" in printed
+    assert "manage.py worker" in printed
+
+
+@pytest.mark.usefixtures("no_database")
+@pytest.mark.django_db
+def test_doctor_goes_on_without_a_database(capsys):
+    with pytest.raises(SystemExit) as ended:
+        call_command("doctor")
+
+    lines = capsys.readouterr().out.splitlines()
+    assert ended.value.code == 1
+    assert lines[0].startswith("FAILED  database ")
+    assert "DATABASE_URL" in lines[1]
+    assert sum("needs the database" in line for line in lines) == 5
+    assert any(line.startswith("ok      secret_key") for line in lines)
+
+
+def test_doctor_refuses_a_superuser(private_server):
+    superuser = private_server.url.replace("assay@", "postgres@")
+
+    done = subprocess.run(
+        [sys.executable, "manage.py", "doctor"],
+        cwd=BASE_DIR,
+        env={"PATH": os.environ["PATH"], "DATABASE_URL": superuser},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 1
+    assert "FAILED  database_role" in done.stdout
+    assert "postgres is a superuser" in done.stdout
+    assert "NOSUPERUSER" in done.stdout
+    assert "FAILED  secret_key" in done.stdout
+    assert "Traceback" not in done.stderr
