@@ -24,7 +24,7 @@ Parser = Callable[[Path], Sequence[ParsedResult]]
 
 _LINE = re.compile(
     r"^(?P<name>[A-Za-z][^\d<>:]*?(?:\d+)?[^\d<>:]*?)\s+"
-    r"(?P<value>[<>]?\s?\d[\d.,]*|Negative|Positive|Reactive|Non Reactive|Nil|Absent)\s+"
+    r"(?P<value>[<>]?\s?\d[\d.,]*|Negative|Positive|(?:Non )?Reactive|Nil|Absent)\s+"
     r"(?:[HLA*]\s+)?(?P<unit>[^\s\d<>\[(][^\s]*)?\s*"
     r"(?P<range>[\[(]?(?:\d[\d.,]*\s*[-–]\s*\d[\d.,]*|[<>]=?\s*\d[\d.,]*)[\])]?)?"
     r"(?:\s+[^\d]*)?$"

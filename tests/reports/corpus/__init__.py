@@ -12,7 +12,7 @@ from tests.reports.corpus import layouts as _layouts  # noqa: F401 fills the reg
 from tests.reports.corpus.registry import LAYOUTS, draw_layout
 from tests.reports.corpus.truth import CorpusReport, TrueRow
 
-__all__ = ["CorpusReport", "TrueRow", "build_corpus"]
+__all__ = ["LAYOUTS", "CorpusReport", "TrueRow", "build_corpus"]
 
 
 def build_corpus(

@@ -59,12 +59,16 @@ def _register_fonts() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Text of one cell; `raised` is a small raised tail, as of a laboratory id."""
+    """Text of one cell; `raised` is small and high, as of a laboratory id or a power.
+
+    `tail` follows what is raised.
+    """
 
     text: str
     bold: bool = False
     colour: Color | None = None
     raised: str = ""
+    tail: str = ""
     size: float | None = None
 
 
@@ -154,7 +158,10 @@ class Sheet:
             str(self.path), pagesize=paper, invariant=1, pageCompression=0
         )
         self.canvas.setTitle(self.layout)
-        self.dice = random.Random(f"{self.layout}:{self.seed}") if self.seed else None
+        self.dice: random.Random | None = None
+        if self.seed:
+            # repeatable throws, nothing secret
+            self.dice = random.Random(f"{self.layout}:{self.seed}")  # noqa: S311
         self.width, self.height = self.page_size
         self.on_page: Callable[[Sheet], None] | None = None
         self._drawn: list[tuple[float, Callable[[], None]]] = []
@@ -398,9 +405,11 @@ class Sheet:
         if cell.raised and n == 0:
             face = _BOLD[grid.font] if cell.bold else grid.font
             end = column.x + _width_of(line, face, size)
-            self.text(
-                end + 1, y - 3, cell.raised, font=grid.font, size=size * 0.6, rank=order
-            )
+            small = size * 0.65
+            self.text(end, y - 3, cell.raised, font=grid.font, size=small, rank=order)
+            end += _width_of(cell.raised, grid.font, small)
+            if cell.tail:
+                self.text(end, y, cell.tail, font=grid.font, size=size, rank=order)
 
     def _rule_row(self, grid: Grid, depth: float) -> None:
         if grid.rules == "none":

@@ -16,7 +16,8 @@ class TrueRow:
 
     interpretation is None where the report leaves it open, and is then not scored;
     loinc lists every acceptable code and is empty where none is known. A row marked
-    optional may be reported or left out (an earlier result, a pending one). any_range: the range is drawn, not written.
+    optional may be reported or left out (an earlier result, a pending one). any_range:
+    the range is drawn, not written.
     """
 
     name: str

@@ -193,7 +193,7 @@ Nitritos | Negativo | | Negativo | u_nitrite
 
 @layout("fr-analyses", font="Helvetica", size=9)
 def french(sheet: Sheet) -> None:
-    """Two units a row with ranges for each, earlier result with its date."""
+    """Earlier results in the last column; counts in Giga/L, masses in g/L."""
     grid = Grid(
         columns=columns(
             "name@45=Analyses",
@@ -258,7 +258,7 @@ TSH | 0,21 | mUI/L | 0,27 à 4,20 | tsh
 
 @layout("pt-hemograma", font="Vera", size=8)
 def portuguese(sheet: Sheet) -> None:
-    """Relative and absolute counts on one line, each its own result."""
+    """Ranges joined by a word, points as thousands marks, a material line below."""
     grid = Grid(
         columns=columns(
             "name@45=Exame",

@@ -9,7 +9,6 @@ from tests.reports.corpus.printed import Row
 from tests.reports.corpus.registry import layout
 from tests.reports.corpus.sheet import BLUE, RED, Cell, Column, Grid, Sheet
 
-
 Head = Callable[[Sheet], None]
 
 
@@ -78,8 +77,10 @@ RBC Count | 4.40 | mill/mm3 | 4.50 - 5.50 | rbc | below=(Electrical Impedence)
 MCV | 87.00 | fL | 83.00 - 101.00 | mcv | below=(Electrical Impedence)
 MCH | 27.50 | pg | 27.00 - 32.00 | mch | below=(Calculated)
 MCHC | 31.60 | g/dL | 31.50 - 34.50 | mchc | below=(Calculated)
-Red Cell Distribution Width (RDW) | 14.90 | % | 11.60 - 14.00 | rdw | below=(Electrical Impedence)
-Total Leukocyte Count (TLC) | 7.20 | thou/mm3 | 4.00 - 10.00 | wbc | below=(Electrical Impedence)
+Red Cell Distribution Width (RDW) | 14.90 | % | 11.60 - 14.00 | rdw | \
+below=(Electrical Impedence)
+Total Leukocyte Count (TLC) | 7.20 | thou/mm3 | 4.00 - 10.00 | wbc | \
+below=(Electrical Impedence)
 """,
     )
     sheet.section(
@@ -162,10 +163,13 @@ def lipid_explained(sheet: Sheet) -> None:
     sheet.print_rows(
         grid,
         """
-Cholesterol Total | 236 | mg/dl | Desirable : < 200¶Borderline High : 200 - 239¶High : >= 240 | chol
-Triglycerides | 178 | mg/dl | Normal : < 150¶Borderline High : 150 - 199¶High : 200 - 499¶Very High : >= 500 | trig
+Cholesterol Total | 236 | mg/dl | Desirable : < 200¶Borderline High : 200 - 239¶\
+High : >= 240 | chol
+Triglycerides | 178 | mg/dl | Normal : < 150¶Borderline High : 150 - 199¶\
+High : 200 - 499¶Very High : >= 500 | trig
 HDL Cholesterol | 38 | mg/dl | 40 - 60 | hdl
-LDL Cholesterol | 162.4 | mg/dl | Optimal : < 100¶Near optimal : 100 - 129¶Borderline : 130 - 159¶High : 160 - 189 | ldl
+LDL Cholesterol | 162.4 | mg/dl | Optimal : < 100¶Near optimal : 100 - 129¶\
+Borderline : 130 - 159¶High : 160 - 189 | ldl
 VLDL Cholesterol | 35.6 | mg/dl | 6 - 38 | vldl
 Non HDL Cholesterol | 198 | mg/dl | < 130 | nonhdl
 CHOL/HDL Ratio | 6.21 | Ratio | 3.5 - 5.0 | chol_hdl
@@ -226,7 +230,8 @@ Estimated Average Glucose (eAG) | 157.1 | mg/dl | | eag
     sheet.titles(grid)
     sheet.print_rows(
         grid,
-        "Glucose Fasting | 141 | mg/dl | Normal: 70 - 100¶Impaired: 101 - 125¶Diabetic: >= 126 | glucose_fasting",
+        "Glucose Fasting | 141 | mg/dl | Normal: 70 - 100¶Impaired: 101 - 125¶"
+        "Diabetic: >= 126 | glucose_fasting",
     )
     sheet.close()
     sheet.down(6)
@@ -311,7 +316,8 @@ UREA (CALCULATED) | 20.97 | mg/dL | Adult : 17-43 | urea | method=CALCULATED;dou
 BUN / SR.CREATININE RATIO | 10.65 | Ratio | 9:1-23:1 | buncreat | method=CALCULATED
 URIC ACID | 7.8 | mg/dL | 4.2 - 7.3 | urate
 CALCIUM | 9.31 | mg/dL | 8.8-10.6 | calcium
-EST. GLOMERULAR FILTRATION RATE (eGFR) | 112 | mL/min/1.73 m2 | >= 90 | egfr | method=CALCULATED
+EST. GLOMERULAR FILTRATION RATE (eGFR) | 112 | mL/min/1.73 m2 | >= 90 | egfr | \
+method=CALCULATED
 """,
         ),
         (

@@ -1,4 +1,4 @@
-"""Small Indian laboratories: free spelling, wrapped names, lakhs, kits and sediments."""
+"""Small Indian laboratories: free spelling, wrapped names, lakhs, kits, sediments."""
 
 from __future__ import annotations
 
@@ -216,7 +216,8 @@ Blood Sug‸ar Random | 164 | mg/dl | 70 - 140 | glucose
 Total Billirubin | 1.8 | % mg/dl | 0.2 - 1.0 | bili
 Total CHOLESTROL | 251 | mg% | 130 - 220 | chol
 S.G.P.T. | 88 | IU/L | Adult:0-40 | alt | doubtful
-Alkaline Phosphatase | 131 | U/L | <6 years:up to 350¶>6 years:up to 140 | alp | doubtful
+Alkaline Phosphatase | 131 | U/L | <6 years:up to 350¶>6 years:up to 140 | alp | \
+doubtful
 """,
     )
     sheet.section("COAGULATION", x=50)
@@ -232,8 +233,8 @@ I.N.R. | 1.28 | | 0.8 - 1.2 | inr
     sheet.prose(
         50,
         480,
-        "A titre of 1:80 or above is suggestive of infection. Rise in titre after 7 days "
-        "is significant. A non reactive result does not exclude recent exposure within "
+        "A titre of 1:80 or above is suggestive of infection. Rise in titre after 7 "
+        "days is significant. A non reactive result does not exclude recent exposure within "
         "the last 12 weeks. Kit lot no 44210 expiry 05/2025.",
     )
 
@@ -455,11 +456,15 @@ def hormones_by_phase(sheet: Sheet) -> None:
     sheet.print_rows(
         grid,
         """
-FSH | 6.12 | mIU/mL | Follicular : 3.5 - 12.5¶Ovulatory : 4.7 - 21.5¶Luteal : 1.7 - 7.7¶Menopausal : 25.8 - 134.8 | fsh
-LH | 4.90 | mIU/mL | Follicular : 2.4 - 12.6¶Ovulatory : 14.0 - 95.6¶Luteal : 1.0 - 11.4 | lh
+FSH | 6.12 | mIU/mL | Follicular : 3.5 - 12.5¶Ovulatory : 4.7 - 21.5¶\
+Luteal : 1.7 - 7.7¶Menopausal : 25.8 - 134.8 | fsh
+LH | 4.90 | mIU/mL | Follicular : 2.4 - 12.6¶Ovulatory : 14.0 - 95.6¶\
+Luteal : 1.0 - 11.4 | lh
 Prolactin | 31.8 | ng/mL | 4.79 - 23.3 | prolactin
-Estradiol (E2) | 88 | pg/mL | Men: 25.8-60.7¶Women cyclic: 12.4-398¶Menopausal: <5-138 | estradiol
-Progesterone | 0.41 | ng/mL | Male 0.05-0.149¶Female follicular 0.05-0.193 | progesterone
+Estradiol (E2) | 88 | pg/mL | Men: 25.8-60.7¶Women cyclic: 12.4-398¶\
+Menopausal: <5-138 | estradiol
+Progesterone | 0.41 | ng/mL | Male 0.05-0.149¶Female follicular 0.05-0.193 | \
+progesterone
 Testosterone Total | 41.2 | ng/dL | 8.4 - 48.1 | testo
 """,
     )
@@ -467,7 +472,8 @@ Testosterone Total | 41.2 | ng/dL | 8.4 - 48.1 | testo
     sheet.print_rows(
         grid,
         """
-25-OH Vitamin D (Total) | 17.4 | ng/mL | Deficient : < 20¶Insufficient : 20 - 29¶Sufficient : 30 - 100¶Toxic : > 100 | vitd
+25-OH Vitamin D (Total) | 17.4 | ng/mL | Deficient : < 20¶Insufficient : 20 - 29¶\
+Sufficient : 30 - 100¶Toxic : > 100 | vitd
 Vitamin B12 | 188 | pg/mL | 197 - 771 | b12
 """,
     )

@@ -230,7 +230,7 @@ _EARLIER = {
 def practice_summary(sheet: Sheet) -> None:
     """Practice system print: each result a line with unit and bracketed range."""
     grid = Grid(
-        columns=columns("name@60", "value@280", "flag@500"),
+        columns=columns("name@60", "value@310", "flag@455"),
         leading=13,
         cells=lambda row: {
             "name": row.name,
@@ -298,8 +298,8 @@ Serum total 25-hydroxy vitamin D level | 38 | nmol/L | > 50.0 | vitd_si
     sheet.prose(
         60,
         440,
-        "Vitamin D: below 25 nmol/L deficiency, 25 - 50 nmol/L may be inadequate, above "
-        "50 nmol/L sufficient for most. Please book review with practice nurse.",
+        "Vitamin D: below 25 nmol/L deficiency, 25 - 50 nmol/L may be inadequate, "
+        "above 50 nmol/L sufficient for most. Please book review with practice nurse.",
     )
 
 
@@ -369,8 +369,8 @@ Free T4 | 13.8 | pmol/L | 11.0–22.0 | ft4_si
     sheet.prose(
         50,
         480,
-        "HbA1c 42-47 mmol/mol (6.0-6.4 %) indicates high risk of diabetes. Ref: Example "
-        "guidance NG28, 2015, updated 2022.",
+        "HbA1c 42-47 mmol/mol (6.0-6.4 %) indicates high risk of diabetes. Ref: "
+        "Example guidance NG28, 2015, updated 2022.",
     )
 
 

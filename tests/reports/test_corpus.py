@@ -1,0 +1,81 @@
+"""The corpus is the same every time, and its truth stands in the files."""
+
+from __future__ import annotations
+
+import random
+
+import pypdfium2
+import pytest
+
+from tests.reports.corpus import LAYOUTS, build_corpus
+from tests.reports.corpus.printed import read_rows
+from tests.reports.corpus.registry import draw_layout
+from tests.reports.corpus.sample_files import FOLDER, NAMES, write_samples
+
+
+def text_layer(path):
+    document = pypdfium2.PdfDocument(path)
+    text = "".join(page.get_textpage().get_text_range() for page in document)
+    document.close()
+    return "".join(text.split())
+
+
+def test_the_corpus_has_at_least_35_layouts_of_lab_reports():
+    reports = [layout for layout in LAYOUTS.values() if layout.is_lab_report]
+
+    assert len(reports) >= 35
+
+
+@pytest.mark.parametrize("name", sorted(LAYOUTS))
+def test_a_layout_draws_the_same_bytes_twice(name, tmp_path):
+    first = draw_layout(LAYOUTS[name], tmp_path / "first.pdf")
+    second = draw_layout(LAYOUTS[name], tmp_path / "second.pdf")
+
+    assert first.path.read_bytes() == second.path.read_bytes()
+    assert first.rows == second.rows
+
+
+@pytest.mark.parametrize("name", sorted(LAYOUTS))
+def test_every_true_value_stands_in_the_text_layer(name, tmp_path):
+    report = draw_layout(LAYOUTS[name], tmp_path / "report.pdf")
+
+    text = text_layer(report.path)
+
+    missing = [r.value for r in report.rows if "".join(r.value.split()) not in text]
+    assert missing == []
+
+
+def test_only_lab_reports_hold_rows(tmp_path):
+    reports = build_corpus(tmp_path)
+
+    assert {r.is_lab_report for r in reports if len(r.required_rows) >= 7} == {True}
+    assert {r.is_lab_report for r in reports if len(r.required_rows) < 7} == {False}
+    assert [r.rows for r in reports if not r.is_lab_report and r.rows] == []
+
+
+def test_the_committed_samples_are_what_the_generator_draws(tmp_path):
+    drawn = write_samples(tmp_path)
+
+    assert [p.name for p in drawn] == [f"{name}.pdf" for name in NAMES]
+    assert [p.read_bytes() for p in drawn] == [
+        (FOLDER / p.name).read_bytes() for p in drawn
+    ]
+
+
+def test_another_seed_gives_other_values_and_the_same_names(tmp_path):
+    layout = LAYOUTS["sample-metabolic"]
+
+    first = draw_layout(layout, tmp_path / "first.pdf")
+    other = draw_layout(layout, tmp_path / "other.pdf", seed=1)
+
+    assert [r.name for r in first.rows] == [r.name for r in other.rows]
+    assert [r.value for r in first.rows] != [r.value for r in other.rows]
+
+
+def test_a_value_thrown_anew_keeps_its_decimals():
+    text = "Sodium | 140,5 | mmol/l | 136,0 - 145,0 | sodium"
+
+    [row] = read_rows(text, dice=random.Random(3), decimal_comma=True)  # noqa: S311
+
+    assert len(row.value.partition(",")[2]) == 1
+    assert row.value != "140,5"

@@ -1,0 +1,58 @@
+"""The floor under the parser's accuracy on text PDFs (figures: parsing document)."""
+
+from __future__ import annotations
+
+import pytest
+
+from reports.parser import parse_report
+from reports.parser.report import UnreadableReport
+from tests.reports.corpus import build_corpus
+from tests.reports.corpus.marking import add_marks, mark_report
+
+
+def rows_of(path):
+    try:
+        return parse_report(path).results
+    except UnreadableReport:
+        return ()
+
+
+@pytest.fixture(scope="module")
+def marks(tmp_path_factory):
+    reports = build_corpus(tmp_path_factory.mktemp("corpus"))
+    return {r: mark_report(r, rows_of(r.path)) for r in reports if r.is_lab_report}
+
+
+def test_strictly_right_rows_reach_95_in_100(marks):
+    total = add_marks(list(marks.values()))
+
+    assert total.rate("strict") >= 0.95
+
+
+def test_precision_reaches_97_in_100(marks):
+    total = add_marks(list(marks.values()))
+
+    assert total.rate("precision") >= 0.97
+
+
+def test_loinc_codes_reach_85_in_100(marks):
+    total = add_marks(list(marks.values()))
+
+    assert total.rate("loinc") >= 0.85
+
+
+def test_values_thrown_anew_reach_95_in_100(tmp_path):
+    reports = [r for r in build_corpus(tmp_path, seed=7) if r.is_lab_report]
+
+    total = add_marks([mark_report(r, rows_of(r.path)) for r in reports])
+
+    assert total.rate("strict") >= 0.95
+
+
+def test_what_is_no_lab_report_gives_no_rows(tmp_path):
+    others = [r for r in build_corpus(tmp_path) if not r.is_lab_report]
+
+    found = {r.layout: len(rows_of(r.path)) for r in others}
+
+    assert found == dict.fromkeys(found, 0)
+    assert len(found) == 9
