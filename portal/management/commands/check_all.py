@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 COVERAGE_FLOOR = 95  # percent of branches in operations, queries and api
 COVERED = "*/operations*,*/queries*,*/api/*"
+LONGEST_DIFFERENCE = 60  # lines shown
 SNAPSHOT = "tests/contract/openapi.yaml"
 PROGRAMS = Path(sys.executable).parent
 PYTHON = (sys.executable,)
@@ -79,13 +80,18 @@ def compare_openapi(step: Step) -> bool:
     difference = list(
         difflib.unified_diff(kept, made, SNAPSHOT, "the code", lineterm="", n=1)
     )
-    sys.stdout.writelines(f"{line}\n" for line in difference)
+    sys.stdout.writelines(f"{line}\n" for line in difference[:LONGEST_DIFFERENCE])
+    if difference:
+        sys.stdout.write(
+            f"{len(difference)} lines of difference. If it is meant:"
+            f" manage.py spectacular --file {SNAPSHOT}\n"
+        )
     return not difference
 
 
 def lint_templates(step: Step) -> bool:
     """Whether djade would leave every template as it is."""
-    templates = sorted(str(path) for path in settings.BASE_DIR.glob("templates/**/*.*"))
+    templates = sorted(str(path) for path in settings.BASE_DIR.glob("templates/**/*.html"))
     return run_command(Step(step.name, run_command, (*step.command, *templates)))
 
 
