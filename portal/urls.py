@@ -7,6 +7,7 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from portal.health import healthz, readyz
+from users.api.logos import logo
 
 # Swagger's page styles itself inline and draws its icons as data.
 api_docs = csp_update(
@@ -23,6 +24,7 @@ urlpatterns = [
     path("lab_report/v1/", include("reports.api.v1.urls")),
     path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("api/docs/", api_docs, name="api-docs"),
+    path("logos/<slug:slug>.svg", logo, name="logo"),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
     path("", include("accounts.web.urls")),

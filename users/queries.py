@@ -6,6 +6,7 @@ Must not be here: writes, or the shape of an answer.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
@@ -238,10 +239,8 @@ def _filtered(
         return None
     if text:
         wanted = Q(client_user_id__icontains=text)
-        try:
+        with suppress(ValueError):
             wanted |= Q(uuid=UUID(text))
-        except ValueError:
-            pass
         users = users.filter(wanted)
     if provider or status:
         live = Connection.objects.for_tenant(tenant).live().filter(user=OuterRef("pk"))

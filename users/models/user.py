@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from accounts.webhooks.operations import UserRef
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
-
 
 CLIENT_USER_ID_MAX_LENGTH = 255
 # What a fallback set through the API or the dashboard names as its source.
@@ -80,6 +79,13 @@ class User(TenantOwned):
 
     def __str__(self) -> str:
         return self.client_user_id
+
+    @property
+    def undo_ends_at(self) -> datetime:
+        """When a deletion can no longer be undone; only of a deleted user."""
+        if self.deleted_at is None:
+            raise ValueError("the user is not deleted")
+        return self.deleted_at + UNDO_GRACE
 
     @property
     def ref(self) -> UserRef:

@@ -13,9 +13,10 @@ from django.utils import timezone
 
 from accounts.operations.audit import record_change
 from accounts.webhooks.operations import emit_event
+from portal.lib import jobs
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.transitions import move_status
-from users.models import Connection
+from users.models import Connection, User
 from users.queries import lock_user
 from users.states import CONNECTION_MOVES, ConnectionStatus
 from users.wearables.payloads import (
@@ -26,8 +27,10 @@ from users.wearables.payloads import (
 from users.wearables.providers import PROVIDERS
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
+    from accounts.models import Tenant
     from portal.lib.actor import Actor
-    from users.models import User
 
 # Connections pause this long after the last day of ingestion (contract 2.3).
 INGESTION_END_GRACE = timedelta(days=7)
@@ -113,19 +116,41 @@ def resume_sources(*, user: User, actor: Actor) -> None:
 
 
 @transaction.atomic
-def pause_sources(*, user: User, actor: Actor) -> int:
+def pause_sources(*, tenant: Tenant, actor: Actor, user_uuid: UUID) -> int:
     """Pause a user's connections if ingestion ended long enough ago; returns how many.
 
     Source: Contract 2.3.
     """
-    user = lock_user(user)
-    if not _is_over(user):
+    user = (
+        User.objects.for_tenant(tenant)
+        .live()
+        .select_for_update()
+        .filter(uuid=user_uuid)
+        .first()
+    )
+    if user is None or not _is_over(user):
         return 0
-    live = Connection.objects.for_tenant(user.tenant).live()
+    user.tenant = tenant
+    live = Connection.objects.for_tenant(tenant).live()
     running = list(live.filter(user=user).exclude(status=ConnectionStatus.PAUSED))
     for connection in running:
         _advance(connection, user, actor, to=ConnectionStatus.PAUSED)
     return len(running)
+
+
+def enqueue_due_pauses() -> int:
+    """Enqueue pausing for each user whose ingestion is over; returns how many.
+
+    Over all tenants.
+    """
+    last = timezone.now().date() - INGESTION_END_GRACE
+    running = Connection.unscoped.filter(
+        disconnected_at=None, user__deleted_at=None, user__ingestion_end__lt=last
+    ).exclude(status=ConnectionStatus.PAUSED)
+    due = User.unscoped.filter(pk__in=running.values("user")).select_related("tenant")
+    for user in due:
+        jobs.enqueue("users.pause", tenant=user.tenant, user_id=str(user.uuid))
+    return len(due)
 
 
 def _is_over(user: User) -> bool:

@@ -65,9 +65,7 @@ class UserInfoRequest:
 
 
 @transaction.atomic
-def record_user_info(
-    *, user: User, actor: Actor, wanted: UserInfoRequest
-) -> UserInfo:
+def record_user_info(*, user: User, actor: Actor, wanted: UserInfoRequest) -> UserInfo:
     """Store demographics in place of those before; the audit names what changed.
 
     Raises: not_found; dob_in_future (422). Source: Contract 2.5; the rule of the birth

@@ -64,10 +64,10 @@ class UserChanges:
     """What to change of a user: KEEP leaves a field, None clears it."""
 
     client_user_id: str | Keep = KEEP
-    fallback_time_zone: str | None | Keep = KEEP
-    fallback_birth_date: date | None | Keep = KEEP
-    ingestion_start: date | None | Keep = KEEP
-    ingestion_end: date | None | Keep = KEEP
+    fallback_time_zone: str | Keep | None = KEEP
+    fallback_birth_date: date | Keep | None = KEEP
+    ingestion_start: date | Keep | None = KEEP
+    ingestion_end: date | Keep | None = KEEP
 
 
 class ClientUserIdTaken(DomainError):
@@ -183,8 +183,8 @@ def undo_delete_user(
         if client_user_id is None
         else mine.filter(client_user_id=client_user_id)
     )
-    user = (
-        same.exclude(deleted_at=None)
+    user: User | None = (
+        same.filter(deleted_at__isnull=False)
         .select_for_update()
         .order_by("-deleted_at", "-id")
         .first()
@@ -194,7 +194,7 @@ def undo_delete_user(
             raise DomainError("user_not_deleted", "This user is not deleted.")
         raise NotFound("not_found", "User not found.")
     user.tenant = tenant
-    if timezone.now() - user.deleted_at >= UNDO_GRACE:
+    if user.undo_ends_at <= timezone.now():
         raise DomainError("undo_grace_over", "The time to undo this deletion is over.")
     user.deleted_at = None
     _save(user, columns=["deleted_at"])
@@ -243,19 +243,12 @@ def erase_user(*, tenant: Tenant, actor: Actor, user_uuid: UUID) -> bool:
 def enqueue_due_erasures() -> int:
     """Enqueue erasing each user whose undo is over; returns how many.
 
-    Over all tenants. Enqueued again until erased: erasing twice is harmless.
+    Over all tenants. A user is enqueued again until erased: a second time is harmless.
     """
-    due = User.unscoped.filter(
-        deleted_at__lte=timezone.now() - UNDO_GRACE
-    ).select_related("tenant")
+    due = User.unscoped.filter(deleted_at__lte=timezone.now() - UNDO_GRACE)
     number = 0
-    for user in due.iterator():
-        jobs.enqueue(
-            "users.erase",
-            tenant=user.tenant,
-            lock=f"user:{user.uuid}",
-            user_id=str(user.uuid),
-        )
+    for user in due.select_related("tenant").iterator():
+        jobs.enqueue("users.erase", tenant=user.tenant, user_id=str(user.uuid))
         number += 1
     return number
 

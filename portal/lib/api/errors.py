@@ -5,6 +5,7 @@ Contract 1.3. Must not be here: the rules that refuse (operations raise DomainEr
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.core.exceptions import PermissionDenied
@@ -111,7 +112,9 @@ def answer_error(exc: Exception, context: Mapping[str, Any]) -> Response | None:
             return Response({"detail": [error_line(e) for e in exc.errors]}, 422)
         case Invalid():
             loc = ("body", exc.field or "")
-            line = FieldError(loc if exc.field else ("body",), exc.message, "value_error")
+            line = FieldError(
+                loc if exc.field else ("body",), exc.message, "value_error"
+            )
             return Response({"detail": [error_line(line)]}, 422)
         case DomainError():
             status = next(
@@ -124,14 +127,16 @@ def answer_error(exc: Exception, context: Mapping[str, Any]) -> Response | None:
         case exceptions.ParseError():
             return refusal(400, "malformed_request", "The request can't be read.")
         case exceptions.AuthenticationFailed() | exceptions.NotAuthenticated():
-            return refusal(401, "unauthenticated", "A valid x-service-api-key is needed.")
+            return refusal(
+                401, "unauthenticated", "A valid x-service-api-key is needed."
+            )
         case exceptions.MethodNotAllowed():
             return refusal(405, "method_not_allowed", "This method is not served here.")
         case exceptions.UnsupportedMediaType():
             return refusal(415, "unsupported_media_type", "Send application/json.")
         case exceptions.Throttled():
             reply = refusal(429, "throttled", "Too many requests.")
-            reply["Retry-After"] = str(int((exc.wait or 1) + 0.999))
+            reply["Retry-After"] = str(math.ceil(getattr(exc, "wait", None) or 1))
             return reply
         case Http404() | exceptions.NotFound():
             return refusal(404, "not_found", "Not found.")

@@ -1,32 +1,30 @@
 """Body fields that take the exact JSON type and nothing like it.
 
-DRF's own fields coerce (5 becomes "5", "yes" becomes true); the contract does not (1.9).
-Inputs of the query string use DRF's own: there everything is text.
+DRF's own fields coerce (5 becomes "5", "yes" becomes true); the contract does not
+(1.9). Inputs of the query string use DRF's own: there everything is text.
 """
 
 from __future__ import annotations
 
-import re
 import uuid
 import zoneinfo
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
+from django.core.validators import RegexValidator
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
 from portal.lib.api.errors import FieldError, RequestInvalid, read_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rest_framework.request import Request
 
     from portal.lib.choices import OpenChoices
 
 
 class _Exact:
-    """Mixin: only values of `accepts` go on; what fails is of the wire's `wire` type."""
+    """Mixin: only values of `accepts` go on; what fails has the wire's type `wire`."""
 
     accepts: ClassVar[tuple[type, ...]] = (str,)
     wire: ClassVar[str] = "value_error"
@@ -111,15 +109,11 @@ class OpenEnum(Str):
         return found
 
 
-def of_pattern(pattern: str) -> Callable[[str], None]:
+def of_pattern(pattern: str) -> RegexValidator:
     """Make a validator: the whole text matches. Raises: string_pattern_mismatch."""
-    compiled = re.compile(pattern)
-
-    def validate(text: str) -> None:
-        if not compiled.fullmatch(text):
-            raise ValidationError("Wrong form.", code="string_pattern_mismatch")
-
-    return validate
+    return RegexValidator(
+        rf"^(?:{pattern})\Z", message="Wrong form.", code="string_pattern_mismatch"
+    )
 
 
 @cache
@@ -129,7 +123,12 @@ def _time_zones() -> frozenset[str]:
 
 
 class Inputs(serializers.Serializer[Any]):
-    """Base of request inputs; unknown keys are ignored (contract 1.1)."""
+    """Base of request inputs; unknown keys are ignored (contract 1.1).
+
+    `whole` says that a PATCH with them writes all, so that it needs all required keys.
+    """
+
+    whole: ClassVar[bool] = False
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
         if data is not serializers.empty and not hasattr(data, "keys"):
@@ -160,7 +159,9 @@ def read_uuid(text: str, name: str) -> uuid.UUID:
         found = None
     # uuid.UUID also takes braces, urn: and bare hex.
     if found is None or str(found) != text.lower():
-        raise RequestInvalid([FieldError(("path", name), "Not a uuid.", "uuid_parsing")])
+        raise RequestInvalid(
+            [FieldError(("path", name), "Not a uuid.", "uuid_parsing")]
+        )
     return found
 
 

@@ -15,7 +15,7 @@ from rest_framework.renderers import BaseRenderer
 from portal.lib.api.errors import FieldError, RequestInvalid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from rest_framework.request import Request
 
@@ -72,7 +72,7 @@ class AlwaysJson(BaseContentNegotiation):
     """Answers JSON whatever Accept says: PDFs and `*/*` must not end in 406."""
 
     def select_parser(
-        self, request: Request, parsers: Sequence[BaseParser]
+        self, request: Request, parsers: Iterable[BaseParser]
     ) -> BaseParser | None:
         wanted = (request.content_type or "").partition(";")[0].strip().lower()
         for parser in parsers:
@@ -83,7 +83,8 @@ class AlwaysJson(BaseContentNegotiation):
     def select_renderer(
         self,
         request: Request,
-        renderers: Sequence[BaseRenderer],
+        renderers: Iterable[BaseRenderer],
         format_suffix: str | None = None,
     ) -> tuple[BaseRenderer, str]:
-        return renderers[0], renderers[0].media_type or MEDIA_TYPE
+        renderer = next(iter(renderers))
+        return renderer, renderer.media_type or MEDIA_TYPE

@@ -16,6 +16,7 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.views import APIView
 
 from portal.lib.api.json import MEDIA_TYPE, dump_json
+from portal.lib.api.schema import ApiSchema
 from portal.lib.errors import NotFound
 from portal.lib.tenancy import acting_for
 
@@ -35,6 +36,7 @@ class TenantAPIView(APIView):
     The whole of it runs inside `acting_for(tenant)`.
     """
 
+    schema = ApiSchema()
     tenant: Tenant
     actor: Actor
 
@@ -46,10 +48,11 @@ class TenantAPIView(APIView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        if not request.auth:
+        grant: Any = request.auth
+        if not grant:
             raise NotAuthenticated
-        self.tenant = request.auth.tenant
-        self.actor = request.auth.actor
+        self.tenant = grant.tenant
+        self.actor = grant.actor
         self._stack.enter_context(acting_for(self.tenant))
 
 

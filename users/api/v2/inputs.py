@@ -40,6 +40,12 @@ class UndoDeleteInputs(Inputs):
     client_user_id = serializers.CharField(required=False, trim_whitespace=False)
 
 
+class ProviderListInputs(Inputs):
+    """Matches auth_type; an unknown one matches nothing (contract 3.1)."""
+
+    source_type = serializers.CharField(required=False, allow_blank=True)
+
+
 class AddressInputs(Inputs):
     """A postal address."""
 
@@ -66,6 +72,8 @@ class GuarantorInputs(Inputs):
 
 class UserInfoInputs(Inputs):
     """All demographics of a user: a PATCH writes them whole (contract 2.5)."""
+
+    whole = True
 
     first_name = Str(max_length=50, validators=[_name])
     last_name = Str(max_length=50, validators=[_name])

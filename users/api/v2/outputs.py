@@ -5,9 +5,20 @@ The OpenAPI components are generated from the shapes. Contract 2 and 3.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from uuid import UUID
 
 from users.models.user import MANUAL
+from users.states import (
+    ConnectionFault,
+    ConnectionStatus,
+    Ethnicity,
+    Gender,
+    GenderIdentity,
+    Race,
+    SexualOrientation,
+)
 from users.wearables.payloads import (
     ResourceAvailability,
     SourceBadge,
@@ -18,8 +29,6 @@ from users.wearables.payloads import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from datetime import date, datetime
-    from uuid import UUID
 
     from accounts.models import Tenant
     from users.models import Connection, User, UserInfo
@@ -100,7 +109,7 @@ class ClientUserIdTakenAnswer(TypedDict):
 class ConnectionErrorDetails(TypedDict):
     """Why a connection broke, and when."""
 
-    error_type: str
+    error_type: Annotated[str, ConnectionFault]
     error_message: str
     errored_at: datetime
 
@@ -112,7 +121,7 @@ class ProviderWithStatus(TypedDict):
     slug: str
     logo: str
     created_on: datetime
-    status: str
+    status: Annotated[str, ConnectionStatus]
     external_user_id: str | None
     error_details: ConnectionErrorDetails | None
     resource_availability: dict[str, ResourceAvailability]
@@ -155,14 +164,14 @@ class UserInfoAnswer(TypedDict):
     last_name: str
     email: str
     phone_number: str
-    gender: str
+    gender: Annotated[str, Gender]
     dob: date
     address: AddressAnswer
     medical_proxy: GuarantorDetails | None
-    race: str | None
-    ethnicity: str | None
-    sexual_orientation: str | None
-    gender_identity: str | None
+    race: Annotated[str, Race] | None
+    ethnicity: Annotated[str, Ethnicity] | None
+    sexual_orientation: Annotated[str, SexualOrientation] | None
+    gender_identity: Annotated[str, GenderIdentity] | None
 
 
 class ProviderAnswer(TypedDict):

@@ -23,9 +23,7 @@ urlpatterns = [
     endpoint("user/providers/<user_id>", UserProvidersView, "api-user-providers"),
     endpoint("user/<user_id>", UserView, "api-user"),
     endpoint("user/<user_id>/info", UserInfoView, "api-user-info"),
-    endpoint(
-        "user/<user_id>/info/latest", LatestUserInfoView, "api-user-info-latest"
-    ),
+    endpoint("user/<user_id>/info/latest", LatestUserInfoView, "api-user-info-latest"),
     endpoint("user/<user_id>/<provider>", UserProviderView, "api-user-provider"),
     endpoint("providers", ProviderListView, "api-providers"),
 ]

@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING
 
 from rest_framework.response import Response
 
+from portal.lib.api.fields import read_query
+from portal.lib.api.schema import describe
 from portal.lib.api.views import TenantAPIView
-from users.api.v2.outputs import provider_answer, user_providers
+from users.api.v2.inputs import ProviderListInputs
+from users.api.v2.outputs import (
+    ProviderAnswer,
+    Success,
+    UserProviders,
+    provider_answer,
+    user_providers,
+)
 from users.api.v2.views.base import UserAPIView
 from users.operations.sources import disconnect_source
 from users.queries import connections_of
@@ -20,13 +29,19 @@ if TYPE_CHECKING:
 class ProviderListView(TenantAPIView):
     """GET /v2/providers; `source_type` matches auth_type (contract 3.1)."""
 
+    @describe(
+        "list_providers",
+        "List sources that users can connect",
+        answer=list[ProviderAnswer],
+        query=ProviderListInputs,
+    )
     def get(self, request: Request) -> Response:
-        wanted = request.query_params.get("source_type")
+        wanted = read_query(request, ProviderListInputs).get("source_type")
         return Response(
             [
                 provider_answer(provider)
                 for provider in PROVIDERS.values()
-                if wanted is None or provider.auth_type == wanted.strip().lower()
+                if wanted is None or provider.auth_type == wanted.lower()
             ]
         )
 
@@ -34,6 +49,12 @@ class ProviderListView(TenantAPIView):
 class UserProvidersView(UserAPIView):
     """GET /v2/user/providers/{user_id}."""
 
+    @describe(
+        "list_user_providers",
+        "List a user's sources",
+        answer=UserProviders,
+        refuses=(404,),
+    )
     def get(self, request: Request, user_id: str) -> Response:
         user = self.get_user(user_id)
         connections = connections_of(user=user)
@@ -44,6 +65,12 @@ class UserProvidersView(UserAPIView):
 class UserProviderView(UserAPIView):
     """DELETE /v2/user/{user_id}/{provider}; the data that came through it stays."""
 
+    @describe(
+        "disconnect_provider",
+        "Disconnect a source; its data stays",
+        answer=Success,
+        refuses=(404,),
+    )
     def delete(self, request: Request, user_id: str, provider: str) -> Response:
         user = self.get_user(user_id)
         disconnect_source(user=user, actor=self.actor, provider=provider)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from rest_framework.response import Response
 
 from portal.lib.api.fields import read_body
+from portal.lib.api.schema import describe
 from portal.lib.errors import NotFound
 from users.api.v2.inputs import UserInfoInputs, read_user_info
-from users.api.v2.outputs import user_info_answer
+from users.api.v2.outputs import UserInfoAnswer, user_info_answer
 from users.api.v2.views.base import UserAPIView
 from users.operations.user_info import record_user_info
 from users.queries import latest_info
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
 class UserInfoView(UserAPIView):
     """PATCH /v2/user/{user_id}/info, a whole write: absent and null are the same."""
 
+    @describe(
+        "record_user_info",
+        "Write a user's demographics, whole",
+        answer=UserInfoAnswer,
+        body=UserInfoInputs,
+        refuses=(404,),
+    )
     def patch(self, request: Request, user_id: str) -> Response:
         user = self.get_user(user_id)
         wanted = read_user_info(read_body(request, UserInfoInputs))
@@ -31,6 +39,12 @@ class UserInfoView(UserAPIView):
 class LatestUserInfoView(UserAPIView):
     """GET /v2/user/{user_id}/info/latest."""
 
+    @describe(
+        "get_latest_user_info",
+        "Read a user's demographics",
+        answer=UserInfoAnswer,
+        refuses=(404,),
+    )
     def get(self, request: Request, user_id: str) -> Response:
         user = self.get_user(user_id)
         info = latest_info(user=user)

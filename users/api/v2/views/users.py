@@ -9,10 +9,18 @@ from rest_framework.response import Response
 from accounts.operations.audit import record_read
 from portal.lib.api.fields import read_body, read_patch, read_query, read_uuid
 from portal.lib.api.pagination import OffsetInputs
+from portal.lib.api.schema import Refusal, describe
 from portal.lib.api.views import json_response
 from portal.lib.errors import NotFound
 from users.api.v2.inputs import UndoDeleteInputs, UserInputs
-from users.api.v2.outputs import user_answer, user_list
+from users.api.v2.outputs import (
+    ClientUserIdTakenAnswer,
+    Success,
+    UserAnswer,
+    UserList,
+    user_answer,
+    user_list,
+)
 from users.api.v2.views.base import UserAPIView
 from users.operations.users import (
     UserChanges,
@@ -34,6 +42,7 @@ if TYPE_CHECKING:
 class UserListView(UserAPIView):
     """GET /v2/user/ and POST /v2/user."""
 
+    @describe("list_users", "List users", answer=UserList, query=OffsetInputs)
     def get(self, request: Request) -> HttpResponse:
         wanted = read_query(request, OffsetInputs)
         page = user_page(tenant=self.tenant, **wanted)
@@ -45,6 +54,13 @@ class UserListView(UserAPIView):
         )
         return json_response(user_list(self.tenant, page, **wanted))
 
+    @describe(
+        "create_user",
+        "Create a user",
+        answer=UserAnswer,
+        body=UserInputs,
+        refuses={400: ClientUserIdTakenAnswer | Refusal},
+    )
     def post(self, request: Request) -> Response:
         wanted = UserRequest(**read_body(request, UserInputs))
         user = create_user(tenant=self.tenant, actor=self.actor, wanted=wanted)
@@ -65,16 +81,30 @@ class _OneUserView(UserAPIView):
 class UserView(_OneUserView):
     """GET, PATCH and DELETE /v2/user/{user_id}."""
 
+    @describe("get_user", "Read a user", answer=UserAnswer, refuses=(404,))
     def get(self, request: Request, user_id: str) -> HttpResponse:
         uuid = read_uuid(user_id, "user_id")
         return self.answer(find_user(tenant=self.tenant, user_id=uuid))
 
+    @describe(
+        "change_user",
+        "Change a user",
+        status=204,
+        body=UserInputs,
+        refuses={400: ClientUserIdTakenAnswer, 404: Refusal},
+    )
     def patch(self, request: Request, user_id: str) -> Response:
         user = self.get_user(user_id)
         changes = UserChanges(**read_patch(request, UserInputs))
         change_user(user=user, actor=self.actor, changes=changes)
         return Response(status=204)
 
+    @describe(
+        "delete_user",
+        "Delete a user; 7 days of undo",
+        answer=Success,
+        refuses=(404,),
+    )
     def delete(self, request: Request, user_id: str) -> Response:
         delete_user(user=self.get_user(user_id), actor=self.actor)
         return Response({"success": True})
@@ -83,6 +113,12 @@ class UserView(_OneUserView):
 class ResolveUserView(_OneUserView):
     """GET /v2/user/resolve/{client_user_id}."""
 
+    @describe(
+        "resolve_user",
+        "Read a user by client_user_id",
+        answer=UserAnswer,
+        refuses=(404,),
+    )
     def get(self, request: Request, client_user_id: str) -> HttpResponse:
         """The id as it came, else without the slash that clients may append."""
         user = resolve_user(tenant=self.tenant, client_user_id=client_user_id)
@@ -95,6 +131,13 @@ class ResolveUserView(_OneUserView):
 class UndoDeleteUserView(UserAPIView):
     """POST /v2/user/undo_delete."""
 
+    @describe(
+        "undo_delete_user",
+        "Undo the deletion of a user",
+        answer=Success,
+        query=UndoDeleteInputs,
+        refuses={400: ClientUserIdTakenAnswer | Refusal, 404: Refusal},
+    )
     def post(self, request: Request) -> Response:
         wanted = read_query(request, UndoDeleteInputs)
         undo_delete_user(

@@ -1,0 +1,38 @@
+"""Jobs of the users app: erasing what was deleted, pausing what has ended.
+
+A job calls one operation. Must not be here: what the operations do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from accounts.models import Tenant
+from portal.lib.actor import Actor
+from portal.lib.jobs import job, periodic
+from users.operations.sources import enqueue_due_pauses, pause_sources
+from users.operations.users import enqueue_due_erasures, erase_user
+
+SWEEPS = Actor.system("users.sweep")
+
+
+@job("users.erase")
+def erase(*, tenant_pk: int, **inputs: Any) -> None:
+    """Erase the user `user_id`, if the undo is over."""
+    tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
+    erase_user(tenant=tenant, actor=SWEEPS, user_uuid=UUID(inputs["user_id"]))
+
+
+@job("users.pause")
+def pause(*, tenant_pk: int, **inputs: Any) -> None:
+    """Pause the connections of the user `user_id`, if ingestion has ended."""
+    tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
+    pause_sources(tenant=tenant, actor=SWEEPS, user_uuid=UUID(inputs["user_id"]))
+
+
+@periodic("17 * * * *", "users.sweep")
+def sweep() -> None:
+    """Once an hour, find what is due."""
+    enqueue_due_erasures()
+    enqueue_due_pauses()
