@@ -52,6 +52,7 @@ class DemoProcess:
         if len(self.restarts) == RESTARTS and now - self.restarts[0] < RESTART_WINDOW_S:
             return False
         self.restarts.append(now)
+        self.stop()
         self.start()
         return True
 

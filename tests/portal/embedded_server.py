@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 WAIT_S = 20
@@ -33,7 +34,8 @@ class ServerUser:
     """A process that starts or joins the server, and uses it until told to leave."""
 
     def __init__(self, root, cluster="demo"):
-        self.process = subprocess.Popen(
+        self.url = ""
+        self.process: Any = subprocess.Popen(
             [sys.executable, "-c", USE_SERVER, cluster, str(root)],
             cwd=BASE_DIR,
             stdin=subprocess.PIPE,
@@ -45,7 +47,8 @@ class ServerUser:
     def wait_until_connected(self):
         """Its role and the server's URL; its own error when it could not connect."""
         line = self.process.stdout.readline()
-        assert line, self.process.stderr.read()
+        if not line:
+            raise AssertionError(self.process.stderr.read())
         role, self.url = line.split()
         return role
 

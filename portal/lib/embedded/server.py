@@ -351,7 +351,7 @@ def _end_leftover(data: Path) -> None:
 
 
 def _is_server(pid: int, data: Path) -> bool:
-    if sys.platform == "linux":
+    if Path("/proc/self").exists():
         try:
             return str(data) in Path(f"/proc/{pid}/cmdline").read_text().split("\0")
         except OSError:

@@ -91,8 +91,8 @@ def compare_openapi(step: Step) -> bool:
 
 def lint_templates(step: Step) -> bool:
     """Whether djade would leave every template as it is."""
-    templates = sorted(str(path) for path in settings.BASE_DIR.glob("templates/**/*.html"))
-    return run_command(Step(step.name, run_command, (*step.command, *templates)))
+    pages = sorted(str(page) for page in settings.BASE_DIR.glob("templates/**/*.html"))
+    return run_command(Step(step.name, run_command, (*step.command, *pages)))
 
 
 STEPS = (
