@@ -6,32 +6,73 @@ Must not be here: any job (an app's jobs.py).
 
 from __future__ import annotations
 
-from functools import cache, wraps
-from typing import TYPE_CHECKING, Any, Protocol
+import asyncio
+import logging
+import os
+import signal
+import traceback
+from datetime import timedelta
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from procrastinate import RetryStrategy
+from asgiref.sync import async_to_sync
+from procrastinate import BaseRetryStrategy, RetryDecision
 from procrastinate.contrib.django import app
 from procrastinate.contrib.django.django_connector import DjangoConnector
+from procrastinate.exceptions import ConnectorException
 from procrastinate.manager import JobManager
 from procrastinate.tasks import configure_task
+from procrastinate.worker import Worker
 
-from portal.lib.tenancy import acting_for
+from portal.lib.tenancy import acting_for, across_tenants
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from procrastinate import JobContext
+    from procrastinate.jobs import Job
 
     from portal.lib.tenancy import HasPrimaryKey
 
-# Five tries over about half a minute: 2, 4, 8 and 16 s apart.
-RETRY = RetryStrategy(max_attempts=5, exponential_wait=2)
+    # Takes `tenant_pk` and its own inputs, by keyword, JSON values only.
+    TenantJob = Callable[..., None]
+
+logger = logging.getLogger(__name__)
+
+# Runs of one job in all; a run whose worker died counts.
+ATTEMPTS = 5
+# Seconds between runs: 2, 4, 8 and 16; while giving up fails, at most this.
+LONGEST_WAIT_SECONDS = 60
 # A worker without a heartbeat for this long is taken for dead.
 HEARTBEAT_TIMEOUT_SECONDS = 15
+# How often a worker says that it lives and looks for jobs of dead ones.
+HEARTBEAT_INTERVAL_SECONDS = 3.0
+# New jobs arrive by notification; this finds those that wait for their next attempt.
+POLLING_INTERVAL_SECONDS = 2.0
+# How long a worker that was told to stop waits for its running jobs.
+STOP_TIMEOUT = timedelta(seconds=120)
+# How long the library keeps what it knows of finished jobs.
+FINISHED_JOBS_RETENTION = timedelta(days=7)
 
 
-class TenantJob(Protocol):
-    """What runs for one tenant: keyword inputs only, JSON values only."""
+class JobFailed(Exception):
+    """A run failed; says where, and nothing of what the code had in hand."""
 
-    def __call__(self, *, tenant_pk: int, **inputs: Any) -> None: ...
+
+class JobGivenUp(JobFailed):
+    """The last run failed, and what has to follow was done."""
+
+
+class _Backoff(BaseRetryStrategy):
+    """Try again until the job is given up, and giving up again until it succeeds."""
+
+    def get_retry_decision(
+        self, *, exception: BaseException, job: Job
+    ) -> RetryDecision | None:
+        if isinstance(exception, JobGivenUp):
+            return None
+        wait = min(2 ** (job.attempts + 1), LONGEST_WAIT_SECONDS)
+        return RetryDecision(retry_in={"seconds": wait})
 
 
 @cache
@@ -47,24 +88,187 @@ def enqueue(
     """Enqueue a job by name in the caller's transaction; returns its id.
 
     Jobs with one `lock` never run at the same time. Inputs are JSON values: ids, not
-    health data. Source: Ours (architecture 1): a job exists if the caller commits.
+    health data. Raises KeyError for a name no app declares: a fault of the caller.
+    Source: Ours (architecture 1): a job exists if the caller commits.
     """
-    task = app.tasks[name]  # KeyError: a fault of the caller
+    task = app.tasks[name]
     return configure_task(
         name=name, job_manager=_manager(), lock=lock, queue=task.queue
     ).defer(tenant_pk=tenant.pk, **inputs)
 
 
-def job(name: str, *, queue: str = "default") -> Callable[[TenantJob], TenantJob]:
-    """Declare a job that runs for one tenant, inside `acting_for` it."""
+def job(
+    name: str, *, queue: str = "default", on_give_up: TenantJob | None = None
+) -> Callable[[TenantJob], TenantJob]:
+    """Declare a job that runs for one tenant, inside `acting_for` it.
+
+    A run that raises is repeated with backoff, ATTEMPTS runs in all. Then `on_give_up`
+    gets the same inputs, and is itself repeated until it succeeds, so that nothing
+    waits forever for a job that is no more. Source: Ours (architecture 1).
+    """
 
     def register(function: TenantJob) -> TenantJob:
-        @wraps(function)
-        def run(*, tenant_pk: int, **inputs: Any) -> None:
+        def run(context: JobContext, /, *, tenant_pk: int, **inputs: Any) -> None:
             with acting_for(tenant_pk):
-                function(tenant_pk=tenant_pk, **inputs)
+                # Its workers died in every run: the body may be what kills them.
+                failure = f"{name}: its workers died"
+                if context.job.attempts < ATTEMPTS:
+                    try:
+                        function(tenant_pk=tenant_pk, **inputs)
+                    except Exception as error:  # noqa: BLE001 - any fault is retried
+                        failure = _describe(name, error)
+                    else:
+                        return
+                if context.job.attempts + 1 < ATTEMPTS:
+                    raise JobFailed(failure)
+                _give_up(name, on_give_up, tenant_pk=tenant_pk, **inputs)
+                raise JobGivenUp(failure)
 
-        app.task(name=name, queue=queue, retry=RETRY)(run)
-        return run
+        app.task(name=name, queue=queue, retry=_Backoff(), pass_context=True)(run)
+        return function
 
     return register
+
+
+def periodic(
+    cron: str, name: str, *, queue: str = "default"
+) -> Callable[[Callable[[], None]], Callable[[], None]]:
+    """Declare a job that runs by the clock (UTC), over all tenants, one at a time.
+
+    `cron` has five fields. A run is not repeated when it fails: the next one comes.
+    Source: Ours (architecture 1).
+    """
+
+    def register(function: Callable[[], None]) -> Callable[[], None]:
+        def run(timestamp: int) -> None:  # noqa: ARG001 - the library passes it
+            failure = ""
+            with across_tenants(why=f"{name} runs by the clock, for no tenant"):
+                try:
+                    function()
+                except Exception as error:  # noqa: BLE001 - logged without its text
+                    failure = _describe(name, error)
+            if failure:
+                raise JobFailed(failure)
+
+        # A lock, not a queueing lock: that one would make the rescue of a stalled run
+        # collide with the next run in the queue.
+        task = app.task(name=name, queue=queue, lock=name)(run)
+        app.periodic(cron=cron)(task)
+        return function
+
+    return register
+
+
+def _give_up(name: str, on_give_up: TenantJob | None, **inputs: Any) -> None:
+    if on_give_up is None:
+        return
+    try:
+        on_give_up(**inputs)
+    except Exception as error:  # noqa: BLE001 - any fault is retried
+        failure = _describe(name, error)
+    else:
+        return
+    raise JobFailed(f"giving up {failure}")
+
+
+def _describe(name: str, error: Exception) -> str:
+    """Say what failed and where; the error's own text may hold health data."""
+    steps = traceback.extract_tb(error.__traceback__)
+    trace = " < ".join(f"{step.name}:{step.lineno}" for step in reversed(steps[-8:]))
+    return f"{name}: {type(error).__name__} at {trace}"
+
+
+_RESCUE = """
+    UPDATE procrastinate_jobs
+    SET status = 'todo', attempts = attempts + 1, scheduled_at = now(),
+        abort_requested = false
+    WHERE id IN (
+        SELECT job.id
+        FROM procrastinate_jobs AS job
+        LEFT JOIN procrastinate_workers AS worker ON worker.id = job.worker_id
+        WHERE job.status = 'doing' AND (
+            worker.id IS NULL
+            OR worker.last_heartbeat < now() - make_interval(secs => %(timeout)s)
+        )
+        FOR UPDATE OF job SKIP LOCKED
+    )
+"""
+
+
+async def _rescue_stalled() -> None:
+    # One statement, so that two workers never put a job back that already runs again.
+    await app.connector.execute_query_async(
+        _RESCUE, timeout=float(HEARTBEAT_TIMEOUT_SECONDS)
+    )
+
+
+async def _keep_alive(worker: Worker) -> None:
+    """Report the worker and rescue jobs of dead ones, also while it stops.
+
+    Not a periodic job: it would wait behind busy slots and leave a row every few
+    seconds.
+    """
+    while True:
+        try:
+            if worker.worker_id is not None:
+                await app.job_manager.update_heartbeat(worker.worker_id)
+            await _rescue_stalled()
+        except ConnectorException as error:
+            # The worker itself ends if the database stays away.
+            logger.warning("no heartbeat: %s", type(error).__name__)
+        await asyncio.sleep(HEARTBEAT_INTERVAL_SECONDS)
+
+
+def run_worker(*, concurrency: int, queues: Sequence[str] = ()) -> bool:
+    """Run jobs until told to stop; returns whether somebody did tell.
+
+    SIGTERM or SIGINT lets running jobs finish; a second one, or STOP_TIMEOUT, ends the
+    process at once, and other workers run its jobs again. `queues` empty: all. False
+    means that the worker lost the database. Source: Ours (architecture 1).
+    """
+    return asyncio.run(_run_worker(concurrency, list(queues) or None))
+
+
+async def _run_worker(concurrency: int, queues: list[str] | None) -> bool:
+    loop = asyncio.get_running_loop()
+    told_to_stop = False
+    connector = app.connector.get_worker_connector()  # type: ignore[attr-defined]  # DjangoConnector's own
+    with app.replace_connector(connector):
+        async with app.open_async():
+            worker = Worker(
+                app=app,
+                concurrency=concurrency,
+                queues=queues,
+                fetch_job_polling_interval=POLLING_INTERVAL_SECONDS,
+                stalled_worker_timeout=HEARTBEAT_TIMEOUT_SECONDS,
+                install_signal_handlers=False,
+                task_middleware=app.worker_defaults.get("task_middleware"),
+            )
+
+            def stop() -> None:
+                nonlocal told_to_stop
+                if told_to_stop:
+                    os._exit(1)
+                told_to_stop = True
+                worker.stop()  # type: ignore[no-untyped-call]  # the library's
+                # A thread can't be stopped from outside, a process can.
+                loop.call_later(STOP_TIMEOUT.total_seconds(), os._exit, 1)
+
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.add_signal_handler(number, stop)
+            pulse = asyncio.create_task(_keep_alive(worker))
+            try:
+                await worker.run()  # type: ignore[no-untyped-call]  # as above
+            finally:
+                pulse.cancel()
+    return told_to_stop
+
+
+def remove_finished_jobs() -> None:
+    """Forget jobs that ended longer than FINISHED_JOBS_RETENTION ago."""
+    async_to_sync(_manager().delete_old_jobs)(
+        nb_hours=int(FINISHED_JOBS_RETENTION / timedelta(hours=1)),
+        include_failed=True,
+        include_cancelled=True,
+        include_aborted=True,
+    )

@@ -1,0 +1,43 @@
+"""`manage.py worker`: runs jobs until told to stop."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from typing import TYPE_CHECKING, Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from portal.lib.jobs import run_worker
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+DEFAULT_CONCURRENCY = 2
+
+
+def _at_least_one(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError("a number of jobs, 1 or more")
+    return int(text)
+
+
+class Command(BaseCommand):
+    """Several may run at once, on any machine that reaches the database."""
+
+    help = "Run jobs until told to stop; SIGTERM lets the running ones finish."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--concurrency",
+            type=_at_least_one,
+            default=DEFAULT_CONCURRENCY,
+            help=f"jobs at the same time, each a thread ({DEFAULT_CONCURRENCY})",
+        )
+        parser.add_argument(
+            "--queues", nargs="+", default=[], help="only these queues (all)"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        told = run_worker(concurrency=options["concurrency"], queues=options["queues"])
+        if not told:
+            raise CommandError("The worker lost the database. Start it again.")
