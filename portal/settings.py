@@ -279,5 +279,8 @@ LOGGING = {
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
-    "loggers": {"procrastinate": {"level": "WARNING"}},
+    "loggers": {
+        "procrastinate": {"level": "WARNING"},
+        "pikepdf": {"level": "WARNING"},
+    },
 }

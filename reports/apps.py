@@ -9,3 +9,10 @@ class ReportsConfig(AppConfig):
     """See the package docstring."""
 
     name = "reports"
+
+    def ready(self) -> None:
+        """Hand the floor what erases a user's reports."""
+        from portal.lib.registry import user_erasers
+        from reports.operations.storage import erase_reports
+
+        user_erasers.add("reports", erase_reports)

@@ -10,7 +10,7 @@ from accounts.states import Environment, Role
 from tests.clients import ApiClient
 from tests.factories.accounts import make_api_key, make_member, make_team, make_tenant
 
-pytest_plugins = ["tests.database"]
+pytest_plugins = ["tests.database", "tests.jobs"]
 
 
 @pytest.fixture(autouse=True)

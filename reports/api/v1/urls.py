@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from portal.lib.api.views import endpoint
+from reports.api.v1.jobs import ParsingJobsView, ParsingJobView
 
-if TYPE_CHECKING:
-    from django.urls import URLPattern
-
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    endpoint("parser/job", ParsingJobsView),
+    endpoint("parser/job/<job_id>", ParsingJobView),
+]

@@ -1,0 +1,135 @@
+"""What an upload holds, part by part, and how it is read off the wire within bounds.
+
+Must not be here: which files can be parsed (operations.reports).
+"""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from django.core.exceptions import SuspiciousOperation
+from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadhandler import FileUploadHandler
+from rest_framework import serializers
+from rest_framework.exceptions import ParseError, ValidationError
+from rest_framework.parsers import DataAndFiles, MultiPartParser
+
+from portal.lib.api.errors import RequestInvalid, read_errors
+from portal.lib.api.fields import Inputs, Uuid
+from reports.operations.reports import (
+    MAX_BYTES,
+    ReportPart,
+    ReportRequest,
+    too_large,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from django.http import QueryDict
+
+# What the other parts, headers and boundaries may add to the files.
+OVERHEAD_BYTES = 64 * 1024
+
+
+class BoundedUpload(FileUploadHandler):
+    """Keeps files in memory and refuses the request once they pass MAX_BYTES.
+
+    Raises: file_too_large (413), by the stated length before a byte is read.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.received = 0
+        self.file = BytesIO()
+
+    def handle_raw_input(
+        self, input_data: Any, META: Any, content_length: int, *args: Any, **kwargs: Any
+    ) -> None:
+        if content_length > MAX_BYTES + OVERHEAD_BYTES:
+            raise too_large()
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        super().new_file(*args, **kwargs)
+        self.file = BytesIO()
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
+        self.received += len(raw_data)
+        if self.received > MAX_BYTES:
+            raise too_large()
+        self.file.write(raw_data)
+
+    def file_complete(self, file_size: int) -> UploadedFile[BytesIO]:
+        self.file.seek(0)
+        return UploadedFile(
+            file=self.file,
+            name=self.file_name,
+            content_type=self.content_type or "",
+            size=file_size,
+        )
+
+
+class ReportUploadParser(MultiPartParser):
+    """multipart/form-data whose files pass through BoundedUpload."""
+
+    def parse(
+        self,
+        stream: Any,
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> DataAndFiles[Any, Any]:
+        context = dict(parser_context or {})
+        context["request"]._request.upload_handlers = [BoundedUpload()]
+        try:
+            return super().parse(stream, media_type, context)
+        except SuspiciousOperation:  # too many or too long other parts
+            raise ParseError from None
+
+
+class _Flag(serializers.BooleanField):
+    """`true` or `false` as text; absent is false."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        match str(data).lower():
+            case "true":
+                return True
+            case "false":
+                return False
+        raise ValidationError("Neither true nor false.", code="bool_parsing")
+
+
+class ParsingJobInputs(Inputs):
+    """A report to parse: one PDF, or several pictures of its pages (contract 7.1)."""
+
+    file = serializers.ListField(
+        child=serializers.FileField(allow_empty_file=True),
+        help_text="PDF, JPEG or PNG; at most 10 MB. Several: at most 8 JPEG or PNG"
+        " pictures, one page each, in order, 10 MB together.",
+    )
+    user_id = Uuid()
+    needs_human_review = _Flag(required=False, default=False)
+
+
+class ParsingJobQuery(Inputs):
+    """`include=provenance` adds to each result where it was read (contract 10)."""
+
+    include = serializers.ListField(
+        child=serializers.CharField(allow_blank=True), required=False
+    )
+
+
+def read_report_request(form: QueryDict) -> ReportRequest:
+    """Validate the parts of an upload. Raises: 422 below `body`."""
+    inputs = ParsingJobInputs(data=form)
+    if not inputs.is_valid():
+        raise RequestInvalid(list(read_errors(inputs.errors, ("body",))))
+    read = inputs.validated_data
+    return ReportRequest(
+        user_id=read["user_id"],
+        parts=tuple(
+            ReportPart(content=file.read(), content_type=file.content_type)
+            for file in read["file"]
+        ),
+        needs_human_review=read["needs_human_review"],
+    )

@@ -1,0 +1,69 @@
+"""Parsing jobs over the API: submit a report, read a job (contract 7.1, 7.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rest_framework.response import Response
+
+from accounts.operations.audit import record_read
+from portal.lib.api.fields import read_query, read_uuid
+from portal.lib.api.schema import describe
+from portal.lib.api.views import TenantAPIView
+from reports.api.v1.inputs import (
+    ParsingJobInputs,
+    ParsingJobQuery,
+    ReportUploadParser,
+    read_report_request,
+)
+from reports.operations.reports import require_parsing, submit_report
+from reports.payloads import ParsingJobPayload, parsing_job_payload
+from reports.queries import parsing_job
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+PROVENANCE = "provenance"
+
+
+class ParsingJobsView(TenantAPIView):
+    """Where reports are submitted."""
+
+    parser_classes = [ReportUploadParser]
+
+    @describe(
+        "create_parsing_job",
+        "Submit a lab report for parsing",
+        answer=ParsingJobPayload,
+        body={"multipart/form-data": ParsingJobInputs},
+        refuses=(400, 403, 404, 413, 415),
+    )
+    def post(self, request: Request) -> Response:
+        require_parsing(self.tenant)  # before ten megabytes are read
+        wanted = read_report_request(request.data)
+        job = submit_report(tenant=self.tenant, actor=self.actor, wanted=wanted)
+        return Response(parsing_job_payload(job))
+
+
+class ParsingJobView(TenantAPIView):
+    """One job."""
+
+    @describe(
+        "get_parsing_job",
+        "Read a parsing job",
+        answer=ParsingJobPayload,
+        query=ParsingJobQuery,
+        refuses=(404,),
+    )
+    def get(self, request: Request, job_id: str) -> Response:
+        wanted = read_query(request, ParsingJobQuery).get("include", [])
+        job = parsing_job(tenant=self.tenant, job_id=read_uuid(job_id, "job_id"))
+        answer = parsing_job_payload(job, with_provenance=PROVENANCE in wanted)
+        record_read(
+            tenant=self.tenant,
+            actor=self.actor,
+            subject="parsing_job",
+            subject_id=job.id,
+            user_uuid=job.user.uuid,
+        )
+        return Response(answer)

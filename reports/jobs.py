@@ -1,0 +1,34 @@
+"""The jobs of reports: each calls one operation.
+
+Must not be here: the work itself.
+"""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from portal.lib.jobs import job, periodic
+from reports.operations.reports import (
+    PARSE_JOB,
+    give_up_parsing,
+    parse_submitted,
+)
+from reports.operations.storage import sweep_orphan_files
+
+
+def give_up(*, tenant_pk: int, job_id: str) -> None:
+    """End a parsing job whose runs all failed."""
+    give_up_parsing(tenant_pk=tenant_pk, job_id=UUID(job_id))
+
+
+# A queue of its own, so that workers can be set aside for it.
+@job(PARSE_JOB, queue="parsing", on_give_up=give_up)
+def parse(*, tenant_pk: int, job_id: str) -> None:
+    """Read a submitted report."""
+    parse_submitted(tenant_pk=tenant_pk, job_id=UUID(job_id))
+
+
+@periodic("40 3 * * *", "reports.sweep_orphan_files")
+def sweep() -> None:
+    """Remove files that no row names."""
+    sweep_orphan_files()

@@ -1,0 +1,178 @@
+"""Tables of lab report parsing: the job, its files, what was read, its history.
+
+All of it is health data. Must not be here: anything that writes a row.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Self
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
+from reports.states import ParsingJobFailureReason, ParsingJobStatus
+
+if TYPE_CHECKING:
+    from datetime import date
+    from uuid import UUID
+
+
+class ParsingJobQuerySet(TenantQuerySet["ParsingJob"]):
+    """Conditions on sets of jobs."""
+
+    def live(self) -> Self:
+        """Jobs of users that are not deleted."""
+        return self.filter(user__deleted_at=None)
+
+    def in_status(self, statuses: list[str]) -> Self:
+        """Jobs in any of these statuses."""
+        return self.filter(status__in=statuses)
+
+    def of_user(self, user_uuid: UUID) -> Self:
+        """Jobs of one user."""
+        return self.filter(user__uuid=user_uuid)
+
+    def created_between(self, first: date | None, last: date | None) -> Self:
+        """Jobs created on these UTC days, both included; None leaves a side open."""
+        found = self
+        if first:
+            found = found.filter(created_at__date__gte=first)
+        if last:
+            found = found.filter(created_at__date__lte=last)
+        return found
+
+    def mentioning(self, text: str) -> Self:
+        """Jobs whose user, patient, lab or specimen has this text, in any case."""
+        named = Q(user__client_user_id__icontains=text)
+        for name in ("patient_first_name", "patient_last_name", "lab_name"):
+            named |= Q(**{f"metadata__{name}__icontains": text})
+        named |= Q(metadata__specimen_number__icontains=text)
+        return self.filter(named)
+
+
+class ParsingJob(TenantOwned):
+    """One upload to be read; `id` is the wire's.
+
+    `metadata` has the keys of contract 7.4, None until the report is read. `sha256` is
+    that of the file, or of the digests of several files in order.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey("users.User", on_delete=models.PROTECT, related_name="+")
+    status = models.CharField(
+        max_length=100,
+        choices=ParsingJobStatus.offered,
+        default=ParsingJobStatus.UPLOAD_PENDING,
+    )
+    failure_reason = models.CharField(
+        max_length=100, choices=ParsingJobFailureReason.offered, blank=True
+    )
+    needs_human_review = models.BooleanField(default=False)
+    is_reviewed = models.BooleanField(default=False)
+    metadata = models.JSONField(null=True)
+    pages = models.PositiveIntegerField(null=True)
+    sha256 = models.CharField(max_length=64)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    finished_at = models.DateTimeField(null=True)
+
+    objects = TenantManager(ParsingJobQuerySet)
+
+    class Meta(TenantOwned.Meta):
+        indexes = [
+            models.Index(fields=["tenant", "-created_at"], name="job_by_time"),
+            models.Index(fields=["tenant", "status"], name="job_by_status"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+    @property
+    def has_data(self) -> bool:
+        """Whether its values are shown (contract 7.2)."""
+        known = ParsingJobStatus.known(self.status)
+        return known is not None and known.has_data
+
+
+class ReportFile(TenantOwned):
+    """One stored part of an upload; `stored_as` is its name in the default storage."""
+
+    job = models.ForeignKey(ParsingJob, on_delete=models.CASCADE, related_name="files")
+    position = models.PositiveSmallIntegerField()
+    stored_as = models.CharField(max_length=100, unique=True)
+    content_type = models.CharField(max_length=100)
+    size = models.PositiveIntegerField()  # bytes
+    sha256 = models.CharField(max_length=64)
+
+    class Meta(TenantOwned.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["job", "position"], name="report_file_once_per_position"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.stored_as
+
+
+class ReportResult(TenantOwned):
+    """One biomarker row, fields as in contract 7.4; None where the report is silent.
+
+    `loinc_matches`, `provenance` and `confidence` have the shape of the wire.
+    """
+
+    job = models.ForeignKey(
+        ParsingJob, on_delete=models.CASCADE, related_name="results"
+    )
+    position = models.PositiveIntegerField()
+    test_name = models.TextField()
+    value = models.TextField()
+    type = models.CharField(max_length=100, null=True)  # noqa: DJ001 - null on the wire
+    units = models.TextField(null=True)  # noqa: DJ001 - null on the wire
+    min_reference_range = models.FloatField(null=True)
+    max_reference_range = models.FloatField(null=True)
+    reference_range = models.TextField(null=True)  # noqa: DJ001 - null on the wire
+    source_panel_name = models.TextField(null=True)  # noqa: DJ001 - null on the wire
+    sample_type = models.CharField(max_length=100, null=True)  # noqa: DJ001 - null on the wire
+    measurement_kind = models.CharField(max_length=100, null=True)  # noqa: DJ001 - null on the wire
+    sensitivity = models.CharField(max_length=100, null=True)  # noqa: DJ001 - null on the wire
+    loinc_matches = models.JSONField(default=list)
+    loinc_match_status = models.CharField(max_length=100)
+    interpretation = models.CharField(max_length=100)
+    is_above_max_range = models.BooleanField(null=True)
+    is_below_min_range = models.BooleanField(null=True)
+    provenance = models.JSONField(default=dict)
+    confidence = models.JSONField(default=dict)
+
+    class Meta(TenantOwned.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["job", "position"], name="report_result_once_per_position"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.job_id} {self.position}"
+
+
+class ParsingJobTransition(TenantOwned):
+    """One move of a job's status: who made it, why and when."""
+
+    job = models.ForeignKey(
+        ParsingJob, on_delete=models.CASCADE, related_name="transitions"
+    )
+    old = models.CharField(max_length=100)
+    new = models.CharField(max_length=100)
+    actor_kind = models.CharField(max_length=10)
+    actor_key = models.CharField(max_length=80)
+    actor_label = models.CharField(max_length=254)
+    why = models.CharField(max_length=200, blank=True)
+    at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta(TenantOwned.Meta):
+        indexes = [models.Index(fields=["job", "id"], name="transition_by_job")]
+
+    def __str__(self) -> str:
+        return f"{self.old} to {self.new}"

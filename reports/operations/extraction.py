@@ -1,0 +1,238 @@
+"""Opening a report in a child process, which a hostile file may kill alone.
+
+The child has bounds on memory, time and output, no secrets in its environment and no
+Django; its answer is JSON that is checked like any other input. This module is both
+sides: it runs itself by `python -m`. Must not be here: how a report is read
+(reports.parser), or any row.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import logging
+import math
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import traceback
+from datetime import timedelta
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
+
+import orjson
+
+from reports.parser import (
+    FileKind,
+    OpenedFile,
+    ParsedReport,
+    RefusalCode,
+    RefusedFile,
+    UnreadableReport,
+    inspect_file,
+    parse_report,
+)
+from reports.parser.report import FailureReason
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+logger = logging.getLogger(__name__)
+
+INSPECT_TIMEOUT = timedelta(seconds=20)
+PARSE_TIMEOUT = timedelta(seconds=60)
+MEMORY_LIMIT_BYTES = 1024**3
+OUTPUT_LIMIT_BYTES = 32 * 1024**2
+_ROOT = Path(__file__).resolve().parents[2]
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
+
+def inspect_files(files: Sequence[tuple[Path, str]]) -> list[OpenedFile]:
+    """Prove each file to be of the media type stated beside it, and readable.
+
+    Raises RefusedFile by the parser's codes, unreadable_file also where opening the
+    file broke a bound. Source: Contract 7.1; Ours: a web process opens no stranger's
+    file itself.
+    """
+    request = {"inspect": [[str(path), declared] for path, declared in files]}
+    answer = _ask_child(request, INSPECT_TIMEOUT)
+    try:
+        match answer:
+            case {"opened": opened}:
+                return [
+                    OpenedFile(FileKind(kind), _exactly(int, pages))
+                    for kind, pages in opened
+                ]
+            case {"refused": code}:
+                refusal = RefusedFile(RefusalCode(code))
+            case _:
+                refusal = RefusedFile(RefusalCode.UNREADABLE)
+    except (ValueError, TypeError):
+        refusal = RefusedFile(RefusalCode.UNREADABLE)
+    raise refusal
+
+
+def extract_report(path: Path) -> ParsedReport:
+    """Parse a stored file.
+
+    Raises UnreadableReport: with the parser's reason, or with processing_error where
+    the child died, took over PARSE_TIMEOUT, or answered what no parser would. Source:
+    Ours: a report comes from strangers.
+    """
+    answer = _ask_child({"parse": str(path)}, PARSE_TIMEOUT)
+    try:
+        match answer:
+            case {"report": report}:
+                found: ParsedReport = _read(ParsedReport, report)
+                return found
+            case {"unreadable": reason}:
+                refusal = UnreadableReport(FailureReason(reason))
+            case _:
+                refusal = UnreadableReport(FailureReason.PROCESSING_ERROR)
+    except (ValueError, TypeError):
+        logger.error("the parser's answer is of no known shape")  # noqa: TRY400 - the error may quote
+        refusal = UnreadableReport(FailureReason.PROCESSING_ERROR)
+    raise refusal
+
+
+def _ask_child(request: dict[str, Any], timeout: timedelta) -> object:
+    """Run a child to its end; its answer, None if it broke a bound or failed."""
+    child = subprocess.Popen(  # noqa: S603 - our own module, no input in its arguments
+        [sys.executable, "-m", "reports.operations.extraction", str(os.getpid())],
+        cwd=_ROOT,
+        env={"PATH": os.defpath, "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        # What a library complains about may quote the report.
+        stderr=subprocess.DEVNULL,
+        # Ctrl-C at the worker is for the worker.
+        start_new_session=True,
+    )
+    alarm = threading.Timer(timeout.total_seconds(), child.kill)
+    alarm.start()
+    try:
+        answer = _converse(child, orjson.dumps(request))
+    finally:
+        child.kill()  # at the end of its output it has nothing more to do
+        child.wait()
+        alarm.cancel()
+    if len(answer) > OUTPUT_LIMIT_BYTES:
+        answer = b""
+    try:
+        found: object = orjson.loads(answer)
+    except orjson.JSONDecodeError:
+        logger.error("a parsing process ended without an answer")  # noqa: TRY400 - as above
+        return None
+    match found:
+        case {"fault": str(fault)}:
+            logger.error("the parser failed: %s", fault[:500])
+            return None
+    return found
+
+
+def _converse(child: subprocess.Popen[bytes], request: bytes) -> bytes:
+    assert child.stdin is not None  # noqa: S101 - asked for
+    assert child.stdout is not None  # noqa: S101 - asked for
+    with child.stdin, child.stdout:
+        try:
+            child.stdin.write(request)
+            child.stdin.close()
+        except BrokenPipeError:
+            return b""
+        return child.stdout.read(OUTPUT_LIMIT_BYTES + 1)
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _read(kind: Any, value: Any) -> Any:
+    """Build a value of a type of reports.parser.report from JSON, refusing all else.
+
+    Raises ValueError or TypeError. NUL is dropped: PostgreSQL takes no text with it.
+    """
+    arguments = get_args(kind)
+    if get_origin(kind) in {Union, UnionType}:
+        (inner,) = [part for part in arguments if part is not NoneType]
+        return None if value is None else _read(inner, value)
+    if get_origin(kind) is tuple:
+        return tuple(_read(arguments[0], item) for item in _exactly(list, value))
+    if dataclasses.is_dataclass(kind):
+        given, hints = _exactly(dict, value), _hints(kind)  # type: ignore[arg-type]  # a class
+        if given.keys() != hints.keys():
+            raise ValueError(kind)
+        return kind(**{name: _read(hints[name], given[name]) for name in hints})  # type: ignore[operator]  # as above
+    if issubclass(kind, tuple):
+        parts = zip(_hints(kind).values(), _exactly(list, value), strict=True)
+        return kind(*(_read(hint, item) for hint, item in parts))
+    if issubclass(kind, StrEnum):
+        return kind(value)
+    if kind is float:
+        number = float(_exactly(int, value) if type(value) is int else value)
+        if type(value) not in {int, float} or not math.isfinite(number):
+            raise ValueError(kind)
+        return number
+    found = _exactly(kind, value)
+    return found.replace("\0", "") if kind is str else found
+
+
+def _exactly(kind: type, value: Any) -> Any:
+    if type(value) is not kind:
+        raise TypeError(kind)
+    return value
+
+
+def _main(parent: int) -> None:
+    """The child: bind itself, do as asked on stdin, write one JSON object to stdout."""
+    request = orjson.loads(sys.stdin.buffer.read())
+    _bind(parent)
+    try:
+        answer = _do(request)
+    except UnreadableReport as refusal:
+        answer = {"unreadable": refusal.reason}
+    except RefusedFile as refusal:
+        answer = {"refused": refusal.code}
+    except Exception as error:  # noqa: BLE001 - told without its text, which may quote
+        where = " < ".join(
+            f"{Path(step.filename).name}:{step.lineno}"
+            for step in reversed(traceback.extract_tb(error.__traceback__)[-6:])
+        )
+        answer = {"fault": f"{type(error).__name__} at {where}"}
+    # orjson takes dataclasses but no named tuples.
+    sys.stdout.buffer.write(orjson.dumps(answer, default=list))
+    sys.stdout.flush()
+
+
+def _do(request: dict[str, Any]) -> dict[str, object]:
+    if "parse" in request:
+        return {"report": parse_report(Path(request["parse"]))}
+    opened = [
+        inspect_file(Path(path), declared=declared)
+        for path, declared in request["inspect"]
+    ]
+    return {"opened": [(file.kind, file.pages) for file in opened]}
+
+
+def _bind(parent: int) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT_BYTES, MEMORY_LIMIT_BYTES))
+    seconds = int(PARSE_TIMEOUT.total_seconds())
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core would hold the report
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    # A stop of the service goes to all its processes; the worker lets this one finish.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it died before that took hold
+            sys.exit(1)
+
+
+if __name__ == "__main__":
+    _main(int(sys.argv[1]))

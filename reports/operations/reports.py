@@ -1,0 +1,408 @@
+"""Parsing jobs: submit a report, read it, and the one writer of a job's status.
+
+Must not be here: how a file is kept (operations.storage) or read (reports.parser).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import Tenant
+from accounts.operations.audit import record_change
+from accounts.webhooks.operations import UserRef, emit_event
+from portal.lib.actor import Actor
+from portal.lib.errors import DomainError, NotAllowed, NotFound, TooLarge
+from portal.lib.jobs import enqueue
+from portal.lib.transitions import move_status
+from reports.models import ParsingJob, ParsingJobTransition, ReportFile, ReportResult
+from reports.operations.extraction import extract_report, inspect_files
+from reports.operations.storage import path_of, remove_files, store_file
+from reports.parser import FileKind, RefusalCode, RefusedFile, UnreadableReport
+from reports.parser.report import FailureReason
+from reports.payloads import parsing_job_payload
+from reports.queries import report_files
+from reports.states import JOB_MOVES, ParsingJobStatus
+from users.queries import find_user
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from reports.parser.report import ParsedReport, ParsedResult
+
+MAX_BYTES = 10_485_760  # Contract D11; of all parts together
+MAX_PARTS = 8  # Contract 7.1
+PARSE_JOB = "reports.parse"
+PARSER = Actor.system(PARSE_JOB)
+EMITTED = frozenset(
+    {
+        ParsingJobStatus.COMPLETED,
+        ParsingJobStatus.FAILED,
+        ParsingJobStatus.PENDING_REVIEW,
+    }
+)  # Contract 7.5
+
+
+@dataclass(frozen=True, slots=True)
+class ReportPart:
+    """One uploaded file: its bytes, and what the sender says it is."""
+
+    content: bytes
+    content_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRequest:
+    """A report to parse: one PDF, or pictures of its pages in order."""
+
+    user_id: UUID
+    parts: tuple[ReportPart, ...]
+    needs_human_review: bool = False
+
+
+def require_parsing(tenant: Tenant) -> None:
+    """Refuse where parsing is off for the tenant. Raises: parsing_not_enabled (403).
+
+    Source: Contract 7.1; the specification enables it per account.
+    """
+    if not tenant.lab_report_parsing_enabled:
+        raise NotAllowed(
+            "parsing_not_enabled", "Lab report parsing is not enabled for this team."
+        )
+
+
+def submit_report(
+    *, tenant: Tenant, actor: Actor, wanted: ReportRequest
+) -> ParsingJob:
+    """Store an upload and enqueue its parsing; the job is answered `upload_pending`.
+
+    Raises: parsing_not_enabled (403); user_not_found (404); file_too_large (413);
+    human_review_unavailable, file_missing, too_many_files, mixed_files, empty_file,
+    unsupported_file_type, file_type_mismatch, encrypted_file, unreadable_file,
+    too_many_pixels (400). Source: Contract 7.1, 7.5.
+    """
+    require_parsing(tenant)
+    user = find_user(tenant=tenant, user_id=wanted.user_id)
+    if user is None:
+        raise NotFound("user_not_found", "User not found.", "user_id")
+    if wanted.needs_human_review:
+        raise DomainError(
+            "human_review_unavailable",
+            "Human review is not available yet.",
+            "needs_human_review",
+        )
+    _check_sizes(wanted.parts)
+    stored: list[str] = []
+    try:
+        for part in wanted.parts:
+            stored.append(store_file(part.content))  # noqa: PERF401 - kept for undoing
+        files = _inspect(stored, wanted.parts)
+        with transaction.atomic():
+            job = ParsingJob(tenant=tenant, user_id=user.id, sha256=_digest(files))
+            job.save(force_insert=True)
+            for file in files:
+                file.tenant, file.job = tenant, job
+            ReportFile.objects.for_tenant(tenant).bulk_create(files)
+            record_change(
+                tenant=tenant,
+                actor=actor,
+                verb="submit_report",
+                subject="parsing_job",
+                subject_id=job.id,
+                user_uuid=user.uuid,
+            )
+            _emit(job, "created")
+            enqueue(
+                PARSE_JOB,
+                tenant=tenant,
+                lock=f"parsing_job:{job.id}",
+                job_id=str(job.id),
+            )
+    except BaseException:
+        remove_files(stored)
+        raise
+    return job
+
+
+def parse_submitted(*, tenant_pk: int, job_id: UUID) -> None:
+    """Read a job's file and store the outcome; what the worker runs.
+
+    Safe to repeat and to run twice at once: a job whose reading was cut short is read
+    again, one that has ended is left alone. Source: Contract 7.3; Ours: jobs run at
+    least once.
+    """
+    job = _find_job(tenant_pk, job_id)
+    if job is None or not _is_open(job):
+        return
+    if job.status == ParsingJobStatus.UPLOAD_PENDING:
+        start_parsing(job=job, actor=PARSER)
+    try:
+        report = _read_files(job)
+    except UnreadableReport as refusal:
+        outcome: ParsedReport | FailureReason = refusal.reason
+    else:
+        outcome = report if report.results else FailureReason.INVALID_INPUT
+    with transaction.atomic():
+        if not _is_open(_lock(job)):  # another run was quicker
+            return
+        if isinstance(outcome, FailureReason):
+            fail_parsing(job=job, actor=PARSER, reason=outcome)
+        else:
+            finish_parsing(job=job, actor=PARSER, report=outcome)
+
+
+@transaction.atomic
+def give_up_parsing(*, tenant_pk: int, job_id: UUID) -> None:
+    """End a job that no run could finish, so that it does not wait forever."""
+    job = _find_job(tenant_pk, job_id)
+    if job is not None and _is_open(_lock(job)):
+        fail_parsing(job=job, actor=PARSER, reason=FailureReason.PROCESSING_ERROR)
+
+
+def result_rows(report: ParsedReport) -> list[ReportResult]:
+    """What was read as rows, not yet saved and of no job."""
+    return [
+        _row(position, result) for position, result in enumerate(report.results)
+    ]
+
+
+@transaction.atomic
+def start_parsing(*, job: ParsingJob, actor: Actor) -> ParsingJob:
+    """Say that a worker reads the job. Raises: transition_not_allowed."""
+    return _move(job, ParsingJobStatus.STARTED, actor, verb="start_parsing")
+
+
+@transaction.atomic
+def finish_parsing(
+    *, job: ParsingJob, actor: Actor, report: ParsedReport
+) -> ParsingJob:
+    """Store what was read and end the job, or hand it to a reviewer if one was asked.
+
+    Raises: transition_not_allowed. Source: Contract 7.2, 7.3.
+    """
+    rows = result_rows(report)
+    for row in rows:
+        row.tenant, row.job = job.tenant, job
+    ReportResult.objects.for_tenant(job.tenant).bulk_create(rows)
+    wants_review = job.needs_human_review and not job.is_reviewed
+    return _move(
+        job,
+        ParsingJobStatus.PENDING_REVIEW if wants_review else ParsingJobStatus.COMPLETED,
+        actor,
+        verb="finish_parsing",
+        metadata=dataclasses.asdict(report.metadata),
+        pages=report.pages,
+        finished_at=timezone.now(),
+    )
+
+
+@transaction.atomic
+def fail_parsing(
+    *, job: ParsingJob, actor: Actor, reason: FailureReason, why: str = ""
+) -> ParsingJob:
+    """End a job without values; those that waited for review go. `why` may be empty.
+
+    Raises: transition_not_allowed. Source: Contract 7.2, 7.3.
+    """
+    ReportResult.objects.for_tenant(job.tenant).filter(job=job).delete()
+    return _move(
+        job,
+        ParsingJobStatus.FAILED,
+        actor,
+        verb="fail_parsing",
+        why=why or reason,
+        failure_reason=reason,
+        metadata=None,
+        finished_at=timezone.now(),
+    )
+
+
+@transaction.atomic
+def advance(
+    *,
+    job: ParsingJob,
+    to: ParsingJobStatus,
+    actor: Actor,
+    why: str = "",
+    **changes: object,
+) -> ParsingJob:
+    """Move a job's status, with `changes` to its row, record the move and emit it.
+
+    The one writer of status. Raises: transition_not_allowed. Source: Contract 7.3, 7.5.
+    """
+    old = job.status
+    move_status(job, moves=JOB_MOVES, to=to, **changes)
+    ParsingJobTransition(
+        tenant=job.tenant,
+        job=job,
+        old=old,
+        new=to,
+        actor_kind=actor.kind,
+        actor_key=actor.key,
+        actor_label=actor.label,
+        why=why,
+    ).save(force_insert=True)
+    if to in EMITTED:
+        _emit(job, "updated")
+    return job
+
+
+def _move(
+    job: ParsingJob,
+    to: ParsingJobStatus,
+    actor: Actor,
+    *,
+    verb: str,
+    why: str = "",
+    **changes: object,
+) -> ParsingJob:
+    """Advance for an operation, whose name the audit gets."""
+    old = job.status
+    advance(job=job, to=to, actor=actor, why=why, **changes)
+    record_change(
+        tenant=job.tenant,
+        actor=actor,
+        verb=verb,
+        subject="parsing_job",
+        subject_id=job.id,
+        user_uuid=job.user.uuid,
+        changes={"status": [old, to]},
+    )
+    return job
+
+
+def _check_sizes(parts: Sequence[ReportPart]) -> None:
+    """What can be refused without opening a file."""
+    if not parts:
+        raise DomainError("file_missing", "A file is needed.", "file")
+    if len(parts) > MAX_PARTS:
+        raise DomainError(
+            "too_many_files", f"At most {MAX_PARTS} pictures make a report.", "file"
+        )
+    if sum(len(part.content) for part in parts) > MAX_BYTES:
+        raise too_large()
+    if not all(part.content for part in parts):
+        raise _refused(RefusalCode.EMPTY)
+
+
+def too_large() -> TooLarge:
+    """The refusal of an upload over MAX_BYTES, also for who counts while it arrives."""
+    return TooLarge(RefusalCode.TOO_LARGE, "An upload has at most 10 MB.", "file")
+
+
+def _inspect(stored: Sequence[str], parts: Sequence[ReportPart]) -> list[ReportFile]:
+    """Open each stored part for real; the rows that will name them."""
+    files = [
+        ReportFile(
+            position=position,
+            stored_as=name,
+            size=len(part.content),
+            sha256=hashlib.sha256(part.content).hexdigest(),
+        )
+        for position, (name, part) in enumerate(zip(stored, parts, strict=True))
+    ]
+    declared = [part.content_type for part in parts]
+    try:
+        opened = inspect_files(list(zip(map(path_of, files), declared, strict=True)))
+    except RefusedFile as refusal:
+        raise _refused(refusal.code) from None
+    for file, proved in zip(files, opened, strict=True):
+        if len(files) > 1 and proved.kind == FileKind.PDF:
+            raise DomainError(
+                "mixed_files", "Several files have to be pictures of pages.", "file"
+            )
+        file.content_type = proved.kind
+    return files
+
+
+_REFUSALS = {
+    RefusalCode.EMPTY: "The file is empty.",
+    RefusalCode.UNSUPPORTED: "Only PDF, JPEG and PNG files can be read.",
+    RefusalCode.MISMATCH: "The file is not of the type that was stated.",
+    RefusalCode.ENCRYPTED: "The PDF is encrypted.",
+    RefusalCode.UNREADABLE: "The file is damaged or incomplete.",
+    RefusalCode.TOO_MANY_PIXELS: "The picture has too many pixels.",
+}
+
+
+def _refused(code: RefusalCode) -> DomainError:
+    if code == RefusalCode.TOO_LARGE:
+        return too_large()
+    return DomainError(code, _REFUSALS[code], "file")
+
+
+def _digest(files: Sequence[ReportFile]) -> str:
+    if len(files) == 1:
+        return files[0].sha256
+    joined = "".join(file.sha256 for file in files)
+    return hashlib.sha256(joined.encode()).hexdigest()
+
+
+def _read_files(job: ParsingJob) -> ParsedReport:
+    """Parse a job's upload. Raises UnreadableReport."""
+    files = report_files(job)
+    if len(files) != 1:  # several pictures: nothing reads pictures yet
+        raise UnreadableReport(FailureReason.PROCESSING_ERROR)
+    return extract_report(path_of(files[0]))
+
+
+def _find_job(tenant_pk: int, job_id: UUID) -> ParsingJob | None:
+    """The job, also of a deleted user, whose deletion may be undone."""
+    tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
+    rows = ParsingJob.objects.for_tenant(tenant).select_related("user")
+    job: ParsingJob | None = rows.filter(id=job_id).first()
+    if job is not None:
+        job.tenant = tenant
+    return job
+
+
+def _lock(job: ParsingJob) -> ParsingJob:
+    """The job's row as it is now, locked until the transaction ends."""
+    rows = ParsingJob.objects.for_tenant(job.tenant).select_for_update(of=("self",))
+    locked: ParsingJob = rows.get(id=job.id)
+    return locked
+
+
+def _is_open(job: ParsingJob) -> bool:
+    return job.status in {ParsingJobStatus.UPLOAD_PENDING, ParsingJobStatus.STARTED}
+
+
+def _emit(job: ParsingJob, change: str) -> None:
+    emit_event(
+        tenant=job.tenant,
+        user=UserRef(
+            user_uuid=job.user.uuid, client_user_id=job.user.client_user_id
+        ),
+        event_type=f"lab_report.parsing_job.{change}",
+        data=parsing_job_payload(job),
+    )
+
+
+def _row(position: int, result: ParsedResult) -> ReportResult:
+    return ReportResult(
+        position=position,
+        test_name=result.test_name,
+        value=result.value,
+        type=result.type,
+        units=result.units,
+        min_reference_range=result.min_reference_range,
+        max_reference_range=result.max_reference_range,
+        reference_range=result.reference_range,
+        source_panel_name=result.source_panel_name,
+        sample_type=result.sample_type,
+        measurement_kind=result.measurement_kind,
+        sensitivity=result.sensitivity,
+        loinc_matches=[dataclasses.asdict(match) for match in result.loinc_matches],
+        loinc_match_status=result.loinc_match_status,
+        interpretation=result.interpretation,
+        is_above_max_range=result.is_above_max_range,
+        is_below_min_range=result.is_below_min_range,
+        provenance=dataclasses.asdict(result.provenance),
+        confidence=dataclasses.asdict(result.confidence),
+    )

@@ -1,0 +1,104 @@
+"""Files of reports: stored under random names outside the web root, never served.
+
+A file is written before the row that names it, so a crash leaves at most a file without
+a row, which the sweep removes. Must not be here: what may be uploaded.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.utils import timezone
+
+from reports.models import ParsingJob, ReportFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from uuid import UUID
+
+FOLDER = "reports"
+# A younger file may belong to an upload that has not committed yet.
+ORPHAN_AGE = timedelta(days=1)
+
+
+def store_file(content: bytes) -> str:
+    """Write a file to disk for good and return its name in the default storage."""
+    name = uuid4().hex
+    stored_as = default_storage.save(
+        f"{FOLDER}/{name[:2]}/{name}", ContentFile(content)
+    )
+    # The row that names the file survives a power cut, so the file has to.
+    path = Path(default_storage.path(stored_as))
+    for durable in (path, path.parent):
+        descriptor = os.open(durable, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    return stored_as
+
+
+def path_of(file: ReportFile) -> Path:
+    """Where the parser finds a stored file."""
+    return Path(default_storage.path(file.stored_as))
+
+
+def remove_files(names: Iterable[str]) -> None:
+    """Remove stored files; one that is gone already is fine."""
+    for name in names:
+        default_storage.delete(name)
+
+
+def erase_reports(tenant_pk: int, user_uuid: UUID) -> None:
+    """Remove all jobs of a user, with their rows now and their files on commit.
+
+    Source: Contract 2.2 (erasure after the undo's 7 days).
+    """
+    jobs = ParsingJob.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid)
+    files = ReportFile.unscoped.filter(job__in=jobs)
+    names = list(files.values_list("stored_as", flat=True))
+    jobs.delete()  # takes files, results and transitions with it
+    transaction.on_commit(partial(remove_files, names))
+
+
+def sweep_orphan_files() -> int:
+    """Remove files older than ORPHAN_AGE that no row names; returns how many.
+
+    Works over all tenants. Source: Ours: what a crash left behind is health data.
+    """
+    removed = 0
+    for names in _folders():
+        known = set(
+            ReportFile.unscoped.filter(stored_as__in=names).values_list(
+                "stored_as", flat=True
+            )
+        )
+        orphans = [name for name in names if name not in known and _is_old(name)]
+        remove_files(orphans)
+        removed += len(orphans)
+    return removed
+
+
+def _folders() -> Iterator[list[str]]:
+    """The names of stored files, folder by folder."""
+    if not default_storage.exists(FOLDER):
+        return
+    for folder in default_storage.listdir(FOLDER)[0]:
+        place = f"{FOLDER}/{folder}"
+        yield [f"{place}/{name}" for name in default_storage.listdir(place)[1]]
+
+
+def _is_old(name: str) -> bool:
+    try:
+        age = timezone.now() - default_storage.get_modified_time(name)
+    except FileNotFoundError:  # removed since it was listed
+        return False
+    return age > ORPHAN_AGE

@@ -1,0 +1,203 @@
+"""The wire's ParsingJob (contract 7.2 and 7.4), for the API and for events.
+
+Explicit builders from rows to dicts; every listed key is always there, null for none.
+Must not be here: who may read a job.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, TypedDict
+
+from reports.queries import report_results
+from reports.states import ParsingJobFailureReason, ParsingJobStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from reports.models import ParsingJob, ReportResult
+
+
+class LoincMatchPayload(TypedDict):
+    """One candidate; `loinc_name` is LOINC's own long common name."""
+
+    loinc_code: str
+    loinc_name: str
+    display_name: str | None
+    aliases: list[str]
+    confidence_score: float
+
+
+class ReportMetadataPayload(TypedDict):
+    """The report's header; dates as YYYY-MM-DD where they could be read."""
+
+    patient_first_name: str | None
+    patient_last_name: str | None
+    dob: str | None
+    gender: str | None
+    lab_name: str | None
+    date_reported: str | None
+    date_collected: str | None
+    specimen_number: str | None
+
+
+class PlacePayload(TypedDict):
+    """Where a text stands: page from 1, corners in points from the top left."""
+
+    page: int
+    polygon: list[list[float]]
+
+
+class ConfidencePayload(TypedDict):
+    """How sure the parser is of each part, 0 to 1; null where there is no such part."""
+
+    text: float | None
+    row: float | None
+    loinc: float | None
+    unit: float | None
+    range: float | None
+
+
+class ProvenancePayload(TypedDict):
+    """Where each part of a row was read, and how surely."""
+
+    name: PlacePayload | None
+    value: PlacePayload | None
+    units: PlacePayload | None
+    reference_range: PlacePayload | None
+    confidence: ConfidencePayload
+
+
+class ReportResultPayload(TypedDict):
+    """One biomarker row."""
+
+    test_name: str
+    value: str
+    type: str | None
+    units: str | None
+    min_reference_range: float | None
+    max_reference_range: float | None
+    reference_range: str | None
+    source_panel_name: str | None
+    sample_type: str | None
+    measurement_kind: str | None
+    sensitivity: str | None
+    loinc_matches: list[LoincMatchPayload]
+    loinc_match_status: str
+    interpretation: str
+    is_above_max_range: bool | None
+    is_below_min_range: bool | None
+
+
+class ReportResultWithProvenancePayload(ReportResultPayload, total=False):
+    """A row that says where it was read, if asked to (contract 10)."""
+
+    provenance: ProvenancePayload
+
+
+class ReportDataPayload(TypedDict):
+    """All that was read from a report."""
+
+    metadata: ReportMetadataPayload
+    results: list[ReportResultWithProvenancePayload]
+
+
+class ParsingJobPayload(TypedDict):
+    """A job as answered and as sent."""
+
+    id: str
+    status: Annotated[str, ParsingJobStatus]
+    failure_reason: Annotated[str, ParsingJobFailureReason] | None
+    data: ReportDataPayload | None
+    needs_human_review: bool
+    is_reviewed: bool
+
+
+def parsing_job_payload(
+    job: ParsingJob, *, with_provenance: bool = False
+) -> ParsingJobPayload:
+    """The job as the wire has it; one query if it has data.
+
+    `data` is null unless completed or pending_review. Source: Contract 7.2, 10.
+    """
+    return {
+        "id": str(job.id),
+        "status": job.status,
+        "failure_reason": job.failure_reason or None,
+        "data": _data(job, with_provenance=with_provenance),
+        "needs_human_review": job.needs_human_review,
+        "is_reviewed": job.is_reviewed,
+    }
+
+
+def _data(job: ParsingJob, *, with_provenance: bool) -> ReportDataPayload | None:
+    if not job.has_data:
+        return None
+    return report_data(
+        job.metadata or {}, report_results(job), with_provenance=with_provenance
+    )
+
+
+def report_data(
+    metadata: Mapping[str, str | None],
+    rows: Iterable[ReportResult],
+    *,
+    with_provenance: bool = False,
+) -> ReportDataPayload:
+    """The values of a report, stored or not. Source: Contract 7.4."""
+    results: list[ReportResultWithProvenancePayload] = []
+    for row in rows:
+        result = _result(row)
+        if with_provenance:
+            result["provenance"] = _provenance(row)
+        results.append(result)
+    return {"metadata": _metadata(metadata), "results": results}
+
+
+def _provenance(row: ReportResult) -> ProvenancePayload:
+    return {
+        "name": row.provenance.get("name"),
+        "value": row.provenance.get("value"),
+        "units": row.provenance.get("units"),
+        "reference_range": row.provenance.get("reference_range"),
+        "confidence": {
+            "text": row.confidence.get("text"),
+            "row": row.confidence.get("row"),
+            "loinc": row.confidence.get("loinc"),
+            "unit": row.confidence.get("unit"),
+            "range": row.confidence.get("range"),
+        },
+    }
+
+
+def _metadata(read: Mapping[str, str | None]) -> ReportMetadataPayload:
+    return {
+        "patient_first_name": read.get("patient_first_name"),
+        "patient_last_name": read.get("patient_last_name"),
+        "dob": read.get("dob"),
+        "gender": read.get("gender"),
+        "lab_name": read.get("lab_name"),
+        "date_reported": read.get("date_reported"),
+        "date_collected": read.get("date_collected"),
+        "specimen_number": read.get("specimen_number"),
+    }
+
+
+def _result(row: ReportResult) -> ReportResultWithProvenancePayload:
+    return {
+        "test_name": row.test_name,
+        "value": row.value,
+        "type": row.type,
+        "units": row.units,
+        "min_reference_range": row.min_reference_range,
+        "max_reference_range": row.max_reference_range,
+        "reference_range": row.reference_range,
+        "source_panel_name": row.source_panel_name,
+        "sample_type": row.sample_type,
+        "measurement_kind": row.measurement_kind,
+        "sensitivity": row.sensitivity,
+        "loinc_matches": row.loinc_matches,
+        "loinc_match_status": row.loinc_match_status,
+        "interpretation": row.interpretation,
+        "is_above_max_range": row.is_above_max_range,
+        "is_below_min_range": row.is_below_min_range,
+    }

@@ -1,0 +1,141 @@
+"""Parsing jobs, and files to upload, for tests."""
+
+from __future__ import annotations
+
+import hashlib
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from reportlab.pdfgen.canvas import Canvas
+
+from reports.models import ParsingJob, ReportFile, ReportResult
+from reports.operations.reports import result_rows
+from reports.operations.storage import store_file
+from reports.parser.report import (
+    Interpretation,
+    LoincMatch,
+    LoincMatchStatus,
+    Metadata,
+    ParsedReport,
+    ParsedResult,
+    Place,
+    Point,
+    Provenance,
+    ResultType,
+)
+from reports.states import ParsingJobStatus
+
+if TYPE_CHECKING:
+    from users.models import User
+
+ROWS = (
+    ("Glucose", "105", "mg/dL", "70 - 99"),
+    ("Creatinine", "0.9", "mg/dL", "0.6 - 1.2"),
+    ("Sodium", "140", "mmol/L", "135 - 145"),
+    ("Potassium", "4.1", "mmol/L", "3.5 - 5.1"),
+)
+
+
+def make_pdf(*, rows: tuple[tuple[str, ...], ...] = ROWS, pages: int = 1) -> bytes:
+    """A small text PDF of a metabolic panel of a person who does not exist."""
+    written = BytesIO()
+    canvas = Canvas(written, invariant=1)
+    for _ in range(pages):
+        lines = [
+            (("Example Laboratory",), 780),
+            (("Patient Name: Rosa Beispiel",), 750),
+            (("Collected: 2026-03-02",), 735),
+            (("Test", "Result", "Units", "Reference Range"), 700),
+        ]
+        lines += [(row, 680 - 16 * index) for index, row in enumerate(rows)]
+        for cells, height in lines:
+            for cell, left in zip(cells, (60, 240, 320, 420), strict=False):
+                canvas.drawString(left, height, cell)
+        canvas.showPage()
+    canvas.save()
+    return written.getvalue()
+
+
+def make_letter() -> bytes:
+    """A readable PDF that is no lab report."""
+    written = BytesIO()
+    canvas = Canvas(written, invariant=1)
+    text = canvas.beginText(60, 760)
+    for line in (
+        "Dear neighbours,",
+        "the garden party takes place on Saturday in the yard behind the house.",
+        "Please bring a chair and something to drink, we shall see to the rest.",
+        "With kind regards, the house community",
+    ):
+        text.textLine(line)
+    canvas.drawText(text)
+    canvas.save()
+    return written.getvalue()
+
+
+def make_parsed(**changes: Any) -> ParsedReport:
+    """What a parser would say of a report with one row."""
+    given = {
+        "metadata": Metadata(patient_first_name="Rosa", lab_name="Example Laboratory"),
+        "results": (make_parsed_result(),),
+        "pages": 1,
+    }
+    return ParsedReport(**{**given, **changes})
+
+
+def make_parsed_result(**changes: Any) -> ParsedResult:
+    given = {
+        "test_name": "Glucose",
+        "value": "105",
+        "type": ResultType.NUMERIC,
+        "units": "mg/dL",
+        "min_reference_range": 70.0,
+        "max_reference_range": 99.0,
+        "reference_range": "70 - 99",
+        "loinc_matches": (
+            LoincMatch(
+                loinc_code="2345-7",
+                loinc_name="Glucose [Mass/volume] in Serum or Plasma",
+                display_name="Glucose",
+                aliases=("Blood sugar",),
+                confidence_score=0.97,
+            ),
+        ),
+        "loinc_match_status": LoincMatchStatus.AUTO_MATCH,
+        "interpretation": Interpretation.ABNORMAL,
+        "is_above_max_range": True,
+        "is_below_min_range": False,
+        "provenance": Provenance(value=Place(1, (Point(240.0, 100.5), Point(260.0, 112.0)))),
+    }
+    return ParsedResult(**{**given, **changes})
+
+
+def make_parsing_job(
+    *,
+    user: User,
+    status: str = ParsingJobStatus.UPLOAD_PENDING,
+    content: bytes = b"%PDF-1.7\n%%EOF\n",
+    report: ParsedReport | None = None,
+    **fields: Any,
+) -> ParsingJob:
+    """A job with its stored file and, given a report, its rows; nothing emitted."""
+    digest = hashlib.sha256(content).hexdigest()
+    if report:
+        fields.setdefault("metadata", {"patient_first_name": "Rosa"})
+    job = ParsingJob(
+        tenant=user.tenant, user=user, status=status, sha256=digest, **fields
+    )
+    job.save(force_insert=True)
+    ReportFile(
+        tenant=user.tenant,
+        job=job,
+        position=0,
+        stored_as=store_file(content),
+        content_type="application/pdf",
+        size=len(content),
+        sha256=digest,
+    ).save(force_insert=True)
+    for row in result_rows(report) if report else []:
+        row.tenant, row.job = user.tenant, job
+        ReportResult.save(row, force_insert=True)
+    return job

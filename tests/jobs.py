@@ -1,0 +1,86 @@
+"""Jobs in tests: look into the queue, and run what waits in it.
+
+A worker sees nothing inside an ordinary database test, so `run_jobs` implies a
+transactional one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pytest
+from django.db import connection
+from procrastinate.contrib.django import app
+
+TABLES = (
+    "procrastinate_events",
+    "procrastinate_periodic_defers",
+    "procrastinate_jobs",
+    "procrastinate_workers",
+)
+
+
+class Queued(NamedTuple):
+    """A job in the library's table."""
+
+    name: str
+    queue: str
+    lock: str | None
+    status: str
+    attempts: int
+    inputs: dict[str, Any]
+
+
+def queued() -> list[Queued]:
+    """Every job the library knows, oldest first."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT task_name, queue_name, lock, status::text, attempts, args"
+            " FROM procrastinate_jobs ORDER BY id"
+        )
+        rows = cursor.fetchall()
+    from json import loads
+
+    return [
+        Queued(*row[:5], loads(row[5]) if isinstance(row[5], str) else row[5])
+        for row in rows
+    ]
+
+
+def make_all_due() -> None:
+    """Let jobs that wait for their next attempt run now."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE procrastinate_jobs SET scheduled_at = NULL WHERE status = 'todo'"
+        )
+
+
+def empty_queue() -> None:
+    """Django's flush between transactional tests leaves the library's tables."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"TRUNCATE {', '.join(TABLES)} RESTART IDENTITY CASCADE")
+
+
+def run_waiting(*, concurrency: int = 1) -> None:
+    """Run all jobs that are due, as a worker does, until none is."""
+    with app.replace_connector(app.connector.get_worker_connector()) as working:
+        working.run_worker(
+            wait=False,
+            concurrency=concurrency,
+            install_signal_handlers=False,
+            listen_notify=False,
+        )
+
+
+@pytest.fixture
+def job_queue(transactional_db):
+    """An empty queue, in a test whose rows a worker can see."""
+    empty_queue()
+    yield
+    empty_queue()
+
+
+@pytest.fixture
+def run_jobs(job_queue):
+    """Call it to run all jobs that are due."""
+    return run_waiting
