@@ -1,0 +1,24 @@
+"""Lab report parsing: a library with no Django in it.
+
+`parse_report` turns a file into values of report.py; `inspect_file` is the cheap look
+at upload. What a stage does stands in its own module.
+"""
+
+from __future__ import annotations
+
+from .intake import FileKind, OpenedFile, RefusalCode, RefusedFile, inspect_file
+from .parsing import parse_report, read_report
+from .report import ParsedReport, ParsedResult, UnreadableReport
+
+__all__ = [
+    "FileKind",
+    "OpenedFile",
+    "ParsedReport",
+    "ParsedResult",
+    "RefusalCode",
+    "RefusedFile",
+    "UnreadableReport",
+    "inspect_file",
+    "parse_report",
+    "read_report",
+]

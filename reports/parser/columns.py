@@ -1,0 +1,173 @@
+"""Columns of a table: where one ends and the next begins, and lines cut by them.
+
+Geometry with the roles that titles gave; no text is judged here beyond whether it
+starts like a value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from .lines import Line, part_cells
+from .pages import Word
+from .titles import Role, Title
+
+_STARTS_VALUE = re.compile(r"[<>≤≥=+-]?\s*\d|[<>≤≥]|[\[(]?(?:H|L|\*)[\])]?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A strip of a table, from left to right, the right end excluded."""
+
+    role: Role
+    left: float
+    right: float
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """A table's columns and the part of the page it takes."""
+
+    left: float
+    right: float
+    columns: tuple[Column, ...]
+
+    def has(self, role: Role) -> bool:
+        return any(column.role is role for column in self.columns)
+
+
+def part_strips(titles: Sequence[Title]) -> list[list[Title]]:
+    """Tables side by side: a second name title starts a second table."""
+    strips: list[list[Title]] = [[]]
+    for title in titles:
+        seen = {t.role for t in strips[-1]}
+        starts = title.role is Role.NAME and seen & {Role.VALUE, Role.RANGE}
+        if starts:
+            strips.append([])
+        strips[-1].append(title)
+    return strips
+
+
+def lay_strips(
+    titles: Sequence[Title], lines: Sequence[Line], *, width: float
+) -> list[Strip]:
+    """Cut the page into tables and the tables into columns.
+
+    A cut goes where the fewest cells of the lines below are crossed, as near as may
+    be to the gap between the two titles.
+    """
+    groups = part_strips(titles)
+    left = 0.0
+    strips = []
+    spans = _spans(lines)
+    for n, group in enumerate(groups):
+        right = width
+        if n + 1 < len(groups):
+            right = _cut(group[-1], groups[n + 1][0], spans)
+        strips.append(Strip(left, right, _lay_columns(group, spans, left, right)))
+        left = right
+    return strips
+
+
+def _lay_columns(
+    titles: list[Title],
+    spans: Sequence[tuple[float, float]],
+    left: float,
+    right: float,
+) -> tuple[Column, ...]:
+    titles = _merge(titles)
+    if titles[0].role not in (Role.NAME, Role.OTHER, Role.FLAG):
+        start = Title(Role.NAME, "", left, left + 1)
+        titles = [start, *titles]
+    elif Role.NAME not in {title.role for title in titles}:
+        value = next(n for n, t in enumerate(titles) if t.role is Role.VALUE)
+        before = titles[value - 1].x1 if value else left
+        titles.insert(value, Title(Role.NAME, "", before + 1, before + 2))
+    inner = [span for span in spans if span[0] >= left - 1 and span[1] <= right + 1]
+    cuts = [left, *(_cut(a, b, inner) for a, b in pairwise(titles)), right]
+    return tuple(
+        Column(title.role, cuts[n], cuts[n + 1], title.text)
+        for n, title in enumerate(titles)
+    )
+
+
+def _merge(titles: list[Title]) -> list[Title]:
+    merged: list[Title] = []
+    for title in titles:
+        last = merged[-1] if merged else None
+        if last and last.role is title.role and title.x0 - last.x1 < 6:
+            text = f"{last.text} {title.text}"
+            merged[-1] = Title(last.role, text, last.x0, title.x1)
+        else:
+            merged.append(title)
+    return merged
+
+
+def _spans(lines: Sequence[Line]) -> list[tuple[float, float]]:
+    """Where cells of the lines that look tabular begin and end."""
+    spans = []
+    for line in lines:
+        cells = part_cells(line.words, gap=0.5)
+        if len(cells) > 1:
+            spans += [(cell.x0, cell.x1) for cell in cells if len(cell.words) < 9]
+    return spans
+
+
+def _cut(a: Title, b: Title, spans: Sequence[tuple[float, float]]) -> float:
+    """Where the column of one title ends and that of the next begins."""
+    low, high = a.x0 + 1, max(b.x1 - 1, a.x0 + 2)
+    near_low, near_high = min(a.x1, b.x0), max(a.x1, b.x0)
+    edges = {low, high, near_low, near_high}
+    edges.update(x for span in spans for x in span if low < x < high)
+    ordered = sorted(edges)
+    best: tuple[float, float, float] | None = None
+    place = (a.x1 + b.x0) / 2
+    merged: list[tuple[int, float, float]] = []
+    for x0, x1 in pairwise(ordered):
+        middle = (x0 + x1) / 2
+        crossed = sum(1 for left, right in spans if left + 0.5 < middle < right - 0.5)
+        if merged and merged[-1][0] == crossed and merged[-1][2] == x0:
+            merged[-1] = (crossed, merged[-1][1], x1)
+        else:
+            merged.append((crossed, x0, x1))
+    for crossed, x0, x1 in merged:
+        if x1 - x0 < 0.8:
+            continue
+        shared = min(x1, near_high) - max(x0, near_low)
+        worth = (-float(crossed), min(shared, 0.0), x1 - x0)
+        if best is None or worth > best:
+            best, place = worth, (x0 + x1) / 2
+            if shared > 0:
+                place = (max(x0, near_low) + min(x1, near_high)) / 2
+                place = place if x0 < place < x1 else (x0 + x1) / 2
+    return place
+
+
+def cut_line(line: Line, strip: Strip) -> list[list[Word]]:
+    """The words of a line by column; a cell that spills over stays with its start."""
+    parts: list[list[Word]] = [[] for _ in strip.columns]
+    for cell in part_cells(line.words, gap=0.5):
+        homes = [_home(word, strip.columns) for word in cell.words]
+        first = homes[0]
+        spilling = strip.columns[first].role is Role.NAME
+        for word, home in zip(cell.words, homes, strict=True):
+            if home != first and spilling:
+                if _STARTS_VALUE.match(word.text) and home == first + 1:
+                    spilling = False
+                else:
+                    parts[first].append(word)
+                    continue
+            parts[home].append(word)
+    return parts
+
+
+def _home(word: Word, columns: Sequence[Column]) -> int:
+    middle = (word.x0 + word.x1) / 2
+    for n, column in enumerate(columns):
+        if middle < column.right:
+            return n
+    return len(columns) - 1

@@ -1,0 +1,173 @@
+"""What stands on a row besides its name: value, flag, unit and range apart.
+
+Reads the text of cells whose columns are known, and of cells whose columns are not.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from .pages import Word
+from .ranges import is_expected_finding, is_plain_range, looks_like_range
+from .units import looks_like_units
+from .values import (
+    COMPARATOR,
+    NUMBER,
+    is_blank,
+    is_flag,
+    is_numeric_value,
+    is_value,
+    is_worded_value,
+    split_flag,
+)
+
+_LEADING_NUMBER = re.compile(
+    rf"(?P<value>(?:{COMPARATOR}\s*)?[-+]?{NUMBER}(?:\s*[-–]\s*{NUMBER})?)\s*(?P<rest>\S.*)"
+)
+_BRACKETED_TAIL = re.compile(r"(?P<head>.*?)\s*(?P<tail>[(\[][^()\[\]]*[)\]])$")
+_TRAILING_UNIT = re.compile(
+    rf"^(?P<range>.*{NUMBER}[)\]]?)\s*(?P<unit>[^\d\s(<>].*|10.*|x.*)$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The texts of a row, as printed; the words each was read from."""
+
+    value: str = ""
+    units: str | None = None
+    range: str | None = None
+    flag: str | None = None
+    method: str | None = None
+    value_words: tuple[Word, ...] = ()
+    units_words: tuple[Word, ...] = ()
+    range_words: tuple[Word, ...] = ()
+
+
+def text_of(words: list[Word] | tuple[Word, ...]) -> str:
+    return " ".join(word.text for word in words)
+
+
+def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
+    """Value, unit, flag and range of one cell: '13.5 g/dL H (13.0 - 17.0)'."""
+    value, flag = split_flag(text)
+    if is_value(value) or is_blank(value):
+        return value, None, flag, None
+    found_range = None
+    head = value
+    if (match := _BRACKETED_TAIL.fullmatch(head)) and looks_like_range(match["tail"]):
+        head, found_range = match["head"], match["tail"]
+        head, flag = split_flag(head) if flag is None else (head, flag)
+        if is_value(head):
+            return head, None, flag, found_range
+    match = _LEADING_NUMBER.fullmatch(head)
+    if match is None:
+        return value, None, flag, None
+    number, rest = match["value"].strip(), match["rest"].strip()
+    for cut in range(len(rest.split()), 0, -1):
+        words = rest.split()
+        unit, after = " ".join(words[:cut]), " ".join(words[cut:])
+        glued = flag
+        if glued is None and (m := re.fullmatch(r"(\S+?)\s*([(\[][HLA*]+[)\]])", unit)):
+            unit, glued = m[1], m[2].strip("()[]")
+        if not looks_like_units(unit) or is_flag(unit):
+            continue
+        if not after:
+            return number, unit, glued, found_range
+        if is_flag(after):
+            return number, unit, after.strip("()[] "), found_range
+        if looks_like_range(after) and found_range is None:
+            return number, unit, glued, after
+    first, _, after = rest.partition(" ")
+    if is_flag(first) and after:
+        if looks_like_units(after):
+            return number, after, first.strip("()[] "), found_range
+        if looks_like_range(after):
+            return number, None, first.strip("()[] "), after
+    if looks_like_range(rest) and is_plain_range(rest):
+        return number, None, flag, rest
+    return value, None, flag, found_range
+
+
+def unit_in_range(text: str) -> str | None:
+    """The unit printed after the numbers of a range: '13.0 - 17.0 g/dL'."""
+    match = _TRAILING_UNIT.match(text.strip().strip("()[]"))
+    if match is None:
+        return None
+    unit = match["unit"].strip(" ()[]")
+    return unit if looks_like_units(unit) else None
+
+
+def type_cells(cells: list[list[Word]]) -> Fields | None:
+    """Tell the cells right of a name apart by their own form; None if none is a value.
+
+    The first cell that reads as a value is the value, a later one of that form a
+    range or a number that is not wanted.
+    """
+    found = Fields()
+    for cell in cells:
+        text = text_of(cell)
+        words = tuple(cell)
+        if not found.value:
+            if is_flag(text) and not text[:1].isdigit():
+                found = replace(found, flag=text.strip("()[] "))
+                continue
+            value, unit, flag, spread = split_value(text)
+            if is_blank(value):
+                return None
+            if not is_value(value):
+                return None
+            found = replace(
+                found,
+                value=value,
+                value_words=words,
+                units=unit,
+                units_words=words if unit else (),
+                range=spread,
+                range_words=words if spread else (),
+                flag=flag or found.flag,
+            )
+            continue
+        found = _take(found, text, words)
+    return found if found.value else None
+
+
+def _take(found: Fields, text: str, words: tuple[Word, ...]) -> Fields:
+    if found.flag is None and is_flag(text):
+        return replace(found, flag=text.strip("()[] "))
+    if found.units is None and not is_plain_range(text) and looks_like_units(text):
+        return replace(found, units=text, units_words=words)
+    if found.range is None and looks_like_range(text):
+        inside, flag = split_range_flag(text)
+        return replace(found, range=inside, range_words=words, flag=found.flag or flag)
+    if found.range is None and found.units is None:
+        for n in range(1, len(words)):
+            unit, rest = text_of(words[:n]), text_of(words[n:])
+            if looks_like_units(unit) and looks_like_range(rest):
+                inside, flag = split_range_flag(rest)
+                return replace(
+                    found,
+                    units=unit,
+                    units_words=words[:n],
+                    range=inside,
+                    range_words=words[n:],
+                    flag=found.flag or flag,
+                )
+    if (
+        found.range is None
+        and is_expected_finding(text)
+        and is_worded_value(found.value)
+    ):
+        return replace(found, range=text, range_words=words)
+    if found.method is None and not is_numeric_value(text):
+        return replace(found, method=text)
+    return found
+
+
+def split_range_flag(text: str) -> tuple[str, str | None]:
+    """Part '70 - 99 (H)' into the range and its flag."""
+    match = re.fullmatch(
+        r"(.*\d[)\]]?)\s*([(\[]\s*[HLA*]{1,2}\s*[)\]]|[▲▼↑↓*#]+)", text
+    )
+    return (match[1], match[2].strip("()[] ")) if match else (text, None)

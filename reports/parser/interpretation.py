@@ -1,0 +1,89 @@
+"""A value against its own printed range (contract 7.4, inference)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .ranges import Bounds
+from .report import Interpretation
+from .values import NUMBER, read_compared, read_number
+
+_SPAN = re.compile(rf"({NUMBER})\s*(?:-|–|—|−|to)\s*({NUMBER})")
+_CRITICAL = re.compile(r"(?i)^\W*(?:hh|ll|ch|cl|crit\w*|panic|!!|↑↑|↓↓)\W*$")
+_RAISED = re.compile(
+    r"(?i)^\W*(?:h|hi|high|a|aa|l|lo|low|abnormal)\W*$|^[*#↑↓▲▼⬆⬇!+-]+$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the numbers say; above and below are None where nothing can be said."""
+
+    interpretation: Interpretation
+    above: bool | None = None
+    below: bool | None = None
+
+
+def interpret(
+    *,
+    value: str,
+    bounds: Bounds,
+    has_range: bool,
+    flag: str | None,
+    decimal_comma: bool = False,
+) -> Verdict:
+    """Judge a value by its own range, and by the printed flag where that is silent.
+
+    Outside a bound for certain is abnormal, a number inside or without bounds is
+    normal, anything else unknown. Source: Contract 7.4; the flag is Ours: a lab's
+    own mark is better than no answer.
+    """
+    verdict = _by_numbers(value, bounds, has_range=has_range, comma=decimal_comma)
+    if flag and _CRITICAL.match(flag):
+        return Verdict(Interpretation.CRITICAL, verdict.above, verdict.below)
+    unbounded = bounds.low is None and bounds.high is None
+    if flag and _RAISED.match(flag) and unbounded:
+        return Verdict(Interpretation.ABNORMAL, verdict.above, verdict.below)
+    return verdict
+
+
+def _by_numbers(value: str, bounds: Bounds, *, has_range: bool, comma: bool) -> Verdict:
+    span = _span_of(value, comma=comma)
+    if span is None:
+        return Verdict(Interpretation.UNKNOWN)
+    least, most, exact = span
+    low, high = bounds.low, bounds.high
+    if low is None and high is None:
+        settled = exact and not has_range
+        return Verdict(Interpretation.NORMAL if settled else Interpretation.UNKNOWN)
+    if high is not None and least is not None and least > high:
+        return Verdict(Interpretation.ABNORMAL, above=True, below=False)
+    if low is not None and most is not None and most < low:
+        return Verdict(Interpretation.ABNORMAL, above=False, below=True)
+    if bounds.strict and exact and least in (low, high):
+        return Verdict(Interpretation.UNKNOWN, above=False, below=False)
+    inside_high = high is None or (most is not None and most <= high)
+    inside_low = low is None or (least is not None and least >= low)
+    if inside_high and inside_low:
+        return Verdict(Interpretation.NORMAL, above=False, below=False)
+    return Verdict(Interpretation.UNKNOWN)
+
+
+def _span_of(
+    value: str, *, comma: bool
+) -> tuple[float | None, float | None, bool] | None:
+    """Least and most that a value can be, None where open, and whether it is exact."""
+    if match := _SPAN.fullmatch(value.strip()):
+        least, most = (
+            read_number(part, decimal_comma=comma) for part in match.groups()
+        )
+        return (least, most, False) if least is not None and most is not None else None
+    number = read_compared(value, decimal_comma=comma)
+    if number is None:
+        return None
+    if number.comparator.startswith("<"):
+        return min(0.0, number.size), number.size, False
+    if number.comparator.startswith(">"):
+        return number.size, None, False
+    return number.size, number.size, True

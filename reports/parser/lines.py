@@ -1,0 +1,115 @@
+"""Words grouped into lines and cells by where they stand.
+
+Pure geometry: no word is read here, only measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import NamedTuple
+
+from .pages import Word
+
+# Blanks inside a cell are about a quarter to a third of the font size; a gap from
+# this share on parts two cells, unless columns are known.
+CELL_GAP = 0.75
+
+
+class Cell(NamedTuple):
+    """Neighbouring words of one line."""
+
+    words: tuple[Word, ...]
+
+    @property
+    def text(self) -> str:
+        return " ".join(word.text for word in self.words)
+
+    @property
+    def x0(self) -> float:
+        return self.words[0].x0
+
+    @property
+    def x1(self) -> float:
+        return max(word.x1 for word in self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Words on one baseline, from left to right, and the cells they form."""
+
+    page: int
+    words: tuple[Word, ...]
+    cells: tuple[Cell, ...]
+    top: float
+    bottom: float
+    size: float
+
+    @property
+    def text(self) -> str:
+        return " ".join(word.text for word in self.words)
+
+    @property
+    def middle(self) -> float:
+        return (self.top + self.bottom) / 2
+
+    @property
+    def x0(self) -> float:
+        return self.words[0].x0
+
+    @property
+    def x1(self) -> float:
+        return max(word.x1 for word in self.words)
+
+
+def read_lines(words: Iterable[Word], *, page: int) -> list[Line]:
+    """Lines from top to bottom."""
+    groups: list[list[Word]] = []
+    middle = size = 0.0
+    for word in sorted(words, key=lambda w: (w[2] + w[4], w[1])):
+        centre = (word[2] + word[4]) / 2
+        if groups and centre - middle < 0.42 * min(size, word.size):
+            groups[-1].append(word)
+            continue
+        groups.append([word])
+        middle, size = centre, word.size
+    return [make_line(group, page=page) for group in groups]
+
+
+def make_line(words: Iterable[Word], *, page: int) -> Line:
+    ordered = tuple(sorted(words, key=lambda w: (w[1], w[3])))
+    return Line(
+        page=page,
+        words=ordered,
+        cells=part_cells(ordered),
+        top=min(word[2] for word in ordered),
+        bottom=max(word[4] for word in ordered),
+        size=ordered[0].size if len(ordered) == 1 else median(w[5] for w in ordered),
+    )
+
+
+def part_cells(words: Sequence[Word], *, gap: float = CELL_GAP) -> tuple[Cell, ...]:
+    """Part words, sorted by x, where the gap is wider than `gap` font sizes."""
+    cells: list[list[Word]] = []
+    end = 0.0
+    for word in words:
+        if cells and word[1] - end < gap * word[5]:
+            cells[-1].append(word)
+            end = max(end, word[3])
+        else:
+            cells.append([word])
+            end = word[3]
+    return tuple(Cell(tuple(cell)) for cell in cells)
+
+
+def clip_lines(lines: Iterable[Line], *, left: float, right: float) -> list[Line]:
+    """The parts of lines whose words have their middle between left and right."""
+    clipped = []
+    for line in lines:
+        inside = [w for w in line.words if left <= (w.x0 + w.x1) / 2 < right]
+        if len(inside) == len(line.words):
+            clipped.append(line)
+        elif inside:
+            clipped.append(make_line(inside, page=line.page))
+    return clipped

@@ -1,0 +1,249 @@
+"""The patient header: who and when, as printed; dates as YYYY-MM-DD.
+
+What is read here is personal. It goes into the result and nowhere else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+
+from .lines import Line, part_cells, read_lines
+from .pages import Page
+from .report import Metadata
+from .titles import fold, read_titles
+
+_LABELS: dict[str, str] = {
+    "name": r"(?:patient(?:'?s)?\s*name|name\s*of\s*patient|patient|full\s*name|name|pt\.?\s*name|client\s*name|paciente|nombre|patientin?|nom|nome|hasta\s*ad[ıi]|ad[ıi]\s*soyad[ıi])",
+    "dob": r"(?:d\.?\s?o\.?\s?b\.?|date\s*of\s*birth|birth\s*date|dob/age|geburtsdatum|fecha\s*de\s*nacimiento|date\s*de\s*naissance|data\s*de\s*nascimento|data\s*di\s*nascita|do[ğg]um\s*tarihi|geb\.?(?:\s*am)?)",
+    "sex": r"(?:sex|gender|age\s*[/&,|-]\s*(?:sex|gender)|(?:sex|gender)\s*[/&,|-]\s*age|geschlecht|sexo|sexe|sesso|cinsiyet|y(?:ea)?rs?\s*/\s*sex|age\s*and\s*(?:sex|gender))",
+    "reported": r"(?:(?:date\s*(?:of\s*)?)?report(?:ed|ing)?(?:\s*(?:on|date|at|time|date\s*[&/]?\s*time|date/time))*|date\s*reported|released(?:\s*on)?|approved(?:\s*on)?|authori[sz]ed\s*(?:on|date)|befunddatum|fecha\s*(?:de\s*)?(?:informe|resultado|emisi[oó]n)|date\s*d['’e]?\s*(?:édition|edition|résultat)|rapor\s*tarihi|result\s*date|report\s*release\w*)",
+    "collected": r"(?:(?:sample|specimen|date|time)?\s*(?:of\s*)?(?:collect(?:ed|ion)|coll\.?|drawn)(?:\s*(?:on|date|at|time|date\s*[&/]?\s*time|date/time|dt))*|date\s*collected|entnahme(?:datum)?|fecha\s*(?:de\s*)?(?:toma|extracci[oó]n|muestra)|pr[ée]lev[ée](?:ment)?(?:\s*le)?|date\s*de\s*pr[ée]l[èe]vement|data\s*(?:da\s*)?coleta|numune\s*al[ıi]m\w*(?:\s*tarihi)?|abnahme(?:datum)?)",
+    "specimen": r"(?:specimen\s*(?:id|no\.?|number|#)|sample\s*(?:id|no\.?|number|#)|accession\s*(?:no\.?|number|id|#)?|lab\s*(?:id|no\.?|number|ref(?:erence)?\.?(?:\s*no\.?)?)|barcode(?:\s*no\.?)?|sin\s*no\.?|auftrags(?:nummer|nr\.?)|n[úu]mero\s*de\s*muestra|vial\s*id|laborat[oó]rio\s*n[oº])",
+}
+_LABEL = {
+    key: re.compile(rf"(?i)^\W*{pattern}\s*(?:[:：#]|\.\s*:|-\s|$)")
+    for key, pattern in _LABELS.items()
+}
+_ANY_LABEL = re.compile(r"(?i)^\W*[A-Za-zÀ-ÿ][\w./&() #'-]{1,34}\s*[:：]")
+_TITLE_OF_ADDRESS = re.compile(
+    r"(?i)^(?:mr|mrs|ms|miss|mx|dr|prof|shri|smt|master|baby|baby of|mstr|sr|sra|herr|frau|m|mme|sn)\.?\s+(?=\S)"
+)
+_SEX_WORDS = {
+    "male": "male",
+    "m": "male",
+    "man": "male",
+    "mannlich": "male",
+    "masculino": "male",
+    "masculin": "male",
+    "homme": "male",
+    "hombre": "male",
+    "maschio": "male",
+    "erkek": "male",
+    "female": "female",
+    "f": "female",
+    "woman": "female",
+    "weiblich": "female",
+    "w": "female",
+    "femenino": "female",
+    "feminino": "female",
+    "feminin": "female",
+    "femme": "female",
+    "mujer": "female",
+    "femmina": "female",
+    "kadin": "female",
+    "other": "other",
+    "divers": "other",
+}
+_MONTHS = {
+    "jan": 1, "ene": 1, "janv": 1, "feb": 2, "fev": 2, "mar": 3, "mrz": 3, "apr": 4,
+    "abr": 4, "avr": 4, "may": 5, "mai": 5, "jun": 6, "juin": 6, "jul": 7, "juil": 7,
+    "aug": 8, "ago": 8, "aou": 8, "sep": 9, "set": 9, "oct": 10, "okt": 10, "out": 10,
+    "nov": 11, "dec": 12, "dez": 12, "dic": 12,
+}  # fmt: skip
+_ISO = re.compile(r"\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
+_SPELT = re.compile(
+    r"\b(\d{1,2})(?:st|nd|rd|th)?[\s./-]*([A-Za-zÀ-ÿ]{3,9})\.?[\s,./-]*(\d{4}|\d{2})\b"
+)
+_SPELT_US = re.compile(
+    r"\b([A-Za-z]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})\b"
+)
+_NUMBERS = re.compile(r"(?<!\d)(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d{2})(?!\d)")
+_LAB = re.compile(
+    r"(?i)\b(?:laborator(?:y|ies)|labs?|diagnostics?|patholog(?:y|ies)|path\s*labs?|labor|laboratorios?|laboratoire|laborat[oó]rio|laboratuvar\w*|medlab|healthcare|clinical chemistry|hospitals?|medical cent(?:er|re))\b"
+)
+
+
+def read_metadata(pages: Sequence[Page]) -> Metadata:
+    """Read the header of the first pages; a later page only fills what is missing."""
+    found: dict[str, str] = {}
+    lines: list[list[Line]] = []
+    for page in pages[:2]:
+        page_lines = read_lines(page.words, page=page.number)
+        lines.append(page_lines)
+        for key, text in _labelled(page_lines):
+            found.setdefault(key, text)
+    first, last = _split_name(found.get("name"))
+    american = _month_first(lines)
+    dates = {
+        key: read_date(found[key], month_first=american) if key in found else None
+        for key in ("dob", "reported", "collected")
+    }
+    return Metadata(
+        patient_first_name=first,
+        patient_last_name=last,
+        dob=dates["dob"],
+        gender=_read_sex(found.get("sex")),
+        lab_name=_lab_name(lines[0]) if lines else None,
+        date_reported=dates["reported"],
+        date_collected=dates["collected"],
+        specimen_number=_read_number(found.get("specimen")),
+    )
+
+
+def _labelled(lines: Sequence[Line]) -> list[tuple[str, str]]:
+    """Label and text pairs, the text beside the label or in the cell after it."""
+    pairs: list[tuple[str, str]] = []
+    for n, line in enumerate(lines[:40]):
+        cells = [cell.text for cell in part_cells(line.words, gap=0.8)]
+        for at, cell in enumerate(cells):
+            for piece in _pieces(cell):
+                for key, pattern in _LABEL.items():
+                    match = pattern.match(piece)
+                    if not match:
+                        continue
+                    text = piece[match.end() :].strip(" :：-#")
+                    after = at + 1
+                    while not text and after < len(cells):
+                        candidate = cells[after].strip(" :：")
+                        after += 1
+                        if candidate and not _ANY_LABEL.match(candidate + ":x"[:0]):
+                            text = candidate
+                            break
+                        if _ANY_LABEL.match(cells[after - 1]):
+                            break
+                    if text and n < len(lines):
+                        pairs.append((key, text))
+                    break
+    return pairs
+
+
+def _pieces(cell: str) -> list[str]:
+    """A cell cut before each further label that it holds."""
+    cuts = [0]
+    for match in re.finditer(r"(?<=\s)(?=[A-Z][\w./& ]{1,24}\s?:)", cell):
+        if match.start() > cuts[-1]:
+            cuts.append(match.start())
+    return [
+        cell[a:b].strip() for a, b in zip(cuts, [*cuts[1:], len(cell)], strict=True)
+    ]
+
+
+def _split_name(text: str | None) -> tuple[str | None, str | None]:
+    if not text:
+        return None, None
+    name = re.split(
+        r"\s{2,}|[(\[|/;:]|\b(?:age|sex|dob|gender)\b", text, flags=re.IGNORECASE
+    )[0]
+    name = re.sub(r"[\d].*$", "", name).strip(" .,-")
+    while (shorter := _TITLE_OF_ADDRESS.sub("", name)) != name:
+        name = shorter
+    if not name or len(name) > 60 or not any(sign.isalpha() for sign in name):
+        return None, None
+    if "," in name:
+        last, _, first = name.partition(",")
+        return first.strip() or None, last.strip() or None
+    first, _, last = name.rpartition(" ")
+    return (first, last) if first else (last, None)
+
+
+def _read_sex(text: str | None) -> str | None:
+    if not text:
+        return None
+    for word in fold(text).split():
+        if word in _SEX_WORDS:
+            return _SEX_WORDS[word]
+    return None
+
+
+def _read_number(text: str | None) -> str | None:
+    if not text:
+        return None
+    first = text.split()[0].strip(".,;")
+    return first if any(sign.isdigit() for sign in first) else None
+
+
+def _month_first(pages: Sequence[Sequence[Line]]) -> bool | None:
+    """Whether number dates put the month first; None where no date tells."""
+    firsts: list[int] = []
+    seconds: list[int] = []
+    for lines in pages:
+        for line in lines:
+            for match in _NUMBERS.finditer(line.text):
+                firsts.append(int(match[1]))
+                seconds.append(int(match[2]))
+    if any(n > 12 for n in firsts):
+        return False
+    if any(n > 12 for n in seconds):
+        return True
+    return None
+
+
+def read_date(text: str, *, month_first: bool | None = None) -> str | None:
+    """The first date in a text as YYYY-MM-DD; None where the order is in doubt."""
+    if match := _ISO.search(text):
+        return _date(int(match[1]), int(match[2]), int(match[3]))
+    if match := _SPELT.search(text):
+        month = _month(match[2])
+        if month:
+            return _date(_year(match[3]), month, int(match[1]))
+    if match := _SPELT_US.search(text):
+        month = _month(match[1])
+        if month:
+            return _date(int(match[3]), month, int(match[2]))
+    if match := _NUMBERS.search(text):
+        a, b, year = int(match[1]), int(match[2]), _year(match[3])
+        if "." in match.group() or a == b:
+            month_first = False
+        if a > 12:
+            month_first = False
+        elif b > 12:
+            month_first = True
+        if month_first is None:
+            return None
+        return _date(year, a, b) if month_first else _date(year, b, a)
+    return None
+
+
+def _month(text: str) -> int | None:
+    folded = fold(text)
+    return _MONTHS.get(folded[:4]) or _MONTHS.get(folded[:3])
+
+
+def _year(text: str) -> int:
+    year = int(text)
+    if year >= 100:
+        return year
+    return 1900 + year if year > 35 else 2000 + year
+
+
+def _date(year: int, month: int, day: int) -> str | None:
+    try:
+        return date(year, month, day).isoformat()
+    except ValueError:
+        return None
+
+
+def _lab_name(lines: Sequence[Line]) -> str | None:
+    """The first line near the top that calls itself a laboratory."""
+    for n, line in enumerate(lines[:10]):
+        if read_titles(lines[n : n + 1]):
+            return None
+        for cell in line.cells:
+            text = cell.text.strip()
+            if _LAB.search(text) and ":" not in text and 1 < len(text.split()) <= 8:
+                digits = sum(1 for sign in text if sign.isdigit())
+                if digits <= 2:
+                    return text
+    return None

@@ -1,0 +1,397 @@
+"""Pages as words with boxes, read from a PDF's text layer.
+
+Knows pdfium and geometry, nothing of laboratories. A reader of pictures may produce
+the same Page and Word values; everything after this module works on those alone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as pdfium_c
+
+from .report import Point
+
+# A gap narrower than this share of the font size is kerning, wider is a blank. The
+# blank of the narrowest common text font is a quarter of its size.
+_BLANK = 0.235
+_FAINT = range(200, 250)
+_TOKEN = re.compile(r"[^\s\x00]+")
+_SOFT_HYPHENS = str.maketrans({"\x02": "-", "￾": "-", "\xad": "-"})
+_LINE_END_HYPHEN = re.compile(r"(?<=[\x02\ufffe])")
+
+
+class Word(NamedTuple):
+    """Text between blanks; the box in points from the top left of upright text."""
+
+    text: str
+    x0: float
+    top: float
+    x1: float
+    bottom: float
+    size: float
+    bold: bool = False
+    red: bool = False
+
+    @property
+    def middle(self) -> float:
+        return (self.top + self.bottom) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page, number from 1, its size as shown, and its upright words.
+
+    `turn` is how far, in quarter turns clockwise, the upright text must be turned to
+    lie as the page is shown; 0 for nearly every page. `legible` is False where
+    the page carries marks but no text that means anything.
+    """
+
+    number: int
+    width: float
+    height: float
+    words: tuple[Word, ...]
+    turn: int = 0
+    legible: bool = True
+
+    def shown(self, x: float, y: float) -> Point:
+        """A place in the upright text as a place on the page as it is shown."""
+        match self.turn:
+            case 1:
+                x, y = self.width - y, x
+            case 2:
+                x, y = self.width - x, self.height - y
+            case 3:
+                x, y = y, self.height - x
+        return Point(round(x, 2), round(y, 2))
+
+
+class _Look(NamedTuple):
+    """What all characters of one text object share."""
+
+    size: float
+    bold: bool
+    red: bool
+    faint: bool
+    angle: float
+
+
+def read_pages(path: Path) -> tuple[Page, ...]:
+    """Read every page of a PDF that intake has accepted."""
+    document = pdfium.PdfDocument(path)
+    try:
+        return tuple(_read_page(document, index) for index in range(len(document)))
+    finally:
+        document.close()
+
+
+def _read_page(document: pdfium.PdfDocument, index: int) -> Page:
+    page = document[index]
+    try:
+        text_page = page.get_textpage()
+        try:
+            reader = _TextReader(text_page.raw, page.get_bbox())
+            words, quarter, legible = reader.read()
+        finally:
+            text_page.close()
+        width, height = page.get_size()
+        rotation = page.get_rotation() // 90
+        return Page(
+            number=index + 1,
+            width=width,
+            height=height,
+            words=words,
+            turn=(rotation - quarter) % 4,
+            legible=legible,
+        )
+    finally:
+        page.close()
+
+
+def _plain(function: object, *arguments: type) -> Callable[..., int | None]:
+    """The same pdfium function, answering an address as a plain integer.
+
+    The binding makes an object of each pointer, which costs more than the call.
+    """
+    address = ctypes.cast(function, ctypes.c_void_p).value  # type: ignore[arg-type]
+    kind = ctypes.CFUNCTYPE(ctypes.c_void_p, *arguments)
+    return kind(address)  # type: ignore[arg-type]
+
+
+_text_object = _plain(pdfium_c.FPDFText_GetTextObject, ctypes.c_void_p, ctypes.c_int)
+_object_font = _plain(pdfium_c.FPDFTextObj_GetFont, ctypes.c_void_p)
+
+
+class _TextReader:
+    """Walks one text page. Calls into pdfium per token, not per character."""
+
+    def __init__(
+        self,
+        raw: pdfium_c.FPDF_TEXTPAGE,
+        bounds: tuple[float, float, float, float],
+    ) -> None:
+        self._raw = raw
+        self._left, self._bottom, self._right, self._top = bounds
+        self._rect = pdfium_c.FS_RECTF()
+        self._rect_ref = ctypes.byref(self._rect)
+        self._handle = ctypes.cast(raw, ctypes.c_void_p)
+        self._matrix = pdfium_c.FS_MATRIX()
+        self._matrix_ref = ctypes.byref(self._matrix)
+        self._colour = tuple(ctypes.c_uint() for _ in range(4))
+        self._bold_fonts: dict[int | None, bool] = {}
+        self._looks: dict[int, _Look] = {}
+
+    def read(self) -> tuple[tuple[Word, ...], int, bool]:
+        """The words, the quarter turns of the text, and whether it is legible."""
+        text = self._text()
+        tokens: list[tuple[str, int, int, _Look]] = []
+        weights: Counter[int] = Counter()
+        for match in _TOKEN.finditer(text):
+            for start, end, owner in self._pieces(match):
+                look = self._look(start, owner)
+                tokens.append((text[start:end], start, end, look))
+                weights[round(math.degrees(look.angle) / 90) % 4] += end - start
+        if not tokens:
+            return (), 0, True
+        quarter = weights.most_common(1)[0][0]
+        upright = quarter * math.pi / 2
+        words = [
+            (self._word(token, start, end, look, quarter), look.faint)
+            for token, start, end, look in tokens
+            if abs(math.remainder(look.angle - upright, math.tau)) < 0.035
+        ]
+        kept = _without_watermarks(words)
+        return tuple(_join_kerned(kept)), quarter, _is_legible(text)
+
+    def _text(self) -> str:
+        count = pdfium_c.FPDFText_CountChars(self._raw)
+        if count <= 0:
+            return ""
+        units = (ctypes.c_ushort * (count + 1))()
+        written = pdfium_c.FPDFText_GetText(self._raw, 0, count, units) - 1
+        if written == count:
+            return "".join(map(chr, units[:count]))
+        # pdfium left characters out: ask one by one, so that indices agree.
+        codes = [pdfium_c.FPDFText_GetUnicode(self._raw, n) for n in range(count)]
+        return "".join(chr(code) if code < 0x110000 else " " for code in codes)
+
+    def _pieces(self, match: re.Match[str]) -> list[tuple[int, int, int]]:
+        """Start, end and text object; split where another object starts apart."""
+        start, end = match.span()
+        token = match.group()
+        cuts = [start, end]
+        if "\x02" in token or "\ufffe" in token:
+            cuts = [start]
+            for part in _LINE_END_HYPHEN.split(token):
+                cuts.append(cuts[-1] + len(part))
+        pieces: list[tuple[int, int, int]] = []
+        for first, past in pairwise(cuts):
+            owner = self._object(first)
+            if past - first == 1 or owner == self._object(past - 1):
+                pieces.append((first, past, owner))
+            else:
+                pieces.extend(self._split_objects(first, past))
+        return pieces
+
+    def _split_objects(self, start: int, end: int) -> list[tuple[int, int, int]]:
+        pieces = []
+        begin = start
+        opened = owner = self._object(start)
+        for n in range(start + 1, end):
+            current = self._object(n)
+            if current == owner:
+                continue
+            _, _, x1, y1, height = self._box(n - 1)
+            nx0, _, _, ny1, _ = self._box(n)
+            before, after = self._look(n - 1, owner), self._look(n, current)
+            owner = current
+            size = min(before.size, after.size) or height
+            level = abs(ny1 - y1) < 0.1 * size and before.size == after.size
+            if level and -0.3 * size < nx0 - x1 < 0.15 * size:
+                continue
+            pieces.append((begin, n, opened))
+            begin, opened = n, current
+        pieces.append((begin, end, opened))
+        return pieces
+
+    def _object(self, index: int) -> int:
+        return _text_object(self._handle, index) or 0
+
+    def _box(self, index: int) -> tuple[float, float, float, float, float]:
+        pdfium_c.FPDFText_GetLooseCharBox(self._raw, index, self._rect_ref)
+        rect = self._rect
+        top, bottom = rect.top, rect.bottom
+        return rect.left, top, rect.right, bottom, top - bottom
+
+    def _look(self, index: int, owner: int) -> _Look:
+        known = self._looks.get(owner)
+        if known is None or owner == 0:
+            known = self._looks[owner] = self._read_look(index, owner)
+        return known
+
+    def _read_look(self, index: int, owner: int) -> _Look:
+        matrix = self._matrix
+        size = pdfium_c.FPDFText_GetFontSize(self._raw, index)
+        angle = 0.0
+        if pdfium_c.FPDFText_GetMatrix(self._raw, index, self._matrix_ref):
+            size *= math.hypot(matrix.b, matrix.d) or 1
+            angle = math.atan2(matrix.b, matrix.a)
+        if size < 1:
+            size = max(self._box(index)[4], 1)
+        pdfium_c.FPDFText_GetFillColor(self._raw, index, *self._colour)
+        red, green, blue, alpha = (part.value for part in self._colour)
+        grey = (3 * red + 6 * green + blue) // 10
+        level = max(red, green, blue) - min(red, green, blue) < 60
+        return _Look(
+            size,
+            self._is_bold(index, owner),
+            red > 150 and green < 110 and blue < 110,
+            (grey in _FAINT and level) or alpha < 110,
+            angle,
+        )
+
+    def _is_bold(self, index: int, owner: int) -> bool:
+        font = _object_font(owner) if owner else None
+        known = self._bold_fonts.get(font)
+        if known is not None and font is not None:
+            return known
+        bold = pdfium_c.FPDFText_GetFontWeight(self._raw, index) >= 600
+        flags = ctypes.c_int()
+        length = pdfium_c.FPDFText_GetFontInfo(self._raw, index, None, 0, flags)
+        if not bold and length > 0:
+            name = ctypes.create_string_buffer(length)
+            pdfium_c.FPDFText_GetFontInfo(self._raw, index, name, length, flags)
+            bold = b"bold" in name.value.lower()
+        self._bold_fonts[font] = bold
+        return bold
+
+    def _word(self, text: str, start: int, end: int, look: _Look, quarter: int) -> Word:
+        left, top, right, bottom, _ = self._box(start)
+        if end - start > 1:
+            left2, top2, right2, bottom2, _ = self._box(end - 1)
+            left, right = min(left, left2), max(right, right2)
+            top, bottom = max(top, top2), min(bottom, bottom2)
+        match quarter:
+            case 0:
+                box = (
+                    left - self._left,
+                    self._top - top,
+                    right - self._left,
+                    self._top - bottom,
+                )
+            case 1:
+                box = (
+                    bottom - self._bottom,
+                    left - self._left,
+                    top - self._bottom,
+                    right - self._left,
+                )
+            case 2:
+                box = (
+                    self._right - right,
+                    bottom - self._bottom,
+                    self._right - left,
+                    top - self._bottom,
+                )
+            case _:
+                box = (
+                    self._top - top,
+                    self._right - right,
+                    self._top - bottom,
+                    self._right - left,
+                )
+        if not text.isascii() or "\x02" in text:
+            text = text.translate(_SOFT_HYPHENS)
+            text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return Word(text, *box, look.size, look.bold, look.red)
+
+
+def _without_watermarks(words: list[tuple[Word, bool]]) -> list[Word]:
+    """Leave out large faint words, and faint words that lie over others."""
+    if not words:
+        return []
+    usual = median(word.size for word, _ in words)
+    solid = [word for word, faint in words if not faint]
+    kept = []
+    for word, faint in words:
+        if word.size > 2.2 * usual and _covers_lines(word, solid):
+            continue
+        if faint and solid and (word.size > 1.3 * usual or _overlaps(word, solid)):
+            continue
+        kept.append(word)
+    return kept
+
+
+def _covers_lines(word: Word, others: list[Word]) -> bool:
+    """Whether a large word lies over at least two smaller ones."""
+    inside = 0
+    for other in others:
+        if other.size * 1.5 < word.size and _touch(word, other):
+            inside += 1
+    return inside >= 2
+
+
+def _overlaps(word: Word, others: list[Word]) -> bool:
+    return any(other is not word and _touch(word, other) for other in others)
+
+
+def _touch(a: Word, b: Word) -> bool:
+    wide = min(a.x1, b.x1) - max(a.x0, b.x0)
+    high = min(a.bottom, b.bottom) - max(a.top, b.top)
+    return wide > 1 and high > 0.35 * min(a.bottom - a.top, b.bottom - b.top)
+
+
+def _join_kerned(words: list[Word]) -> list[Word]:
+    """Join neighbours in the stream that only kerning holds apart.
+
+    A raised digit after a ten is its exponent and gets a caret, which is how it
+    would be typed on one line.
+    """
+    joined: list[Word] = []
+    for word in words:
+        last = joined[-1] if joined else None
+        if last is None or not _belongs(last, word):
+            joined.append(word)
+            continue
+        text = last.text + word.text
+        if _is_raised(last, word):
+            if not last.text.endswith("10"):
+                joined.append(word)
+                continue
+            text = f"{last.text}^{word.text}"
+        size, bold, red = last.size, last.bold, last.red
+        top, bottom = min(last.top, word.top), max(last.bottom, word.bottom)
+        joined[-1] = Word(text, last.x0, top, word.x1, bottom, size, bold, red)
+    return joined
+
+
+def _belongs(last: Word, word: Word) -> bool:
+    gap = word.x0 - last.x1
+    if not -0.3 * last.size < gap < _BLANK * min(last.size, word.size):
+        return False
+    return abs(last.middle - word.middle) < 0.5 * last.size
+
+
+def _is_raised(last: Word, word: Word) -> bool:
+    return word.size < 0.85 * last.size and word.bottom < last.bottom - 0.1 * last.size
+
+
+def _is_legible(text: str) -> bool:
+    """Tell text from glyph numbers: private-use and unmapped signs, control codes."""
+    signs = [sign for sign in text if not sign.isspace()]
+    if len(signs) < 20:
+        return True
+    odd = sum(
+        1 for sign in signs if "\ue000" <= sign <= "\uf8ff" or sign < " " or sign == "�"
+    )
+    return odd < 0.2 * len(signs)

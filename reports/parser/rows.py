@@ -1,0 +1,698 @@
+"""Result rows found on the pages: which lines are results, and their parts.
+
+Walks the lines of each page, table by table. A line counts as a result by evidence
+from several sides (its name, the form of its value, a unit, a range, its place in the
+column); explanation tables, header lines and prose are left out. What the texts mean
+is read elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from .columns import Strip, cut_line, lay_strips
+from .fields import (
+    Fields,
+    split_range_flag,
+    split_value,
+    text_of,
+    type_cells,
+    unit_in_range,
+)
+from .lines import Line, clip_lines, part_cells, read_lines
+from .names import (
+    has_letters,
+    heads_explanation,
+    is_administrative,
+    is_category,
+    is_method,
+    is_prose,
+    opens_explanation,
+    specimen_in,
+)
+from .pages import Page, Word
+from .ranges import is_expected_finding, is_plain_range, looks_like_range
+from .report import SampleType
+from .titles import Role, Title, read_titles
+from .units import looks_like_units
+from .values import is_blank, is_flag, is_numeric_value, is_value, is_worded_value
+
+# How the parser asks whether a name is that of a known test.
+KnownName = Callable[[str, "str | None", str, "str | None", "SampleType | None"], bool]
+
+_LEADING_MARK = re.compile(r"^(?:[*#†‡•▪●◦»>]+|\{\s*#\s*\}|\[[HL*]\])\s*")
+_TRAILING_MARK = re.compile(r"[\s:.…_*#]+$|\s*\.{3,}$")
+_WRAP_END = re.compile(r"[-–(/,&+]$|\b(?:and|of|with|to|for|by|in)$", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Row:
+    """One result while it is being put together; texts as printed."""
+
+    page: int
+    name: list[Word]
+    fields: Fields
+    line: Line
+    panel: str | None = None
+    specimen: SampleType | None = None
+    titled: bool = True
+    score: float = 0.0
+    name_text: str = ""
+    columns: dict[Role, list[Word]] = field(default_factory=dict)
+
+    @property
+    def test_name(self) -> str:
+        return self.name_text or clean_name(text_of(self.name))
+
+
+def clean_name(text: str) -> str:
+    """A printed name without marks before it and leaders after it."""
+    plain = text.strip()
+    previous = None
+    while plain != previous:
+        previous = plain
+        plain = _LEADING_MARK.sub("", plain)
+        plain = _TRAILING_MARK.sub("", plain).strip()
+    return plain
+
+
+def find_rows(pages: Sequence[Page], *, is_known: KnownName) -> list[Row]:
+    """All result rows in reading order."""
+    walker = _Walker(is_known)
+    for page in pages:
+        walker.walk_page(page)
+    return walker.rows
+
+
+class _Walker:
+    """Carries what one page hands to the next: columns, panel, specimen."""
+
+    def __init__(self, is_known: KnownName) -> None:
+        self._is_known = is_known
+        self.rows: list[Row] = []
+        self._titles: tuple[Title, ...] = ()
+        self._panel: str | None = None
+        self._specimen: SampleType | None = None
+        self._seen_titles = False
+
+    def walk_page(self, page: Page) -> None:
+        lines = read_lines(page.words, page=page.number)
+        tables = _find_tables(lines)
+        start = tables[0].start if tables else len(lines)
+        if self._titles:
+            self._walk_titled(self._titles, lines[:start], page, carried=True)
+        elif not tables:
+            self._walk_untitled(lines, page)
+        elif start > 0:
+            self._note_panel_above(lines[:start])
+        for n, table in enumerate(tables):
+            end = tables[n + 1].start if n + 1 < len(tables) else len(lines)
+            self._titles = table.titles
+            body = lines[table.end : end]
+            self._note_panel_above(lines[max(0, table.start - 6) : table.start])
+            self._walk_titled(table.titles, body, page, carried=False)
+
+    def _note_panel_above(self, lines: Sequence[Line]) -> None:
+        """The heading nearest above a table names its panel."""
+        for line in reversed(lines[-5:]):
+            if _is_heading(line):
+                self._open_panel(line.text)
+                return
+
+    def _open_panel(self, text: str) -> None:
+        self._panel = clean_name(text)
+        self._specimen = specimen_in(text)
+
+    def _walk_titled(
+        self,
+        titles: tuple[Title, ...],
+        lines: Sequence[Line],
+        page: Page,
+        *,
+        carried: bool,
+    ) -> None:
+        if not lines:
+            return
+        strips = lay_strips(titles, lines, width=page.width)
+        for strip in strips:
+            own = lines
+            if len(strips) > 1:
+                own = clip_lines(lines, left=strip.left, right=strip.right)
+            self._walk_strip(strip, own, carried=carried)
+
+    def _walk_strip(
+        self, strip: Strip, lines: Sequence[Line], *, carried: bool
+    ) -> None:
+        table = _TableReader(self, strip, carried=carried)
+        table.read(lines)
+        self.rows.extend(table.rows)
+
+    def _walk_untitled(self, lines: Sequence[Line], page: Page) -> None:
+        reader = _LooseReader(self)
+        reader.read(lines)
+        self.rows.extend(reader.rows)
+
+    def known(self, name: str, fields: Fields) -> bool:
+        return self._is_known(
+            name, fields.units, fields.value, self._panel, self._specimen
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Column titles and the lines they take; the end is excluded."""
+
+    titles: tuple[Title, ...]
+    start: int
+    end: int
+
+
+def _find_tables(lines: Sequence[Line]) -> list[_Table]:
+    tables: list[_Table] = []
+    n = 0
+    while n < len(lines):
+        best: tuple[int, tuple[Title, ...], int] | None = None
+        for depth in (1, 2, 3):
+            group = lines[n : n + depth]
+            if len(group) < depth or not _are_close(group):
+                break
+            if depth > 1 and any(c.isdigit() for c in group[-1].text):
+                break
+            titles = read_titles(group)
+            if titles:
+                worth = len({t.role for t in titles} - {Role.OTHER}) * 10 + len(titles)
+                if best is None or worth > best[0]:
+                    best = (worth, titles, depth)
+        if best is None:
+            n += 1
+            continue
+        tables.append(_Table(best[1], n, n + best[2]))
+        n += best[2]
+    return tables
+
+
+def _are_close(lines: Sequence[Line]) -> bool:
+    return all(
+        b.middle - a.middle < 2.0 * max(a.size, b.size)
+        for a, b in zip(lines, lines[1:], strict=False)
+    )
+
+
+def _is_heading(line: Line) -> bool:
+    """A short line of words alone: a section or a panel, not a sentence."""
+    text = line.text
+    if len(line.cells) > 2 or len(line.words) > 9 or not has_letters(text):
+        return False
+    if ":" in text.rstrip(": ") and specimen_in(text) is None:
+        return False
+    plain = clean_name(text)
+    if is_administrative(plain) or opens_explanation(text) or is_prose(text):
+        return False
+    if is_category(plain):
+        return False
+    digits = sum(1 for sign in text if sign.isdigit())
+    return digits <= 3
+
+
+class _TableReader:
+    """Reads the lines under one table's titles."""
+
+    def __init__(self, walker: _Walker, strip: Strip, *, carried: bool) -> None:
+        self._walker = walker
+        self._strip = strip
+        self._carried = carried
+        self.rows: list[Row] = []
+        self._pending: list[tuple[Line, list[Word]]] = []
+        self._explaining = False
+        self._value_edges: list[tuple[float, float]] = []
+        self._sizes: list[float] = []
+
+    def read(self, lines: Sequence[Line]) -> None:
+        for line in lines:
+            self._read_line(line)
+
+    def _read_line(self, line: Line) -> None:
+        if opens_explanation(line.text) and not self._is_sure(line):
+            self._explaining = True
+            self._pending.clear()
+            return
+        if self._is_spread_text(line):
+            self._pending.clear()
+            if is_prose(line.text):
+                self._explaining = True
+            return
+        parts = self._cut(line)
+        if parts.get(Role.VALUE):
+            if self._read_row(line, parts):
+                return
+            self._pending.clear()
+            return
+        self._read_rest(line, parts)
+
+    def _cut(self, line: Line) -> dict[Role, list[Word]]:
+        parts: dict[Role, list[Word]] = {}
+        for column, words in zip(
+            self._strip.columns, cut_line(line, self._strip), strict=True
+        ):
+            if not words:
+                continue
+            if column.role is Role.VALUE and Role.VALUE in parts:
+                if is_blank(text_of(parts[Role.VALUE])):
+                    parts[Role.VALUE] = words
+                continue
+            if column.role is Role.NAME and Role.NAME in parts:
+                continue
+            parts.setdefault(column.role, []).extend(words)
+        return parts
+
+    def _is_spread_text(self, line: Line) -> bool:
+        """A sentence written across the columns."""
+        for cell in line.cells:
+            if len(cell.words) < 6:
+                continue
+            crossed = sum(
+                1
+                for column in self._strip.columns[1:]
+                if cell.x0 < column.left - 1 and cell.x1 > column.left + 1
+            )
+            if crossed >= 2 or (crossed and is_prose(cell.text)):
+                return True
+        return False
+
+    def _is_sure(self, line: Line) -> bool:
+        parts = self._cut(line)
+        value = text_of(parts.get(Role.VALUE, []))
+        return bool(value) and is_value(value) and Role.RANGE in parts
+
+    def _read_row(self, line: Line, parts: dict[Role, list[Word]]) -> bool:
+        fields = self._read_fields(parts)
+        name_words = parts.get(Role.NAME, [])
+        if fields is None:
+            return False
+        if not name_words:
+            return self._read_nameless(line, fields)
+        name_words, flag = _split_name_flag(name_words)
+        row = Row(line.page, name_words, fields, line, columns=parts)
+        if flag and fields.flag is None:
+            row.fields = _with_flag(fields, flag)
+        return self._judge(row)
+
+    def _read_nameless(self, line: Line, fields: Fields) -> bool:
+        """A value beside a name printed over two lines, or more of the last value."""
+        if self._pending:
+            above, words = self._pending[-1]
+            if line.middle - above.middle < 1.6 * line.size and len(words) < 9:
+                row = Row(line.page, list(words), fields, line)
+                self._pending.pop()
+                return self._judge(row)
+        if self.rows and is_worded_value(fields.value):
+            last = self.rows[-1]
+            joined = f"{last.fields.value} {fields.value}"
+            near = line.middle - last.line.middle < 1.5 * line.size
+            if near and not is_numeric_value(last.fields.value) and is_value(joined):
+                last.fields = _with_value(last.fields, joined, fields.value_words)
+                return True
+        return False
+
+    def _judge(self, row: Row) -> bool:
+        """Take the row if enough speaks for it."""
+        name = row.test_name
+        if not _may_name_a_test(name):
+            return False
+        fields = row.fields
+        if is_blank(fields.value):
+            self._pending.clear()
+            return True
+        score = self._score(row)
+        needed = 6.0 if self._explaining or self._carried and not self.rows else 4.0
+        if score < needed:
+            wrapped = self._with_pending(row)
+            if wrapped is None or self._score(wrapped) < needed:
+                return False
+            row = wrapped
+        else:
+            row = self._with_pending(row) or row
+        row.score = self._score(row)
+        row.panel = self._walker._panel
+        row.specimen = self._walker._specimen
+        if row.columns.get(Role.SPECIMEN):
+            row.specimen = specimen_in(text_of(row.columns[Role.SPECIMEN]))
+        self._explaining = False
+        self._pending.clear()
+        self.rows.append(row)
+        words = fields.value_words
+        self._value_edges.append((words[0].x0, words[-1].x1))
+        self._sizes.append(row.line.size)
+        return True
+
+    def _score(self, row: Row) -> float:
+        fields = row.fields
+        score = 0.0
+        if is_numeric_value(fields.value):
+            score += 2
+        elif is_worded_value(fields.value):
+            score += 1.5
+        elif len(fields.value.split()) > 8:
+            return 0
+        if fields.units and looks_like_units(fields.units):
+            score += 2
+        if fields.range and looks_like_range(fields.range):
+            score += 2
+        elif fields.range:
+            score += 1
+        if self._is_aligned(row):
+            score += 1
+        if score >= 1 and self._walker.known(row.test_name, fields):
+            score += 2.5
+        if is_prose(row.test_name):
+            score -= 3
+        if self._sizes and abs(row.line.size - self._sizes[0]) > 1.2:
+            score -= 1
+        return score
+
+    def _is_aligned(self, row: Row) -> bool:
+        if not self._value_edges or not row.fields.value_words:
+            return False
+        words = row.fields.value_words
+        x0, x1 = words[0].x0, words[-1].x1
+        return any(
+            abs(x0 - a) < 2 or abs(x1 - b) < 2 or abs((x0 + x1) - (a + b)) < 4
+            for a, b in self._value_edges[-12:]
+        )
+
+    def _with_pending(self, row: Row) -> Row | None:
+        """The row with the start of its name taken from the line above, if it wraps."""
+        if not self._pending:
+            return None
+        above, words = self._pending[-1]
+        if row.line.middle - above.middle > 1.5 * row.line.size:
+            return None
+        first, second = text_of(words), text_of(row.name)
+        if abs(above.size - row.line.size) > 0.6:
+            return None
+        opened = first.count("(") > first.count(")")
+        flows = opened or _WRAP_END.search(first) or second[:1].islower()
+        if not flows:
+            whole = clean_name(f"{first} {second}")
+            flows = not self._walker.known(
+                row.test_name, row.fields
+            ) and self._walker.known(whole, row.fields)
+        if not flows:
+            return None
+        joined = Row(
+            row.page, [*words, *row.name], row.fields, row.line, columns=row.columns
+        )
+        joined.name_text = _join_wrapped(clean_name(first), clean_name(second))
+        return joined
+
+    def _read_fields(self, parts: dict[Role, list[Word]]) -> Fields | None:
+        words = parts[Role.VALUE]
+        value, units, flag, spread = split_value(text_of(words))
+        value_words = tuple(words)
+        if not is_value(value) and not is_blank(value) and len(words) > 1:
+            # A flag or another column's text may stand beside the value.
+            for n in range(len(words) - 1, 0, -1):
+                head, rest = text_of(words[:n]), text_of(words[n:])
+                if is_value(head) and (is_flag(rest) or looks_like_units(rest)):
+                    value, value_words = head, tuple(words[:n])
+                    if is_flag(rest):
+                        flag = rest
+                    else:
+                        units = rest
+                    break
+        if units or spread:
+            value_words = tuple(words[:1])
+        unit_words = tuple(parts.get(Role.UNIT, ()))
+        printed_unit = text_of(unit_words)
+        range_words = tuple(parts.get(Role.RANGE, ()))
+        printed_range = text_of(range_words)
+        if self._strip.has(Role.LOW) and not printed_range:
+            ends = [text_of(parts.get(role, [])) for role in (Role.LOW, Role.HIGH)]
+            range_words = (*parts.get(Role.LOW, ()), *parts.get(Role.HIGH, ()))
+            printed_range = " - ".join(filter(None, ends))
+        if printed_unit and is_blank(printed_unit):
+            printed_unit, unit_words = "", ()
+        if printed_range and not looks_like_units(printed_unit):
+            printed_unit, printed_range = printed_unit, printed_range
+        if not printed_range and printed_unit and is_plain_range(printed_unit):
+            printed_range, range_words = printed_unit, unit_words
+            printed_unit, unit_words = "", ()
+        if printed_unit:
+            units = printed_unit
+        elif units:
+            unit_words = tuple(words[1:])
+        if printed_range:
+            printed_range, after = split_range_flag(printed_range)
+            flag = flag or after
+        if not printed_range and spread:
+            printed_range, range_words = spread, tuple(words[1:])
+        flag_text = text_of(parts.get(Role.FLAG, []))
+        if flag is None and flag_text and is_flag(flag_text):
+            flag = flag_text.strip("()[] ")
+        if not units and printed_range:
+            head, _, rest = printed_range.partition(" ")
+            inside = unit_in_range(printed_range)
+            if inside:
+                units, unit_words = inside, range_words
+            elif looks_like_units(head) and looks_like_range(rest):
+                units, unit_words = head, range_words[:1]
+                printed_range, range_words = rest, range_words[1:]
+        return Fields(
+            value=value,
+            units=units or None,
+            range=None
+            if is_blank(printed_range) and printed_range != "-"
+            else printed_range,
+            flag=flag,
+            method=text_of(parts.get(Role.METHOD, [])) or None,
+            value_words=value_words,
+            units_words=unit_words if units else (),
+            range_words=range_words,
+        )
+
+    def _read_rest(self, line: Line, parts: dict[Role, list[Word]]) -> None:
+        """A line without a value: more of a name, a range or a unit, or a heading."""
+        name_words = parts.get(Role.NAME, [])
+        others = {role for role in parts if role is not Role.NAME}
+        last = self.rows[-1] if self.rows else None
+        near = (
+            last is not None
+            and not self._explaining
+            and last.page == line.page
+            and line.middle - _bottom_of(last).middle < 1.7 * line.size
+        )
+        if near and last is not None:
+            continued = self._continue_row(last, line, parts, name_words, others)
+            if continued:
+                return
+        if name_words and not others:
+            text = text_of(name_words)
+            if is_method(text) and last is not None:
+                return
+            if _is_heading(line):
+                self._note_heading(line)
+            self._pending.append((line, name_words))
+            return
+        if not name_words or heads_explanation(line.text):
+            if heads_explanation(line.text) and len(line.cells) > 1:
+                self._explaining = True
+        self._pending.clear()
+
+    def _note_heading(self, line: Line) -> None:
+        text = line.text
+        upper = text.upper() == text
+        bold = all(word.bold for word in line.words)
+        if upper or bold or specimen_in(text) is not None or len(line.words) <= 4:
+            self._walker._open_panel(text)
+            if upper or bold:
+                self._explaining = False
+
+    def _continue_row(
+        self,
+        last: Row,
+        line: Line,
+        parts: dict[Role, list[Word]],
+        name_words: list[Word],
+        others: set[Role],
+    ) -> bool:
+        took = False
+        if Role.RANGE in parts and not (others - {Role.RANGE, Role.UNIT, Role.METHOD}):
+            if name_words and not self._is_wrapped_name(last, line, name_words):
+                return False
+            words = parts[Role.RANGE]
+            if last.fields.range or not last.fields.range_words:
+                text = " ".join(filter(None, (last.fields.range, text_of(words))))
+                last.fields = _with_range(last.fields, text, words)
+                took = True
+        if Role.UNIT in parts and not (others - {Role.RANGE, Role.UNIT, Role.METHOD}):
+            words = parts[Role.UNIT]
+            unit = last.fields.units or ""
+            glued, spaced = f"{unit}{text_of(words)}", f"{unit} {text_of(words)}"
+            text = glued if looks_like_units(glued) else spaced
+            if unit and len(words) == 1 and looks_like_units(text.strip()):
+                last.fields = _with_units(last.fields, text.strip(), words)
+                took = True
+        if name_words and (took or not others or others == {Role.METHOD}):
+            if self._is_wrapped_name(last, line, name_words):
+                last.name_text = _join_wrapped(
+                    last.test_name, clean_name(text_of(name_words))
+                )
+                last.name = [*last.name, *name_words]
+                took = True
+        if took:
+            last.line = _stretch(last.line, line)
+        return took
+
+    def _is_wrapped_name(self, last: Row, line: Line, words: list[Word]) -> bool:
+        text = text_of(words)
+        if abs(last.line.size - line.size) > 0.6 or is_method(text):
+            return False
+        if opens_explanation(text) or is_prose(text) or len(words) > 6:
+            return False
+        if words[0].bold != last.name[0].bold:
+            return False
+        if words[0].x0 < last.name[0].x0 - 2:
+            return False
+        before = last.test_name
+        if before.count("(") > before.count(")") or _WRAP_END.search(before):
+            return True
+        if text[:1].islower() or text.startswith(("(", "-", "/", "&")):
+            return True
+        known_before = self._walker.known(before, last.fields)
+        whole = f"{before} {clean_name(text)}"
+        return not known_before and self._walker.known(whole, last.fields)
+
+
+class _LooseReader:
+    """Reads lines of a page without column titles, by the form of their cells."""
+
+    def __init__(self, walker: _Walker) -> None:
+        self._walker = walker
+        self.rows: list[Row] = []
+
+    def read(self, lines: Sequence[Line]) -> None:
+        candidates: list[tuple[Line, Row | None]] = [
+            (line, self._candidate(line)) for line in lines
+        ]
+        edges = [
+            (row.fields.value_words[0].x0, row.fields.value_words[-1].x1)
+            for _, row in candidates
+            if row is not None
+        ]
+        explaining = False
+        for line, row in candidates:
+            if row is None:
+                if opens_explanation(line.text) or heads_explanation(line.text):
+                    explaining = True
+                elif _is_heading(line):
+                    self._walker._open_panel(line.text)
+                    explaining = False
+                continue
+            known = self._walker.known(row.test_name, row.fields)
+            score = self._score(row, edges, known=known)
+            if opens_explanation(line.text) and not known:
+                explaining = True
+                continue
+            if score >= (7.0 if explaining else 5.0):
+                row.score = score
+                row.panel = self._walker._panel
+                row.specimen = self._walker._specimen
+                self.rows.append(row)
+
+    def _candidate(self, line: Line) -> Row | None:
+        if is_prose(line.text) or len(line.words) < 2 or len(line.words) > 22:
+            return None
+        words = list(line.words)
+        while words and is_flag(words[0].text):
+            words = words[1:]
+        best: tuple[float, Row] | None = None
+        for n in range(1, len(words)):
+            if not _may_start_value(words[n].text):
+                continue
+            name = clean_name(text_of(words[:n]))
+            if not _may_name_a_test(name):
+                continue
+            cells = [list(cell.words) for cell in part_cells(words[n:], gap=0.6)]
+            fields = type_cells(cells)
+            if fields is None:
+                continue
+            gap = (words[n].x0 - words[n - 1].x1) / max(words[n].size, 1)
+            worth = min(gap, 4.0) + 3 * bool(fields.units) + 3 * bool(fields.range)
+            if best is None or worth > best[0]:
+                row = Row(line.page, words[:n], fields, line, titled=False)
+                best = (worth, row)
+        return best[1] if best else None
+
+    def _score(
+        self, row: Row, edges: Iterable[tuple[float, float]], *, known: bool
+    ) -> float:
+        fields = row.fields
+        score = 2.0 if is_numeric_value(fields.value) else 1.5
+        if fields.units and looks_like_units(fields.units):
+            score += 2
+        if fields.range:
+            score += 2
+        if known:
+            score += 2
+        x0, x1 = fields.value_words[0].x0, fields.value_words[-1].x1
+        aligned = sum(1 for a, b in edges if abs(x0 - a) < 2 or abs(x1 - b) < 2)
+        return score + (1 if aligned > 1 else 0)
+
+
+def _may_start_value(text: str) -> bool:
+    return bool(re.match(r"[<>≤≥(\[+-]*\s*\d|[<>≤≥]$", text)) or is_worded_value(text)
+
+
+def _may_name_a_test(name: str) -> bool:
+    if not has_letters(name) or len(name) > 90:
+        return False
+    if is_administrative(name) or is_category(name):
+        return False
+    return not (is_expected_finding(name) or is_flag(name)) or len(name) <= 2
+
+
+def _split_name_flag(words: list[Word]) -> tuple[list[Word], str | None]:
+    """Part a mark printed before or after the name."""
+    if len(words) > 1 and re.fullmatch(r"[*#↑↓▲▼]+|\[[HLA]\]|[HL]", words[0].text):
+        return words[1:], words[0].text.strip("[]")
+    if len(words) > 1 and re.fullmatch(r"[*#↑↓▲▼]+|\([HL]\)|\[[HL]\]", words[-1].text):
+        return words[:-1], words[-1].text.strip("()[]")
+    match = re.match(r"([*#]+)\w", words[0].text)
+    return words, match[1] if match else None
+
+
+def _join_wrapped(first: str, second: str) -> str:
+    return f"{first} {second}"
+
+
+def _bottom_of(row: Row) -> Line:
+    return row.line
+
+
+def _stretch(line: Line, below: Line) -> Line:
+    """The line moved down to where its row ends, so that the next one is near."""
+    return Line(line.page, line.words, line.cells, below.top, below.bottom, line.size)
+
+
+def _with_flag(fields: Fields, flag: str) -> Fields:
+    return _replace(fields, flag=flag)
+
+
+def _with_value(fields: Fields, value: str, words: tuple[Word, ...]) -> Fields:
+    return _replace(fields, value=value, value_words=(*fields.value_words, *words))
+
+
+def _with_range(fields: Fields, text: str, words: list[Word]) -> Fields:
+    return _replace(fields, range=text, range_words=(*fields.range_words, *words))
+
+
+def _with_units(fields: Fields, text: str, words: list[Word]) -> Fields:
+    return _replace(fields, units=text, units_words=(*fields.units_words, *words))
+
+
+def _replace(fields: Fields, **changes: object) -> Fields:
+    from dataclasses import replace
+
+    return replace(fields, **changes)  # type: ignore[arg-type]

@@ -1,0 +1,105 @@
+"""Whether a document is a lab report that can be read at all.
+
+Judges whole documents: script and language, a shop's bill or a doctor's letter, and
+whether the rows found carry enough to be believed.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from .pages import Page
+from .report import FailureReason, ParsedResult
+from .ranges import looks_like_range
+from .titles import fold
+from .units import looks_like_units
+
+_ENGLISH = frozenset(
+    "the of and in to for is are with by not or be this from on as at test result results "
+    "report patient date name age sex normal range reference page laboratory blood value units "
+    "unit sample collected received total experience education school invoice amount exam".split()
+)
+_FOREIGN = frozenset(
+    "der die das und ist nicht mit von für den dem ein eine el la los las de del y que en por una "
+    "le les des et est dans pour du au une il lo gli di che e per con non un os da do na em com para "
+    "ve bir bu ile için het een van voor niet och att det som på i är w z na się jest "
+    "и в на не по что это".split()
+)
+_BILL = re.compile(
+    r"(?i)\b(?:invoice|receipt|grand total|sub\s?total|amount (?:due|paid|payable)|total (?:due|paid|amount|payable)"
+    r"|unit price|qty|quantity|net payable|gst\b|vat\b|cash tendered|change due|bill (?:no|amount)|balance due|mrp|price)\b"
+)
+
+
+def wrong_language(pages: Sequence[Page]) -> bool:
+    """Whether the text is clearly in a script or a language that is not read."""
+    words = [word.text for page in pages for word in page.words]
+    letters = [sign for text in words for sign in text if sign.isalpha()]
+    if not letters:
+        return False
+    latin = sum(1 for sign in letters if sign.isascii() or _is_latin(sign))
+    if latin < 0.5 * len(letters):
+        return True
+    folded = [text.lower().strip(".,;:()") for text in words]
+    english = sum(1 for text in folded if text in _ENGLISH)
+    foreign = sum(1 for text in folded if text in _FOREIGN)
+    return foreign > 12 and foreign > 2.5 * english
+
+
+def _is_latin(sign: str) -> bool:
+    return unicodedata.name(sign, "").startswith(("LATIN", "GREEK", "MICRO"))
+
+
+def is_bill(pages: Sequence[Page]) -> bool:
+    """Whether the document asks for money: tests on a bill have prices, not results."""
+    text = " ".join(word.text for page in pages for word in page.words)
+    return len({match.lower() for match in _BILL.findall(text)}) >= 2
+
+
+def unread_reason(pages: Sequence[Page]) -> FailureReason:
+    """Why pages gave no row."""
+    marked = [page for page in pages if page.words]
+    if not marked:
+        return FailureReason.PROCESSING_ERROR
+    if all(not page.legible for page in marked):
+        return FailureReason.LOW_QUALITY
+    if wrong_language(marked):
+        return FailureReason.NOT_ENGLISH
+    if sum(len(page.words) for page in marked) < 4 * len(pages):
+        return FailureReason.PROCESSING_ERROR
+    return FailureReason.INVALID_INPUT
+
+
+def is_believable(results: Sequence[ParsedResult], pages: Sequence[Page]) -> bool:
+    """Whether the rows are results of a laboratory and not numbers of some other table."""
+    measured = sum(
+        1
+        for result in results
+        if (result.units and looks_like_units(result.units))
+        or (result.reference_range and looks_like_range(result.reference_range))
+    )
+    known = sum(1 for result in results if result.loinc_matches)
+    if is_bill(pages) and measured < 0.5 * len(results):
+        return False
+    if not known:
+        return measured >= 3 and measured >= 0.6 * len(results) and _mentions_lab(pages)
+    return bool(measured) or known >= 2 or _mentions_lab(pages)
+
+
+_LAB_WORDS = frozenset(
+    "laboratory lab labor laboratoire laboratorio pathology pathologist specimen serum plasma "
+    "urine blood biochemistry haematology hematology serology microbiology immunology "
+    "reference investigation analyte biological hormone".split()
+)
+
+
+def _mentions_lab(pages: Sequence[Page]) -> bool:
+    words = {
+        piece
+        for page in pages
+        for word in page.words
+        for piece in fold(word.text).split()
+    }
+    return len(words & _LAB_WORDS) >= 2

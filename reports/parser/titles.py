@@ -1,0 +1,286 @@
+"""The words by which tables of results name their columns, and where they stand.
+
+Vocabulary and its recognition on a line; no row is read here.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from .lines import Cell, Line
+from .pages import Word
+
+
+class Role(StrEnum):
+    """What a column holds."""
+
+    NAME = "name"
+    VALUE = "value"
+    UNIT = "unit"
+    RANGE = "range"
+    LOW = "low"
+    HIGH = "high"
+    FLAG = "flag"
+    METHOD = "method"
+    PREVIOUS = "previous"
+    SPECIMEN = "specimen"
+    OTHER = "other"
+
+
+_TITLES: dict[Role, str] = {
+    Role.NAME: """
+        test|tests|test name|test names|name of test|name of the test|test description
+        description|description of test|investigation|investigations|investigation name
+        investigation s|analyte|analytes|parameter|parameters|parameter name|test parameter
+        test parameters|examination|examinations|examination name|test s|component
+        components|biomarker|biomarkers|marker|markers|procedure|service|service name|assay
+        assay name|test performed|tests performed|test requested|item|test item|tests ordered
+        tests result|observation|profile|profile name|particulars|lab test|laboratory test
+        test investigation|test investigations|investigation parameter|determination
+        characteristics|test report|name|test name method|test name methodology
+        test method|investigation method|test specimen|measurement|clinical test
+        analyse|analysen|untersuchung|parameter bezeichnung|messgrosse|bestimmung|laborwert
+        analisis|prueba|examen|estudio|determinacion|parametro|parametros|exame|analise
+        analyses|parametre|esame|esami|analisi|tetkik|tetkik adi|test adi|tahlil|bepaling
+        badanie|analyte name|test code name|determinaciones|pruebas|examens
+        investigations name|test parameter name|laboratory investigation
+    """,
+    Role.VALUE: """
+        result|results|result s|results s|value|values|observed value|observed values|your value
+        your result|your results|test result|test results|result value|results value
+        observed result|observed results|obtained value|patient value|patient s value
+        patient result|patients result|patient results|current result|current results
+        current value|present result|present value|latest result|measured value|finding|findings
+        reading|observation s|test value|value observed|result obtained|results obtained|numeric result
+        final result|in range|out of range|within range|outside range|in range result
+        out of range result|normal result|abnormal result|within normal range|abnormal
+        actual result|result unit|result units|results units|result s unit|value unit|value units
+        result and unit|result and units|results and units|outside normal range
+        current result and flag|result flag|test values|calculated value|your level
+        ergebnis|ergebnisse|wert|messwert|befund|istwert|resultat|resultats|resultado
+        resultados|valor|valor obtenido|valor observado|valeur|valeurs|risultato|risultati
+        valore|sonuc|sonuclar|sonuc degeri|uitslag|wynik|your results value|conventional result
+    """,
+    Role.UNIT: """
+        unit|units|unit s|uom|unit of measure|unit of measurement|units of measure|measuring unit
+        einheit|einheiten|masseinheit|unidad|unidades|unidade|unidad de medida|unite|unites
+        unita|unita di misura|u m|birim|birimi|eenheid|jednostka|conv unit|conventional units
+    """,
+    Role.RANGE: """
+        reference range|reference ranges|ref range|ref ranges|range|ranges|reference interval
+        reference intervals|ref interval|ref int|biological reference interval
+        biological reference intervals|biological ref interval|bio ref interval|bio ref intervals
+        bio reference interval|bio ref range|biological reference range|biological ref range
+        biological reference|biological references|bio reference|bio ref|bio ref int|b r i|bri
+        biological reference intervel|biological reference value|biological reference values
+        normal range|normal ranges|normal value|normal values|normal limits|normal interval
+        reference value|reference values|reference|references|ref value|ref values|ref
+        expected range|expected values|expected value|standard range|healthy range|optimal range
+        desired range|desirable range|target range|normal|normals|limits|reference limits
+        normal reference range|reference normal range|normal ref range|rr|ri|reference range units
+        reference range and units|reference interval units|ref range units|lab reference range
+        reference range unit|units reference range|reference range s|biological reference range s
+        std range|standard value|adult reference range|bio interval|biological interval
+        biological ref intervals|reference intervals units|unit reference range
+        referenzbereich|referenzwerte|referenzwert|referenz|normbereich|normwert|normwerte
+        norm|sollwert|valores de referencia|valor de referencia|rango de referencia|rango
+        intervalo de referencia|referencia|valores normales|rango normal|limites de referencia
+        valeurs de reference|valeur de reference|intervalle de reference|norme|normes
+        intervalles de reference|valeurs normales|valori di riferimento|intervallo di riferimento
+        intervalli di riferimento|riferimento|referans araligi|referans degerleri|referans
+        referans deger|referans aralik|normal degerler|referentiewaarden|referentie
+        zakres referencyjny|valores referenciais|valores de ref|referencias
+    """,
+    Role.LOW: "low|lower limit|min|minimum|lower|ref low|low limit|lower ref limit",
+    Role.HIGH: "high|upper limit|max|maximum|upper|ref high|high limit|upper ref limit",
+    Role.FLAG: """
+        flag|flags|h l|hi lo|status|alert|abnormal flag|abn|ind|indicator|result flag|remark
+        remarks|interpretation|h l flag|abnormal flags|markierung|hinweis|l h|inference|a flag
+        bewertung|auff|alerta|anormal|anomalia|observacion|comment|comments|evaluation|rating
+        interp|notes|durum|flag s|sig
+    """,
+    Role.METHOD: """
+        method|methods|methodology|technique|test method|methode|metodo|tecnica|analysis method
+        method used|technology|method name|instrument|analyzer|equipment|yontem|principle
+        methode technique|method instrument|tech
+    """,
+    Role.PREVIOUS: """
+        previous|previous result|previous results|previous value|previous values|prev result
+        prior result|prior results|prior|last result|last value|history|past result|past results
+        previous result date|prev|previous date|trend|previous result and date|vorwert|vorwerte
+        vorbefund|anterior|resultado anterior|anteriores|anteriorite|anteriorites|precedente
+        onceki sonuc|historical result|historical results|delta|previous reading|old result
+        prior value|antecedents|change|last results|previous 1|previous 2
+    """,
+    Role.SPECIMEN: """
+        specimen|sample|sample type|specimen type|material|probe|probenmaterial|muestra
+        tipo de muestra|echantillon|sample specimen|numune|materiale
+    """,
+    Role.OTHER: """
+        lab|date|s no|sr no|sl no|no|sno|srno|code|test code|s l no|loinc|loinc code|date time|collected|performed
+        site|performing lab|accredited|nabl|department|id|laboratory|date reported|nr|collection date
+        serial no|# |verified|result date|reported|analysis date|datum|fecha|uncertainty|si result|conv factor
+        performing|perf lab|date performed|test date|nabl status|price range|si units|si unit|si reference range
+        graph|chart|gauge|visual|distribution|scale|bar
+    """,
+}
+_PHRASES: dict[tuple[str, ...], Role] = {
+    tuple(phrase.split()): role
+    for role, phrases in _TITLES.items()
+    for phrase in (
+        part.strip() for line in phrases.split("\n") for part in line.split("|")
+    )
+    if phrase
+}
+_LONGEST = max(len(phrase) for phrase in _PHRASES)
+_FILLERS = {"and", "of", "in", "the", "for", "your", "by", "with", "si", "age", "sex"}
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """A column's title: what it announces, its words and where they stand."""
+
+    role: Role
+    text: str
+    x0: float
+    x1: float
+
+
+@lru_cache(maxsize=8192)
+def fold(text: str) -> str:
+    """Letters and digits in lower case without accents, others as blanks."""
+    plain = text.lower().replace("ß", "ss").replace("ı", "i").replace("ø", "o")
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFKD", plain)
+        plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
+    return " ".join(re.sub(r"[^a-z0-9]+", " ", plain).split())
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    folded: str
+    word: Word
+
+
+def read_titles(lines: Sequence[Line]) -> tuple[Title, ...]:
+    """The column titles that one to three neighbouring lines print; empty if none do.
+
+    The first line is a title line by itself or becomes one with those below: words
+    that stand over one another are read as one title.
+    """
+    if not _may_be_titles(lines[0]):
+        return ()
+    if len(lines) == 1:
+        groups = [list(cell.words) for cell in lines[0].cells]
+    else:
+        groups = _stack(lines)
+    titles: list[Title] = []
+    unread = 0
+    read = 0
+    for group in groups:
+        found, left = _read_group(group)
+        titles.extend(found)
+        read += len(group) - left
+        unread += left
+    titles.sort(key=lambda title: title.x0)
+    if unread > max(2, 0.34 * (read + unread)):
+        return ()
+    titles = _settle(titles)
+    return tuple(titles) if _is_table(titles, unread) else ()
+
+
+def _may_be_titles(line: Line) -> bool:
+    """Cheap refusal: numbers and long lines are no titles."""
+    if len(line.words) > 26:
+        return False
+    return any(fold(word.text).partition(" ")[0] in _FIRST_WORDS for word in line.words)
+
+
+_FIRST_WORDS = {word for phrase in _PHRASES for word in phrase}
+
+
+def _stack(lines: Sequence[Line]) -> list[list[Word]]:
+    """Cells of several lines, those over one another joined in reading order."""
+    stacks: list[list[Cell]] = []
+    for line in lines:
+        for cell in line.cells:
+            home = None
+            for stack in stacks:
+                x0, x1 = min(c.x0 for c in stack), max(c.x1 for c in stack)
+                shared = min(x1, cell.x1) - max(x0, cell.x0)
+                if shared > 0.4 * min(x1 - x0, cell.x1 - cell.x0):
+                    home = stack
+                    break
+            if home is None:
+                stacks.append([cell])
+            else:
+                home.append(cell)
+    return [[word for cell in stack for word in cell.words] for stack in stacks]
+
+
+def _read_group(words: list[Word]) -> tuple[list[Title], int]:
+    """Titles in one cell, longest phrase first, and how many words were none."""
+    parts = [_Part(piece, word) for word in words for piece in fold(word.text).split()]
+    titles: list[Title] = []
+    unread: list[_Part] = []
+    n = 0
+    while n < len(parts):
+        for length in range(min(_LONGEST, len(parts) - n), 0, -1):
+            phrase = tuple(part.folded for part in parts[n : n + length])
+            role = _PHRASES.get(phrase)
+            if role is not None:
+                taken = [part.word for part in parts[n : n + length]]
+                titles.append(_title(role, " ".join(phrase), taken))
+                n += length
+                break
+        else:
+            unread.append(parts[n])
+            n += 1
+    strange = [part for part in unread if part.folded not in _FILLERS]
+    return titles, len(strange)
+
+
+def _title(role: Role, text: str, words: Sequence[Word]) -> Title:
+    return Title(role, text, min(w.x0 for w in words), max(w.x1 for w in words))
+
+
+def _settle(titles: list[Title]) -> list[Title]:
+    """Resolve titles that mean different things in different company."""
+    roles = {title.role for title in titles}
+    settled: list[Title] = []
+    bands = roles >= {Role.LOW, Role.HIGH}
+    for title in titles:
+        role = title.role
+        if role in (Role.LOW, Role.HIGH) and (Role.RANGE in roles or not bands):
+            role = Role.OTHER
+        if role is Role.RANGE and title.text in ("normal", "normals"):
+            abnormal = any(t.text == "abnormal" for t in titles)
+            role = Role.VALUE if abnormal else role
+        if (
+            role is Role.VALUE
+            and title.text == "abnormal"
+            and not any(t.text in ("normal", "normals") for t in titles)
+        ):
+            role = Role.FLAG
+        settled.append(Title(role, title.text, title.x0, title.x1))
+    return settled
+
+
+def _is_table(titles: list[Title], unread: int) -> bool:
+    """Whether these titles, in this order, head a table of results."""
+    roles = [title.role for title in titles]
+    kinds = set(roles)
+    if Role.VALUE not in kinds:
+        return kinds >= {Role.NAME, Role.UNIT, Role.RANGE}
+    first = roles.index(Role.VALUE)
+    named = Role.NAME in roles[:first]
+    beside = kinds & {Role.UNIT, Role.RANGE, Role.LOW, Role.FLAG, Role.PREVIOUS}
+    if named:
+        return bool(beside) or Role.METHOD in kinds or unread == 0
+    beside.discard(Role.FLAG)
+    return bool(beside) and unread <= 6

@@ -1,0 +1,182 @@
+"""Reading the text of a value: numbers, comparators, findings in words, flags.
+
+Pure functions on text. Where a text stands on the page, and what belongs to it, is
+decided elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .report import ResultType
+
+_DIGITS = r"\d+(?:[ \u00a0]\d{3})*"
+NUMBER = r"(?:\d{1,3}(?:[,.]\d{2,3})*(?:[,.]\d+)|\d+(?:[.,]\d+)?|[.,]\d+)"
+COMPARATOR = r"(?:<=|>=|=<|=>|<|>|≤|≥|⩽|⩾)"
+_SIGNED = rf"[-+−]?\s?{NUMBER}"
+
+_PLAIN = re.compile(rf"{_SIGNED}")
+_COMPARED = re.compile(rf"{COMPARATOR}\s*{_SIGNED}")
+_SPAN = re.compile(rf"{NUMBER}\s*(?:-|–|—|−|to)\s*{NUMBER}")
+_FRACTION = re.compile(rf"{NUMBER}\s*/\s*{NUMBER}")
+_POWER = re.compile(rf"{NUMBER}\s*[xX×*]\s*10\s*\^?\s*-?\d{{1,2}}")
+_GROUPED = re.compile(r"\d{1,3}(,\d{2,3})*,\d{3}(\.\d+)?")
+_DOTTED = re.compile(r"\d{1,3}(\.\d{3})+(,\d+)?")
+
+_WORDED = re.compile(
+    r"""(?ix) ^ [("'\[]* (?:
+    non[\s-]*reactive | (?:weakly?\s+|border\s*line\s+)?reactive | nr
+    | (?:weakly?\s+|strongly?\s+|faint(?:ly)?\s+|border\s*line\s+|presumptive\s+|false\s+)?
+      (?:positive|negative|positivo|negativo|positiva|negativa|positiv|negativ
+        |positif|négatif|négative|pozitif|negatif) | pos\.? | neg\.? | \+ve | -ve | nil
+    | not?\s+(?:detected|seen|found|isolated|growth|present|applicable|done|observed
+        |reactive|evident)\b.* | undetect(?:able|ed) | nd | detected
+    | absent | present | trace[sd]? | (?:en)?spuren | ausente | presente | absence
+    | none(?:\s+(?:seen|detected|found))? | no\s+(?:growth|ova|cyst|parasite|organism|malaria).*
+    | normal | abnormal | adequate | inadequate | reduced | increased | decreased
+    | few | many | plenty | moderate | occasional | rare | scanty | several | numerous
+    | packed | loaded | tntc | clear | cloudy | turbid | hazy | slightly\s+\w+ | clara?
+    | (?:pale|light|dark|deep|bright|amber|straw)?[\s-]*
+      (?:yellow(?:ish)?|straw|amber|brown(?:ish)?|red(?:dish)?|green(?:ish)?|colou?rless
+        |orange|black|amarill[oa]|amarel[oa]|gelb|jaune)(?:\s+\w+)?
+    | acidic | alkaline | neutral | soft | semi[\s-]?solid | formed | loose | watery | hard
+    | mucoid | a?b?o?\s*(?:rh\s*)?(?:\(d\)\s*)?(?:pos(?:itive)?|neg(?:ative)?)
+    | "?(?:a|b|ab|o)"?\s*(?:rh)?\s*[+-]? | g[1-5][ab]? | a[1-3] | (?:stage|grade|type)\s*\w+
+    | normocytic.* | normochromic.* | microcytic.* | macrocytic.* | hypochromic.*
+    | anisocytosis.* | satisfactory | sterile | immune | non[\s-]*immune | equivocal
+    | indeterminate | inconclusive | border\s*line | susceptible | resistant | sensitive
+    | intermediate | compatible | in?compatible | homozygous.* | heterozygous.* | wild\s*type.*
+    | mutation.* | acceptable | desirable | high | low | sufficient | deficient | insufficient
+    | \++ | \d\s*\+{1,4} | \+\s*\d | \+/- | ± | yes | no | ja | nein | si | sí
+    | nicht\s+nachweisbar | nachweisbar | unauffällig | no\s+detectad[oa] | no\s+reactivo
+    | reactivo | não\s+reagente | reagente | não\s+detectad[oa] | non\s+détecté | absent[es]?
+    ) (?:\s*[(\[]?\s*(?:\++|\d\s*\+|1\s*:\s*\d+|<?\s*1\s*/\s*\d+|<?\s*\d+(?:[.,]\d+)?)\s*[)\]]?)?
+    [)"'\].]* $"""
+)
+_TITRE = re.compile(r"(?:[<>≤≥]\s*)?1\s*:\s*\d+(?:[.,]\d+)?")
+_PENDING = re.compile(
+    r"(?i)^\W*(?:pending|in progress|to follow|result/?s? (?:to )?follow|awaited|awaiting"
+    r"|sample not received|not received|not reported|tnp|qns|see (?:note|comment|below|report)"
+    r"|in arbeit|folgt|pendiente|en cours|cancelled|canceled)\b"
+)
+_BLANK = re.compile(r"[-–—_.:/*#\s]*")
+
+_FLAG_WORD = (
+    r"(?:HH|LL|H|L|A|AA|HI|LO|CH|CL|HIGH|LOW|High|Low|Abnormal|ABNORMAL|Critical|CRITICAL"
+    r"|Panic|PANIC|Crit|\*{1,3}|#|↑{1,2}|↓{1,2}|▲|▼|⬆|⬇|!{1,2}|Hi|Lo)"
+)
+FLAG = re.compile(rf"[(\[{{]?\s*(?:\*+\s*)?{_FLAG_WORD}(?:\s*\*+)?\s*[)\]}}]?")
+_FLAG_AFTER = re.compile(
+    rf"(?P<value>.*?[\d)+%])\s*(?P<flag>[(\[{{]\s*{_FLAG_WORD}\s*[)\]}}]|(?<=[\d%)])\s*{_FLAG_WORD}"
+    rf"|\s{_FLAG_WORD}|(?<=\d)\s[+-]|(?<=[.,]\d)[+-])"
+)
+_FLAG_BEFORE = re.compile(
+    rf"(?P<flag>[(\[{{]\s*{_FLAG_WORD}\s*[)\]}}]|(?:HH|LL|H|L|A|\*+|#|↑|↓|▲|▼|!)(?=\s|[\d<>]))\s*(?P<value>[\d<>≤≥.].*)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number with its comparator: '', '<', '<=', '>' or '>='."""
+
+    size: float
+    comparator: str = ""
+
+
+def read_number(text: str, *, decimal_comma: bool = False) -> float | None:
+    """Read one plain number as printed; None if the text is anything else.
+
+    Commas group where every group is whole (5,100 and 1,45,000), unless the report
+    is known to use decimal commas; else a comma is the decimal mark (6,73).
+    """
+    plain = text.strip().replace("−", "-").replace(" ", "")
+    if not _PLAIN.fullmatch(plain):
+        return None
+    sign = -1 if plain.startswith("-") else 1
+    plain = plain.lstrip("+-")
+    if decimal_comma:
+        if "," in plain or _DOTTED.fullmatch(plain):
+            plain = plain.replace(".", "").replace(",", ".")
+    elif _GROUPED.fullmatch(plain) and not plain.startswith("0"):
+        plain = plain.replace(",", "")
+    elif "," in plain and "." in plain and plain.rindex(",") > plain.rindex("."):
+        plain = plain.replace(".", "").replace(",", ".")
+    else:
+        plain = plain.replace(",", ".")
+    try:
+        return sign * float(plain)
+    except ValueError:
+        return None
+
+
+def read_compared(text: str, *, decimal_comma: bool = False) -> Number | None:
+    """Read a number with or without a comparator and a percent sign."""
+    plain = text.strip().rstrip("%").strip()
+    match = re.match(rf"({COMPARATOR})\s*", plain)
+    comparator = ""
+    if match:
+        comparator = (
+            match[1].replace("≤", "<=").replace("≥", ">=").replace("=<", "<=")
+        ).replace("=>", ">=")
+        plain = plain[match.end() :]
+    size = read_number(plain, decimal_comma=decimal_comma)
+    return None if size is None else Number(size, comparator)
+
+
+def infer_type(value: str) -> ResultType:
+    """The form of a value text. Source: Contract 7.4, inference."""
+    plain = value.strip()
+    if "%" in plain and any(sign.isdigit() for sign in plain):
+        return ResultType.PERCENTAGE
+    if _COMPARED.fullmatch(plain) or _SPAN.fullmatch(plain):
+        return ResultType.RANGE
+    if _FRACTION.fullmatch(plain):
+        return ResultType.RATIO
+    if _PLAIN.fullmatch(plain):
+        return ResultType.NUMERIC
+    return ResultType.COMMENT
+
+
+@lru_cache(maxsize=4096)
+def is_numeric_value(text: str) -> bool:
+    """Whether the text is a measured value in digits, of any written form."""
+    plain = text.strip()
+    return any(
+        form.fullmatch(plain)
+        for form in (_PLAIN, _COMPARED, _SPAN, _FRACTION, _POWER, _TITRE)
+    ) or bool(re.fullmatch(rf"{_SIGNED}\s*%|{COMPARATOR}\s*{_SIGNED}\s*%", plain))
+
+
+@lru_cache(maxsize=4096)
+def is_worded_value(text: str) -> bool:
+    """Whether the text is a finding in words: Non reactive, 1+, Pale yellow."""
+    return bool(_WORDED.match(text.strip())) and not is_blank(text)
+
+
+def is_value(text: str) -> bool:
+    return is_numeric_value(text) or is_worded_value(text)
+
+
+def is_blank(text: str) -> bool:
+    """Whether nothing was reported: a dash, dots, or a note that it is to follow."""
+    return bool(_BLANK.fullmatch(text)) or bool(_PENDING.match(text))
+
+
+def is_flag(text: str) -> bool:
+    return bool(FLAG.fullmatch(text.strip()))
+
+
+def split_flag(text: str) -> tuple[str, str | None]:
+    """Part a value from a flag glued to it: '7.2 H', '9.10 [L]', 'H 7.2'."""
+    plain = text.strip()
+    if match := _FLAG_AFTER.fullmatch(plain):
+        value = match["value"].strip()
+        if is_numeric_value(value):
+            return value, match["flag"].strip(" ()[]{}")
+    if match := _FLAG_BEFORE.fullmatch(plain):
+        value = match["value"].strip()
+        if is_numeric_value(value):
+            return value, match["flag"].strip(" ()[]{}")
+    return plain, None
