@@ -204,7 +204,7 @@ _DECIDING = (
 _LEADING = re.compile(
     r"^(?:\{[^}]*\}|[\s#*•·†‡^~|:>»►▪◦+=\-–—.,;!?'\"`]+|\(\s*[*#]\s*\))+"
 )
-_TRAILING = re.compile(r"(?:[\s*†‡^~|:;,.=–—\-']+|[¹²³⁰⁴-⁹]+)+$")
+_TRAILING = re.compile(r"[\s*†‡^~|:;,.=–—\-'¹²³⁰⁴-⁹]+$")
 _LAB_ID = re.compile(r"(?<=[A-Za-z)])[\s,]*(?:0[1-9]|\[\d+\]|\(\d\))$")
 _BRACKETS = re.compile(r"[(\[{]([^()\[\]{}]*)[)\]}]?")
 _TIMED_URINE = re.compile(
