@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import stat
+from types import SimpleNamespace
+
+import pytest
+
+from accounts.models import ApiKey, Member
+from accounts.operations.api_keys import find_grant
+from portal.demo import notes
+from portal.demo.access import give_access
+from portal.demo.notes import DemoNotes
+from tests.factories.accounts import make_member, make_team, make_tenant
+
+ADDRESS = "http://127.0.0.1:8000"
+
+
+@pytest.fixture
+def teams(db):
+    """Two teams as demo loads them: one owner, a sandbox each."""
+    first, second = make_team("Demo"), make_team("Demo Two")
+    return SimpleNamespace(
+        owner=make_member(team=first, email="demo@assay.example"),
+        sandboxes=(make_tenant(team=first), make_tenant(team=second)),
+    )
+
+
+def live_keys(tenant):
+    return ApiKey.objects.for_tenant(tenant).filter(revoked_at=None).count()
+
+
+def test_the_first_run_makes_a_password_and_a_key_for_each_team(teams):
+    granted = give_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
+
+    owner = Member.objects.get(pk=teams.owner.pk)
+    assert owner.check_password(granted.password)
+    assert len(granted.password) >= 12
+    assert granted.email == "demo@assay.example"
+    assert granted.address == ADDRESS
+    assert list(granted.api_keys) == [t.team.slug for t in teams.sandboxes]
+    for tenant in teams.sandboxes:
+        assert find_grant(granted.api_keys[tenant.team.slug]).tenant == tenant
+
+
+def test_running_again_changes_neither_password_nor_keys(teams):
+    first = give_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
+    password_hash = Member.objects.get(pk=teams.owner.pk).password
+
+    second = give_access(teams=teams, kept=first, address=ADDRESS)
+
+    assert second == first
+    assert Member.objects.get(pk=teams.owner.pk).password == password_hash
+    assert [live_keys(tenant) for tenant in teams.sandboxes] == [1, 1]
+
+
+def test_lost_notes_give_a_new_password_and_revoke_the_lost_keys(teams):
+    lost = give_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
+
+    granted = give_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
+
+    owner = Member.objects.get(pk=teams.owner.pk)
+    assert owner.check_password(granted.password)
+    assert not owner.check_password(lost.password)
+    assert [find_grant(key) for key in lost.api_keys.values()] == [None, None]
+    assert [live_keys(tenant) for tenant in teams.sandboxes] == [1, 1]
+
+
+def test_a_password_outlives_a_lost_database(teams):
+    granted = give_access(
+        teams=teams,
+        kept=DemoNotes(password="kept-from-an-earlier-run"),
+        address=ADDRESS,
+    )
+
+    assert granted.password == "kept-from-an-earlier-run"
+    assert Member.objects.get(pk=teams.owner.pk).check_password(granted.password)
+
+
+def test_a_key_of_the_other_team_is_not_taken_for_this_ones(teams):
+    first = give_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
+    slugs = list(first.api_keys)
+    crossed = DemoNotes(
+        password=first.password,
+        api_keys={slugs[0]: first.api_keys[slugs[1]]},
+    )
+
+    granted = give_access(teams=teams, kept=crossed, address=ADDRESS)
+
+    for tenant in teams.sandboxes:
+        assert find_grant(granted.api_keys[tenant.team.slug]).tenant == tenant
+
+
+def test_notes_are_kept_for_their_owner_alone(settings, tmp_path):
+    settings.VAR_DIR = tmp_path
+    written = DemoNotes(ADDRESS, "demo@assay.example", "secret", {"demo": "sk_us_x"})
+
+    notes.write_notes(written)
+    notes.write_notes(written)
+
+    assert notes.read_notes() == written
+    assert stat.S_IMODE(notes.notes_path().stat().st_mode) == 0o600
+    assert [path.name for path in tmp_path.iterdir()] == ["demo.json"]
+
+
+@pytest.mark.parametrize("spoiled", ["", "[]", "{}", '{"address": 1}', "not json"])
+def test_spoiled_notes_read_as_none_at_all(settings, tmp_path, spoiled):
+    settings.VAR_DIR = tmp_path
+    notes.notes_path().write_text(spoiled)
+
+    assert notes.read_notes() == DemoNotes()
+
+
+def test_the_secret_key_is_made_once(settings, tmp_path):
+    settings.VAR_DIR = tmp_path
+
+    first, second = notes.kept_secret_key(), notes.kept_secret_key()
+
+    assert first == second
+    assert len(first) >= 50
+    (file,) = tmp_path.iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
