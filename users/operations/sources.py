@@ -111,7 +111,8 @@ def resume_sources(*, user: User, actor: Actor) -> None:
     if _is_over(user):
         return
     live = Connection.objects.for_tenant(user.tenant).live()
-    for connection in live.filter(user=user, status=ConnectionStatus.PAUSED):
+    paused = live.filter(user=user, status=ConnectionStatus.PAUSED)
+    for connection in paused.order_by("id"):
         _advance(connection, user, actor, to=ConnectionStatus.CONNECTED)
 
 
@@ -132,10 +133,11 @@ def pause_sources(*, tenant: Tenant, actor: Actor, user_uuid: UUID) -> int:
         return 0
     user.tenant = tenant
     live = Connection.objects.for_tenant(tenant).live()
-    running = list(live.filter(user=user).exclude(status=ConnectionStatus.PAUSED))
-    for connection in running:
+    running = live.filter(user=user).exclude(status=ConnectionStatus.PAUSED)
+    paused = list(running.order_by("id"))
+    for connection in paused:
         _advance(connection, user, actor, to=ConnectionStatus.PAUSED)
-    return len(running)
+    return len(paused)
 
 
 def enqueue_due_pauses() -> int:

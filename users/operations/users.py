@@ -354,10 +354,12 @@ def _change_count(tenant: Tenant, *, by: int) -> int:
     One statement, which makes the row when there is none: two first users of a tenant
     can't both make it, and none is lost.
     """
+    # GREATEST: the row's check also judges the row that is not inserted.
     ((live,),) = rows.fetch_rows(
-        "INSERT INTO users_usercount AS kept (tenant_id, live) VALUES (%s, %s)"
-        " ON CONFLICT (tenant_id) DO UPDATE SET live = kept.live + EXCLUDED.live"
+        "INSERT INTO users_usercount AS kept (tenant_id, live)"
+        " VALUES (%s, GREATEST(%s, 0))"
+        " ON CONFLICT (tenant_id) DO UPDATE SET live = kept.live + %s"
         " RETURNING live",
-        [tenant.pk, by],
+        [tenant.pk, by, by],
     )
     return int(live)

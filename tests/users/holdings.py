@@ -1,0 +1,24 @@
+"""All that the users app, the audit and the outbox hold: compare before and after."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accounts.models import AuditEntry
+from accounts.webhooks.models import Event
+from users.models import Connection, User, UserCount, UserInfo
+
+TABLES = (User, UserCount, Connection, UserInfo, AuditEntry, Event)
+
+
+def held(tenant: Any) -> dict[str, list[Any]]:
+    """Every row of a tenant, by table, but for its API keys."""
+    return {
+        model.__name__: list(model.objects.for_tenant(tenant).order_by("pk").values())
+        for model in TABLES
+    }
+
+
+def live_count(tenant: Any) -> int:
+    """What the counter says, which tests compare with the rows."""
+    return UserCount.objects.for_tenant(tenant).get().live
