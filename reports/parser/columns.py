@@ -26,6 +26,8 @@ class Column:
     left: float
     right: float
     title: str = ""
+    title_x0: float = 0.0
+    title_x1: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ def part_strips(titles: Sequence[Title]) -> list[list[Title]]:
     strips: list[list[Title]] = [[]]
     for title in titles:
         seen = {t.role for t in strips[-1]}
-        starts = title.role is Role.NAME and seen & {Role.VALUE, Role.RANGE}
+        starts = title.role is Role.NAME and Role.VALUE in seen
         if starts:
             strips.append([])
         strips[-1].append(title)
@@ -90,7 +92,7 @@ def _lay_columns(
     inner = [span for span in spans if span[0] >= left - 1 and span[1] <= right + 1]
     cuts = [left, *(_cut(a, b, inner) for a, b in pairwise(titles)), right]
     return tuple(
-        Column(title.role, cuts[n], cuts[n + 1], title.text)
+        Column(title.role, cuts[n], cuts[n + 1], title.text, title.x0, title.x1)
         for n, title in enumerate(titles)
     )
 
@@ -124,8 +126,6 @@ def _cut(a: Title, b: Title, spans: Sequence[tuple[float, float]]) -> float:
     edges = {low, high, near_low, near_high}
     edges.update(x for span in spans for x in span if low < x < high)
     ordered = sorted(edges)
-    best: tuple[float, float, float] | None = None
-    place = (a.x1 + b.x0) / 2
     merged: list[tuple[int, float, float]] = []
     for x0, x1 in pairwise(ordered):
         middle = (x0 + x1) / 2
@@ -134,16 +134,19 @@ def _cut(a: Title, b: Title, spans: Sequence[tuple[float, float]]) -> float:
             merged[-1] = (crossed, merged[-1][1], x1)
         else:
             merged.append((crossed, x0, x1))
+    reach = max((crossed for crossed, _, _ in merged), default=0) or 1
+    best: float | None = None
+    place = (a.x1 + b.x0) / 2
     for crossed, x0, x1 in merged:
         if x1 - x0 < 0.8:
             continue
-        shared = min(x1, near_high) - max(x0, near_low)
-        worth = (-float(crossed), min(shared, 0.0), x1 - x0)
-        if best is None or worth > best:
-            best, place = worth, (x0 + x1) / 2
-            if shared > 0:
-                place = (max(x0, near_low) + min(x1, near_high)) / 2
-                place = place if x0 < place < x1 else (x0 + x1) / 2
+        away = max(x0 - near_high, near_low - x1, 0.0)
+        cost = crossed / reach + away / 30 - min(x1 - x0, 60) / 600
+        if best is None or cost < best:
+            best, place = cost, (x0 + x1) / 2
+            inner = (max(x0, near_low) + min(x1, near_high)) / 2
+            if not away and x0 < inner < x1:
+                place = inner
     return place
 
 

@@ -25,6 +25,7 @@ from .report import Point
 # A gap narrower than this share of the font size is kerning, wider is a blank. The
 # blank of the narrowest common text font is a quarter of its size.
 _BLANK = 0.235
+_TIGHT = 0.1
 _FAINT = range(200, 250)
 _TOKEN = re.compile(r"[^\s\x00]+")
 _SOFT_HYPHENS = str.maketrans({"\x02": "-", "￾": "-", "\xad": "-"})
@@ -165,11 +166,14 @@ class _TextReader:
             return (), 0, True
         quarter = weights.most_common(1)[0][0]
         upright = quarter * math.pi / 2
-        words = [
-            (self._word(token, start, end, look, quarter), look.faint)
-            for token, start, end, look in tokens
-            if abs(math.remainder(look.angle - upright, math.tau)) < 0.035
-        ]
+        words = []
+        for n, (token, start, end, look) in enumerate(tokens):
+            if abs(math.remainder(look.angle - upright, math.tau)) >= 0.035:
+                continue
+            follows = n > 0 and tokens[n - 1][2] == start
+            blank = not follows and self._has_blank(start - 1)
+            word = self._word(token, start, end, look, quarter)
+            words.append((word, look.faint, blank))
         kept = _without_watermarks(words)
         return tuple(_join_kerned(kept)), quarter, _is_legible(text)
 
@@ -275,6 +279,13 @@ class _TextReader:
         self._bold_fonts[font] = bold
         return bold
 
+    def _has_blank(self, index: int) -> bool:
+        """Whether the sign at an index is a printed blank, not one that pdfium made."""
+        if index < 0:
+            return False
+        generated = pdfium_c.FPDFText_IsGenerated(self._raw, index)
+        return generated == 0
+
     def _word(self, text: str, start: int, end: int, look: _Look, quarter: int) -> Word:
         left, top, right, bottom, _ = self._box(start)
         if end - start > 1:
@@ -316,19 +327,25 @@ class _TextReader:
         return Word(text, *box, look.size, look.bold, look.red)
 
 
-def _without_watermarks(words: list[tuple[Word, bool]]) -> list[Word]:
-    """Leave out large faint words, and faint words that lie over others."""
+def _without_watermarks(
+    words: list[tuple[Word, bool, bool]],
+) -> list[tuple[Word, bool]]:
+    """Leave out large faint words, and faint words that lie over others.
+
+    Takes words with whether they are faint and whether a blank is printed before
+    them, and gives those kept with the latter.
+    """
     if not words:
         return []
-    usual = median(word.size for word, _ in words)
-    solid = [word for word, faint in words if not faint]
+    usual = median(word.size for word, _, _ in words)
+    solid = [word for word, faint, _ in words if not faint]
     kept = []
-    for word, faint in words:
+    for word, faint, blank in words:
         if word.size > 2.2 * usual and _covers_lines(word, solid):
             continue
         if faint and solid and (word.size > 1.3 * usual or _overlaps(word, solid)):
             continue
-        kept.append(word)
+        kept.append((word, blank))
     return kept
 
 
@@ -351,16 +368,16 @@ def _touch(a: Word, b: Word) -> bool:
     return wide > 1 and high > 0.35 * min(a.bottom - a.top, b.bottom - b.top)
 
 
-def _join_kerned(words: list[Word]) -> list[Word]:
+def _join_kerned(words: list[tuple[Word, bool]]) -> list[Word]:
     """Join neighbours in the stream that only kerning holds apart.
 
     A raised digit after a ten is its exponent and gets a caret, which is how it
     would be typed on one line.
     """
     joined: list[Word] = []
-    for word in words:
+    for word, blank in words:
         last = joined[-1] if joined else None
-        if last is None or not _belongs(last, word):
+        if last is None or not _belongs(last, word, _TIGHT if blank else _BLANK):
             joined.append(word)
             continue
         text = last.text + word.text
@@ -375,9 +392,9 @@ def _join_kerned(words: list[Word]) -> list[Word]:
     return joined
 
 
-def _belongs(last: Word, word: Word) -> bool:
+def _belongs(last: Word, word: Word, blank: float) -> bool:
     gap = word.x0 - last.x1
-    if not -0.3 * last.size < gap < _BLANK * min(last.size, word.size):
+    if not -0.3 * last.size < gap < blank * min(last.size, word.size):
         return False
     return abs(last.middle - word.middle) < 0.5 * last.size
 

@@ -35,7 +35,7 @@ from .names import (
 from .pages import Page, Word
 from .ranges import is_expected_finding, is_plain_range, looks_like_range
 from .report import SampleType
-from .titles import Role, Title, read_titles
+from .titles import Role, Title, is_name_title, read_titles
 from .units import looks_like_units
 from .values import is_blank, is_flag, is_numeric_value, is_value, is_worded_value
 
@@ -145,6 +145,9 @@ class _Walker:
     def _walk_strip(
         self, strip: Strip, lines: Sequence[Line], *, carried: bool
     ) -> None:
+        heading = next(c.title for c in strip.columns if c.role is Role.NAME)
+        if heading and not carried and not is_name_title(heading):
+            self._open_panel(heading)
         table = _TableReader(self, strip, carried=carried)
         table.read(lines)
         self.rows.extend(table.rows)
@@ -180,9 +183,11 @@ def _find_tables(lines: Sequence[Line]) -> list[_Table]:
                 break
             if depth > 1 and any(c.isdigit() for c in group[-1].text):
                 break
+            if depth > 1 and best is None and read_titles(group[-1:]):
+                break
             titles = read_titles(group)
             if titles:
-                worth = len({t.role for t in titles} - {Role.OTHER}) * 10 + len(titles)
+                worth = len({t.role for t in titles} - {Role.OTHER})
                 if best is None or worth > best[0]:
                     best = (worth, titles, depth)
         if best is None:
@@ -226,7 +231,14 @@ class _TableReader:
         self.rows: list[Row] = []
         self._pending: list[tuple[Line, list[Word]]] = []
         self._explaining = False
-        self._value_edges: list[tuple[float, float]] = []
+        self._value_edges = [
+            (column.title_x0, column.title_x1)
+            for column in strip.columns
+            if column.role is Role.VALUE
+        ]
+        self._name_edges = [
+            column.title_x0 for column in strip.columns if column.role is Role.NAME
+        ]
         self._sizes: list[float] = []
 
     def read(self, lines: Sequence[Line]) -> None:
@@ -293,7 +305,7 @@ class _TableReader:
             return False
         if not name_words:
             return self._read_nameless(line, fields)
-        name_words, flag = _split_name_flag(name_words)
+        name_words, flag = _split_name_flag(_without_raised(name_words))
         row = Row(line.page, name_words, fields, line, columns=parts)
         if flag and fields.flag is None:
             row.fields = _with_flag(fields, flag)
@@ -326,7 +338,7 @@ class _TableReader:
             self._pending.clear()
             return True
         score = self._score(row)
-        needed = 6.0 if self._explaining or self._carried and not self.rows else 4.0
+        needed = 6.0 if self._explaining or self._carried and not self.rows else 3.5
         if score < needed:
             wrapped = self._with_pending(row)
             if wrapped is None or self._score(wrapped) < needed:
@@ -344,6 +356,7 @@ class _TableReader:
         self.rows.append(row)
         words = fields.value_words
         self._value_edges.append((words[0].x0, words[-1].x1))
+        self._name_edges.append(row.name[0].x0)
         self._sizes.append(row.line.size)
         return True
 
@@ -364,6 +377,10 @@ class _TableReader:
             score += 1
         if self._is_aligned(row):
             score += 1
+        if any(abs(row.name[0].x0 - x) < 2 for x in self._name_edges[-12:]):
+            score += 1
+        if ":" in row.test_name or "=" in row.test_name:
+            score -= 2
         if score >= 1 and self._walker.known(row.test_name, fields):
             score += 2.5
         if is_prose(row.test_name):
@@ -409,7 +426,10 @@ class _TableReader:
 
     def _read_fields(self, parts: dict[Role, list[Word]]) -> Fields | None:
         words = parts[Role.VALUE]
-        value, units, flag, spread = split_value(text_of(words))
+        if len(words) > 1 and not words[0].text.strip(":=-."):
+            words = words[1:]
+        printed_value = text_of(words).lstrip(":= ")
+        value, units, flag, spread = split_value(printed_value)
         value_words = tuple(words)
         if not is_value(value) and not is_blank(value) and len(words) > 1:
             # A flag or another column's text may stand beside the value.
@@ -434,8 +454,6 @@ class _TableReader:
             printed_range = " - ".join(filter(None, ends))
         if printed_unit and is_blank(printed_unit):
             printed_unit, unit_words = "", ()
-        if printed_range and not looks_like_units(printed_unit):
-            printed_unit, printed_range = printed_unit, printed_range
         if not printed_range and printed_unit and is_plain_range(printed_unit):
             printed_range, range_words = printed_unit, unit_words
             printed_unit, unit_words = "", ()
@@ -451,6 +469,10 @@ class _TableReader:
         flag_text = text_of(parts.get(Role.FLAG, []))
         if flag is None and flag_text and is_flag(flag_text):
             flag = flag_text.strip("()[] ")
+        if printed_range and not units and not looks_like_range(printed_range):
+            if looks_like_units(printed_range.strip("()")):
+                units, unit_words = printed_range, range_words
+                printed_range, range_words = "", ()
         if not units and printed_range:
             head, _, rest = printed_range.partition(" ")
             inside = unit_in_range(printed_range)
@@ -651,6 +673,13 @@ def _may_name_a_test(name: str) -> bool:
     if is_administrative(name) or is_category(name):
         return False
     return not (is_expected_finding(name) or is_flag(name)) or len(name) <= 2
+
+
+def _without_raised(words: list[Word]) -> list[Word]:
+    """A name without a small raised mark after it, such as a laboratory's number."""
+    while len(words) > 1 and words[-1].size < 0.76 * words[0].size:
+        words = words[:-1]
+    return words
 
 
 def _split_name_flag(words: list[Word]) -> tuple[list[Word], str | None]:

@@ -180,18 +180,78 @@ def read_titles(lines: Sequence[Line]) -> tuple[Title, ...]:
     else:
         groups = _stack(lines)
     titles: list[Title] = []
-    unread = 0
-    read = 0
+    unknown: list[Title] = []
+    unread = read = 0
     for group in groups:
         found, left = _read_group(group)
         titles.extend(found)
         read += len(group) - left
         unread += left
+        if not found:
+            unknown.append(_title(Role.OTHER, " ".join(w.text for w in group), group))
+    titles += _read_dates(titles, unknown)
+    unread -= sum(len(t.text.split()) for t in titles if t.role in _DATED)
     titles.sort(key=lambda title: title.x0)
-    if unread > max(2, 0.34 * (read + unread)):
+    if not titles:
         return ()
-    titles = _settle(titles)
+    titles = _settle(_add_unknown(titles, unknown))
+    named = sum(len(t.text.split()) for t in titles if t.role is Role.NAME)
+    if unread > max(2, 0.34 * (read + unread)) + named:
+        return ()
     return tuple(titles) if _is_table(titles, unread) else ()
+
+
+_DATED = frozenset({Role.VALUE, Role.PREVIOUS})
+
+
+def _read_dates(titles: list[Title], unknown: list[Title]) -> list[Title]:
+    """Titles that are dates, over the results of several days: the latest is read."""
+    kinds = {title.role for title in titles}
+    if Role.VALUE in kinds or not kinds & {Role.RANGE, Role.UNIT}:
+        return []
+    dated = [(day, t) for t in unknown if (day := _day(t.text)) is not None]
+    if not dated:
+        return []
+    latest = max(day for day, _ in dated)
+    for _, title in dated:
+        unknown.remove(title)
+    return [
+        Title(Role.VALUE if day == latest else Role.PREVIOUS, t.text, t.x0, t.x1)
+        for day, t in dated
+    ]
+
+
+def _day(text: str) -> tuple[int, int, int] | None:
+    match = _DATE.search(text)
+    if match is None:
+        return None
+    day, month, year = (int(part) for part in match.groups())
+    return (year, month, day) if month <= 12 else (year, day, month)
+
+
+_DATE = re.compile(r"\b(\d{1,2})[/.-](\d{1,2})[/.-](\d{2,4})\b")
+
+
+def _add_unknown(titles: list[Title], unknown: list[Title]) -> list[Title]:
+    """Give columns to titles that are not known: a name where one lacks, or other."""
+    named = any(title.role is Role.NAME for title in titles)
+    values = [title for title in titles if title.role is Role.VALUE]
+    if not values:
+        return titles
+    added = []
+    for title in unknown:
+        following = next((t for t in titles if t.x0 > title.x0), None)
+        role = Role.OTHER
+        if not named and following is not None and following.role is Role.VALUE:
+            role = Role.NAME
+        elif title.x0 < values[0].x0:
+            continue
+        added.append(Title(role, title.text, title.x0, title.x1))
+    if not named and not any(title.role is Role.NAME for title in added):
+        first = titles[0]
+        if first.role is Role.OTHER and first.x0 < values[0].x0:
+            titles = [Title(Role.NAME, "", first.x0, first.x1), *titles[1:]]
+    return sorted([*titles, *added], key=lambda title: title.x0)
 
 
 def _may_be_titles(line: Line) -> bool:
@@ -245,6 +305,11 @@ def _read_group(words: list[Word]) -> tuple[list[Title], int]:
     return titles, len(strange)
 
 
+def is_name_title(text: str) -> bool:
+    """Whether a text is a usual title of the column of names."""
+    return _PHRASES.get(tuple(fold(text).split())) is Role.NAME
+
+
 def _title(role: Role, text: str, words: Sequence[Word]) -> Title:
     return Title(role, text, min(w.x0 for w in words), max(w.x1 for w in words))
 
@@ -283,4 +348,4 @@ def _is_table(titles: list[Title], unread: int) -> bool:
     if named:
         return bool(beside) or Role.METHOD in kinds or unread == 0
     beside.discard(Role.FLAG)
-    return bool(beside) and unread <= 6
+    return bool(beside) and unread <= 8 and first > 0
