@@ -60,7 +60,13 @@ def inspect_files(files: Sequence[tuple[Path, str]]) -> list[OpenedFile]:
     file broke a bound. Source: Contract 7.1; Ours: a web process opens no stranger's
     file itself.
     """
-    request = {"inspect": [[str(path), declared] for path, declared in files]}
+    # A media type is ASCII; anything else agrees with no content.
+    request = {
+        "inspect": [
+            [str(path), declared if declared.isascii() else ""]
+            for path, declared in files
+        ]
+    }
     answer = _ask_child(request, INSPECT_TIMEOUT)
     try:
         match answer:

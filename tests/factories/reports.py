@@ -6,6 +6,8 @@ import hashlib
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+import pikepdf
+from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
 from reports.models import ParsingJob, ReportFile, ReportResult
@@ -53,6 +55,35 @@ def make_pdf(*, rows: tuple[tuple[str, ...], ...] = ROWS, pages: int = 1) -> byt
                 canvas.drawString(left, height, cell)
         canvas.showPage()
     canvas.save()
+    return written.getvalue()
+
+
+def make_pdf_of(size: int) -> bytes:
+    """A readable report of exactly this many bytes."""
+    padding, content = size, b""
+    for _ in range(3):
+        document = pikepdf.open(BytesIO(make_pdf()))
+        document.Root.Padding = pikepdf.Stream(document, b"x" * padding)
+        written = BytesIO()
+        document.save(written, compress_streams=False)
+        content = written.getvalue()
+        padding -= len(content) - size
+    assert len(content) == size
+    return content
+
+
+def make_picture(kind: str, *, size: tuple[int, int] = (8, 8)) -> bytes:
+    """A white picture; `kind` as Pillow names it."""
+    written = BytesIO()
+    Image.new("L", size, 255).save(written, kind)
+    return written.getvalue()
+
+
+def encrypt(content: bytes) -> bytes:
+    """The same PDF behind a password."""
+    written = BytesIO()
+    document = pikepdf.open(BytesIO(content))
+    document.save(written, encryption=pikepdf.Encryption(owner="o", user="u"))
     return written.getvalue()
 
 

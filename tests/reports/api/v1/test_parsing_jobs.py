@@ -10,7 +10,12 @@ from reports.models import ParsingJob
 from reports.operations.reports import MAX_BYTES
 from reports.states import ParsingJobStatus
 from tests.clients import error_lines
-from tests.factories.reports import make_parsed, make_parsing_job, make_pdf
+from tests.factories.reports import (
+    make_parsed,
+    make_parsing_job,
+    make_pdf,
+    make_pdf_of,
+)
 from tests.factories.users import make_user
 from tests.outbox import emitted_types
 from tests.reports.uploads import nothing_happened, upload
@@ -182,6 +187,8 @@ def test_a_body_that_says_it_is_too_long_is_not_read(alice_api, alice_tenant, us
             read.append(size)
             return b"x" * max(size, 1)
 
+        readline = read
+
     with nothing_happened(alice_tenant):
         reply = alice_api.generic(
             "POST",
@@ -196,9 +203,7 @@ def test_a_body_that_says_it_is_too_long_is_not_read(alice_api, alice_tenant, us
 
 
 def test_exactly_ten_megabytes_are_taken(alice_api, alice_tenant, user):
-    body = make_pdf()
-    content = body[: -len(b"%%EOF\n")].ljust(MAX_BYTES - 6, b"\n") + b"%%EOF\n"
-    assert len(content) == MAX_BYTES
+    content = make_pdf_of(MAX_BYTES)
 
     reply = upload(alice_api, user=user, files=[content])
 
