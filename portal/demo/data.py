@@ -1,0 +1,171 @@
+"""Demo's people and data: two teams with fictional users, their sources and reports.
+
+Loading again adds only what is missing. Must not be here: passwords and keys
+(portal.demo.access).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from accounts.models import Member, Membership, Team
+from accounts.operations.teams import add_member, create_team
+from accounts.states import Environment, Role
+from portal.lib.actor import Actor
+from portal.lib.tenancy import acting_for, across_tenants
+from reports.operations.reports import ReportPart, ReportRequest, submit_report
+from users.models import User
+from users.operations.sources import connect_source
+from users.operations.users import UserRequest, create_user
+
+if TYPE_CHECKING:
+    from accounts.models import Tenant
+
+OWNER_EMAIL = "demo@assay.example"
+OWNER_NAME = "Robin Vale"
+# The same reports that the parser's tests read; their people are fictional.
+REPORTS = Path(__file__).with_name("reports")
+ACTOR = Actor.system("demo")
+
+
+@dataclass(frozen=True, slots=True)
+class DemoTeams:
+    """What was loaded: the member who signs in, and each team's sandbox."""
+
+    owner: Member
+    sandboxes: tuple[Tenant, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DemoUser:
+    """One user to load: the customer's id, sources, fallbacks, number of reports."""
+
+    client_user_id: str
+    sources: tuple[str, ...] = ()
+    time_zone: str | None = None
+    born: date | None = None
+    reports: tuple[str, ...] = ()
+
+
+TEAMS: dict[str, tuple[str, tuple[DemoUser, ...]]] = {
+    "demo": (
+        "Harbour Health",
+        (
+            DemoUser(
+                "mbr_20418",
+                ("oura", "apple_health_kit"),
+                "Europe/Lisbon",
+                date(1988, 4, 17),
+                ("metabolic-panel.pdf", "blood-count.pdf"),
+            ),
+            DemoUser("mbr_20419", ("fitbit",), "America/New_York"),
+            DemoUser(
+                "mbr_20422",
+                ("dexcom_v3", "withings"),
+                "America/Phoenix",
+                date(1961, 11, 2),
+                ("metabolic-panel.pdf",),
+            ),
+            DemoUser("mbr_20425", ("garmin", "strava"), "Europe/Berlin"),
+            DemoUser("mbr_20431", (), "America/Chicago"),
+            DemoUser("mbr_20437", ("whoop_v2",), "Australia/Sydney"),
+            DemoUser("mbr_20440", ("freestyle_libre",), "Europe/Madrid"),
+            DemoUser("mbr_20446", ("apple_health_kit",), "America/Los_Angeles"),
+            DemoUser("mbr_20452", ("polar", "omron_ble"), "Europe/Helsinki"),
+            DemoUser("mbr_20458"),
+            DemoUser("mbr_20463", ("health_connect",), "Asia/Kolkata"),
+            DemoUser("mbr_20469", ("ultrahuman",), "Asia/Kolkata"),
+            DemoUser("mbr_20475", ("oura",), "Europe/London", date(1979, 8, 30)),
+            DemoUser("mbr_20481", ("eight_sleep",), "America/Denver"),
+            DemoUser("mbr_20487", ("fitbit", "cronometer"), "America/Toronto"),
+            DemoUser("mbr_20490", (), "Europe/Paris"),
+        ),
+    ),
+    "demo-two": (
+        "Northfield Clinic",
+        (
+            DemoUser(
+                "nf-001",
+                ("withings",),
+                "America/Phoenix",
+                date(1970, 1, 9),
+                ("blood-count.pdf",),
+            ),
+            DemoUser("nf-002", ("apple_health_kit",), "America/Denver"),
+            DemoUser("nf-003"),
+            DemoUser("nf-004", ("garmin",), "America/Phoenix"),
+            DemoUser("nf-005", ("accuchek_ble",), "America/New_York"),
+        ),
+    ),
+}
+
+
+def load_demo_data() -> DemoTeams:
+    """Make the two teams, their owner, users, sources and reports where missing.
+
+    A report is submitted with its user and parsed by the worker like any other.
+    Source: Ours (a newcomer sees every screen with something on it).
+    """
+    sandboxes = []
+    for slug, (name, people) in TEAMS.items():
+        with across_tenants(why="demo makes its own teams"):
+            team = Team.objects.filter(slug=slug).first() or create_team(
+                name=name, slug=slug, actor=ACTOR
+            )
+            owner = _owner(team)
+            sandbox = team.tenants.select_related("team").get(
+                environment=Environment.SANDBOX
+            )
+        with acting_for(sandbox):
+            for person in people:
+                _load_user(sandbox, person)
+        sandboxes.append(sandbox)
+    return DemoTeams(owner=owner, sandboxes=tuple(sandboxes))
+
+
+def _owner(team: Team) -> Member:
+    membership = Membership.objects.filter(
+        team=team, member__email=OWNER_EMAIL
+    ).first() or add_member(
+        team=team,
+        actor=ACTOR,
+        email=OWNER_EMAIL,
+        name=OWNER_NAME,
+        roles=[Role.OWNER, Role.CLINICIAN],
+    )
+    return membership.member
+
+
+@transaction.atomic  # a user is either missing or whole
+def _load_user(sandbox: Tenant, person: DemoUser) -> None:
+    users = User.objects.for_tenant(sandbox)
+    # Also one that was deleted since: what a visitor removed stays removed.
+    if users.filter(client_user_id=person.client_user_id).exists():
+        return
+    user = create_user(
+        tenant=sandbox,
+        actor=ACTOR,
+        wanted=UserRequest(
+            client_user_id=person.client_user_id,
+            fallback_time_zone=person.time_zone,
+            fallback_birth_date=person.born,
+        ),
+    )
+    for provider in person.sources:
+        connect_source(user=user, actor=ACTOR, provider=provider)
+    for name in person.reports:
+        submit_report(
+            tenant=sandbox,
+            actor=ACTOR,
+            wanted=ReportRequest(
+                user_id=user.uuid,
+                parts=(
+                    ReportPart((REPORTS / name).read_bytes(), "application/pdf"),
+                ),
+            ),
+        )
