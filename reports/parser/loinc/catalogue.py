@@ -60,12 +60,16 @@ class Sense:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """Everything the file says, indexed by name key."""
+    """Everything the file says, indexed by name key.
+
+    ratios maps the analytes above and below the stroke to the analyte of the ratio.
+    """
 
     entries: dict[str, tuple[Entry, ...]]
     aliases: dict[str, tuple[str, ...]]
     senses: dict[str, tuple[Sense, ...]]
     sorted_senses: dict[str, tuple[Sense, ...]]
+    ratios: dict[tuple[str, str], str]
 
     def entries_of(self, sense: Sense) -> tuple[Entry, ...]:
         """The rows a sense allows, in file order."""
@@ -136,6 +140,7 @@ def load_catalogue() -> Catalogue:
     aliases: dict[str, dict[str, None]] = {}
     senses: dict[str, list[Sense]] = {}
     by_words: dict[str, list[Sense]] = {}
+    ratios: dict[tuple[str, str], str] = {}
     own: list[tuple[str, str, str]] = []
     with _FILE.open(encoding="utf-8", newline="") as lines:
         for order, row in enumerate(csv.DictReader(lines)):
@@ -162,11 +167,15 @@ def load_catalogue() -> Catalogue:
                 known[name] = None
                 _add(senses, name_key(name), Sense(analyte, None))
                 _add(by_words, sorted_key(name), Sense(analyte, None))
+            for pair in filter(None, row["ratio_of"].split("|")):
+                above, _, below = pair.partition("/")
+                ratios[above, below] = analyte
             own.extend(
                 (name, analyte, row["code"])
                 for name in filter(None, row["own_names"].split("|"))
             )
     for name, analyte, code in own:
+        aliases[analyte][name] = None
         _add(senses, name_key(name), Sense(analyte, (code,)))
         _add(by_words, sorted_key(name), Sense(analyte, (code,)))
     return Catalogue(
@@ -174,6 +183,7 @@ def load_catalogue() -> Catalogue:
         aliases={key: tuple(names) for key, names in aliases.items()},
         senses={key: tuple(found) for key, found in senses.items()},
         sorted_senses={key: tuple(found) for key, found in by_words.items()},
+        ratios=ratios,
     )
 
 

@@ -275,7 +275,10 @@ def _score(
         score, barred = score * _UNIT_CONTRADICTS, True
     elif not evidence.units and entry.units:
         score *= _UNIT_MISSING
-    if evidence.is_number is not None and evidence.is_number != (entry.scale == "Qn"):
+    is_measured = entry.scale == "Qn"
+    if evidence.is_number is (not is_measured) and any(
+        (row.scale == "Qn") is not is_measured for row in rows
+    ):
         score *= _SCALE_CONTRADICTS
     if evidence.specimens is None:
         if entry.specimen != rows[0].specimen:
@@ -312,7 +315,10 @@ def _judge(
         if rival.entry.analyte != best.entry.analyte:
             return LoincMatchStatus.NEEDS_REVIEW
         # Mass or moles, percent or count: only a unit tells, and there is none.
-        if rival.entry.property != best.entry.property and not evidence.units:
+        if not evidence.units and any(
+            unit_agrees(property=rival.entry.property, units=unit) is False
+            for unit in best.entry.units
+        ):
             return LoincMatchStatus.NEEDS_REVIEW
     if reading.is_fuzzy:
         agrees = evidence.units and unit_agrees(

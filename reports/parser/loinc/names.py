@@ -178,16 +178,15 @@ _DECIDING = (
     "fasting",
     "hdl",
     "vldl",
-    "ratio",
+    "index",
     "urine",
     "anti",
     "receptor",
-    "index",
     "binding",
     "reverse",
     "corrected",
     "saturation",
-    "transferrin",
+    "transfer",
     "sulfate",
     "micro",
     "pro",
@@ -199,6 +198,10 @@ _DECIDING = (
     "peak",
     "trough",
     "auto",
+    "lactin",
+    "creatin",
+    "post",
+    "group",
 )
 
 _LEADING = re.compile(
@@ -207,10 +210,25 @@ _LEADING = re.compile(
 _TRAILING = re.compile(r"[\s*†‡^~|:;,.=–—\-'¹²³⁰⁴-⁹]+$")
 _LAB_ID = re.compile(r"(?<=[A-Za-z)])[\s,]*(?:0[1-9]|\[\d+\]|\(\d\))$")
 _BRACKETS = re.compile(r"[(\[{]([^()\[\]{}]*)[)\]}]?")
+# What a bracket may not be stripped of: it makes another test of the name before it.
+_QUALIFIER = re.compile(
+    r"(?i)^\s*(?:free|ioni[sz]ed|indirect|(?:un)?conjugated|ratio|index|control)\s*$"
+)
+# Words outside a bracket that the abbreviation in it does not say: "Hepatitis C Virus
+# (HCV) RNA" is no antibody.
+_NARROWING = re.compile(
+    r"(?i)\b(?:[rd]na|pcr|genotype|load|ig[gmae]|ratio|index|free|antigen|ag|total|panel"
+    r"|profile|screen)\b"
+)
 _TIMED_URINE = re.compile(
     r"\b(?:24\s*-?\s*(?:h|hr|hrs|hour|hours)\b\.?|timed)(?:\s*urine)?", re.IGNORECASE
 )
-_SPECIMEN_LETTER = re.compile(r"^([SsPpBbUuFf])\s*[.\-]\s*(?=[A-Za-z]{3})")
+_SPECIMEN_LETTER = re.compile(
+    r"^([sbpuf])\s*[.\-]\s*(?=[a-z]{2})|^([su])\s+(?=[a-z]{2})"
+)
+_NUMBERED = re.compile(
+    r"^\(?(?:\d{1,2}|[a-h]|[ivx]{1,4})\s*[).:]\s*|^\d{1,2}\s+(?=[A-Z])"
+)
 _LETTER_SPECIMENS = {
     "s": "serum",
     "p": "serum",
@@ -241,20 +259,33 @@ def _forms(name: str) -> Iterator[tuple[str, float]]:
     """Ever plainer forms of a name with the certainty each leaves."""
 
     yield name, _PRINTED
-    unnumbered = _LAB_ID.sub("", name)
-    if unnumbered != name:
+    bare = _LAB_ID.sub("", name)
+    if bare != name:
+        yield bare, _UNNUMBERED
+    unnumbered = _NUMBERED.sub("", bare)
+    if unnumbered != bare:
         yield unnumbered, _UNNUMBERED
-    if "(" in name or "[" in name or "{" in name:
+    insides = _BRACKETS.findall(unnumbered)
+    if insides:
         outside = _TRAILING.sub("", _BRACKETS.sub(" ", unnumbered)).strip()
-        if outside:
+        if len(insides) > 1:
+            # The first bracket often qualifies and the others say how: "Bilirubin
+            # (Direct) (Diazo)".
+            yield f"{outside} {insides[0]}", _UNBRACKETED
+        if outside and not any(_QUALIFIER.search(inside) for inside in insides):
             yield outside, _UNBRACKETED
-        for inside in _BRACKETS.findall(unnumbered):
-            if len(name_key(inside)) > 1:
-                yield inside, _BRACKET_ONLY
+        if not _NARROWING.search(outside):
+            for inside in insides:
+                if len(name_key(inside)) > 1:
+                    yield inside, _BRACKET_ONLY
 
 
-def read_hints(name: str) -> tuple[str, Hints]:
-    """The words of a name that name the analyte, and what the other words say."""
+def read_hints(name: str) -> tuple[tuple[str, ...], Hints]:
+    """What is left of a name without its furniture, and what the rest says.
+
+    The texts are ever shorter: without specimen and furniture, then also without
+    words for a share, then also without words for a method.
+    """
 
     specimen: str | None = None
     folded = fold(name)
@@ -264,7 +295,7 @@ def read_hints(name: str) -> tuple[str, Hints]:
         folded = folded[: timed.start()] + " " + folded[timed.end() :]
     letter = _SPECIMEN_LETTER.match(folded)
     if letter:
-        specimen = specimen or _LETTER_SPECIMENS[letter[1]]
+        specimen = specimen or _LETTER_SPECIMENS[letter[1] or letter[2]]
         folded = folded[letter.end() :]
     share: str | None = None
     methods: set[str] = set()
@@ -273,13 +304,14 @@ def read_hints(name: str) -> tuple[str, Hints]:
         if word in _SPECIMENS:
             if specimen in (None, "blood", "serum"):
                 specimen = _SPECIMENS[word]
-        elif word in _SHARES:
-            share = _SHARES[word]
-        elif word in _METHODS:
-            methods.add(_METHODS[word])
         elif word not in _FURNITURE:
             kept.append(word)
-    return " ".join(kept), Hints(specimen, share, frozenset(methods))
+            share = _SHARES.get(word, share)
+            methods.update({_METHODS[word]} if word in _METHODS else ())
+    shareless = [word for word in kept if word not in _SHARES]
+    bare = [word for word in shareless if word not in _METHODS]
+    texts = dict.fromkeys(" ".join(words) for words in (kept, shareless, bare) if words)
+    return tuple(texts), Hints(specimen, share, frozenset(methods))
 
 
 @lru_cache(maxsize=1)
@@ -343,25 +375,60 @@ def read_name(name: str) -> NameReading:
     for form, certainty in forms:
         senses, quality = _look_up(form, catalogue)
         if senses:
-            return NameReading(senses, certainty * quality, hints)
-        words, form_hints = read_hints(form)
-        if words and certainty > _BRACKET_ONLY:
-            senses, quality = _look_up(words, catalogue)
+            # "Occult Blood" names no specimen, though "Blood Glucose" would.
+            said = replace(hints, specimen=None) if hints.specimen == "blood" else hints
+            return NameReading(senses, certainty * quality, said)
+        if certainty <= _BRACKET_ONLY:
+            continue
+        texts, said = read_hints(form)
+        for text in texts:
+            senses, quality = _look_up(text, catalogue)
             if senses:
-                merged = replace(hints, specimen=form_hints.specimen or hints.specimen)
-                return NameReading(senses, certainty * quality * _STRIPPED, merged)
-    senses = _agreeing_parts(bare, catalogue)
+                said = replace(hints, specimen=said.specimen or hints.specimen)
+                return NameReading(senses, certainty * quality * _STRIPPED, said)
+    senses = _ratio_of_parts(bare, catalogue)
+    if not senses:
+        senses = _agreeing_parts(bare, catalogue) or _agreeing_words(bare, catalogue)
     if senses:
         return NameReading(senses, _PART, hints)
     for form, certainty in forms:
-        if certainty <= _BRACKET_ONLY:
+        if certainty <= _BRACKET_ONLY or _is_ratio(form):
             continue
-        for text in (form, read_hints(form)[0]):
+        for text in (form, *read_hints(form)[0]):
             senses, similarity = _near(text, catalogue)
             if senses:
                 quality = _FUZZY_BASE * certainty * similarity
                 return NameReading(senses, quality, hints, is_fuzzy=True)
     return NOTHING
+
+
+def _senses_of(text: str, catalogue: Catalogue) -> tuple[Sense, ...]:
+    senses, _ = _look_up(text, catalogue)
+    for plainer in () if senses else read_hints(text)[0]:
+        senses, _ = _look_up(plainer, catalogue)
+        if senses:
+            break
+    return senses
+
+
+def _is_ratio(name: str) -> bool:
+    return bool(re.search(r"[/:]|\bratio\b", name, re.IGNORECASE))
+
+
+def _ratio_of_parts(name: str, catalogue: Catalogue) -> tuple[Sense, ...]:
+    """The ratio "A / B", "A : B Ratio" or "Ratio of A to B" names by its sides."""
+
+    bare = re.sub(r"(?i)\bratio\b|[()\[\]]", " ", name)
+    sides = re.split(r"\s*[/:]\s*|\s+to\s+", _TRAILING.sub("", bare.strip()))
+    if len(sides) != 2:
+        return ()
+    above, below = (
+        {sense.analyte for sense in _senses_of(side, catalogue)} for side in sides
+    )
+    for pair, analyte in catalogue.ratios.items():
+        if pair[0] in above and pair[1] in below:
+            return (Sense(analyte, None),)
+    return ()
 
 
 def _agreeing_parts(name: str, catalogue: Catalogue) -> tuple[Sense, ...]:
@@ -370,21 +437,35 @@ def _agreeing_parts(name: str, catalogue: Catalogue) -> tuple[Sense, ...]:
     parts = [part for part in re.split(r"\s*[/|;=]\s*|\s[-–]\s|\s*,\s+", name) if part]
     if not 1 < len(parts) <= 4:
         return ()
+    return _agreement(parts, catalogue)
+
+
+def _agreeing_words(name: str, catalogue: Catalogue) -> tuple[Sense, ...]:
+    """The senses of "SGOT Aspartate Transaminase": a name printed twice over."""
+
+    words = re.findall(r"[^\s()\[\],]+", name)
+    if not 1 < len(words) <= 9 or _is_ratio(name):
+        return ()
+    for cut in range(1, len(words)):
+        parts = [" ".join(words[:cut]), " ".join(words[cut:])]
+        if senses := _agreement(parts, catalogue):
+            return senses
+    return ()
+
+
+def _agreement(parts: list[str], catalogue: Catalogue) -> tuple[Sense, ...]:
+    """What every part that names anything at all means alike."""
+
     found: tuple[Sense, ...] = ()
     for part in parts:
-        words, _ = read_hints(part)
-        if not words:
+        if not read_hints(part)[0]:
             continue
-        senses, _ = _look_up(part, catalogue)
-        if not senses:
-            senses, _ = _look_up(words, catalogue)
-        if not senses:
-            return ()
+        senses = _senses_of(part, catalogue)
         if found:
             shared = {sense.analyte for sense in found}
             senses = tuple(sense for sense in senses if sense.analyte in shared)
-            if not senses:
-                return ()
+        if not senses:
+            return ()
         found = senses
     return found
 
