@@ -1,0 +1,377 @@
+"""The real `manage.py demo`, on a private server and folder, started and killed."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import random
+import secrets
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.portal.embedded_server import (
+    BASE_DIR,
+    WAIT_S,
+    kill_all_naming,
+    processes_naming,
+    wait_until_nothing_names,
+)
+
+START_TIMEOUT_S = 90
+ENDING = "Press Ctrl-C to stop."
+
+
+class Demo:
+    """One home for demos: its folders and its port, and the demos started in it."""
+
+    def __init__(self, root, var):
+        self.root = root
+        self.var = var
+        self.port = free_port()
+        self.process: Any = None
+
+    def start(self, *arguments, prefix=(sys.executable,), **environment):
+        """Start a demo; its lines up to the last of its welcome."""
+        self.process = subprocess.Popen(
+            [*prefix, "manage.py", "demo", "--port", str(self.port), *arguments],
+            cwd=BASE_DIR,
+            env=self.environment(**environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        lines = []
+        for line in self.process.stdout:
+            lines.append(line)
+            if ENDING in line:
+                return "".join(lines)
+        self.process.communicate()
+        raise AssertionError("".join(lines))
+
+    def run(self, *arguments, **environment):
+        """Run a demo that must refuse: its exit code and what it says on stderr."""
+        done = subprocess.run(
+            [sys.executable, "manage.py", "demo", *arguments],
+            cwd=BASE_DIR,
+            env=self.environment(**environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=START_TIMEOUT_S,
+        )
+        return done.returncode, done.stderr
+
+    def environment(self, **more):
+        kept = {
+            name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ
+        }
+        # The mark by which every process of this home is found.
+        chosen = {"VAR_DIR": str(self.var), "EMBEDDED_POSTGRES_DIR": str(self.root)}
+        return {**kept, **chosen, **more}
+
+    def stop(self, with_signal):
+        """Send a signal to the demo alone; its exit code."""
+        self.process.send_signal(with_signal)
+        self.process.communicate(timeout=WAIT_S)
+        return self.process.returncode
+
+    def get(self, path, **headers):
+        """Status and body of a page."""
+        with self.browser() as client:
+            client.request("GET", path, headers=headers)
+            reply = client.getresponse()
+            return reply.status, reply.read()
+
+    @contextmanager
+    def browser(self):
+        """A connection that is kept alive, as browsers do."""
+        client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        try:
+            yield client
+        finally:
+            client.close()
+
+    def notes(self):
+        return json.loads((self.var / "demo.json").read_text())
+
+    def processes(self):
+        """Pids of everything this home runs, wherever it is in the tree."""
+        return [pid for pid in all_pids() if str(self.root) in surroundings(pid)]
+
+    def nothing_runs(self):
+        deadline = time.monotonic() + WAIT_S
+        while self.processes():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.02)
+        return wait_until_nothing_names(self.root)
+
+
+def all_pids():
+    own = os.getpid()
+    pids = (int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit())
+    return [pid for pid in pids if pid != own]
+
+
+def surroundings(pid):
+    """A process's command line and environment."""
+    try:
+        folder = Path(f"/proc/{pid}")
+        return (folder / "cmdline").read_text() + (folder / "environ").read_text()
+    except OSError:
+        return ""
+
+
+def free_port():
+    while True:
+        port = random.randrange(20_000, 32_000)  # noqa: S311 - no secret
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)):
+                return port
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """Shared by the tests below: a database with data is made once."""
+    name = f"assay-test-{os.getpid()}-{secrets.token_hex(4)}"
+    root = Path("/var/tmp") / name  # noqa: S108 - nobody can guess the name
+    yield Demo(root, tmp_path_factory.mktemp("var"))
+    kill_all_naming(root)
+    shutil.rmtree(root, ignore_errors=True)
+
+
+@pytest.fixture
+def demo(home):
+    yield home
+    if home.process and home.process.poll() is None:
+        home.process.kill()
+        home.process.communicate()
+    assert home.nothing_runs()
+
+
+def test_demo_serves_prints_its_access_and_changes_nothing_when_run_again(demo):
+    welcome = demo.start()
+    first = demo.notes()
+    ready = demo.get("/readyz")
+    entrance = demo.get("/accounts/login/")[0]
+    users = {
+        slug: demo.get("/v2/user/", **{"x-service-api-key": key})
+        for slug, key in first["api_keys"].items()
+    }
+    demo.stop(signal.SIGTERM)
+    demo.start()
+    second = demo.notes()
+    users_again = {
+        slug: demo.get("/v2/user/", **{"x-service-api-key": key})
+        for slug, key in second["api_keys"].items()
+    }
+    demo.stop(signal.SIGTERM)
+
+    assert ready == (200, b'{"status":"ok"}')
+    assert entrance == 200
+    assert first["address"] == f"http://127.0.0.1:{demo.port}"
+    assert list(first["api_keys"]) == ["demo", "demo-two"]
+    for printed in (
+        first["address"],
+        first["email"],
+        first["password"],
+        *first["api_keys"].values(),
+    ):
+        assert printed in welcome
+    assert stat.S_IMODE((demo.var / "demo.json").stat().st_mode) == 0o600
+    assert second == first
+    assert users_again == users
+    for status, body in users.values():
+        assert status == 200
+        assert 0 < json.loads(body)["total"] <= 25
+
+
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
+def test_demo_stops_everything_when_told_though_a_browser_is_connected(demo, asked):
+    demo.start()
+    with demo.browser() as kept_alive:
+        kept_alive.request("GET", "/accounts/login/")
+        kept_alive.getresponse().read()
+
+        code = demo.stop(asked)
+
+        assert code == 0
+        assert demo.processes() == []
+        assert processes_naming(demo.root) == []
+
+
+def test_nothing_survives_a_killed_demo_and_the_next_one_starts(demo):
+    demo.start()
+    with demo.browser() as kept_alive:
+        kept_alive.request("GET", "/accounts/login/")
+        kept_alive.getresponse().read()
+
+        demo.stop(signal.SIGKILL)
+
+        assert demo.nothing_runs()
+    demo.start()
+    assert demo.get("/readyz")[0] == 200
+    demo.stop(signal.SIGTERM)
+
+
+@pytest.mark.skipif(not shutil.which("uv"), reason="uv is not on the path")
+def test_nothing_survives_a_killed_uv_run(demo):
+    demo.start(prefix=("uv", "run", "--no-sync"), UV_PROJECT_ENVIRONMENT=sys.prefix)
+
+    demo.stop(signal.SIGKILL)
+
+    assert demo.nothing_runs()
+
+
+def test_ctrl_c_counts_though_the_shell_told_to_ignore_it(demo):
+    background = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+    background += "; os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    demo.start(prefix=(sys.executable, "-c", background))
+
+    assert demo.stop(signal.SIGINT) == 0
+
+
+def test_a_killed_worker_is_started_again(demo):
+    demo.start()
+    (killed,) = [pid for pid in demo.processes() if is_worker(pid)]
+
+    os.kill(killed, signal.SIGKILL)
+
+    deadline = time.monotonic() + WAIT_S
+    while [pid for pid in demo.processes() if is_worker(pid)] in ([], [killed]):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    demo.stop(signal.SIGTERM)
+
+
+def is_worker(pid):
+    words = (Path(f"/proc/{pid}") / "cmdline").read_text().split("\0")
+    return "worker" in words and not any("warden.py" in word for word in words)
+
+
+def test_lost_notes_give_new_access(demo):
+    demo.start()
+    before = demo.notes()
+    demo.stop(signal.SIGTERM)
+    (demo.var / "demo.json").unlink()
+
+    demo.start()
+
+    after = demo.notes()
+    key = {"x-service-api-key": after["api_keys"]["demo"]}
+    lost = {"x-service-api-key": before["api_keys"]["demo"]}
+    assert after["password"] != before["password"]
+    assert demo.get("/v2/user/", **key)[0] == 200
+    assert demo.get("/v2/user/", **lost)[0] == 401
+    demo.stop(signal.SIGTERM)
+
+
+def test_reset_forgets_data_and_access(demo):
+    demo.start()
+    before = demo.notes()
+    demo.stop(signal.SIGTERM)
+
+    demo.start("--reset")
+
+    after = demo.notes()
+    lost = {"x-service-api-key": before["api_keys"]["demo"]}
+    assert after["password"] != before["password"]
+    assert demo.get("/v2/user/", **lost)[0] == 401
+    demo.stop(signal.SIGTERM)
+
+
+def test_reset_is_refused_while_a_demo_runs(demo):
+    demo.start()
+
+    code, said = demo.run("--reset", "--port", str(free_port()))
+
+    assert_refusal(code, said, "in use")
+    assert demo.get("/readyz")[0] == 200
+    demo.stop(signal.SIGTERM)
+
+
+def assert_refusal(code, said, naming):
+    """Exit code 1 and one sentence that names what helps; nothing of Python."""
+    assert code == 1
+    assert naming in said
+    assert len(said.strip().splitlines()) == 1
+    assert "Traceback" not in said
+
+
+def test_a_busy_port_is_refused(demo):
+    with socket.socket() as busy:
+        busy.bind(("127.0.0.1", 0))
+        busy.listen()
+
+        code, said = demo.run("--port", str(busy.getsockname()[1]))
+
+    assert_refusal(code, said, "--port")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "naming"),
+    [
+        (("--port", "70000"), "--port"),
+        (("--host", "192.0.2.1"), "--host"),
+        (("--host", "no.such.host.invalid"), "--host"),
+    ],
+)
+def test_an_address_that_is_not_ours_is_refused(demo, arguments, naming):
+    code, said = demo.run(*arguments)
+
+    assert_refusal(code, said, naming)
+
+
+def test_a_folder_it_cannot_write_is_refused(demo, tmp_path):
+    (tmp_path / "file").touch()
+
+    code, said = demo.run(
+        "--port", str(free_port()), VAR_DIR=str(tmp_path / "file" / "var")
+    )
+
+    assert_refusal(code, said, "VAR_DIR")
+
+
+def test_a_bundled_postgres_that_cannot_start_is_refused(demo, tmp_path):
+    (tmp_path / "file").touch()
+
+    code, said = demo.run(
+        "--port",
+        str(free_port()),
+        EMBEDDED_POSTGRES_DIR=str(tmp_path / "file" / "data"),
+    )
+
+    assert_refusal(code, said, "EMBEDDED_POSTGRES_DIR")
+
+
+def test_a_postgres_that_does_not_answer_is_refused_without_its_password(
+    demo, tmp_path
+):
+    nowhere = f"postgresql://assay:hidden@/assay?host={tmp_path}"
+
+    code, said = demo.run("--port", str(free_port()), DATABASE_URL=nowhere)
+
+    assert_refusal(code, said, "DATABASE_URL")
+    assert "hidden" not in said
+
+
+def test_reset_leaves_a_database_of_ones_own_alone(demo, tmp_path):
+    own = f"postgresql://assay@/assay?host={tmp_path}"
+
+    code, said = demo.run("--reset", "--port", str(free_port()), DATABASE_URL=own)
+
+    assert_refusal(code, said, "DATABASE_URL")
