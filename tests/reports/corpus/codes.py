@@ -124,6 +124,7 @@ ACCEPTED: dict[str, tuple[str, ...]] = {
     "testo": ("2986-8",),
     "testo_si": ("14913-8",),
     "cortisol": ("2143-6",),
+    "cortisol_am": ("9813-7", "2143-6"),
     "prolactin": ("2842-3",),
     "fsh": ("15067-2",),
     "lh": ("10501-5",),

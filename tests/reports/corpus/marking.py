@@ -136,7 +136,7 @@ def same_range(true: TrueRow, got: str | None) -> bool:
 def normal_unit(text: str | None) -> str:
     """One spelling of the many ways to print a unit, for comparison only."""
     unit = unicodedata.normalize("NFKC", _superscripts_marked(text or "")).casefold()
-    unit = re.sub(r"\s+", "", unit).replace("μ", "u").replace("mcg", "ug")
+    unit = re.sub(r"\(calc\.?\)|\s+", "", unit).replace("μ", "u").replace("mcg", "ug")
     unit = unit.replace("×", "x").replace("mcl", "ul").replace("*", "^").strip("().")
     unit = re.sub(r"^x(?=10)", "", unit)
     unit = re.sub(r"^10(?:e\+?|\^)?(\d{1,2})(?=/)", r"10^\1", unit)

@@ -55,9 +55,10 @@ class Row:
 def read_rows(
     text: str, *, dice: random.Random | None = None, decimal_comma: bool = False
 ) -> list[Row]:
-    """Rows of a table text; with dice, plain numbers are thrown anew near their range.
+    """Rows of a table text.
 
-    An option is `key=value` or a bare word, split by semicolons.
+    With dice, plain numbers are thrown anew near their range, some rows are left out
+    and the order changes. An option is `key=value` or a bare word, split by semicolons.
     """
     found = []
     for line in text.strip().splitlines():
@@ -68,8 +69,12 @@ def read_rows(
             key, _, value = option.partition("=")
             options[key] = value
         row = Row(*fields[:5], options=options, decimal_comma=decimal_comma)
-        found.append(_thrown_anew(row, dice) if dice else row)
-    return found
+        found.append(row)
+    if dice is None:
+        return found
+    kept = [row for row in found if len(found) < 5 or dice.random() > 0.12]
+    dice.shuffle(kept)
+    return [_thrown_anew(row, dice) for row in kept]
 
 
 def number_in(text: str, *, comma: bool) -> float | None:

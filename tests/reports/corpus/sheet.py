@@ -7,27 +7,29 @@ looks belongs to the layouts; nothing here knows one.
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from reportlab.lib.colors import Color, HexColor
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.utils import simpleSplit
-from reportlab.pdfbase import pdfmetrics
-from reportlab.pdfbase.cidfonts import UnicodeCIDFont
-from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 
+from tests.reports.corpus.glyphs import (
+    BOLD,
+    draw_run,
+    draw_words,
+    register_fonts,
+    width_of,
+)
 from tests.reports.corpus.printed import (
     BREAK,
-    KERN,
     Row,
-    plain_text,
     read_rows,
     truth_of,
 )
+from tests.reports.corpus.tables import Cell, Column, Grid, restyled
 from tests.reports.corpus.truth import TrueRow
 
 BLACK = HexColor("#000000")
@@ -35,100 +37,6 @@ GREY = HexColor("#777777")
 RED = HexColor("#c00000")
 FAINT = HexColor("#dddddd")
 BLUE = HexColor("#1f4e79")
-
-_BOLD = {
-    "Helvetica": "Helvetica-Bold",
-    "Times-Roman": "Times-Bold",
-    "Courier": "Courier-Bold",
-    "Vera": "VeraBd",
-    "STSong-Light": "STSong-Light",
-}
-_SYMBOL = set("≥≤↑↓βα")
-_DINGBATS = set("▲▼●✓")
-_WIDE = set("μ⁹⁶¹²")
-
-
-def _register_fonts() -> None:
-    known = pdfmetrics.getRegisteredFontNames()
-    if "Vera" not in known:
-        pdfmetrics.registerFont(TTFont("Vera", "Vera.ttf"))
-        pdfmetrics.registerFont(TTFont("VeraBd", "VeraBd.ttf"))
-    if "STSong-Light" not in known:
-        pdfmetrics.registerFont(UnicodeCIDFont("STSong-Light"))
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """Text of one cell; `raised` is small and high, as of a laboratory id or a power.
-
-    `tail` follows what is raised.
-    """
-
-    text: str
-    bold: bool = False
-    colour: Color | None = None
-    raised: str = ""
-    tail: str = ""
-    size: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """Where a cell stands, in points from the left paper edge."""
-
-    key: str
-    x: float
-    title: str = ""
-    align: str = "l"
-    width: float = 0
-
-
-_COLUMN = re.compile(r"(\w+)@(\d+)([lrc]?)(?:w(\d+))?(?:=(.*))?")
-
-
-def columns(*specs: str) -> tuple[Column, ...]:
-    """Columns written short: `value@250r=Result`, `name@40w120=Test` wraps at 120."""
-    found = []
-    for spec in specs:
-        match = _COLUMN.fullmatch(spec)
-        if match is None:
-            raise ValueError(f"no column: {spec}")
-        key, x, align, width, title = match.groups()
-        found.append(
-            Column(key, float(x), title or "", align or "l", float(width or 0))
-        )
-    return tuple(found)
-
-
-CellsOf = Callable[[Row], dict[str, "str | Cell"]]
-
-
-def plain_cells(row: Row) -> dict[str, str | Cell]:
-    return {
-        "name": row.option("as", row.name),
-        "value": row.option("print", row.value),
-        "unit": row.unit,
-        "range": row.range,
-        "flag": row.flag,
-        "method": row.option("method"),
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """A table's look. `order` is the order in which cells enter the page's stream."""
-
-    columns: tuple[Column, ...]
-    font: str = "Helvetica"
-    size: float = 9
-    leading: float = 12
-    order: str = "row"
-    rules: str = "none"
-    titles_bold: bool = True
-    titles_again: bool = True
-    cells: CellsOf = plain_cells
-    left: float = 0
-    right: float = 0
 
 
 @dataclass
@@ -152,7 +60,7 @@ class Sheet:
     spacing: float = 0
 
     def __post_init__(self) -> None:
-        _register_fonts()
+        register_fonts()
         paper = self.page_size[::-1] if self.turned else self.page_size
         self.canvas = Canvas(
             str(self.path), pagesize=paper, invariant=1, pageCompression=0
@@ -162,10 +70,12 @@ class Sheet:
         if self.seed:
             # repeatable throws, nothing secret
             self.dice = random.Random(f"{self.layout}:{self.seed}")  # noqa: S311
+            self.wordwise = self.dice.random() < 0.3
         self.width, self.height = self.page_size
         self.on_page: Callable[[Sheet], None] | None = None
         self._drawn: list[tuple[float, Callable[[], None]]] = []
         self._open: Grid | None = None
+        self._looks: dict[Grid, Grid] = {}
         self.pages_total = 0
 
     def begin(self, on_page: Callable[[Sheet], None] | None = None) -> None:
@@ -208,10 +118,10 @@ class Sheet:
     ) -> None:
         """Put text with its baseline y points from the top."""
         face = font or self.font
-        face = _BOLD.get(face, face) if bold else face
+        face = BOLD.get(face, face) if bold else face
         points = size or self.size
         if align != "l":
-            width = _width_of(text, face, points)
+            width = width_of(text, face, points)
             x -= width if align == "r" else width / 2
 
         def draw() -> None:
@@ -221,9 +131,9 @@ class Sheet:
             if angle:
                 self.canvas.rotate(angle)
             if self.wordwise and face != "Courier":
-                _draw_words(self.canvas, text, face, points)
+                draw_words(self.canvas, text, face, points)
             else:
-                _draw_run(self.canvas, text, face, points, self.spacing)
+                draw_run(self.canvas, text, face, points, self.spacing)
             self.canvas.restoreState()
 
         self._drawn.append((rank, draw))
@@ -276,11 +186,21 @@ class Sheet:
 
         self._drawn.append((-1, draw))
 
+    def _look(self, grid: Grid) -> Grid:
+        """The table as given, or restyled once where a seed asks for another look."""
+        if self.dice is None:
+            return grid
+        if grid not in self._looks:
+            look = restyled(grid, self.dice)
+            self._looks |= {grid: look, look: look}
+        return self._looks[grid]
+
     def read(self, text: str, *, decimal_comma: bool = False) -> list[Row]:
         return read_rows(text, dice=self.dice, decimal_comma=decimal_comma)
 
     def titles(self, grid: Grid) -> None:
         """Print the column titles; they return on each new page until `close`."""
+        grid = self._look(grid)
         self.down(4)
         lines = max((c.title.count(BREAK) + 1 for c in grid.columns), default=1)
         for column in grid.columns:
@@ -329,6 +249,7 @@ class Sheet:
             self.print_row(grid, row)
 
     def print_row(self, grid: Grid, row: Row) -> None:
+        grid = self._look(grid)
         cells = grid.cells(row)
         below = row.option("below")
         depth = max(
@@ -403,11 +324,11 @@ class Sheet:
             rank=order,
         )
         if cell.raised and n == 0:
-            face = _BOLD[grid.font] if cell.bold else grid.font
-            end = column.x + _width_of(line, face, size)
+            face = BOLD[grid.font] if cell.bold else grid.font
+            end = column.x + width_of(line, face, size)
             small = size * 0.65
             self.text(end, y - 3, cell.raised, font=grid.font, size=small, rank=order)
-            end += _width_of(cell.raised, grid.font, small)
+            end += width_of(cell.raised, grid.font, small)
             if cell.tail:
                 self.text(end, y, cell.tail, font=grid.font, size=size, rank=order)
 
@@ -440,62 +361,3 @@ class Sheet:
         self.canvas.restoreState()
         self._drawn.clear()
         self.canvas.showPage()
-
-
-def shifted(grid: Grid, by: float) -> Grid:
-    """The same table further right."""
-    return replace(grid, columns=tuple(replace(c, x=c.x + by) for c in grid.columns))
-
-
-def text_of(cell: str | Cell) -> str:
-    return plain_text(cell if isinstance(cell, str) else cell.text)
-
-
-def _runs(text: str, face: str) -> list[tuple[str, str]]:
-    """Split by the font that has the glyphs: the standard fonts lack some signs."""
-    if face == "STSong-Light":
-        return [(face, text)]
-    runs: list[tuple[str, str]] = []
-    for sign in text:
-        own = face
-        if sign in _SYMBOL:
-            own = "Symbol"
-        elif sign in _DINGBATS:
-            own = "ZapfDingbats"
-        elif (sign in _WIDE and sign not in "²¹") or ord(sign) > 0x2E80:
-            own = "STSong-Light"
-        if runs and runs[-1][0] == own:
-            runs[-1] = (own, runs[-1][1] + sign)
-        else:
-            runs.append((own, sign))
-    return runs
-
-
-def _width_of(text: str, face: str, size: float) -> float:
-    total = text.count(KERN) * size * 0.22
-    for own, run in _runs(text.replace(KERN, ""), face):
-        total += pdfmetrics.stringWidth(run, own, size)
-    return total
-
-
-def _draw_words(canvas: Canvas, text: str, face: str, size: float) -> None:
-    """One show operator a word, as many report engines print."""
-    x = 0.0
-    for word in text.split(" "):
-        canvas.saveState()
-        canvas.translate(x, 0)
-        _draw_run(canvas, word, face, size, 0)
-        canvas.restoreState()
-        x += _width_of(word + " ", face, size)
-
-
-def _draw_run(
-    canvas: Canvas, text: str, face: str, size: float, spacing: float
-) -> None:
-    x = 0.0
-    for n, part in enumerate(text.split(KERN)):
-        x += size * 0.22 if n else 0
-        for own, run in _runs(part, face):
-            canvas.setFont(own, size)
-            canvas.drawString(x, 0, run, charSpace=spacing)
-            x += pdfmetrics.stringWidth(run, own, size) + spacing * len(run)

@@ -5,14 +5,8 @@ from __future__ import annotations
 from tests.reports.corpus.heads import letterhead, page_footer, two_blocks
 from tests.reports.corpus.printed import Row
 from tests.reports.corpus.registry import layout
-from tests.reports.corpus.sheet import (
-    Cell,
-    Column,
-    Grid,
-    Sheet,
-    columns,
-    plain_cells,
-)
+from tests.reports.corpus.sheet import Sheet
+from tests.reports.corpus.tables import Cell, Column, Grid, columns, plain_cells
 
 
 @layout("de-laborbefund")

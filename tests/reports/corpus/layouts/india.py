@@ -7,7 +7,8 @@ from collections.abc import Callable
 from tests.reports.corpus.heads import letterhead, page_footer, two_blocks
 from tests.reports.corpus.printed import Row
 from tests.reports.corpus.registry import layout
-from tests.reports.corpus.sheet import BLUE, RED, Cell, Column, Grid, Sheet
+from tests.reports.corpus.sheet import BLUE, RED, Sheet
+from tests.reports.corpus.tables import Cell, Column, Grid
 
 Head = Callable[[Sheet], None]
 

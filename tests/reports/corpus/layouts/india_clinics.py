@@ -7,15 +7,8 @@ from reportlab.lib.colors import HexColor
 from tests.reports.corpus.heads import letterhead, page_footer, two_blocks
 from tests.reports.corpus.printed import Row
 from tests.reports.corpus.registry import layout
-from tests.reports.corpus.sheet import (
-    GREY,
-    RED,
-    Cell,
-    Grid,
-    Sheet,
-    columns,
-    plain_cells,
-)
+from tests.reports.corpus.sheet import GREY, RED, Sheet
+from tests.reports.corpus.tables import Cell, Grid, columns, plain_cells
 
 
 def _clinic(sheet: Sheet, name: str, patient: str, age: str) -> None:
@@ -87,7 +80,8 @@ Basophils | 00 | % | 00 - 01 | baso_pct
         grid,
         """
 Platelet Count | 2,85,000 | /cumm | 1,50,000 - 4,50,000 | plt | fixed
-Erythrocyte Sedimentation Rate¶(Westergren) | 34 | mm/1st hr | 00 - 20 | esr
+Erythrocyte Sedimentation Rate¶(Westergren) | 34 | mm/1st hr | 00 - 20 | esr | \
+also=Erythrocyte Sedimentation Rate
 """,
     )
     sheet.section("PERIPHERAL SMEAR", x=60)
@@ -234,8 +228,8 @@ I.N.R. | 1.28 | | 0.8 - 1.2 | inr
         50,
         480,
         "A titre of 1:80 or above is suggestive of infection. Rise in titre after 7 "
-        "days is significant. A non reactive result does not exclude recent exposure within "
-        "the last 12 weeks. Kit lot no 44210 expiry 05/2025.",
+        "days is significant. A non reactive result does not exclude recent exposure "
+        "within the last 12 weeks. Kit lot no 44210 expiry 05/2025.",
     )
 
 

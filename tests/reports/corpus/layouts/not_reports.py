@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tests.reports.corpus.heads import two_blocks
 from tests.reports.corpus.registry import layout
-from tests.reports.corpus.sheet import Column, Grid, Sheet
+from tests.reports.corpus.sheet import Sheet
+from tests.reports.corpus.tables import Column, Grid
 
 
 def _table(

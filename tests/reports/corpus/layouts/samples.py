@@ -7,7 +7,8 @@ from reportlab.lib.pagesizes import LETTER
 
 from tests.reports.corpus.printed import Row
 from tests.reports.corpus.registry import layout
-from tests.reports.corpus.sheet import GREY, Cell, Grid, Sheet, columns
+from tests.reports.corpus.sheet import GREY, Sheet
+from tests.reports.corpus.tables import Cell, Grid, columns
 
 _GREEN = HexColor("#0b5d4e")
 _TINT = HexColor("#eef4f2")

@@ -7,15 +7,8 @@ from reportlab.lib.pagesizes import LETTER
 from tests.reports.corpus.heads import letterhead, page_footer, two_blocks
 from tests.reports.corpus.printed import Row
 from tests.reports.corpus.registry import layout
-from tests.reports.corpus.sheet import (
-    GREY,
-    Cell,
-    Grid,
-    Sheet,
-    columns,
-    plain_cells,
-    shifted,
-)
+from tests.reports.corpus.sheet import GREY, Sheet
+from tests.reports.corpus.tables import Cell, Grid, columns, plain_cells, shifted
 
 
 def _head(sheet: Sheet, lab: str, patient: str) -> None:

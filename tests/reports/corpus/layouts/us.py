@@ -14,7 +14,8 @@ from tests.reports.corpus.heads import (
 )
 from tests.reports.corpus.printed import Row
 from tests.reports.corpus.registry import layout
-from tests.reports.corpus.sheet import BLUE, FAINT, RED, Cell, Column, Grid, Sheet
+from tests.reports.corpus.sheet import BLUE, FAINT, RED, Sheet
+from tests.reports.corpus.tables import Cell, Column, Grid
 
 CBC = """
 WBC | 6.4 | x10E3/uL | 3.4-10.8 | wbc
@@ -337,7 +338,9 @@ def _portal_cells(row: Row) -> dict[str, str | Cell]:
     return {
         "name": row.name,
         "value": Cell(
-            f"{row.value}{mark}", bold=bool(mark), colour=RED if mark else None
+            f"{row.value}{mark}" if row.range else f"{row.value}{unit}",
+            bold=bool(mark),
+            colour=RED if mark else None,
         ),
         "range": f"{row.range}{unit}" if row.range else "",
     }

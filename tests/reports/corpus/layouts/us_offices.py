@@ -6,16 +6,8 @@ from reportlab.lib.pagesizes import LETTER, landscape
 
 from tests.reports.corpus.heads import letterhead, page_footer, two_blocks
 from tests.reports.corpus.registry import layout
-from tests.reports.corpus.sheet import (
-    BLUE,
-    FAINT,
-    GREY,
-    RED,
-    Cell,
-    Grid,
-    Sheet,
-    columns,
-)
+from tests.reports.corpus.sheet import BLUE, FAINT, GREY, RED, Sheet
+from tests.reports.corpus.tables import Cell, Grid, columns
 
 
 def _office(sheet: Sheet, lab: str, patient: str, *, y: float = 66) -> None:
@@ -215,7 +207,7 @@ IRON, TOTAL | 48 | mcg/dL | 50 - 180 | iron
         """
 TESTOSTERONE, TOTAL | 241 | ng/dL | 250 - 1100 | testo
 PSA, TOTAL | 0.8 | ng/mL | < 4.0 | psa
-CORTISOL, A.M. | 13.2 | mcg/dL | 4.0 - 22.0 | cortisol
+CORTISOL, A.M. | 13.2 | mcg/dL | 4.0 - 22.0 | cortisol_am
 """,
     )
 
