@@ -1,0 +1,1 @@
+"""Teams, members, API keys, audit, and the outbox; the lowest app."""

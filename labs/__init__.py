@@ -1,0 +1,1 @@
+"""Lab accounts, the catalogue, orders, results and visits; not begun."""

@@ -1,0 +1,1 @@
+"""The project: settings, addresses and the landing page; lib is its floor."""

@@ -1,0 +1,1 @@
+"""Lab report parsing: jobs, what was read, and the parser."""

@@ -1,0 +1,1 @@
+"""End users, their sources and, later, their wearable data."""

@@ -1,0 +1,1 @@
+"""API authentication and, later, the management interface."""

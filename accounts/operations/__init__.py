@@ -1,0 +1,1 @@
+"""The verbs of teams, members, keys and the audit."""

@@ -1,0 +1,1 @@
+"""Sign-in, the tenant of a page, rights: what every page stands on."""

@@ -1,0 +1,1 @@
+"""The outbox: what customers are told, and how it reaches them."""

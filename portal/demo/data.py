@@ -19,9 +19,8 @@ from accounts.states import Environment, Role
 from portal.lib.actor import Actor
 from portal.lib.tenancy import acting_for, across_tenants
 from reports.operations.reports import ReportPart, ReportRequest, submit_report
-from users.models import User
 from users.operations.sources import connect_source
-from users.operations.users import UserRequest, create_user
+from users.operations.users import ClientUserIdTaken, UserRequest, create_user
 
 if TYPE_CHECKING:
     from accounts.models import Tenant
@@ -143,19 +142,18 @@ def _owner(team: Team) -> Member:
 
 @transaction.atomic  # a user is either missing or whole
 def _load_user(sandbox: Tenant, person: DemoUser) -> None:
-    users = User.objects.for_tenant(sandbox)
-    # Also one that was deleted since: what a visitor removed stays removed.
-    if users.filter(client_user_id=person.client_user_id).exists():
-        return
-    user = create_user(
-        tenant=sandbox,
-        actor=ACTOR,
-        wanted=UserRequest(
-            client_user_id=person.client_user_id,
-            fallback_time_zone=person.time_zone,
-            fallback_birth_date=person.born,
-        ),
-    )
+    try:
+        user = create_user(
+            tenant=sandbox,
+            actor=ACTOR,
+            wanted=UserRequest(
+                client_user_id=person.client_user_id,
+                fallback_time_zone=person.time_zone,
+                fallback_birth_date=person.born,
+            ),
+        )
+    except ClientUserIdTaken:
+        return  # loaded before
     for provider in person.sources:
         connect_source(user=user, actor=ACTOR, provider=provider)
     for name in person.reports:

@@ -1,0 +1,1 @@
+"""The floor: what every app stands on; knows no app."""

@@ -1,0 +1,1 @@
+"""The verbs of users, their sources and their details."""

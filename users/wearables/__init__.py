@@ -1,0 +1,1 @@
+"""Sources and resources of wearable data; no tables and no verbs."""

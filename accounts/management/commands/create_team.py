@@ -9,9 +9,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_email
 from django.db import transaction
 
+from accounts.operations.passwords import password_link
 from accounts.operations.teams import add_member, create_team
 from accounts.states import Region, Role
-from accounts.web.password_link import password_link
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError
 from portal.lib.tenancy import across_tenants

@@ -38,20 +38,6 @@ def test_create_team_prints_a_link_with_which_the_owner_sets_a_password():
     assert member.memberships.get().roles == ["owner"]
 
 
-def test_the_link_works_once():
-    printed = run("create_team", "North Clinic", "--owner", "dana@assay.example")
-    browser = Client()
-    form = browser.get(link_in(printed), follow=True)
-    browser.post(
-        form.redirect_chain[-1][0], {"password1": PASSWORD, "password2": PASSWORD}
-    )
-
-    again = Client().get(link_in(printed), follow=True)
-
-    assert again.redirect_chain == []
-    assert b"password1" not in again.content
-
-
 def test_an_owner_with_a_password_gets_no_link():
     make_member(email="dana@assay.example")
 

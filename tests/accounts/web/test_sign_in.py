@@ -8,7 +8,7 @@ from django.core import mail
 from django.core.cache import cache
 
 from accounts.models import Member
-from accounts.web.password_link import password_link
+from accounts.operations.passwords import password_link
 from tests.factories.accounts import PASSWORD, make_member
 
 LOGIN = "/accounts/login/"
@@ -41,7 +41,9 @@ def test_the_address_is_taken_in_any_case(client, alice):
 
 
 def test_signing_in_leads_to_where_one_was_going(client, alice):
-    reply = sign_in(client, alice.email, PASSWORD, next="/t/alice-health/sandbox/users/")
+    reply = sign_in(
+        client, alice.email, PASSWORD, next="/t/alice-health/sandbox/users/"
+    )
 
     assert reply["Location"] == "/t/alice-health/sandbox/users/"
 
@@ -136,7 +138,9 @@ def test_a_forgotten_password_is_reset_by_mail(client, alice):
     )
     alice.refresh_from_db()
     assert alice.check_password(NEW_PASSWORD)
-    assert [letter.subject for letter in mail.outbox[1:]] == ["Your Assay password was set"]
+    assert [letter.subject for letter in mail.outbox[1:]] == [
+        "Your Assay password was set"
+    ]
     assert client.get(link).context["token_fail"]
 
 
@@ -168,9 +172,7 @@ def test_a_link_for_a_new_member_sets_their_first_password(client):
 
 
 def test_a_short_password_is_refused(client, alice):
-    form = client.get(
-        re.sub("^https?://[^/]+", "", password_link(alice)), follow=True
-    )
+    form = client.get(re.sub("^https?://[^/]+", "", password_link(alice)), follow=True)
 
     reply = client.post(
         form.request["PATH_INFO"], {"password1": "short", "password2": "short"}

@@ -1,6 +1,6 @@
-"""The one-time link with which a member sets a password.
+"""Passwords of members: the one-time link with which one is set.
 
-Must not be here: sending it.
+Must not be here: sending it, or the page it leads to.
 """
 
 from __future__ import annotations

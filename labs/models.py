@@ -1,0 +1,1 @@
+"""Tables of lab accounts, the catalogue, orders, results and visits; none yet."""

@@ -1,0 +1,1 @@
+"""The dashboard pages of lab testing; none yet."""
