@@ -26,9 +26,20 @@ _LEADING_NUMBER = re.compile(
     rf"(?P<value>(?:{COMPARATOR}\s*)?[-+]?{NUMBER}(?:\s*[-–]\s*{NUMBER})?)\s*(?P<rest>\S.*)"
 )
 _BRACKETED_TAIL = re.compile(r"(?P<head>.*?)\s*(?P<tail>[(\[][^()\[\]]*[)\]])$")
-_TRAILING_UNIT = re.compile(
-    rf"^(?P<range>.*{NUMBER}[)\]]?)\s*(?P<unit>[^\d\s(<>].*|10.*|x.*)$"
+_RANGE_THEN_UNIT = re.compile(
+    rf"^(?:.*?(?:{NUMBER}\s*(?:-|–|—|−|to|a|bis)|{COMPARATOR}|=)\s*{NUMBER}|nil|negative)"
+    r"\s*[)\]]?\s*(?P<unit>\S.*)$",
+    re.IGNORECASE,
 )
+_NOTED_UNIT = re.compile(
+    r"(?:\S+\s+)?\(calc\.?(?:ulated)?\)|/\s*10+\s*[A-Za-z]+|[xX×]?\s*10\s*\^?\s*/\s*\S+"
+    r"|/\s*[hl]\.?p\.?f\.?",
+    re.IGNORECASE,
+)
+_TWICE = re.compile(
+    rf"(?P<first>{NUMBER}\s*\S+)\s*[(/]\s*(?P<second>{NUMBER})\s*(?P<unit>[^\d\s()]\S*?)\s*\)?"
+)
+_WORDED_THEN_UNIT = re.compile(r"(?i)(?P<value>nil|absent|few|occasional|rare)\s+(?P<unit>/\s?\S+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +67,8 @@ def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
         return value, None, flag, None
     found_range = None
     head = value
+    if match := _WORDED_THEN_UNIT.fullmatch(head):
+        return match["value"], match["unit"], flag, None
     if (match := _BRACKETED_TAIL.fullmatch(head)) and looks_like_range(match["tail"]):
         head, found_range = match["head"], match["tail"]
         head, flag = split_flag(head) if flag is None else (head, flag)
@@ -71,7 +84,7 @@ def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
         glued = flag
         if glued is None and (m := re.fullmatch(r"(\S+?)\s*([(\[][HLA*]+[)\]])", unit)):
             unit, glued = m[1], m[2].strip("()[]")
-        if not looks_like_units(unit) or is_flag(unit):
+        if not is_unit(unit) or is_flag(unit):
             continue
         if not after:
             return number, unit, glued, found_range
@@ -81,7 +94,7 @@ def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
             return number, unit, glued, after
     first, _, after = rest.partition(" ")
     if is_flag(first) and after:
-        if looks_like_units(after):
+        if is_unit(after):
             return number, after, first.strip("()[] "), found_range
         if looks_like_range(after):
             return number, None, first.strip("()[] "), after
@@ -90,13 +103,28 @@ def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
     return value, None, flag, found_range
 
 
+def is_unit(text: str) -> bool:
+    """Whether a text is a unit, or a note that some labs print in its place."""
+    return looks_like_units(text) or bool(_NOTED_UNIT.fullmatch(text.strip()))
+
+
 def unit_in_range(text: str) -> str | None:
     """The unit printed after the numbers of a range: '13.0 - 17.0 g/dL'."""
-    match = _TRAILING_UNIT.match(text.strip().strip("()[]"))
+    match = _RANGE_THEN_UNIT.match(text.strip())
     if match is None:
         return None
-    unit = match["unit"].strip(" ()[]")
-    return unit if looks_like_units(unit) else None
+    unit = match["unit"].strip()
+    if unit.count(")") > unit.count("("):
+        unit = unit.rstrip(")")
+    return unit if is_unit(unit) else None
+
+
+def second_value(text: str) -> tuple[str, str, str] | None:
+    """A value given in two units, '5.9 % (41 mmol/mol)': the first, then the second."""
+    match = _TWICE.fullmatch(text.strip())
+    if match is None or not is_unit(match["unit"]):
+        return None
+    return match["first"].strip(), match["second"], match["unit"].strip()
 
 
 def type_cells(cells: list[list[Word]]) -> Fields | None:
@@ -136,7 +164,7 @@ def type_cells(cells: list[list[Word]]) -> Fields | None:
 def _take(found: Fields, text: str, words: tuple[Word, ...]) -> Fields:
     if found.flag is None and is_flag(text):
         return replace(found, flag=text.strip("()[] "))
-    if found.units is None and not is_plain_range(text) and looks_like_units(text):
+    if found.units is None and not is_plain_range(text) and is_unit(text):
         return replace(found, units=text, units_words=words)
     if found.range is None and looks_like_range(text):
         inside, flag = split_range_flag(text)
@@ -144,7 +172,7 @@ def _take(found: Fields, text: str, words: tuple[Word, ...]) -> Fields:
     if found.range is None and found.units is None:
         for n in range(1, len(words)):
             unit, rest = text_of(words[:n]), text_of(words[n:])
-            if looks_like_units(unit) and looks_like_range(rest):
+            if is_unit(unit) and looks_like_range(rest):
                 inside, flag = split_range_flag(rest)
                 return replace(
                     found,

@@ -55,7 +55,7 @@ _CATEGORY = re.compile(
       |pre\s?menopaus\w*|follicular|luteal|mid\s?cycle|ovulat\w*|midcycle|cyclic|castrat\w*|puberty|tanner\w*|risk|average|negative|positive
       |equivocal|indeterminate|reactive|non\s?reactive|mild|moderate|severe|therapeutic|critical|goal|target|excellent|good|fair|poor
       |action|underweight|overweight|obes\w*|smokers?|non\s?smokers?|elderly|hypoglyc\w*|hyperglyc\w*|euthyroid|hypothyroid\w*|hyperthyroid\w*
-      |prediabetes|lethal|fatal|coma|kidney\sfailure|peak|trough|secondary\sprevention|primary\sprevention|decreased|increased)
+      |prediabetes|lethal|fatal|coma|kidney\sfailure|all\sages|peak|trough|secondary\sprevention|primary\sprevention|decreased|increased)
       (?:\s(?:range|risk|level|levels|value|values|high|low|normal|limit|limits|control|phase|diabetes|prediabetes|adults?|males?|females?|men|women
         |individuals?|population|subjects?|persons?|people|patients?|children|to\s.*|or\s.*|and\s.*|of\s.*|for\s.*|with\s.*|at\s.*|in\s.*|reactive
         |years?|yrs?|deficien\w*|border\s?line|decrease|increase|function|heart\srisk|coronary.*|gfr|egfr|albuminuria|range|concentration
@@ -77,7 +77,7 @@ _CATEGORY = re.compile(
 
 _OPENING = re.compile(
     r"""(?ix) ^ \W* (?:
-    interpretations?\b | interpretive | interpretative | comments?\b | notes?\b | clinical\s+(?:significance|notes?|utility|use|background|correlation|implication|information|interpretation)
+    interpretations?\b | ziel(?:werte?|bereich)\w*\b | interpretive | interpretative | comments?\b | notes?\b | clinical\s+(?:significance|notes?|utility|use|background|correlation|implication|information|interpretation)
     | remarks?\b | references?\s*:? $ | reference\s*:\s | explanation | advi[cs]e\b | recommend\w* | guidelines? | limitations? | disclaimer | method(?:ology)?\s+(?:note|description)
     | the\s+(?:above|following|result|test|reference|table) | this\s+(?:test|assay|result|method) | these\s+(?:tests?|results?|values?) | as\s+per\b | according\s+to | based\s+on
     | (?:american|national|european|international|indian|world)\s+(?:diabetes|cholesterol|society|heart|health|lipid|kidney|association|osteoporosis)

@@ -394,9 +394,17 @@ def _join_kerned(words: list[tuple[Word, bool]]) -> list[Word]:
 
 def _belongs(last: Word, word: Word, blank: float) -> bool:
     gap = word.x0 - last.x1
-    if not -0.3 * last.size < gap < blank * min(last.size, word.size):
+    size = min(last.size, word.size)
+    if not -0.3 * last.size < gap < blank * size:
+        return False
+    if gap > _TIGHT * size and not _is_one_word(last.text, word.text):
         return False
     return abs(last.middle - word.middle) < 0.5 * last.size
+
+
+def _is_one_word(first: str, second: str) -> bool:
+    """Whether two pieces may be one kerned word; an f leans over the blank after it."""
+    return first[-1:].islower() and second[:1].islower() and not first.endswith("f")
 
 
 def _is_raised(last: Word, word: Word) -> bool:

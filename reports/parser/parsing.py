@@ -81,7 +81,8 @@ def read_report(pages: Sequence[Page]) -> ParsedReport:
         _result(row, by_number[row.page], metadata, decimal_comma=comma)
         for row in _without_repeats(rows)
     )
-    if not is_believable(results, pages):
+    titled = any(row.titled for row in rows)
+    if not is_believable(results, pages, titled=titled):
         raise UnreadableReport(
             FailureReason.NOT_ENGLISH
             if wrong_language(pages)

@@ -15,17 +15,17 @@ from .values import COMPARATOR, NUMBER, is_worded_value, read_number
 _TO = r"(?:-{1,2}|–|—|−|~|\bto\b|\bbis\b|\ba\b|\bà\b|\bhasta\b|\bat[eé]\b)"
 _SPAN = re.compile(rf"({NUMBER})\s*{_TO}\s*({NUMBER})", re.IGNORECASE)
 _BELOW = (
-    r"(?:<=|=<|<|≤|⩽|up\s*to|upto|less\s+than(?:\s+or\s+equal\s+to)?|below|under|bis|hasta"
+    r"(?:<=|=<|<\s*or\s*=|<|≤|⩽|up\s*to|upto|less\s+than(?:\s+or\s+equal\s+to)?|below|under|bis|hasta"
     r"|jusqu'?\s?à|inf(?:erior|\.)?\s*(?:a|à)?|menor\s+(?:que|de|a)|até|max\.?|unter|kleiner)"
 )
 _ABOVE = (
-    r"(?:>=|=>|>|≥|⩾|more\s+than|greater\s+than(?:\s+or\s+equal\s+to)?|above|over|ab|über"
+    r"(?:>=|=>|>\s*or\s*=|>|≥|⩾|more\s+than|greater\s+than(?:\s+or\s+equal\s+to)?|above|over|ab|über"
     r"|mayor\s+(?:que|de|a)|maior\s+(?:que|do\s+que)|sup(?:erior|\.)?\s*(?:a|à)?|min\.?|from)"
 )
 _UPPER = re.compile(rf"{_BELOW}\s*:?\s*({NUMBER})", re.IGNORECASE)
 _LOWER = re.compile(rf"{_ABOVE}\s*:?\s*({NUMBER})", re.IGNORECASE)
 _STRICT = re.compile(
-    r"<(?!=)|>(?!=)|less\s+than|greater\s+than|more\s+than|below|above"
+    r"<(?!=|\s*or)|>(?!=|\s*or)|less\s+than|greater\s+than|more\s+than|below|above"
 )
 _LABEL = re.compile(
     r"(?i)^(?:normal|desirable|optimal|reference|ref|range|adults?)\s*[:=]?\s*"

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from .columns import Strip, cut_line, lay_strips
 from .fields import (
     Fields,
+    is_unit,
+    second_value,
     split_range_flag,
     split_value,
     text_of,
@@ -36,14 +38,13 @@ from .pages import Page, Word
 from .ranges import is_expected_finding, is_plain_range, looks_like_range
 from .report import SampleType
 from .titles import Role, Title, is_name_title, read_titles
-from .units import looks_like_units
 from .values import is_blank, is_flag, is_numeric_value, is_value, is_worded_value
 
 # How the parser asks whether a name is that of a known test.
 KnownName = Callable[[str, "str | None", str, "str | None", "SampleType | None"], bool]
 
 _LEADING_MARK = re.compile(r"^(?:[*#†‡•▪●◦»>]+|\{\s*#\s*\}|\[[HL*]\])\s*")
-_TRAILING_MARK = re.compile(r"[\s:.…_*#]+$|\s*\.{3,}$")
+_TRAILING_MARK = re.compile(r"[\s:…_*#]+$|\s*\.{2,}$")
 _WRAP_END = re.compile(r"[-–(/,&+]$|\b(?:and|of|with|to|for|by|in)$", re.IGNORECASE)
 
 
@@ -301,15 +302,33 @@ class _TableReader:
     def _read_row(self, line: Line, parts: dict[Role, list[Word]]) -> bool:
         fields = self._read_fields(parts)
         name_words = parts.get(Role.NAME, [])
-        if fields is None:
-            return False
         if not name_words:
             return self._read_nameless(line, fields)
         name_words, flag = _split_name_flag(_without_raised(name_words))
         row = Row(line.page, name_words, fields, line, columns=parts)
         if flag and fields.flag is None:
             row.fields = _with_flag(fields, flag)
-        return self._judge(row)
+        if not self._judge(row):
+            return False
+        if self.rows and self.rows[-1].line is line:
+            self._add_second(self.rows[-1], parts[Role.VALUE])
+        return True
+
+    def _add_second(self, row: Row, words: list[Word]) -> None:
+        """The same result again in another unit, printed behind the first."""
+        twice = second_value(text_of(words))
+        if twice is None:
+            return
+        _, value, unit = twice
+        fields = Fields(
+            value=value,
+            units=unit,
+            value_words=tuple(words[-2:]),
+            units_words=tuple(words[-1:]),
+        )
+        again = Row(row.page, row.name, fields, row.line, row.panel, row.specimen)
+        again.name_text, again.score = row.test_name, row.score
+        self.rows.append(again)
 
     def _read_nameless(self, line: Line, fields: Fields) -> bool:
         """A value beside a name printed over two lines, or more of the last value."""
@@ -369,7 +388,7 @@ class _TableReader:
             score += 1.5
         elif len(fields.value.split()) > 8:
             return 0
-        if fields.units and looks_like_units(fields.units):
+        if fields.units and is_unit(fields.units):
             score += 2
         if fields.range and looks_like_range(fields.range):
             score += 2
@@ -380,6 +399,8 @@ class _TableReader:
         if any(abs(row.name[0].x0 - x) < 2 for x in self._name_edges[-12:]):
             score += 1
         if ":" in row.test_name or "=" in row.test_name:
+            score -= 2
+        if self._explaining and not _is_exact(fields.value):
             score -= 2
         if score >= 1 and self._walker.known(row.test_name, fields):
             score += 2.5
@@ -424,18 +445,20 @@ class _TableReader:
         joined.name_text = _join_wrapped(clean_name(first), clean_name(second))
         return joined
 
-    def _read_fields(self, parts: dict[Role, list[Word]]) -> Fields | None:
+    def _read_fields(self, parts: dict[Role, list[Word]]) -> Fields:
         words = parts[Role.VALUE]
         if len(words) > 1 and not words[0].text.strip(":=-."):
             words = words[1:]
         printed_value = text_of(words).lstrip(":= ")
+        if twice := second_value(printed_value):
+            printed_value = twice[0]
         value, units, flag, spread = split_value(printed_value)
         value_words = tuple(words)
         if not is_value(value) and not is_blank(value) and len(words) > 1:
             # A flag or another column's text may stand beside the value.
             for n in range(len(words) - 1, 0, -1):
                 head, rest = text_of(words[:n]), text_of(words[n:])
-                if is_value(head) and (is_flag(rest) or looks_like_units(rest)):
+                if is_value(head) and (is_flag(rest) or is_unit(rest)):
                     value, value_words = head, tuple(words[:n])
                     if is_flag(rest):
                         flag = rest
@@ -470,7 +493,7 @@ class _TableReader:
         if flag is None and flag_text and is_flag(flag_text):
             flag = flag_text.strip("()[] ")
         if printed_range and not units and not looks_like_range(printed_range):
-            if looks_like_units(printed_range.strip("()")):
+            if is_unit(printed_range):
                 units, unit_words = printed_range, range_words
                 printed_range, range_words = "", ()
         if not units and printed_range:
@@ -478,15 +501,13 @@ class _TableReader:
             inside = unit_in_range(printed_range)
             if inside:
                 units, unit_words = inside, range_words
-            elif looks_like_units(head) and looks_like_range(rest):
+            elif is_unit(head) and looks_like_range(rest):
                 units, unit_words = head, range_words[:1]
                 printed_range, range_words = rest, range_words[1:]
         return Fields(
             value=value,
             units=units or None,
-            range=None
-            if is_blank(printed_range) and printed_range != "-"
-            else printed_range,
+            range=printed_range if printed_range.strip("-–—._ ") else None,
             flag=flag,
             method=text_of(parts.get(Role.METHOD, [])) or None,
             value_words=value_words,
@@ -528,7 +549,9 @@ class _TableReader:
         bold = all(word.bold for word in line.words)
         if upper or bold or specimen_in(text) is not None or len(line.words) <= 4:
             self._walker._open_panel(text)
-            if upper or bold:
+            if (upper or bold) and line.x0 <= min(self._name_edges) + 2:
+                self._explaining = False
+            elif specimen_in(text) is not None:
                 self._explaining = False
 
     def _continue_row(
@@ -552,8 +575,8 @@ class _TableReader:
             words = parts[Role.UNIT]
             unit = last.fields.units or ""
             glued, spaced = f"{unit}{text_of(words)}", f"{unit} {text_of(words)}"
-            text = glued if looks_like_units(glued) else spaced
-            if unit and len(words) == 1 and looks_like_units(text.strip()):
+            text = glued if is_unit(glued) else spaced
+            if unit and len(words) == 1 and is_unit(text.strip()):
                 last.fields = _with_units(last.fields, text.strip(), words)
                 took = True
         if name_words and (took or not others or others == {Role.METHOD}):
@@ -624,7 +647,9 @@ class _LooseReader:
                 self.rows.append(row)
 
     def _candidate(self, line: Line) -> Row | None:
-        if is_prose(line.text) or len(line.words) < 2 or len(line.words) > 22:
+        if len(line.words) < 2 or len(line.words) > 26:
+            return None
+        if is_prose(line.text) and (len(line.cells) == 1 or len(line.words) > 16):
             return None
         words = list(line.words)
         while words and is_flag(words[0].text):
@@ -634,6 +659,8 @@ class _LooseReader:
             if not _may_start_value(words[n].text):
                 continue
             name = clean_name(text_of(words[:n]))
+            if name[-1:] in "<>≤≥=":
+                continue
             if not _may_name_a_test(name):
                 continue
             cells = [list(cell.words) for cell in part_cells(words[n:], gap=0.6)]
@@ -652,7 +679,7 @@ class _LooseReader:
     ) -> float:
         fields = row.fields
         score = 2.0 if is_numeric_value(fields.value) else 1.5
-        if fields.units and looks_like_units(fields.units):
+        if fields.units and is_unit(fields.units):
             score += 2
         if fields.range:
             score += 2
@@ -673,6 +700,11 @@ def _may_name_a_test(name: str) -> bool:
     if is_administrative(name) or is_category(name):
         return False
     return not (is_expected_finding(name) or is_flag(name)) or len(name) <= 2
+
+
+def _is_exact(value: str) -> bool:
+    """A value that no explanation table would hold: no span and no comparator."""
+    return bool(re.fullmatch(r"[-+]?[\d.,]+|[^\d<>]+", value.strip()))
 
 
 def _without_raised(words: list[Word]) -> list[Word]:

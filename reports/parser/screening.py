@@ -14,7 +14,6 @@ from .pages import Page
 from .report import FailureReason, ParsedResult
 from .ranges import looks_like_range
 from .titles import fold
-from .units import looks_like_units
 
 _ENGLISH = frozenset(
     "the of and in to for is are with by not or be this from on as at test result results "
@@ -72,20 +71,34 @@ def unread_reason(pages: Sequence[Page]) -> FailureReason:
     return FailureReason.INVALID_INPUT
 
 
-def is_believable(results: Sequence[ParsedResult], pages: Sequence[Page]) -> bool:
-    """Whether the rows are results of a laboratory and not numbers of some other table."""
+_CONCENTRATION = re.compile(
+    r"(?i)[/%]|^(?:fl|pg|secs?\.?|seconds?|ratio|index|inr|mm|cells|mmhg|ph|titre|cumm|sek\.?)$"
+)
+
+
+def is_believable(
+    results: Sequence[ParsedResult], pages: Sequence[Page], *, titled: bool
+) -> bool:
+    """Whether the rows are results of a laboratory and not numbers of another kind.
+
+    titled: whether some of them stand under titles of a table of results. A dose
+    (500 mg), a price or a delay (2 days) is no measurement.
+    """
+    ranged = sum(1 for r in results if looks_like_range(r.reference_range or ""))
     measured = sum(
         1
         for result in results
-        if (result.units and looks_like_units(result.units))
-        or (result.reference_range and looks_like_range(result.reference_range))
+        if looks_like_range(result.reference_range or "")
+        or _CONCENTRATION.search(result.units or "")
     )
     known = sum(1 for result in results if result.loinc_matches)
     if is_bill(pages) and measured < 0.5 * len(results):
         return False
+    if titled and known:
+        return bool(measured) or known >= 2 or _mentions_lab(pages)
     if not known:
-        return measured >= 3 and measured >= 0.6 * len(results) and _mentions_lab(pages)
-    return bool(measured) or known >= 2 or _mentions_lab(pages)
+        return ranged >= 3 and measured >= 0.6 * len(results) and _mentions_lab(pages)
+    return measured >= max(1, 0.3 * len(results))
 
 
 _LAB_WORDS = frozenset(

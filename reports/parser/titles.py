@@ -301,7 +301,7 @@ def _read_group(words: list[Word]) -> tuple[list[Title], int]:
         else:
             unread.append(parts[n])
             n += 1
-    strange = [part for part in unread if part.folded not in _FILLERS]
+    strange = {part.word for part in unread if part.folded not in _FILLERS}
     return titles, len(strange)
 
 
