@@ -107,7 +107,7 @@ def knock(client: Client, path: str) -> dict[str, int]:
 
 
 def test_the_sweep_sees_the_urls():
-    assert len(API) >= 10
+    assert len(API) >= 7
     assert len(PAGES) >= 5
 
 

@@ -37,6 +37,7 @@ UNSCOPED_MODULES = {
     "accounts/operations/api_keys.py": "a key is read before its tenant is known",
     "accounts/webhooks/operations.py": "purges by tenant key and user",
     "users/operations/users.py": "the sweep of erasures works over all tenants",
+    "users/operations/sources.py": "the sweep of ended ingestion does as well",
     "reports/operations/storage.py": "the sweep of files works over all tenants",
 }
 # Where `across_tenants` may stand, and why.
