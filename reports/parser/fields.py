@@ -31,6 +31,7 @@ _RANGE_THEN_UNIT = re.compile(
     r"\s*[)\]]?\s*(?P<unit>\S.*)$",
     re.IGNORECASE,
 )
+_PERCENT = re.compile(rf"((?:{COMPARATOR}\s*)?{NUMBER})\s*%")
 _NOTED_UNIT = re.compile(
     r"(?:\S+\s+)?\(calc\.?(?:ulated)?\)|/\s*10+\s*[A-Za-z]+|[xX×]?\s*10\s*\^?\s*/\s*\S+"
     r"|/\s*[hl]\.?p\.?f\.?",
@@ -63,6 +64,8 @@ def text_of(words: list[Word] | tuple[Word, ...]) -> str:
 def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
     """Value, unit, flag and range of one cell: '13.5 g/dL H (13.0 - 17.0)'."""
     value, flag = split_flag(text)
+    if match := _PERCENT.fullmatch(value):
+        return match[1], "%", flag, None
     if is_value(value) or is_blank(value):
         return value, None, flag, None
     found_range = None

@@ -23,7 +23,7 @@ from .fields import (
     type_cells,
     unit_in_range,
 )
-from .lines import Line, clip_lines, part_cells, read_lines
+from .lines import Cell, Line, clip_lines, part_cells, read_lines
 from .names import (
     has_letters,
     heads_explanation,
@@ -663,7 +663,7 @@ class _LooseReader:
                 continue
             if not _may_name_a_test(name):
                 continue
-            cells = [list(cell.words) for cell in part_cells(words[n:], gap=0.6)]
+            cells = _hold_together(part_cells(words[n:], gap=0.6))
             fields = type_cells(cells)
             if fields is None:
                 continue
@@ -688,6 +688,19 @@ class _LooseReader:
         x0, x1 = fields.value_words[0].x0, fields.value_words[-1].x1
         aligned = sum(1 for a, b in edges if abs(x0 - a) < 2 or abs(x1 - b) < 2)
         return score + (1 if aligned > 1 else 0)
+
+
+def _hold_together(cells: Sequence[Cell]) -> list[list[Word]]:
+    """Cells with a comparator, a dash or an open bracket joined to what follows."""
+    held: list[list[Word]] = []
+    for cell in cells:
+        if held and re.search(r"[<>≤≥=(\[–-]$", held[-1][-1].text):
+            held[-1].extend(cell.words)
+        elif held and re.match(r"[–-]$|[-–]\s*\d|[)\]]$", cell.words[0].text):
+            held[-1].extend(cell.words)
+        else:
+            held.append(list(cell.words))
+    return held
 
 
 def _may_start_value(text: str) -> bool:
