@@ -16,10 +16,14 @@ class ApiClient(Client):
         headers = {"x-service-api-key": key} if key else {}
         super().__init__(headers=headers, raise_request_exception=True)
 
-    def post(self, path: str, data: Any = None, content_type: str = JSON, **extra: Any) -> Any:
+    def post(
+        self, path: str, data: Any = None, content_type: str = JSON, **extra: Any
+    ) -> Any:
         return super().post(path, {} if data is None else data, content_type, **extra)
 
-    def patch(self, path: str, data: Any = None, content_type: str = JSON, **extra: Any) -> Any:
+    def patch(
+        self, path: str, data: Any = None, content_type: str = JSON, **extra: Any
+    ) -> Any:
         return super().patch(path, {} if data is None else data, content_type, **extra)
 
 

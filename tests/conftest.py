@@ -55,9 +55,7 @@ def alice(alice_team):
 
 @pytest.fixture
 def bob(alice_team):
-    return make_member(
-        team=alice_team, email="bob@assay.example", roles=(Role.VIEWER,)
-    )
+    return make_member(team=alice_team, email="bob@assay.example", roles=(Role.VIEWER,))
 
 
 @pytest.fixture

@@ -1,13 +1,14 @@
 """Body fields that take the exact JSON type and nothing like it.
 
 DRF's own fields coerce (5 becomes "5", "yes" becomes true); the contract does not
-(1.9). Inputs of the query string use DRF's own: there everything is text.
+(1.9). In the query string everything is text: the fields named Query read it.
 """
 
 from __future__ import annotations
 
 import uuid
 import zoneinfo
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
@@ -23,22 +24,27 @@ if TYPE_CHECKING:
     from portal.lib.choices import OpenChoices
 
 
-class _Exact:
-    """Mixin: only values of `accepts` go on; what fails has the wire's type `wire`."""
+class _Typed:
+    """Mixin: a value that can't be read has the wire's type `wire`."""
 
-    accepts: ClassVar[tuple[type, ...]] = (str,)
     wire: ClassVar[str] = "value_error"
-
-    def to_internal_value(self, data: Any) -> Any:
-        if type(data) not in self.accepts:
-            raise ValidationError("Wrong type.", code=self.wire)
-        return super().to_internal_value(data)  # type: ignore[misc]  # of the field
 
     def fail(self, key: str, **context: Any) -> NoReturn:
         if key in ("invalid", "null"):
             raise ValidationError("Wrong value.", code=self.wire)
         super().fail(key, **context)  # type: ignore[misc]  # of the field
         raise AssertionError(key)
+
+
+class _Exact(_Typed):
+    """Mixin: only values of `accepts` go on."""
+
+    accepts: ClassVar[tuple[type, ...]] = (str,)
+
+    def to_internal_value(self, data: Any) -> Any:
+        if type(data) not in self.accepts:
+            raise ValidationError("Wrong type.", code=self.wire)
+        return super().to_internal_value(data)  # type: ignore[misc]  # of the field
 
 
 class Str(_Exact, serializers.CharField):
@@ -81,6 +87,25 @@ class Date(_Exact, serializers.DateField):
 
 class Uuid(_Exact, serializers.UUIDField):
     """A uuid as text."""
+
+    wire = "uuid_parsing"
+
+
+class QueryText(_Typed, serializers.CharField):
+    """Text of the query string; an empty one is text like any other."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(trim_whitespace=False, allow_blank=True, **options)
+
+
+class QueryInt(_Typed, serializers.IntegerField):
+    """An integer of the query string."""
+
+    wire = "int_parsing"
+
+
+class QueryUuid(_Typed, serializers.UUIDField):
+    """A uuid of the query string."""
 
     wire = "uuid_parsing"
 
@@ -130,11 +155,6 @@ class Inputs(serializers.Serializer[Any]):
 
     whole: ClassVar[bool] = False
 
-    def run_validation(self, data: Any = serializers.empty) -> Any:
-        if data is not serializers.empty and not hasattr(data, "keys"):
-            raise ValidationError("An object is needed.", code="value_error")
-        return super().run_validation(data)
-
 
 def read_body(request: Request, inputs: type[Inputs]) -> dict[str, Any]:
     """Validate a POST body, in which null means absent. Raises: 422."""
@@ -147,8 +167,18 @@ def read_patch(request: Request, inputs: type[Inputs]) -> dict[str, Any]:
 
 
 def read_query(request: Request, inputs: type[Inputs]) -> dict[str, Any]:
-    """Validate the query string; an empty value is text like any other. Raises: 422."""
-    return _validate(inputs(data=request.query_params), "query")
+    """Validate the query string: repeated keys for lists, else the last one counts.
+
+    Raises: 422.
+    """
+    fields = inputs().fields
+    given = {
+        # A plain dict: from a QueryDict DRF takes an empty value for an absent one.
+        name: values if isinstance(fields[name], serializers.ListField) else values[-1]
+        for name, values in request.query_params.lists()
+        if name in fields
+    }
+    return _validate(inputs(data=given), "query")
 
 
 def read_uuid(text: str, name: str) -> uuid.UUID:
@@ -175,6 +205,9 @@ def _without_nulls(value: Any) -> Any:
 
 
 def _validate(inputs: Inputs, place: str) -> dict[str, Any]:
+    if not isinstance(inputs.initial_data, Mapping):
+        line = FieldError((place,), "An object is needed.", "value_error")
+        raise RequestInvalid([line])
     if inputs.is_valid():
         return dict(inputs.validated_data)
     raise RequestInvalid(list(read_errors(inputs.errors, (place,))))

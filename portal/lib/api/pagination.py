@@ -5,9 +5,7 @@ Ground needs the offset style; page and cursor come with the endpoints that use 
 
 from __future__ import annotations
 
-from rest_framework import serializers
-
-from portal.lib.api.fields import Inputs
+from portal.lib.api.fields import Inputs, QueryInt
 
 OFFSET_LIMIT_MAX = 500  # Spec 8
 # PostgreSQL's bigint; past it there is no row to skip to.
@@ -17,7 +15,5 @@ OFFSET_MAX = 2**63 - 1 - OFFSET_LIMIT_MAX
 class OffsetInputs(Inputs):
     """`offset` (default 0) and `limit` (default 100, 1 to 500); over it: 422 (D20)."""
 
-    offset = serializers.IntegerField(default=0, min_value=0, max_value=OFFSET_MAX)
-    limit = serializers.IntegerField(
-        default=100, min_value=1, max_value=OFFSET_LIMIT_MAX
-    )
+    offset = QueryInt(default=0, min_value=0, max_value=OFFSET_MAX)
+    limit = QueryInt(default=100, min_value=1, max_value=OFFSET_LIMIT_MAX)

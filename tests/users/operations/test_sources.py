@@ -190,9 +190,7 @@ def ended(user, time_machine):
         to=ConnectionStatus.ERROR,
         error_type=ConnectionFault.UNKNOWN,
     )
-    return change_user(
-        user=user, actor=ACTOR, changes=UserChanges(ingestion_end=ENDED)
-    )
+    return change_user(user=user, actor=ACTOR, changes=UserChanges(ingestion_end=ENDED))
 
 
 def statuses(tenant):

@@ -67,7 +67,11 @@ def test_info_is_kept_whole(user, alice_tenant, time_machine):
 def test_info_is_audited_by_field_names_alone(user, alice_tenant):
     record_user_info(user=user, actor=ACTOR, wanted=info_request())
 
-    assert audited(alice_tenant)[-1] == ("record_user_info", "user_info", str(user.uuid))
+    assert audited(alice_tenant)[-1] == (
+        "record_user_info",
+        "user_info",
+        str(user.uuid),
+    )
     assert info_changes(alice_tenant) == [{"fields": REQUIRED}]
 
 

@@ -70,9 +70,10 @@ def test_create_is_audited_with_the_birth_date_by_name_alone(alice_tenant):
     )
 
     assert audited(alice_tenant) == [("create_user", "user", str(user.uuid))]
-    assert AuditEntry.objects.for_tenant(alice_tenant).get(
-        verb="create_user"
-    ).user_uuid == user.uuid
+    assert (
+        AuditEntry.objects.for_tenant(alice_tenant).get(verb="create_user").user_uuid
+        == user.uuid
+    )
     assert changes_of(alice_tenant, "create_user") == {
         "client_user_id": [None, "u-1"],
         "ingestion_start": [None, "2026-01-01"],

@@ -8,9 +8,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.core.validators import EmailValidator
-from rest_framework import serializers
 
-from portal.lib.api.fields import Date, Inputs, Int, OpenEnum, Str, TimeZone, of_pattern
+from portal.lib.api.fields import (
+    Date,
+    Inputs,
+    Int,
+    OpenEnum,
+    QueryText,
+    QueryUuid,
+    Str,
+    TimeZone,
+    of_pattern,
+)
 from users.models.user import CLIENT_USER_ID_MAX_LENGTH
 from users.operations.user_info import Address, Guarantor, UserInfoRequest
 from users.states import Ethnicity, Gender, GenderIdentity, Race, SexualOrientation
@@ -36,14 +45,14 @@ class UserInputs(Inputs):
 class UndoDeleteInputs(Inputs):
     """Exactly one of the two ids."""
 
-    user_id = serializers.UUIDField(required=False)
-    client_user_id = serializers.CharField(required=False, trim_whitespace=False)
+    user_id = QueryUuid(required=False)
+    client_user_id = QueryText(required=False)
 
 
 class ProviderListInputs(Inputs):
     """Matches auth_type; an unknown one matches nothing (contract 3.1)."""
 
-    source_type = serializers.CharField(required=False, allow_blank=True)
+    source_type = QueryText(required=False)
 
 
 class AddressInputs(Inputs):
