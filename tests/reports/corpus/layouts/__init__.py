@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.reports.corpus.layouts import (
     europe,
+    exports,
     india,
     india_clinics,
     not_reports,
@@ -16,6 +17,7 @@ from tests.reports.corpus.layouts import (
 
 __all__ = [
     "europe",
+    "exports",
     "india",
     "india_clinics",
     "not_reports",

@@ -283,3 +283,53 @@ def order_form(sheet: Sheet) -> None:
         sheet.text(320, sheet.y, f"ICD E11.{n}")
         sheet.down(14)
     sheet.say(50, "Draw volume 3 x 5 mL   Centrifuge 10 min at 1,500 g")
+
+
+@layout("not-nutrition-label", size=10, is_lab_report=False)
+def nutrition_label(sheet: Sheet) -> None:
+    sheet.begin()
+    sheet.say(60, "Nutrition Facts", size=18, bold=True, gap=22)
+    sheet.say(60, "About 8 servings per container, serving size 2/3 cup (55 g)")
+    _table(
+        sheet,
+        (
+            Column("what", 60, "Amount per serving"),
+            Column("amount", 240, "Amount", align="r"),
+            Column("unit", 246, "Unit"),
+            Column("daily", 340, "% Daily Value", align="r"),
+        ),
+        [
+            ("Calories", "230", "kcal", ""),
+            ("Total Fat", "8", "g", "10 %"),
+            ("Cholesterol", "0", "mg", "0 %"),
+            ("Sodium", "160", "mg", "7 %"),
+            ("Protein", "3", "g", ""),
+            ("Vitamin D", "2", "mcg", "10 %"),
+            ("Calcium", "260", "mg", "20 %"),
+            ("Iron", "8", "mg", "45 %"),
+            ("Potassium", "235", "mg", "6 %"),
+        ],
+    )
+
+
+@layout("not-vaccination-record", font="Times-Roman", size=10, is_lab_report=False)
+def vaccination_record(sheet: Sheet) -> None:
+    sheet.begin()
+    sheet.say(60, "IMMUNIZATION RECORD", size=14, bold=True, gap=22)
+    sheet.say(60, "Name: Robin Sample    Date of birth: 04/12/1979")
+    _table(
+        sheet,
+        (
+            Column("what", 60, "Vaccine"),
+            Column("date", 200, "Date"),
+            Column("dose", 290, "Dose"),
+            Column("lot", 360, "Lot"),
+            Column("site", 450, "Site"),
+        ),
+        [
+            ("Hepatitis B", "03/02/2020", "0.5 mL", "HB4410", "Left arm"),
+            ("Hepatitis B", "03/03/2020", "0.5 mL", "HB4417", "Left arm"),
+            ("Influenza", "10/11/2023", "0.5 mL", "FL2209", "Right arm"),
+            ("Tetanus", "06/30/2018", "0.5 mL", "TD1180", "Left arm"),
+        ],
+    )
