@@ -12,8 +12,6 @@ from allauth.core.internal.ratelimit import get_rates
 from django.core.cache import cache
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest
-
     from accounts.models import Member
 
 
@@ -30,10 +28,10 @@ class MemberAdapter(DefaultAccountAdapter):
         "invalid_password_reset": "This link has been used or is too old.",
     }
 
-    def is_open_for_signup(self, request: HttpRequest) -> bool:
+    def is_open_for_signup(self, request: Any) -> bool:  # noqa: ARG002 - allauth's signature
         return False
 
-    def authentication_failed(self, request: Any, **credentials: Any) -> None:
+    def authentication_failed(self, request: Any, **_: Any) -> None:
         # The page says how many tries the two limits still give. That tells nobody
         # whether the address is known: unknown ones are counted alike.
         rates = get_rates(app="allauth.account", action="login_failed")

@@ -59,7 +59,7 @@ def remember_place(session: SessionBase, tenant: Tenant) -> None:
 
 
 def find_landing(session: SessionBase, *, member: Member) -> Tenant | None:
-    """The last visited place if it is still the member's, else their first, else None."""
+    """The last visited place if still the member's, else their first, else None."""
     places = list_places(member=member)
     last = session.get(_LAST_VISITED)
     for tenant in places:

@@ -52,7 +52,9 @@ def require_right(area: Area, *, write: bool = False) -> Callable[[View], View]:
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def guarded(request: TenantRequest, /, *args: str, **kwargs: str) -> HttpResponse:
+        def guarded(
+            request: TenantRequest, /, *args: str, **kwargs: str
+        ) -> HttpResponse:
             if not request.rights.allow(area, write=write):
                 raise PermissionDenied
             return view(request, *args, **kwargs)

@@ -24,9 +24,7 @@ def landing(request: HttpRequest) -> HttpResponse:
     tenant = find_landing(request.session, member=request.user)
     if tenant is None:
         return render(request, "portal/no_team.html", status=403)
-    return redirect(
-        "home", team_slug=tenant.team.slug, environment=tenant.environment
-    )
+    return redirect("home", team_slug=tenant.team.slug, environment=tenant.environment)
 
 
 @require_GET

@@ -29,7 +29,7 @@ _CHOOSERS = ("HX-Request", "HX-Boosted", "HX-History-Restore-Request")
 
 
 class TenantRequest(HttpRequest):
-    """A request below /t/<team>/<environment>/, as its middleware hands it to a view."""
+    """A request below /t/<team>/<environment>/, as its middleware hands it on."""
 
     htmx: HtmxDetails
     member: Member

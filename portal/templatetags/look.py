@@ -78,12 +78,15 @@ def words(value: str) -> str:
 
 
 @register.simple_tag
-def status_pill(value: str) -> SafeString:
-    """The pill of a status; a value we do not know keeps its own words, outlined."""
+def status_pill(value: str, says: str = "") -> SafeString:
+    """The pill of a status; a value we do not know keeps its own words, outlined.
+
+    `says` is for a place where the status's own words would say too little.
+    """
     known = PILLS.get(value)
     family, glyph, text = known or Pill("unknown", "ring", words(value))
     return format_html(
-        '<span class="pill pill--{}">{}{}</span>', family, icon(glyph), text
+        '<span class="pill pill--{}">{}{}</span>', family, icon(glyph), says or text
     )
 
 
@@ -101,8 +104,20 @@ def short_id(value: object) -> dict[str, str]:
     return {"whole": whole, "short": short}
 
 
+@register.filter
+def short(value: object) -> str:
+    """The first eight characters of an id, enough to tell rows apart."""
+    return str(value)[:8]
+
+
+@register.inclusion_tag("components/id.html")
+def whole_id(value: object) -> dict[str, str]:
+    """An id in full, and a button that copies it."""
+    return {"whole": str(value), "short": str(value)}
+
+
 @register.simple_tag
-def source_badge(name: str, slug: str, large: bool = False) -> SafeString:  # noqa: FBT001, FBT002 - a template passes it by name
+def source_badge(name: str, slug: str, large: bool = False) -> SafeString:
     """The two-letter monogram of a source, in a hue of its own."""
     letters = [part[0] for part in name.split() if part[0].isalnum()]
     text = "".join(letters[:2]) if len(letters) > 1 else name[:2]
@@ -167,14 +182,25 @@ def day(value: date | None) -> str:
     return f"{value.day} {value:%b}" + ("" if this_year else f" {value.year}")
 
 
+@register.filter
+def iso_day(text: str | None) -> str:
+    """A date read from a report, YYYY-MM-DD, as a day; other text stays as it is."""
+    try:
+        return day(date.fromisoformat(text or ""))
+    except ValueError:
+        return text or ""
+
+
 @register.simple_tag
 def moment(value: datetime | None) -> SafeString | str:
-    """A moment: relative within a day, else its day and time; the exact one in title."""
+    """A moment: relative within a day, else day and time; exact in the title."""
     if value is None:
         return ""
     exact = value.astimezone(UTC)
     age = timezone.now() - value
-    text = _ago(age) if timedelta(0) <= age < _DAY else f"{day(value)}, {exact:%H:%M} UTC"
+    text = (
+        _ago(age) if timedelta(0) <= age < _DAY else f"{day(value)}, {exact:%H:%M} UTC"
+    )
     return format_html(
         '<time datetime="{}" title="{}">{}</time>',
         exact.isoformat(timespec="seconds"),

@@ -1,7 +1,11 @@
-// data-dialog="id" opens a <dialog>; data-close shuts the one it is in.
+// data-dialog="id" opens a <dialog>; data-close shuts the one it is in. The opener is a
+// link to a page with the same form, for when there is no script.
 document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-dialog]");
-  if (opener) document.getElementById(opener.dataset.dialog).showModal();
+  if (opener) {
+    event.preventDefault();
+    document.getElementById(opener.dataset.dialog).showModal();
+  }
   if (event.target.closest("[data-close]")) event.target.closest("dialog").close();
 });
 

@@ -103,7 +103,9 @@ def visit(chromium, live_server):
 def assert_sound(page: Any) -> None:
     """No accessibility violation, and nothing scrolls the page sideways."""
     found = Axe().run(page)
-    assert [v["id"] for v in found.response["violations"]] == [], found.generate_report()
+    assert [v["id"] for v in found.response["violations"]] == [], (
+        found.generate_report()
+    )
     overflow = page.evaluate(
         "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     )

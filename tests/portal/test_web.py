@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.test import RequestFactory
 from django_htmx.middleware import HtmxDetails
 
-from portal.lib.web import PageStep, Pager, Toast, go_to, wants_fragment
+from portal.lib.web import Pager, PageStep, Toast, go_to, wants_fragment
 
 
 def request_with(**headers):
