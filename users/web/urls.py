@@ -1,10 +1,14 @@
-"""Paths; see portal/urls.py for where they are mounted."""
+"""The pages of users; portal.urls says where they are mounted."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from django.urls import path
 
-if TYPE_CHECKING:
-    from django.urls import URLPattern
+from users.web import views
 
-urlpatterns: list[URLPattern] = []
+app_name = "users"
+urlpatterns = [
+    path("users/", views.user_list, name="list"),
+    path("users/resolve/", views.resolve, name="resolve"),
+    path("users/<str:user_id>/", views.user_page, name="page"),
+]

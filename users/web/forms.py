@@ -1,0 +1,90 @@
+"""What the pages of users are asked: filters of the list, an id to resolve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django import forms
+
+from users.queries import SORTS
+from users.states import ConnectionStatus
+from users.wearables.providers import KNOWN
+
+if TYPE_CHECKING:
+    from django.http import QueryDict
+
+PAGE_SIZES = (25, 50, 100, 500)
+DEFAULT_PAGE_SIZE = 50
+DEFAULT_SORT = "-created_on"
+# PostgreSQL's largest bigint; a larger offset is no question at all.
+_MAX_OFFSET = 2**63 - 1
+
+
+class UserFilterForm(forms.Form):
+    """The list's query string; a value that means nothing counts as not given."""
+
+    q = forms.CharField(required=False, max_length=255)
+    source = forms.ChoiceField(required=False, choices=[(slug, "") for slug in KNOWN])
+    status = forms.ChoiceField(required=False, choices=ConnectionStatus.offered)
+    sort = forms.ChoiceField(required=False, choices=[(sort, "") for sort in SORTS])
+    offset = forms.IntegerField(required=False, min_value=0, max_value=_MAX_OFFSET)
+    limit = forms.TypedChoiceField(
+        required=False, coerce=int, choices=[(size, "") for size in PAGE_SIZES]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class UserFilters:
+    """What the list is asked for, every part known to be good."""
+
+    q: str
+    source: str
+    status: str
+    sort: str
+    offset: int
+    limit: int
+
+    @classmethod
+    def read(cls, query: QueryDict) -> UserFilters:
+        """Read a query string."""
+        form = UserFilterForm(query)
+        form.is_valid()
+        given = form.cleaned_data
+        return cls(
+            q=given.get("q", ""),
+            source=given.get("source", ""),
+            status=given.get("status", ""),
+            sort=given.get("sort") or DEFAULT_SORT,
+            offset=given.get("offset") or 0,
+            limit=given.get("limit") or DEFAULT_PAGE_SIZE,
+        )
+
+    @property
+    def kept(self) -> list[tuple[str, object]]:
+        """What a new search keeps of the query string: all but its text and offset."""
+        usual = {"source": "", "status": "", "sort": DEFAULT_SORT}
+        kept: list[tuple[str, object]] = [
+            (name, getattr(self, name))
+            for name, default in usual.items()
+            if getattr(self, name) != default
+        ]
+        if self.limit != DEFAULT_PAGE_SIZE:
+            kept.append(("limit", self.limit))
+        return kept
+
+    @property
+    def are_set(self) -> bool:
+        """Whether anything narrows the list."""
+        return bool(self.q or self.source or self.status)
+
+
+class ResolveForm(forms.Form):
+    """An exact client user id."""
+
+    client_user_id = forms.CharField(
+        max_length=255,
+        strip=False,
+        error_messages={"required": "Enter a client user id."},
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )

@@ -1,0 +1,116 @@
+"""The users list, the look-up of an id, and a user's own page.
+
+Must not be here: reports and orders of a user, which their apps serve in this shell.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.conf import settings
+from django.http import Http404, HttpResponseRedirect
+from django.views.decorators.http import require_GET
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.rights import require_right
+from portal.lib.web import Pager, page_url, render_page
+from users.queries import find_users, resolve_user, user_overview
+from users.states import ConnectionStatus
+from users.wearables.providers import KNOWN, find_provider
+from users.web.forms import PAGE_SIZES, ResolveForm, UserFilters
+from users.web.rows import source_row
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from portal.lib.web import TenantRequest
+
+
+@require_GET
+@require_right(Area.USERS)
+def user_list(request: TenantRequest) -> HttpResponse:
+    filters = UserFilters.read(request.GET)
+    page = find_users(
+        tenant=request.tenant,
+        text=filters.q,
+        provider=filters.source,
+        status=filters.status,
+        sort=filters.sort,
+        offset=filters.offset,
+        limit=filters.limit,
+    )
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="user_list",
+        subject_id=f"offset={filters.offset} limit={filters.limit}",
+    )
+    return render_page(
+        request,
+        "users/list.html",
+        fragment="users/_list.html",
+        filters=filters,
+        users=[
+            (user, [find_provider(s.provider) for s in page.sources[user.id]])
+            for user in page.users
+        ],
+        pager=Pager(total=page.total, offset=filters.offset, limit=filters.limit),
+        is_total_exact=page.is_total_exact,
+        page_sizes=PAGE_SIZES,
+        source=find_provider(filters.source) if filters.source else None,
+        providers=sorted(KNOWN.values(), key=lambda provider: provider.name.lower()),
+        source_status=ConnectionStatus.known(filters.status),
+        source_statuses=ConnectionStatus.offered(),
+        resolve_form=ResolveForm(),
+        public_url=settings.PUBLIC_URL,
+    )
+
+
+@require_GET
+@require_right(Area.USERS)
+def resolve(request: TenantRequest) -> HttpResponse:
+    form = ResolveForm(request.GET or None)
+    status = 200
+    if form.is_valid():
+        user = resolve_user(tenant=request.tenant, **form.cleaned_data)
+        if user is not None:
+            return HttpResponseRedirect(
+                page_url(request, "users:page", user_id=user.uuid)
+            )
+        form.add_error("client_user_id", "No user has exactly this id.")
+    if form.errors:
+        status = 422
+    return render_page(request, "users/resolve.html", status=status, form=form)
+
+
+@require_GET
+@require_right(Area.USERS)
+def user_page(request: TenantRequest, user_id: str) -> HttpResponse:
+    try:
+        wanted = UUID(user_id)
+    except ValueError:
+        raise Http404 from None
+    overview = user_overview(tenant=request.tenant, user_id=wanted)
+    # A birth date is a patient detail: shown when asked for, to those with the right.
+    show_birth_date = request.GET.get("show") == "birth-date" and request.rights.allow(
+        Area.PATIENT_DETAILS
+    )
+    for subject in ("user", *(["fallback_birth_date"] if show_birth_date else [])):
+        record_read(
+            tenant=request.tenant,
+            actor=request.actor,
+            subject=subject,
+            subject_id=overview.user.uuid,
+            user_uuid=overview.user.uuid,
+        )
+    return render_page(
+        request,
+        "users/page.html",
+        overview=overview,
+        tab="overview",
+        show_birth_date=show_birth_date,
+        sources=[source_row(connection) for connection in overview.connections],
+        public_url=settings.PUBLIC_URL,
+    )
