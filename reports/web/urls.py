@@ -1,10 +1,15 @@
-"""Paths; see portal/urls.py for where they are mounted."""
+"""The pages of reports; portal.urls says where they are mounted."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from django.urls import path
 
-if TYPE_CHECKING:
-    from django.urls import URLPattern
+from reports.web import views
 
-urlpatterns: list[URLPattern] = []
+app_name = "reports"
+urlpatterns = [
+    path("reports/", views.report_list, name="list"),
+    path("reports/upload/", views.upload, name="upload"),
+    path("reports/<str:job_id>/", views.report_page, name="page"),
+    path("users/<str:user_id>/reports/", views.user_reports, name="of_user"),
+]

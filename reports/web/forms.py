@@ -1,0 +1,120 @@
+"""What the pages of reports are asked: filters of the list, an upload."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+
+from reports.operations.reports import MAX_BYTES, ReportPart
+from reports.states import ParsingJobStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from django.core.files.uploadedfile import UploadedFile
+    from django.http import QueryDict
+
+PAGE_SIZES = (25, 50, 100, 500)
+DEFAULT_PAGE_SIZE = 50
+_MAX_OFFSET = 2**63 - 1
+# The tabs of the list, and the statuses each holds; the first holds all.
+TABS: dict[str, tuple[str, ...]] = {
+    "all": (),
+    "open": (
+        ParsingJobStatus.UPLOAD_PENDING,
+        ParsingJobStatus.STARTED,
+        ParsingJobStatus.PENDING_REVIEW,
+    ),
+    "completed": (ParsingJobStatus.COMPLETED,),
+    "failed": (ParsingJobStatus.FAILED,),
+}
+
+
+class ReportFilterForm(forms.Form):
+    """The list's query string; a value that means nothing counts as not given."""
+
+    tab = forms.ChoiceField(required=False, choices=[(tab, "") for tab in TABS])
+    user = forms.CharField(required=False, max_length=255, strip=False)
+    offset = forms.IntegerField(required=False, min_value=0, max_value=_MAX_OFFSET)
+    limit = forms.TypedChoiceField(
+        required=False, coerce=int, choices=[(size, "") for size in PAGE_SIZES]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFilters:
+    """What the list is asked for, every part known to be good."""
+
+    tab: str
+    user: str
+    offset: int
+    limit: int
+
+    @classmethod
+    def read(cls, query: QueryDict) -> ReportFilters:
+        """Read a query string."""
+        form = ReportFilterForm(query)
+        form.is_valid()
+        given = form.cleaned_data
+        return cls(
+            tab=given.get("tab") or "all",
+            user=given.get("user", ""),
+            offset=given.get("offset") or 0,
+            limit=given.get("limit") or DEFAULT_PAGE_SIZE,
+        )
+
+    @property
+    def statuses(self) -> tuple[str, ...]:
+        """The statuses of the tab; none means all."""
+        return TABS[self.tab]
+
+
+class FilesInput(forms.ClearableFileInput):
+    """A file input that takes several files."""
+
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """Several files, each checked as one would be."""
+
+    widget = FilesInput
+
+    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile]:
+        """The files, in the order they were chosen in."""
+        files: Sequence[Any] = data or [None]
+        return [super(FilesField, self).clean(file, initial) for file in files]
+
+
+class UploadForm(forms.Form):
+    """One report: whose it is, and its files."""
+
+    user = forms.CharField(
+        max_length=255,
+        strip=False,
+        error_messages={"required": "Say whose report it is."},
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    file = FilesField(
+        allow_empty_file=True,  # the operation refuses one, with its own sentence
+        error_messages={"required": "Choose a file."},
+    )
+
+    def clean_file(self) -> list[UploadedFile]:
+        """Refuse what is too large before any of it is read into memory."""
+        files: list[UploadedFile] = self.cleaned_data["file"]
+        if sum(file.size or 0 for file in files) > MAX_BYTES:
+            raise forms.ValidationError(
+                "The file is larger than 10 MB. Nothing was stored.",
+                code="report_too_large",
+            )
+        return files
+
+    def parts(self) -> tuple[ReportPart, ...]:
+        """The files as the operation takes them."""
+        return tuple(
+            ReportPart(content=file.read(), content_type=file.content_type or "")
+            for file in self.cleaned_data["file"]
+        )

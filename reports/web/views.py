@@ -1,0 +1,214 @@
+"""The reports list, an upload, a report's page, and the reports of a user.
+
+Must not be here: the review of a report.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.conf import settings
+from django.http import Http404
+from django.views.decorators.http import require_GET, require_http_methods
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.rights import require_right
+from portal.lib.errors import DomainError, NotAllowed
+from portal.lib.web import Pager, go_to, page_url, render_page
+from reports.operations.reports import ReportRequest, submit_report
+from reports.parser.loinc.catalogue import LOINC_NOTICE
+from reports.queries import (
+    JobFilters,
+    jobs_per_status,
+    parsing_job,
+    parsing_jobs,
+    report_results,
+)
+from reports.states import ParsingJobFailureReason
+from reports.web.forms import PAGE_SIZES, TABS, ReportFilters, UploadForm
+from reports.web.rows import panels, poll_seconds, result_row
+from users.queries import resolve_user, user_overview
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from portal.lib.web import TenantRequest
+    from reports.models import ParsingJob
+
+# A user's tab lists this many; the reports list has the rest.
+LATEST_OF_USER = 25
+
+
+@require_GET
+@require_right(Area.REPORTS)
+def report_list(request: TenantRequest) -> HttpResponse:
+    filters = ReportFilters.read(request.GET)
+    counts = jobs_per_status(tenant=request.tenant)
+    user = (
+        resolve_user(tenant=request.tenant, client_user_id=filters.user)
+        if filters.user
+        else None
+    )
+    jobs: list[ParsingJob] = []
+    total = 0
+    if user is not None or not filters.user:
+        found = parsing_jobs(
+            tenant=request.tenant,
+            filters=JobFilters(
+                statuses=filters.statuses, user_uuid=user.uuid if user else None
+            ),
+        )
+        total = found.count()
+        jobs = list(found[filters.offset : filters.offset + filters.limit])
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="report_list",
+        subject_id=f"offset={filters.offset} limit={filters.limit}",
+    )
+    return render_page(
+        request,
+        "reports/list.html",
+        fragment="reports/_table.html",
+        filters=filters,
+        jobs=jobs,
+        poll_seconds=poll_seconds(jobs),
+        pager=Pager(total=total, offset=filters.offset, limit=filters.limit),
+        page_sizes=PAGE_SIZES,
+        tabs=[
+            (tab, sum(counts.get(s, 0) for s in statuses or counts))
+            for tab, statuses in TABS.items()
+        ],
+        form=UploadForm(),
+        **_upload_rules(request),
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.REPORTS, write=True)
+def upload(request: TenantRequest) -> HttpResponse:
+    if request.method != "POST":
+        form = UploadForm(initial={"user": request.GET.get("user", "")})
+        return _upload_page(request, form)
+    form = UploadForm(request.POST, request.FILES)
+    if form.is_valid():
+        user = resolve_user(
+            tenant=request.tenant, client_user_id=form.cleaned_data["user"]
+        )
+        if user is None:
+            form.add_error("user", "No user has exactly this id.")
+        else:
+            wanted = ReportRequest(user_id=user.uuid, parts=form.parts())
+            try:
+                job = submit_report(
+                    tenant=request.tenant, actor=request.actor, wanted=wanted
+                )
+            except NotAllowed:
+                raise
+            except DomainError as refusal:
+                form.add_error("file", f"{refusal.message} Nothing was stored.")
+            else:
+                return go_to(request, page_url(request, "reports:page", job_id=job.id))
+    return _upload_page(request, form, status=422)
+
+
+@require_GET
+@require_right(Area.REPORTS)
+def report_page(request: TenantRequest, job_id: str) -> HttpResponse:
+    job = parsing_job(tenant=request.tenant, job_id=_uuid(job_id))
+    rows = [result_row(result) for result in report_results(job)]
+    only_flagged = request.GET.get("show") == "flagged"
+    show_patient = (
+        request.GET.get("reveal") == "patient"
+        and request.rights.allow(Area.PATIENT_DETAILS)
+        and job.metadata is not None
+    )
+    _record_job_read(request, job, "parsing_job")
+    if show_patient:
+        _record_job_read(request, job, "parsing_job_patient")
+    flagged = [row for row in rows if row.is_out_of_range]
+    return render_page(
+        request,
+        "reports/page.html",
+        fragment="reports/_job.html",
+        job=job,
+        poll_seconds=poll_seconds([job]),
+        failure=ParsingJobFailureReason.known(job.failure_reason),
+        results=rows,
+        flagged=flagged,
+        only_flagged=only_flagged,
+        panels=panels(flagged if only_flagged else rows),
+        metadata=job.metadata or {},
+        show_patient=show_patient,
+        may_see_patient=request.rights.allow(Area.PATIENT_DETAILS),
+        loinc_notice=LOINC_NOTICE,
+        public_url=settings.PUBLIC_URL,
+    )
+
+
+@require_GET
+@require_right(Area.USERS)
+@require_right(Area.REPORTS)
+def user_reports(request: TenantRequest, user_id: str) -> HttpResponse:
+    overview = user_overview(tenant=request.tenant, user_id=_uuid(user_id))
+    found = parsing_jobs(
+        tenant=request.tenant, filters=JobFilters(user_uuid=overview.user.uuid)
+    )
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="report_list",
+        subject_id=overview.user.uuid,
+        user_uuid=overview.user.uuid,
+    )
+    jobs = list(found[: LATEST_OF_USER + 1])
+    return render_page(
+        request,
+        "reports/user_reports.html",
+        fragment="reports/_user_reports.html",
+        overview=overview,
+        section="users",
+        tab="reports",
+        jobs=jobs[:LATEST_OF_USER],
+        has_more=len(jobs) > LATEST_OF_USER,
+        poll_seconds=poll_seconds(jobs),
+    )
+
+
+def _record_job_read(request: TenantRequest, job: ParsingJob, subject: str) -> None:
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject=subject,
+        subject_id=job.id,
+        user_uuid=job.user.uuid,
+    )
+
+
+def _upload_page(
+    request: TenantRequest, form: UploadForm, *, status: int = 200
+) -> HttpResponse:
+    return render_page(
+        request,
+        "reports/upload.html",
+        fragment="reports/_upload_form.html",
+        status=status,
+        form=form,
+        **_upload_rules(request),
+    )
+
+
+def _upload_rules(request: TenantRequest) -> dict[str, Any]:
+    return {
+        "may_upload": request.rights.allow(Area.REPORTS, write=True),
+        "is_enabled": request.tenant.lab_report_parsing_enabled,
+    }
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Http404 from None
