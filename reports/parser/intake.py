@@ -70,7 +70,7 @@ def inspect_file(path: Path, *, declared: str | None = None) -> OpenedFile:
         raise RefusedFile(RefusalCode.EMPTY)
     if size > MAX_BYTES:
         raise RefusedFile(RefusalCode.TOO_LARGE)
-    kind = _kind_of(path)
+    kind = file_kind(path)
     if declared is not None and _plain_type(declared) != kind:
         raise RefusedFile(RefusalCode.MISMATCH)
     if kind is FileKind.PDF:
@@ -79,7 +79,8 @@ def inspect_file(path: Path, *, declared: str | None = None) -> OpenedFile:
     return OpenedFile(kind, 1)
 
 
-def _kind_of(path: Path) -> FileKind:
+def file_kind(path: Path) -> FileKind:
+    """The kind a file's signature shows. Raises: RefusedFile by unsupported_file_type."""
     with path.open("rb") as file:
         head = file.read(_SIGNATURE_BYTES)
     guess = filetype.guess(head)

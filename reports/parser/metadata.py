@@ -9,8 +9,7 @@ import re
 from collections.abc import Sequence
 from datetime import date
 
-from .lines import Line, part_cells, read_lines
-from .pages import Page
+from .lines import Line
 from .report import Metadata
 from .titles import fold, read_titles
 
@@ -75,13 +74,11 @@ _LAB = re.compile(
 )
 
 
-def read_metadata(pages: Sequence[Page]) -> Metadata:
+def read_metadata(pages: Sequence[Sequence[Line]]) -> Metadata:
     """Read the header of the first pages; a later page only fills what is missing."""
     found: dict[str, str] = {}
-    lines: list[list[Line]] = []
-    for page in pages[:2]:
-        page_lines = read_lines(page.words, page=page.number)
-        lines.append(page_lines)
+    lines = pages[:2]
+    for page_lines in lines:
         for key, text in _labelled(page_lines):
             found.setdefault(key, text)
     first, last = _split_name(found.get("name"))
@@ -106,7 +103,9 @@ def _labelled(lines: Sequence[Line]) -> list[tuple[str, str]]:
     """Label and text pairs, the text beside the label or in the cell after it."""
     pairs: list[tuple[str, str]] = []
     for n, line in enumerate(lines[:40]):
-        cells = [cell.text for cell in part_cells(line.words, gap=0.8)]
+        if not any(sign in line.text for sign in ":#：") and len(line.cells) < 2:
+            continue
+        cells = [cell.text for cell in line.cells]
         for at, cell in enumerate(cells):
             for piece in _pieces(cell):
                 for key, pattern in _LABEL.items():

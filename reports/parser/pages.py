@@ -87,10 +87,19 @@ class _Look(NamedTuple):
     angle: float
 
 
-def read_pages(path: Path) -> tuple[Page, ...]:
-    """Read every page of a PDF that intake has accepted."""
+class TooManyPages(Exception):
+    """The document has more pages than the caller reads."""
+
+
+def read_pages(path: Path, *, at_most: int = 1000) -> tuple[Page, ...]:
+    """Read every page of a PDF.
+
+    Raises: TooManyPages, and pdfium's own error for a file that it can't open.
+    """
     document = pdfium.PdfDocument(path)
     try:
+        if len(document) > at_most:
+            raise TooManyPages
         return tuple(_read_page(document, index) for index in range(len(document)))
     finally:
         document.close()

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pypdfium2 as pdfium
 
-from .intake import FileKind, RefusedFile, inspect_file
+from .intake import FileKind, RefusedFile, file_kind
 from .interpretation import interpret
+from .lines import read_lines
 from .loinc import LoincVerdict, match_loinc
 from .metadata import read_metadata
-from .pages import Page, Word, read_pages
+from .pages import Page, TooManyPages, Word, read_pages
 from .ranges import looks_like_range, read_bounds
 from .report import (
     Confidence,
@@ -51,17 +52,13 @@ def parse_report(path: Path) -> ParsedReport:
     Source: Contract 7.2, 7.4.
     """
     try:
-        opened = inspect_file(path)
-    except RefusedFile:
+        if file_kind(path) is not FileKind.PDF:
+            raise UnreadableReport(FailureReason.PROCESSING_ERROR)
+        pages = read_pages(path, at_most=MAX_PAGES)
+    except (RefusedFile, pdfium.PdfiumError):
         raise UnreadableReport(FailureReason.PROCESSING_ERROR) from None
-    if opened.kind is not FileKind.PDF:
-        raise UnreadableReport(FailureReason.PROCESSING_ERROR)
-    if opened.pages > MAX_PAGES:
-        raise UnreadableReport(FailureReason.TOO_MANY_PAGES)
-    try:
-        pages = read_pages(path)
-    except pdfium.PdfiumError:
-        raise UnreadableReport(FailureReason.PROCESSING_ERROR) from None
+    except TooManyPages:
+        raise UnreadableReport(FailureReason.TOO_MANY_PAGES) from None
     return read_report(pages)
 
 
@@ -71,10 +68,11 @@ def read_report(pages: Sequence[Page]) -> ParsedReport:
     Raises: UnreadableReport by processing_error, low_quality, not_english, invalid_input.
     """
     legible = [page for page in pages if page.legible]
-    rows = find_rows(legible, is_known=_is_known)
+    lines = [read_lines(page.words, page=page.number) for page in legible]
+    rows = find_rows(legible, lines, is_known=_is_known)
     if not rows:
         raise UnreadableReport(unread_reason(pages))
-    metadata = read_metadata(pages)
+    metadata = read_metadata(lines)
     comma = _uses_decimal_comma(rows)
     by_number = {page.number: page for page in pages}
     results = tuple(

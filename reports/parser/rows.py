@@ -23,7 +23,7 @@ from .fields import (
     type_cells,
     unit_in_range,
 )
-from .lines import Cell, Line, clip_lines, part_cells, read_lines
+from .lines import Cell, Line, clip_lines, part_cells
 from .names import (
     has_letters,
     heads_explanation,
@@ -79,11 +79,13 @@ def clean_name(text: str) -> str:
     return plain
 
 
-def find_rows(pages: Sequence[Page], *, is_known: KnownName) -> list[Row]:
-    """All result rows in reading order."""
+def find_rows(
+    pages: Sequence[Page], lines: Sequence[Sequence[Line]], *, is_known: KnownName
+) -> list[Row]:
+    """All result rows in reading order; `lines` are those of each page."""
     walker = _Walker(is_known)
-    for page in pages:
-        walker.walk_page(page)
+    for page, page_lines in zip(pages, lines, strict=True):
+        walker.walk_page(page, page_lines)
     return walker.rows
 
 
@@ -98,8 +100,7 @@ class _Walker:
         self._specimen: SampleType | None = None
         self._seen_titles = False
 
-    def walk_page(self, page: Page) -> None:
-        lines = read_lines(page.words, page=page.number)
+    def walk_page(self, page: Page, lines: Sequence[Line]) -> None:
         tables = _find_tables(lines)
         start = tables[0].start if tables else len(lines)
         if self._titles:

@@ -173,7 +173,7 @@ def read_titles(lines: Sequence[Line]) -> tuple[Title, ...]:
     The first line is a title line by itself or becomes one with those below: words
     that stand over one another are read as one title.
     """
-    if not _may_be_titles(lines[0]):
+    if not _may_be_titles(lines):
         return ()
     if len(lines) == 1:
         groups = [list(cell.words) for cell in lines[0].cells]
@@ -254,11 +254,23 @@ def _add_unknown(titles: list[Title], unknown: list[Title]) -> list[Title]:
     return sorted([*titles, *added], key=lambda title: title.x0)
 
 
-def _may_be_titles(line: Line) -> bool:
-    """Cheap refusal: numbers and long lines are no titles."""
-    if len(line.words) > 26:
+def _may_be_titles(lines: Sequence[Line]) -> bool:
+    """Cheap refusal: of a line of titles, most words are words of titles."""
+    if len(lines[0].words) > 26:
         return False
-    return any(fold(word.text).partition(" ")[0] in _FIRST_WORDS for word in line.words)
+    known = words = 0
+    for line in lines:
+        words += len(line.words)
+        hits = sum(1 for word in line.words if _is_title_word(word.text))
+        if not hits and line is lines[0]:
+            return False
+        known += hits
+    return known > 1 and known >= 0.35 * words
+
+
+@lru_cache(maxsize=8192)
+def _is_title_word(text: str) -> bool:
+    return fold(text).partition(" ")[0] in _FIRST_WORDS
 
 
 _FIRST_WORDS = {word for phrase in _PHRASES for word in phrase}
