@@ -70,3 +70,68 @@ def page_footer(sheet: Sheet, text: str, *, x: float = 40, size: float = 7) -> N
     sheet.text(
         sheet.width - 40, foot, f"Page {sheet.page} of {total}", size=size, align="r"
     )
+
+
+def clinic_page(sheet: Sheet, name: str, patient: str, age: str) -> None:
+    middle = sheet.width / 2
+    letterhead(
+        sheet,
+        name,
+        "Near Bus Stand, Udaharanpur   Mob: 90000 00000",
+        x=middle,
+        align="c",
+    )
+    sheet.y = 72
+    two_blocks(
+        sheet,
+        [("Patient Name", patient), ("Age/Gender", age), ("Referred By", "Self")],
+        [("Sample Id", "0031442"), ("Date", "12/08/2023"), ("UHID", "U-551020")],
+        sep=": -",
+    )
+    sheet.rule(40, 555, sheet.y - 5)
+    sheet.down(12)
+    page_footer(sheet, "Timings : 7.00 am to 9.00 pm   Sunday : 7.00 am to 1.00 pm")
+
+
+def ward_page(sheet: Sheet, lab: str, patient: str) -> None:
+    letterhead(sheet, lab, "7 Placeholder Street   Tel 555 010 7000")
+    sheet.y = 70
+    two_blocks(
+        sheet,
+        [
+            ("Patient", patient),
+            ("Age", "63 Years 4 Months"),
+            ("Sex", "Female"),
+            ("Height", "164 cm"),
+        ],
+        [
+            ("Accession No", "902 1187 44"),
+            ("Sample Id", "7731209"),
+            ("Collected", "04-06-2024 09:12"),
+            ("Ward / Bed", "5 / 12"),
+        ],
+    )
+    sheet.down(10)
+    page_footer(sheet, f"{lab}  Form 12 Rev 3  Printed 05-06-2024 11:20:44")
+
+
+def office_page(sheet: Sheet, lab: str, patient: str, *, y: float = 66) -> None:
+    letterhead(sheet, lab, "CLIA 00D0000000   Director: P. Nobody, MD")
+    sheet.y = y
+    two_blocks(
+        sheet,
+        [
+            ("Patient Name", patient),
+            ("Date of Birth", "09/22/1981"),
+            ("Age", "42"),
+            ("Account", "10-4471"),
+        ],
+        [
+            ("Accession No", "T2405521"),
+            ("Collected", "05/30/2024 10:15 AM"),
+            ("Received", "05/30/2024 06:40 PM"),
+            ("Final", "05/31/2024 07:02 AM"),
+        ],
+    )
+    sheet.down(10)
+    page_footer(sheet, f"{lab}   Phone 555-010-2299   Fax 555-010-2298")

@@ -68,7 +68,8 @@ def read_rows(
         for option in filter(None, (o.strip() for o in fields[5].split(";"))):
             key, _, value = option.partition("=")
             options[key] = value
-        row = Row(*fields[:5], options=options, decimal_comma=decimal_comma)
+        name, value, unit, span, code = fields[:5]
+        row = Row(name, value, unit, span, code, options, decimal_comma)
         found.append(row)
     if dice is None:
         return found

@@ -241,7 +241,7 @@ class Sheet:
         """Print a section header; rows that follow belong to its panel."""
         self.need(keep)
         self.down(before)
-        self.say(x, text, gap=gap, **{"bold": True, **look})  # type: ignore[arg-type]
+        self.say(x, text, gap=gap, **{"bold": True, **look})
         self.panel = text if panel == "" else panel
 
     def print_rows(self, grid: Grid, rows: list[Row] | str) -> None:

@@ -7,11 +7,14 @@ from tests.reports.corpus.layouts import (
     exports,
     india,
     india_clinics,
+    india_profiles,
     not_reports,
     samples,
     traps,
+    typesetting,
     uk_australia,
     us,
+    us_hospitals,
     us_offices,
 )
 
@@ -20,10 +23,13 @@ __all__ = [
     "exports",
     "india",
     "india_clinics",
+    "india_profiles",
     "not_reports",
     "samples",
     "traps",
+    "typesetting",
     "uk_australia",
     "us",
+    "us_hospitals",
     "us_offices",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reportlab.lib.pagesizes import LETTER
 
-from tests.reports.corpus.heads import letterhead, page_footer, pairs_block, two_blocks
+from tests.reports.corpus.heads import letterhead, page_footer, two_blocks
 from tests.reports.corpus.printed import Row
 from tests.reports.corpus.registry import layout
 from tests.reports.corpus.sheet import FAINT, GREY, RED, Sheet
@@ -442,66 +442,3 @@ ALT | 47 | U/L | 9 - 46 | alt
             sheet.text(390 + n * 48, sheet.y + 44, year, size=5.5)
         sheet.print_row(_UNSEEN, row)
         sheet.down(66)
-
-
-@layout("it-esami", size=9.5)
-def italian(sheet: Sheet) -> None:
-    """Star behind the value, unit behind it, range in square brackets."""
-    grid = Grid(
-        columns=columns(
-            "name@50=Esame",
-            "value@260r=Risultato",
-            "flag@264",
-            "unit@290=U.M.",
-            "range@370=Intervallo di riferimento",
-        ),
-        size=9.5,
-        leading=13,
-        cells=lambda row: (
-            plain_cells(row)
-            | {"flag": "*" if row.flag else "", "range": f"[{row.range}]"}
-        ),
-    )
-
-    def head(sheet: Sheet) -> None:
-        letterhead(sheet, "Laboratorio Borgo Finto", "Via Esempio 5, 00000 Citta")
-        sheet.y = 70
-        pairs_block(
-            sheet,
-            50,
-            [
-                ("Paziente", "ROSSI ESEMPIO, ALE"),
-                ("Data di nascita", "21/05/1974"),
-                ("Accettazione", "2407020118"),
-            ],
-        )
-        sheet.down(8)
-        page_footer(sheet, "Referto firmato digitalmente")
-
-    sheet.begin(head)
-    sheet.titles(grid)
-    for panel, rows in (
-        (
-            "ESAME EMOCROMOCITOMETRICO",
-            """
-Leucociti | 8,91 | x10^3/µL | 4,00 - 10,00 | wbc
-Eritrociti | 5,72 | x10^6/µL | 4,50 - 5,60 | rbc
-Emoglobina | 16,1 | g/dL | 13,0 - 17,0 | hgb
-Ematocrito | 48,2 | % | 40,0 - 50,0 | hct
-Piastrine | 149 | x10^3/µL | 150 - 400 | plt
-""",
-        ),
-        (
-            "CHIMICA CLINICA",
-            """
-Glucosio | 94 | mg/dL | 70 - 100 | glucose
-Creatinina | 1,31 | mg/dL | 0,70 - 1,20 | creat
-Colesterolo totale | 207 | mg/dL | < 200 | chol
-Trigliceridi | 140 | mg/dL | < 150 | trig
-ALT (GPT) | 52 | U/L | < 41 | alt
-Ferritina | 310 | ng/mL | 30 - 400 | ferritin
-""",
-        ),
-    ):
-        sheet.section(panel, x=50)
-        sheet.print_rows(grid, sheet.read(rows, decimal_comma=True))

@@ -4,32 +4,10 @@ from __future__ import annotations
 
 from reportlab.lib.pagesizes import LETTER, landscape
 
-from tests.reports.corpus.heads import letterhead, page_footer, two_blocks
+from tests.reports.corpus.heads import office_page
 from tests.reports.corpus.registry import layout
 from tests.reports.corpus.sheet import BLUE, FAINT, GREY, RED, Sheet
 from tests.reports.corpus.tables import Cell, Grid, columns
-
-
-def _office(sheet: Sheet, lab: str, patient: str, *, y: float = 66) -> None:
-    letterhead(sheet, lab, "CLIA 00D0000000   Director: P. Nobody, MD")
-    sheet.y = y
-    two_blocks(
-        sheet,
-        [
-            ("Patient Name", patient),
-            ("Date of Birth", "09/22/1981"),
-            ("Age", "42"),
-            ("Account", "10-4471"),
-        ],
-        [
-            ("Accession No", "T2405521"),
-            ("Collected", "05/30/2024 10:15 AM"),
-            ("Received", "05/30/2024 06:40 PM"),
-            ("Final", "05/31/2024 07:02 AM"),
-        ],
-    )
-    sheet.down(10)
-    page_footer(sheet, f"{lab}   Phone 555-010-2299   Fax 555-010-2298")
 
 
 @layout("us-urinalysis", page_size=LETTER, size=9)
@@ -46,7 +24,7 @@ def urinalysis(sheet: Sheet) -> None:
         ),
         leading=12.5,
     )
-    sheet.begin(lambda s: _office(s, "Tidewater Reference Lab", "PRESUME, JO A"))
+    sheet.begin(lambda s: office_page(s, "Tidewater Reference Lab", "PRESUME, JO A"))
     sheet.say(40, "SPECIMEN: URINE, CLEAN CATCH", bold=True)
     sheet.titles(grid)
     sheet.section("URINALYSIS, COMPLETE")
@@ -122,7 +100,7 @@ def partial_report(sheet: Sheet) -> None:
         size=9.5,
         rules="lines",
     )
-    sheet.begin(lambda s: _office(s, "Redwood Valley Labs", "NOONE, ALEX"))
+    sheet.begin(lambda s: office_page(s, "Redwood Valley Labs", "NOONE, ALEX"))
     sheet.say(250, "*** PRELIMINARY REPORT ***", bold=True)
     sheet.titles(grid)
     sheet.section("THYROID", x=45)
@@ -181,7 +159,7 @@ def normal_abnormal_columns(sheet: Sheet) -> None:
             "range": row.range,
         },
     )
-    sheet.begin(lambda s: _office(s, "Copperfield Clinical Lab", "ANYBODY, PAT"))
+    sheet.begin(lambda s: office_page(s, "Copperfield Clinical Lab", "ANYBODY, PAT"))
     sheet.titles(grid)
     sheet.section("CHEMISTRY PROFILE")
     sheet.print_rows(
@@ -240,7 +218,7 @@ def landscape_columns(sheet: Sheet) -> None:
             "lab": "RV1",
         },
     )
-    sheet.begin(lambda s: _office(s, "Redwood Valley Labs", "SOMEBODY, LEE"))
+    sheet.begin(lambda s: office_page(s, "Redwood Valley Labs", "SOMEBODY, LEE"))
     sheet.titles(grid)
     sheet.panel = "METABOLIC"
     sheet.print_rows(
@@ -273,7 +251,7 @@ Direct LDL | 111 | mg/dL | <100 | ldl | prev=124
 @layout("us-gauge-bars", page_size=LETTER)
 def gauge_bars(sheet: Sheet) -> None:
     """The range is two numbers at the ends of a bar below the row."""
-    sheet.begin(lambda s: _office(s, "Meridian Wellness Labs", "WHOEVER, SKY"))
+    sheet.begin(lambda s: office_page(s, "Meridian Wellness Labs", "WHOEVER, SKY"))
     for panel, rows in (
         (
             "Heart Health",
@@ -335,7 +313,7 @@ def same_analyte_twice(sheet: Sheet) -> None:
             "range": row.range,
         },
     )
-    sheet.begin(lambda s: _office(s, "Union Street Health", "PERHAPS, QUINN"))
+    sheet.begin(lambda s: office_page(s, "Union Street Health", "PERHAPS, QUINN"))
     for panel, rows in (
         (
             "LIPID SCREEN, SERUM",
@@ -423,7 +401,7 @@ def turned_page(sheet: Sheet) -> None:
         ),
         leading=14,
     )
-    sheet.begin(lambda s: _office(s, "Sagebrush Laboratories", "MAYBE, FRANKIE"))
+    sheet.begin(lambda s: office_page(s, "Sagebrush Laboratories", "MAYBE, FRANKIE"))
     sheet.titles(grid)
     sheet.section("IRON STUDIES", x=60)
     sheet.print_rows(
