@@ -33,11 +33,12 @@ sys.stdin.read()
 class ServerUser:
     """A process that starts or joins the server, and uses it until told to leave."""
 
-    def __init__(self, root, cluster="demo"):
+    def __init__(self, root, cluster="demo", **environment):
         self.url = ""
         self.process: Any = subprocess.Popen(
             [sys.executable, "-c", USE_SERVER, cluster, str(root)],
             cwd=BASE_DIR,
+            env=os.environ | environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

