@@ -97,6 +97,11 @@ _ROOTS = (
 )
 
 
+_NOT_IN_KEY = re.compile(r"[^a-z0-9%#]")
+_KEY_WORD = re.compile(r"[a-z0-9%#]+")
+_DASHES = re.compile(r"[‐-―−]")
+
+
 @lru_cache(maxsize=16384)
 def fold(text: str) -> str:
     """Lower case without accents, Greek letters by name, exotic dashes plain."""
@@ -104,9 +109,11 @@ def fold(text: str) -> str:
     text = text.replace("µ", "u").replace("μ", "u").replace("ß", "ss")
     for letter, name in (("α", "alpha"), ("β", "beta"), ("γ", "gamma")):
         text = text.replace(letter, name)
+    if text.isascii():
+        return text.casefold()
     decomposed = unicodedata.normalize("NFKD", text)
     plain = "".join(c for c in decomposed if not unicodedata.combining(c))
-    return re.sub(r"[‐-―−]", "-", plain).casefold()
+    return _DASHES.sub("-", plain).casefold()
 
 
 def _repair(key: str) -> str:
@@ -119,14 +126,14 @@ def _repair(key: str) -> str:
 def name_key(text: str) -> str:
     """The letters, digits and the signs % # of a name: what spelling can't change."""
 
-    return _repair(re.sub(r"[^a-z0-9%#]", "", fold(text)))
+    return _repair(_NOT_IN_KEY.sub("", fold(text)))
 
 
 def sorted_key(text: str) -> str:
     """Like name_key, blind to word order; empty for ratios, whose order matters."""
 
     folded = fold(text)
-    words = re.findall(r"[a-z0-9%#]+", folded)
+    words = _KEY_WORD.findall(folded)
     if len(words) < 2 or "/" in folded or ":" in folded or "ratio" in words:
         return ""
     return _repair("\x1f".join(sorted(words)))
@@ -178,6 +185,9 @@ def load_catalogue() -> Catalogue:
         aliases[analyte][name] = None
         _add(senses, name_key(name), Sense(analyte, (code,)))
         _add(by_words, sorted_key(name), Sense(analyte, (code,)))
+    for rows in entries.values():
+        for entry in rows:
+            _add_official_name(senses, entry)
     return Catalogue(
         entries={key: tuple(rows) for key, rows in entries.items()},
         aliases={key: tuple(names) for key, names in aliases.items()},
@@ -185,6 +195,16 @@ def load_catalogue() -> Catalogue:
         sorted_senses={key: tuple(found) for key, found in by_words.items()},
         ratios=ratios,
     )
+
+
+def _add_official_name(senses: dict[str, list[Sense]], entry: Entry) -> None:
+    """Some reports print LOINC's own names; ours come first where both mean one."""
+
+    component = re.split(r" \[| in | by ", entry.long_common_name)[0]
+    for name in (entry.long_common_name, component if "/" in component else ""):
+        key = name_key(name)
+        if not any(sense.codes is None for sense in senses.get(key, ())):
+            _add(senses, key, Sense(entry.analyte, (entry.code,)))
 
 
 def _add(index: dict[str, list[Sense]], key: str, sense: Sense) -> None:

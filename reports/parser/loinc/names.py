@@ -48,12 +48,19 @@ _REORDERED = 0.97
 _UNNUMBERED = 0.96
 _UNBRACKETED = 0.95
 _STRIPPED = 0.93
+_RESPELT = 0.92
 _BRACKET_ONLY = 0.9
 _PART = 0.88
-_FUZZY_BASE = 0.85
+_FUZZY_BASE = 0.9
+
+# How much a name tells that is a short abbreviation, or a word of any page.
+_ABBREVIATION = 0.8
+_ORDINARY = 0.6
 
 _LONGEST = 120
+_MOST_WORDS = 16
 _FUZZY_SHORTEST = 6
+_FUZZY_LONG = 10
 _FUZZY_CUTOFF = 84.0
 _FUZZY_MARGIN = 5.0
 
@@ -239,6 +246,15 @@ _LETTER_SPECIMENS = {
 _WORD = re.compile(r"[a-z0-9]+|[%#]")
 
 
+# Names of analytes that are words of every page besides.
+_ORDINARY_TEXT = """
+    aspect band beta blood cast casts cells character color colour cor cyst cysts fat
+    gamma milk motility mucus parasites patient progressive quantity quick reaction
+    saturation screen sugar volume appearance pregnancy latex egg walnut wheat alcohol
+"""
+_ORDINARY_WORDS = frozenset(_ORDINARY_TEXT.split())
+
+
 def strip_furniture(name: str) -> str:
     """The name without flags, bullets and trailing marks around it."""
 
@@ -265,6 +281,11 @@ def _forms(name: str) -> Iterator[tuple[str, float]]:
     unnumbered = _NUMBERED.sub("", bare)
     if unnumbered != bare:
         yield unnumbered, _UNNUMBERED
+    for digit, letter in (("1", "l"), ("0", "o")):
+        # A scanner's slip: "Hemog1obin", "Cholestero1".
+        respelt = re.sub(rf"(?<=[A-Za-z]{{3}}){digit}(?![\d.])", letter, unnumbered)
+        if respelt != unnumbered:
+            yield respelt, _RESPELT
     insides = _BRACKETS.findall(unnumbered)
     if insides:
         outside = _TRAILING.sub("", _BRACKETS.sub(" ", unnumbered)).strip()
@@ -280,6 +301,7 @@ def _forms(name: str) -> Iterator[tuple[str, float]]:
                     yield inside, _BRACKET_ONLY
 
 
+@lru_cache(maxsize=4096)
 def read_hints(name: str) -> tuple[tuple[str, ...], Hints]:
     """What is left of a name without its furniture, and what the rest says.
 
@@ -316,10 +338,13 @@ def read_hints(name: str) -> tuple[tuple[str, ...], Hints]:
 
 @lru_cache(maxsize=1)
 def _buckets() -> dict[str, tuple[str, ...]]:
-    """Name keys by their first and by their last three characters, for near misses."""
+    """Keys of printed names by their first and last three characters."""
 
     buckets: dict[str, list[str]] = {}
-    for key in load_catalogue().senses:
+    printed = {
+        name_key(name) for known in load_catalogue().aliases.values() for name in known
+    }
+    for key in sorted(printed):
         if len(key) >= _FUZZY_SHORTEST - 1:
             buckets.setdefault("^" + key[:3], []).append(key)
             buckets.setdefault(key[-3:] + "$", []).append(key)
@@ -342,7 +367,7 @@ def _near(text: str, catalogue: Catalogue) -> tuple[tuple[Sense, ...], float]:
     pool = {*buckets.get("^" + key[:3], ()), *buckets.get(key[-3:] + "$", ())}
     best: dict[str, tuple[float, str]] = {}
     for known in pool:
-        if abs(len(known) - len(key)) > 3:
+        if abs(len(known) - len(key)) > (3 if len(key) > _FUZZY_LONG else 1):
             continue
         score = fuzz.ratio(key, known, score_cutoff=_FUZZY_CUTOFF)
         if not score or not _is_same_test(key, known):
@@ -364,7 +389,7 @@ def _near(text: str, catalogue: Catalogue) -> tuple[tuple[Sense, ...], float]:
 def read_name(name: str) -> NameReading:
     """Read a printed name against the catalogue; NOTHING when it is unknown."""
 
-    if len(name) > _LONGEST:
+    if len(name) > _LONGEST or len(name.split()) > _MOST_WORDS:
         return NOTHING
     bare = strip_furniture(name)
     if not bare:
@@ -448,7 +473,8 @@ def _agreeing_words(name: str, catalogue: Catalogue) -> tuple[Sense, ...]:
         return ()
     for cut in range(1, len(words)):
         parts = [" ".join(words[:cut]), " ".join(words[cut:])]
-        if senses := _agreement(parts, catalogue):
+        is_likely = any(name_key(part) in catalogue.senses for part in parts)
+        if is_likely and (senses := _agreement(parts, catalogue)):
             return senses
     return ()
 
@@ -480,4 +506,7 @@ def known_name(text: str) -> float:
     reading = read_name(text)
     if not reading.senses:
         return 0.0
-    return reading.quality * (0.8 if len(name_key(text)) < 3 else 1.0)
+    key = name_key(text)
+    if key in _ORDINARY_WORDS:
+        return _ORDINARY * reading.quality
+    return reading.quality * (_ABBREVIATION if len(key) < 3 else 1.0)

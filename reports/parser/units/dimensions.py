@@ -49,7 +49,7 @@ _MASS = r"(?:[kmunpf]?g)"
 _MOLES = r"(?:[munpf]?(?:mol|eq))"
 _UNITS = (
     r"(?:[munk]?(?:U|kat|\[IU\])|\[(?:arb|GPL|MPL|APL|beth)'U\]|\{Ehrlich'U\}"
-    r"|\{copies\}|\[CFU\])"
+    r")"
 )
 _TIME = r"(?:\(24\.h\)|h|min|s)"
 _NOTE = r"(?:\{\w+\})?"
@@ -62,7 +62,10 @@ _SHAPES: tuple[tuple[re.Pattern[str], Dimension], ...] = tuple(
         (rf"{_MASS}/{_VOLUME}/h", Dimension.RENIN_ACTIVITY),
         (rf"{_MASS}/{_VOLUME}{_NOTE}", Dimension.MASS_CONCENTRATION),
         (rf"{_MOLES}/{_VOLUME}", Dimension.SUBSTANCE_CONCENTRATION),
-        (rf"(?:10\*\d+)?/{_VOLUME}", Dimension.NUMBER_CONCENTRATION),
+        (
+            rf"(?:10\*\d+|\{{copies\}}|\[CFU\])?/{_VOLUME}",
+            Dimension.NUMBER_CONCENTRATION,
+        ),
         (r"10\*\d+", Dimension.COUNT),
         (r"/\[[HL]PF\]", Dimension.NUMBER_AREA),
         (rf"{_UNITS}/{_VOLUME}", Dimension.UNIT_CONCENTRATION),

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from .dimensions import property_agrees
+from .dimensions import Dimension, dimension_of, property_agrees
 from .spellings import (
     ACTIVITIES,
     COUNTED,
@@ -24,6 +24,7 @@ from .spellings import (
 )
 
 _LONGEST = 48
+_EDGES = ",;:-=#."
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 
@@ -42,6 +43,9 @@ _CREATININE = re.compile(
 )
 _PER_SURFACE = re.compile(r"ml?/?(?:min|mn|mt|m|s|sec)?[/x*(]*1\.?73.*")
 
+# What only UCUM writes, so a text in UCUM already is left as it is.
+_UCUM_MARK = re.compile(r"[\[{*]|\(24\.h\)")
+
 # A single letter is a flag far more often than a unit, save these, in lower case.
 _LONE_LETTERS = frozenset({"s", "g"})
 _FLAG_WORDS = frozenset({"lo", "hi", "low", "high", "no", "c", "iv", "m", "eia", "od"})
@@ -55,13 +59,14 @@ def _squeeze(text: str) -> str:
     text = text.replace("×", "x").replace("\\", "/").replace("|", "l")
     text = re.sub(r"\bper\b", "/", text)
     text = re.sub(r"[\s\[\]{}_]+", "", text)
+    text = text.strip(_EDGES)
     while len(text) > 1 and text[0] == "(" and text[-1] == ")":
         text = text[1:-1]
     text = re.sub(r"1[.,]?7[38]", "1.73", text)
     text = re.sub(r"\.(?!73)", "", text)
     text = re.sub(r"/{2,}", "/", text)
     text = text.replace("mo1", "mol").replace("moi", "mol").replace("rng/", "mg/")
-    return text.strip(",;:-=#")
+    return text.strip(_EDGES)
 
 
 def _read_count(text: str) -> str | None:
@@ -78,7 +83,7 @@ def _read_count(text: str) -> str | None:
         for word, power_of_ten in MULTIPLIERS.items():
             if head.startswith(word):
                 left = head[len(word) :]
-                per_volume = not stroke and len(word) > 1 and left in VOLUMES
+                per_volume = not stroke and len(left) > 1 and left in VOLUMES
                 if per_volume or (stroke and (not left or left in COUNTED)):
                     exponent, head = power_of_ten, left
                     break
@@ -181,6 +186,8 @@ def read_units(text: str) -> tuple[str, ...]:
 
     if len(text) > _LONGEST:
         return ()
+    if _UCUM_MARK.search(text) and dimension_of(text) is not Dimension.OTHER:
+        return (text,)
     squeezed = _squeeze(text)
     if not squeezed or squeezed.isdigit():
         return ()

@@ -2,15 +2,368 @@
 
 from __future__ import annotations
 
-from reports.parser.loinc import match_loinc
-from reports.parser.report import LoincMatchStatus, SampleType
+import csv
+import hashlib
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from rapidfuzz import fuzz
+
+from reports.parser.loinc import (
+    LOINC_NOTICE,
+    LoincVerdict,
+    known_name,
+    load_catalogue,
+    match_loinc,
+)
+from reports.parser.loinc.catalogue import Entry, name_key
+from reports.parser.loinc.names import read_name
+from reports.parser.report import LoincMatchStatus, MeasurementKind, SampleType
+from reports.parser.units import normalise_units, unit_agrees
+
+AUTO = LoincMatchStatus.AUTO_MATCH
+REVIEW = LoincMatchStatus.NEEDS_REVIEW
+NONE = LoincMatchStatus.NO_MATCH
+
+CASES = tuple(
+    csv.DictReader(
+        (Path(__file__).parent / "loinc_cases.csv").open(encoding="utf-8", newline="")
+    )
+)
+ENTRIES = tuple(
+    entry for entries in load_catalogue().entries.values() for entry in entries
+)
+# Of "code, tab, long common name" by line, as compared with the source table when the
+# catalogue was last extended.
+SOURCE_COUNT = 631
+SOURCE_DIGEST = "74fa72f9e4cb0536ae3b8afae88749253a55cbbe9274e376e754b35442aea677"
 
 
-def test_a_percent_unit_chooses_the_share_of_neutrophils() -> None:
-    verdict = match_loinc(
-        name="Neutrophils", units="%", value="62", panel="CBC", sample_type=None
+def match(
+    name: str,
+    units: str | None = None,
+    *,
+    value: str = "1",
+    panel: str | None = None,
+    sample_type: SampleType | None = None,
+) -> LoincVerdict:
+    return match_loinc(
+        name=name, units=units, value=value, panel=panel, sample_type=sample_type
     )
 
-    assert verdict.matches[0].loinc_code == "770-8"
-    assert verdict.status is LoincMatchStatus.AUTO_MATCH
-    assert verdict.sample_type is SampleType.BLOOD
+
+def code_of(verdict: LoincVerdict) -> str | None:
+    return verdict.matches[0].loinc_code if verdict.matches else None
+
+
+@pytest.mark.parametrize(
+    "case", CASES, ids=lambda case: f"{case['name']} {case['units']} {case['panel']}"
+)
+def test_a_printed_row_gets_its_code(case: dict[str, str]) -> None:
+    verdict = match(
+        case["name"],
+        case["units"] or None,
+        value=case["value"],
+        panel=case["panel"] or None,
+        sample_type=SampleType(case["specimen"]) if case["specimen"] else None,
+    )
+
+    assert code_of(verdict) == case["code"]
+
+
+# The catalogue
+
+
+def check_digit(body: str) -> int:
+    doubled = 0
+    for place, digit in enumerate(reversed(body)):
+        number = int(digit) * (2 if place % 2 == 0 else 1)
+        doubled += number - 9 if number > 9 else number
+    return (10 - doubled % 10) % 10
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.code)
+def test_every_code_has_a_valid_check_digit(entry: Entry) -> None:
+    body, _, digit = entry.code.partition("-")
+
+    assert check_digit(body) == int(digit)
+
+
+def test_the_names_taken_over_from_loinc_are_unaltered() -> None:
+    taken = sorted(
+        {
+            (entry.code, entry.long_common_name)
+            for entry in ENTRIES
+            if entry.source == "loinc_common"
+        }
+    )
+    text = "\n".join("\t".join(pair) for pair in taken)
+
+    assert len(taken) == SOURCE_COUNT
+    assert hashlib.sha256(text.encode()).hexdigest() == SOURCE_DIGEST
+
+
+def test_a_code_has_one_official_name() -> None:
+    official: dict[str, set[str]] = {}
+    for entry in ENTRIES:
+        official.setdefault(entry.code, set()).add(entry.long_common_name)
+
+    assert {code for code, found in official.items() if len(found) > 1} == set()
+    assert len(official) >= 350
+
+
+def test_the_catalogue_lists_units_that_express_its_properties() -> None:
+    contradictory = {
+        (entry.code, unit)
+        for entry in ENTRIES
+        for unit in entry.units
+        if normalise_units(unit) is None
+        or unit_agrees(property=entry.property, units=unit) is False
+    }
+
+    assert contradictory == set()
+
+
+def test_a_name_of_two_analytes_is_decided_by_unit_or_specimen() -> None:
+    catalogue = load_catalogue()
+    printed = {name_key(name) for names in catalogue.aliases.values() for name in names}
+    undecided = set()
+    for key in printed:
+        analytes = {sense.analyte for sense in catalogue.senses[key]}
+        for one, other in combinations(sorted(analytes), 2):
+            usual, rival = catalogue.entries[one][0], catalogue.entries[other][0]
+            by_unit = any(
+                unit_agrees(property=rival.property, units=unit) is False
+                for unit in usual.units
+            ) or any(
+                unit_agrees(property=usual.property, units=unit) is False
+                for unit in rival.units
+            )
+            if not by_unit and usual.specimen == rival.specimen:
+                undecided.add((key, one, other))
+
+    assert undecided == set()
+
+
+def test_the_loinc_notice_is_at_hand() -> None:
+    assert "Regenstrief Institute, Inc." in LOINC_NOTICE
+    assert "http://loinc.org/license" in LOINC_NOTICE
+
+
+def test_each_match_carries_loincs_name_and_our_own_beside_it() -> None:
+    match_ = match("SGPT", "U/L").matches[0]
+
+    assert match_.loinc_code == "1742-6"
+    assert match_.loinc_name == (
+        "Alanine aminotransferase [Enzymatic activity/volume] in Serum or Plasma"
+    )
+    assert match_.display_name == "ALT"
+    assert "SGPT" in match_.aliases
+    assert 0 < match_.confidence_score <= 1
+
+
+# What bars an automatic match
+
+
+def test_a_unit_of_another_property_asks_for_review() -> None:
+    verdict = match("MCHC", "%", value="33.1")
+
+    assert code_of(verdict) == "786-4"
+    assert verdict.status is REVIEW
+    assert verdict.matches[0].confidence_score < 0.5
+
+
+def test_a_contradicted_candidate_ranks_behind_every_other() -> None:
+    verdict = match("Glucose", "mmol/L")
+
+    codes = [found.loinc_code for found in verdict.matches]
+    assert codes[0] == "14749-6"
+    assert "2345-7" not in codes[:3]
+
+
+def test_mass_or_moles_without_a_unit_asks_for_review() -> None:
+    verdict = match("Creatinine", value="0.9", panel="Renal profile")
+
+    assert code_of(verdict) == "2160-0"
+    assert verdict.status is REVIEW
+
+
+def test_a_test_of_one_property_needs_no_unit() -> None:
+    verdict = match("Sodium", value="140", panel="Electrolytes")
+
+    assert code_of(verdict) == "2951-2"
+    assert verdict.status is AUTO
+
+
+def test_a_near_spelling_is_certain_only_with_an_agreeing_unit() -> None:
+    with_unit = match("Creatinlne", "mg/dL")
+    without = match("Creatinlne")
+    other = match("Creatinlne", "U/L")
+
+    assert code_of(with_unit) == code_of(without) == "2160-0"
+    assert with_unit.status is AUTO
+    assert without.status is REVIEW
+    assert other.status is REVIEW
+
+
+def test_an_unknown_name_has_no_match() -> None:
+    verdict = match("Quixotin", "mg/dL")
+
+    assert verdict == LoincVerdict(
+        matches=(), status=NONE, measurement_kind=None, sample_type=None
+    )
+
+
+def test_at_most_five_candidates_are_given_best_first() -> None:
+    scores = [found.confidence_score for found in match("WBC").matches]
+
+    assert len(scores) == 5
+    assert scores == sorted(scores, reverse=True)
+
+
+# Pairs that must never be taken for each other
+
+
+@pytest.mark.parametrize(
+    ("name", "units", "wrong"),
+    [
+        ("Hemoglobin A1c", "%", {"4551-8"}),
+        ("HbA1c", "mmol/mol", {"4548-4"}),
+        ("Hemoglobin A2", "%", {"4548-4", "59261-8"}),
+        ("Vitamin D, 25-Hydroxy", "ng/mL", {"1649-3", "14566-4"}),
+        ("1,25 Dihydroxy Vitamin D", "pg/mL", {"1989-3", "62292-8"}),
+        ("Free T4", "ng/dL", {"3026-2"}),
+        ("T4", "ug/dL", {"3024-7"}),
+        ("PSA, Free", "ng/mL", {"2857-1"}),
+        ("PSA, Total", "ng/mL", {"10886-0"}),
+        ("Free Testosterone", "pg/mL", {"2986-8"}),
+        ("Bilirubin Direct", "mg/dL", {"1975-2"}),
+        ("Complement C3", "mg/dL", {"4498-2"}),
+        ("IgG Subclass 2", "mg/dL", {"2466-1", "2465-3"}),
+        ("Non-HDL Cholesterol", "mg/dL", {"2085-9", "2093-3"}),
+        ("High Sensitivity Troponin I", "ng/L", {"67151-1"}),
+        ("Urea", "mg/dL", {"3094-0"}),
+        ("BUN", "mg/dL", {"3091-6"}),
+        ("eGFR (CKD-EPI 2021)", "mL/min/1.73m2", {"62238-1"}),
+        ("AMH", "ng/mL", {"14634-0"}),
+        ("25-OH Vitamin D", "ng/mL", {"14635-7"}),
+        ("Hepatitis C Virus (HCV) RNA PCR", "IU/mL", {"13955-0"}),
+        ("HDL/LDL Ratio", None, {"11054-4"}),
+        ("Urea/Creatinine Ratio", None, {"3097-3"}),
+    ],
+)
+def test_neighbours_are_never_confused(
+    name: str, units: str | None, wrong: set[str]
+) -> None:
+    verdict = match(name, units)
+
+    sure = [code_of(verdict)] if verdict.status is AUTO else []
+    assert code_of(verdict) not in wrong
+    assert not wrong & set(sure)
+
+
+# What else a row tells
+
+
+@pytest.mark.parametrize(
+    ("name", "units", "kind"),
+    [
+        ("Glucose", "mg/dL", MeasurementKind.DIRECT),
+        ("LDL-CHOLESTEROL", "mg/dL (calc)", MeasurementKind.CALCULATED),
+        ("LDL Cholesterol Direct", "mg/dL", MeasurementKind.DIRECT),
+        ("eGFR", "mL/min/1.73m2", MeasurementKind.CALCULATED),
+        ("A/G Ratio", None, MeasurementKind.RATIO),
+        ("Total Chol / HDL Ratio", None, MeasurementKind.RATIO),
+        ("Strange/Stranger Ratio", None, MeasurementKind.RATIO),
+    ],
+)
+def test_the_measurement_kind_follows_the_row(
+    name: str, units: str | None, kind: MeasurementKind
+) -> None:
+    assert match(name, units).measurement_kind is kind
+
+
+@pytest.mark.parametrize(
+    ("name", "panel", "given", "expected"),
+    [
+        ("Glucose", "URINE ROUTINE EXAMINATION", None, SampleType.URINE),
+        ("Glucose", None, SampleType.URINE, SampleType.URINE),
+        ("Glucose", None, None, SampleType.BLOOD),
+        ("Creatinine, Urine", None, None, SampleType.URINE),
+        ("S. Creatinine", None, None, SampleType.BLOOD),
+        ("Occult Blood", "STOOL EXAMINATION", None, SampleType.STOOL),
+        ("Sperm Motility", "SEMEN ANALYSIS", None, SampleType.OTHER),
+    ],
+)
+def test_the_specimen_is_read_from_name_and_panel(
+    name: str,
+    panel: str | None,
+    given: SampleType | None,
+    expected: SampleType,
+) -> None:
+    verdict = match(name, panel=panel, sample_type=given)
+
+    assert verdict.sample_type is expected
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    "name", ["Haemoglobin", "SGPT (ALT)", "Creat inine", "{ # } MPV", "*eGFR", "WBC02"]
+)
+def test_a_printed_analyte_is_a_known_name(name: str) -> None:
+    assert known_name(name) > 0.9
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Age",
+        "Accession No",
+        "Page 1 of 3",
+        "Collected",
+        "Interpretation",
+        "Desirable",
+        "Near optimal",
+        "Non-diabetic",
+        "First trimester",
+        "Increased glucose levels are seen in diabetes mellitus",
+        "",
+        "***",
+        "12.5",
+    ],
+)
+def test_words_of_the_page_are_no_names(text: str) -> None:
+    assert known_name(text) == 0.0
+
+
+def test_words_that_are_also_ordinary_tell_less() -> None:
+    assert known_name("Volume") == 0.6
+    assert known_name("K") == 0.8
+
+
+def test_a_miss_is_compared_with_few_names_and_only_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compared = 0
+    ratio = fuzz.ratio
+
+    def count(*args: str, score_cutoff: float) -> float:
+        nonlocal compared
+        compared += 1
+        return float(ratio(*args, score_cutoff=score_cutoff))
+
+    monkeypatch.setattr(fuzz, "ratio", count)
+    misses = [f"Undreamt-of analyte {letter}" for letter in "abcdefghij"]
+    read_name.cache_clear()
+
+    for text in misses:
+        assert known_name(text) == 0.0
+    first = compared
+    for text in misses:
+        assert known_name(text) == 0.0
+
+    assert compared == first
+    assert first <= 60 * len(misses)
