@@ -41,6 +41,12 @@ class Strip:
     def has(self, role: Role) -> bool:
         return any(column.role is role for column in self.columns)
 
+    def repeats(self, column: Column) -> bool:
+        """Whether an earlier column of this role stands apart, as for another unit."""
+        own = self.columns.index(column)
+        same = [n for n in range(own) if self.columns[n].role is column.role]
+        return bool(same) and same[-1] < own - 1
+
 
 def part_strips(titles: Sequence[Title]) -> list[list[Title]]:
     """Tables side by side: a second name title starts a second table."""

@@ -9,7 +9,12 @@ import re
 from dataclasses import dataclass, replace
 
 from .pages import Word
-from .ranges import is_expected_finding, is_plain_range, looks_like_range
+from .ranges import (
+    is_expected_finding,
+    is_plain_range,
+    looks_like_range,
+    without_label,
+)
 from .units import looks_like_units
 from .values import (
     COMPARATOR,
@@ -73,7 +78,7 @@ def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
     if match := _WORDED_THEN_UNIT.fullmatch(head):
         return match["value"], match["unit"], flag, None
     if (match := _BRACKETED_TAIL.fullmatch(head)) and looks_like_range(match["tail"]):
-        head, found_range = match["head"], match["tail"]
+        head, found_range = match["head"], without_label(match["tail"])
         head, flag = split_flag(head) if flag is None else (head, flag)
         if is_value(head):
             return head, None, flag, found_range

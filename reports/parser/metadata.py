@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import date
 
+from .dates import NUMBER_DATE, read_date
 from .lines import Line
 from .report import Metadata
 from .titles import fold, read_titles
@@ -55,20 +55,6 @@ _SEX_WORDS = {
     "other": "other",
     "divers": "other",
 }
-_MONTHS = {
-    "jan": 1, "ene": 1, "janv": 1, "feb": 2, "fev": 2, "mar": 3, "mrz": 3, "apr": 4,
-    "abr": 4, "avr": 4, "may": 5, "mai": 5, "jun": 6, "juin": 6, "jul": 7, "juil": 7,
-    "aug": 8, "ago": 8, "aou": 8, "sep": 9, "set": 9, "oct": 10, "okt": 10, "out": 10,
-    "nov": 11, "dec": 12, "dez": 12, "dic": 12,
-}  # fmt: skip
-_ISO = re.compile(r"\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
-_SPELT = re.compile(
-    r"\b(\d{1,2})(?:st|nd|rd|th)?[\s./-]*([A-Za-zÀ-ÿ]{3,9})\.?[\s,./-]*(\d{4}|\d{2})\b"
-)
-_SPELT_US = re.compile(
-    r"\b([A-Za-z]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})\b"
-)
-_NUMBERS = re.compile(r"(?<!\d)(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d{2})(?!\d)")
 _LAB = re.compile(
     r"(?i)\b(?:laborator(?:y|ies)|labs?|diagnostics?|patholog(?:y|ies)|path\s*labs?|labor|laboratorios?|laboratoire|laborat[oó]rio|laboratuvar\w*|medlab|healthcare|clinical chemistry|hospitals?|medical cent(?:er|re))\b"
 )
@@ -179,7 +165,7 @@ def _month_first(pages: Sequence[Sequence[Line]]) -> bool | None:
     seconds: list[int] = []
     for lines in pages:
         for line in lines:
-            for match in _NUMBERS.finditer(line.text):
+            for match in NUMBER_DATE.finditer(line.text):
                 firsts.append(int(match[1]))
                 seconds.append(int(match[2]))
     if any(n > 12 for n in firsts):
@@ -187,51 +173,6 @@ def _month_first(pages: Sequence[Sequence[Line]]) -> bool | None:
     if any(n > 12 for n in seconds):
         return True
     return None
-
-
-def read_date(text: str, *, month_first: bool | None = None) -> str | None:
-    """The first date in a text as YYYY-MM-DD; None where the order is in doubt."""
-    if match := _ISO.search(text):
-        return _date(int(match[1]), int(match[2]), int(match[3]))
-    if match := _SPELT.search(text):
-        month = _month(match[2])
-        if month:
-            return _date(_year(match[3]), month, int(match[1]))
-    if match := _SPELT_US.search(text):
-        month = _month(match[1])
-        if month:
-            return _date(int(match[3]), month, int(match[2]))
-    if match := _NUMBERS.search(text):
-        a, b, year = int(match[1]), int(match[2]), _year(match[3])
-        if "." in match.group() or a == b:
-            month_first = False
-        if a > 12:
-            month_first = False
-        elif b > 12:
-            month_first = True
-        if month_first is None:
-            return None
-        return _date(year, a, b) if month_first else _date(year, b, a)
-    return None
-
-
-def _month(text: str) -> int | None:
-    folded = fold(text)
-    return _MONTHS.get(folded[:4]) or _MONTHS.get(folded[:3])
-
-
-def _year(text: str) -> int:
-    year = int(text)
-    if year >= 100:
-        return year
-    return 1900 + year if year > 35 else 2000 + year
-
-
-def _date(year: int, month: int, day: int) -> str | None:
-    try:
-        return date(year, month, day).isoformat()
-    except ValueError:
-        return None
 
 
 def _lab_name(lines: Sequence[Line]) -> str | None:

@@ -30,6 +30,11 @@ _STRICT = re.compile(
 _LABEL = re.compile(
     r"(?i)^(?:normal|desirable|optimal|reference|ref|range|adults?)\s*[:=]?\s*"
 )
+_ANNOUNCED = re.compile(
+    r"(?i)^(?P<open>[(\[]?)\s*(?:bio(?:logical|\.)?\s*)?"
+    r"(?:ref(?:erence|er\.|\.)?|normal|standard|expected|desirable|healthy|optimal)"
+    r"\s*(?:range|interval|values?|int\.|limits?|rng)\.?\s*(?P<mark>[:=]?)\s*"
+)
 _SEXES = re.compile(
     r"(?i)\b(?P<female>females?|women|woman|frauen|w|f|mujer(?:es)?|mulher(?:es)?|femmes?|kad[ıi]n)\b"
     r"|\b(?P<male>males?|men|man|männer|m|hombres?|homens?|hommes?|erkek)\b"
@@ -52,6 +57,19 @@ class Bounds:
     low: float | None = None
     high: float | None = None
     strict: bool = False
+
+
+def without_label(text: str) -> str:
+    """A range without the words that announce it: 'Ref. range: 135 - 145'."""
+    return _ANNOUNCED.sub("", text, count=1).strip()
+
+
+def announced_range(line: str) -> str | None:
+    """The range on a line that says it gives one, else None."""
+    match = _ANNOUNCED.match(line.strip())
+    if match is None or not match["mark"]:
+        return None
+    return line.strip()[match.end() :].strip()
 
 
 def read_bounds(

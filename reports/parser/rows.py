@@ -35,7 +35,7 @@ from .names import (
     specimen_in,
 )
 from .pages import Page, Word
-from .ranges import is_expected_finding, is_plain_range, looks_like_range
+from .ranges import announced_range, is_expected_finding, is_plain_range, looks_like_range, without_label
 from .report import SampleType
 from .titles import Role, Title, is_name_title, read_titles
 from .values import is_blank, is_flag, is_numeric_value, is_value, is_worded_value
@@ -45,6 +45,7 @@ KnownName = Callable[[str, "str | None", str, "str | None", "SampleType | None"]
 
 _LEADING_MARK = re.compile(r"^(?:[*#†‡•▪●◦»>]+|\{\s*#\s*\}|\[[HL*]\])\s*")
 _TRAILING_MARK = re.compile(r"[\s:…_*#]+$|\s*\.{2,}$")
+_NAME_UNIT = re.compile(r"(?P<name>.*\w.*?)\s*[(\[](?P<unit>[^()\[\]]+)[)\]]")
 _WRAP_END = re.compile(r"[-–(/,&+]$|\b(?:and|of|with|to|for|by|in)$", re.IGNORECASE)
 
 
@@ -66,6 +67,14 @@ class Row:
     @property
     def test_name(self) -> str:
         return self.name_text or clean_name(text_of(self.name))
+
+
+def split_name_unit(name: str) -> tuple[str, str | None]:
+    """Part a unit in brackets from the end of a name: 'Glucose (mmol/L)'."""
+    match = _NAME_UNIT.fullmatch(name)
+    if match is None or not is_unit(match["unit"]) or match["unit"].isalpha():
+        return name, None
+    return match["name"].strip(" ,"), match["unit"].strip()
 
 
 def clean_name(text: str) -> str:
@@ -248,6 +257,8 @@ class _TableReader:
             self._read_line(line)
 
     def _read_line(self, line: Line) -> None:
+        if self._read_announced(line):
+            return
         if opens_explanation(line.text) and not self._is_sure(line):
             self._explaining = True
             self._pending.clear()
@@ -265,6 +276,19 @@ class _TableReader:
             return
         self._read_rest(line, parts)
 
+    def _read_announced(self, line: Line) -> bool:
+        """'Reference range: 70 - 99' below a row that has no range yet."""
+        last = self.rows[-1] if self.rows else None
+        text = announced_range(line.text)
+        if text is None or last is None or last.fields.range or self._explaining:
+            return False
+        if last.page != line.page or line.middle - last.line.middle > 3 * line.size:
+            return False
+        if not looks_like_range(text) or len(text) > 60:
+            return False
+        last.fields = _with_range(last.fields, text, list(line.words))
+        return True
+
     def _cut(self, line: Line) -> dict[Role, list[Word]]:
         parts: dict[Role, list[Word]] = {}
         for column, words in zip(
@@ -276,7 +300,9 @@ class _TableReader:
                 if is_blank(text_of(parts[Role.VALUE])):
                     parts[Role.VALUE] = words
                 continue
-            if column.role is Role.NAME and Role.NAME in parts:
+            if column.role in parts and column.role is not Role.RANGE:
+                continue
+            if column.role in parts and self._strip.repeats(column):
                 continue
             parts.setdefault(column.role, []).extend(words)
         return parts
@@ -309,11 +335,21 @@ class _TableReader:
         row = Row(line.page, name_words, fields, line, columns=parts)
         if flag and fields.flag is None:
             row.fields = _with_flag(fields, flag)
+        self._part_name_unit(row)
         if not self._judge(row):
             return False
         if self.rows and self.rows[-1].line is line:
             self._add_second(self.rows[-1], parts[Role.VALUE])
         return True
+
+    def _part_name_unit(self, row: Row) -> None:
+        """Take the unit from behind the name where no other is printed."""
+        if row.fields.units:
+            return
+        name, unit = split_name_unit(row.test_name)
+        if unit:
+            row.name_text = name
+            row.fields = _with_units(row.fields, unit, row.name[-1:])
 
     def _add_second(self, row: Row, words: list[Word]) -> None:
         """The same result again in another unit, printed behind the first."""
@@ -481,6 +517,7 @@ class _TableReader:
         if not printed_range and printed_unit and is_plain_range(printed_unit):
             printed_range, range_words = printed_unit, unit_words
             printed_unit, unit_words = "", ()
+        printed_range = without_label(printed_range)
         if printed_unit:
             units = printed_unit
         elif units:
@@ -619,9 +656,14 @@ class _LooseReader:
         self.rows: list[Row] = []
 
     def read(self, lines: Sequence[Line]) -> None:
-        candidates: list[tuple[Line, Row | None]] = [
-            (line, self._candidate(line)) for line in lines
-        ]
+        candidates: list[tuple[Line, Row | None]] = []
+        above: Line | None = None
+        for line in lines:
+            row = self._candidate(line)
+            if row is None:
+                row = self._card(line, above)
+            candidates.append((line, row))
+            above = line
         edges = [
             (row.fields.value_words[0].x0, row.fields.value_words[-1].x1)
             for _, row in candidates
@@ -630,6 +672,8 @@ class _LooseReader:
         explaining = False
         for line, row in candidates:
             if row is None:
+                if self._take_range_below(line):
+                    continue
                 if opens_explanation(line.text) or heads_explanation(line.text):
                     explaining = True
                 elif _is_heading(line):
@@ -646,6 +690,36 @@ class _LooseReader:
                 row.panel = self._walker._panel
                 row.specimen = self._walker._specimen
                 self.rows.append(row)
+
+    def _take_range_below(self, line: Line) -> bool:
+        """'Reference range: 70 - 99' on its own line, for the row above it."""
+        last = self.rows[-1] if self.rows else None
+        text = announced_range(line.text)
+        if text is None or last is None or last.page != line.page:
+            return False
+        near = line.middle - last.line.middle < 3 * last.line.size
+        if last.fields.range or not near or not looks_like_range(text):
+            return False
+        last.fields = _with_range(last.fields, text, list(line.words))
+        return True
+
+    def _card(self, line: Line, above: Line | None) -> Row | None:
+        """A value with its unit under a name that has a line of its own."""
+        if above is None or line.middle - above.middle > 2.6 * above.size:
+            return None
+        name = clean_name(above.cells[0].text)
+        if not _may_name_a_test(name) or len(above.cells[0].words) > 8:
+            return None
+        cells = _hold_together(part_cells(line.words, gap=0.6))
+        fields = type_cells(cells)
+        if fields is None or not (fields.units or fields.range):
+            return None
+        if not is_numeric_value(fields.value):
+            return None
+        row = Row(
+            line.page, list(above.cells[0].words), fields, line, titled=False
+        )
+        return row if self._walker.known(name, fields) else None
 
     def _candidate(self, line: Line) -> Row | None:
         if len(line.words) < 2 or len(line.words) > 26:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from .dates import read_date
 from .lines import Cell, Line
 from .pages import Word
 
@@ -221,15 +222,9 @@ def _read_dates(titles: list[Title], unknown: list[Title]) -> list[Title]:
     ]
 
 
-def _day(text: str) -> tuple[int, int, int] | None:
-    match = _DATE.search(text)
-    if match is None:
-        return None
-    day, month, year = (int(part) for part in match.groups())
-    return (year, month, day) if month <= 12 else (year, day, month)
-
-
-_DATE = re.compile(r"\b(\d{1,2})[/.-](\d{1,2})[/.-](\d{2,4})\b")
+def _day(text: str) -> str | None:
+    """A date to compare by; where the order is in doubt the day comes first."""
+    return read_date(text) or read_date(text, month_first=False)
 
 
 def _add_unknown(titles: list[Title], unknown: list[Title]) -> list[Title]:
@@ -355,7 +350,12 @@ def _is_table(titles: list[Title], unread: int) -> bool:
     if Role.VALUE not in kinds:
         return kinds >= {Role.NAME, Role.UNIT, Role.RANGE}
     first = roles.index(Role.VALUE)
-    named = Role.NAME in roles[:first]
+    names = [t for t in titles[:first] if t.role is Role.NAME]
+    named = any(is_name_title(t.text) for t in names)
+    if named and titles[first].x0 - max(t.x1 for t in names) < 6:
+        return False
+    if any(t.role is Role.NAME and t.text[:1].isdigit() for t in titles):
+        return False
     beside = kinds & {Role.UNIT, Role.RANGE, Role.LOW, Role.FLAG, Role.PREVIOUS}
     if named:
         return bool(beside) or Role.METHOD in kinds or unread == 0
