@@ -259,8 +259,10 @@ class Sheet:
         for rank, column in enumerate(grid.columns):
             cell = cells.get(column.key, "")
             cell = Cell(cell) if isinstance(cell, str) else cell
-            for n, line in enumerate(self._lines(column, cell, grid)):
-                self._print_line(grid, column, cell, line, n, rank)
+            lines = self._lines(column, cell, grid)
+            first = (depth - len(lines)) / 2 if grid.middle else 0
+            for n, line in enumerate(lines):
+                self._print_line(grid, column, cell, line, n + first, rank)
         if below:
             self.text(
                 grid.columns[0].x + 4,
@@ -305,7 +307,7 @@ class Sheet:
         return lines
 
     def _print_line(
-        self, grid: Grid, column: Column, cell: Cell, line: str, n: int, rank: int
+        self, grid: Grid, column: Column, cell: Cell, line: str, n: float, rank: int
     ) -> None:
         size = cell.size or grid.size
         y = self.y + n * grid.leading
@@ -323,7 +325,7 @@ class Sheet:
             colour=cell.colour or BLACK,
             rank=order,
         )
-        if cell.raised and n == 0:
+        if cell.raised:
             face = BOLD[grid.font] if cell.bold else grid.font
             end = column.x + width_of(line, face, size)
             small = size * 0.65

@@ -75,7 +75,11 @@ def plain_cells(row: Row) -> dict[str, str | Cell]:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table's look. `order` is the order in which cells enter the page's stream."""
+    """A table's look.
+
+    `order` is the order in which cells enter the page's stream; `middle` centres the
+    lines of a cell in the height of its row.
+    """
 
     columns: tuple[Column, ...]
     font: str = "Helvetica"
@@ -86,6 +90,7 @@ class Grid:
     titles_bold: bool = True
     titles_again: bool = True
     cells: CellsOf = plain_cells
+    middle: bool = False
     left: float = 0
     right: float = 0
 
