@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import orjson
 import pytest
 from django.db import connection
 from procrastinate.contrib.django import app
+from procrastinate.contrib.django.django_connector import DjangoConnector
 
 TABLES = (
     "procrastinate_events",
@@ -35,16 +37,13 @@ def queued() -> list[Queued]:
     """Every job the library knows, oldest first."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT task_name, queue_name, lock, status::text, attempts, args"
+            "SELECT task_name, queue_name, lock, status::text, attempts, args::text"
             " FROM procrastinate_jobs ORDER BY id"
         )
-        rows = cursor.fetchall()
-    from json import loads
-
-    return [
-        Queued(*row[:5], loads(row[5]) if isinstance(row[5], str) else row[5])
-        for row in rows
-    ]
+        return [
+            Queued(name, queue, lock, status, attempts, orjson.loads(inputs))
+            for name, queue, lock, status, attempts, inputs in cursor.fetchall()
+        ]
 
 
 def make_all_due() -> None:
@@ -63,7 +62,7 @@ def empty_queue() -> None:
 
 def run_waiting(*, concurrency: int = 1) -> None:
     """Run all jobs that are due, as a worker does, until none is."""
-    with app.replace_connector(app.connector.get_worker_connector()) as working:
+    with app.replace_connector(DjangoConnector().get_worker_connector()) as working:
         working.run_worker(
             wait=False,
             concurrency=concurrency,

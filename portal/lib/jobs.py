@@ -24,7 +24,7 @@ from procrastinate.manager import JobManager
 from procrastinate.tasks import configure_task
 from procrastinate.worker import Worker
 
-from portal.lib.tenancy import acting_for, across_tenants
+from portal.lib.tenancy import across_tenants, acting_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

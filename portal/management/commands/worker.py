@@ -6,6 +6,7 @@ from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import OperationalError, connection
 
 from portal.lib.jobs import run_worker
 
@@ -38,6 +39,14 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            connection.ensure_connection()
+        except OperationalError:
+            raise CommandError(
+                "The database of DATABASE_URL does not answer;"
+                " `manage.py doctor` says more."
+            ) from None
+        connection.close()
         told = run_worker(concurrency=options["concurrency"], queues=options["queues"])
         if not told:
             raise CommandError("The worker lost the database. Start it again.")

@@ -1,0 +1,99 @@
+"""Real workers for tests: `manage.py worker` with the counting jobs and a short pulse.
+
+Run as `python -m tests.portal.lib.worker_process [options of the command]`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+HEARTBEAT_TIMEOUT_SECONDS = 2
+
+
+def database_url() -> str:
+    """The test database, as another process finds it."""
+    from django.db import connection
+
+    found = connection.settings_dict
+    password = f":{found['PASSWORD']}" if found["PASSWORD"] else ""
+    return (
+        f"postgresql://{found['USER']}{password}@/{found['NAME']}"
+        f"?host={found['HOST']}&port={found['PORT']}"
+    )
+
+
+def start_worker(
+    *options: str, stderr: int | None = None, **environment: Any
+) -> subprocess.Popen[bytes]:
+    from django.conf import settings
+
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.portal.lib.worker_process", *options],
+        cwd=settings.BASE_DIR,
+        env={
+            "PATH": os.environ["PATH"],
+            "DATABASE_URL": database_url(),
+            "SECRET_KEY": "x" * 50,
+            "CONN_MAX_AGE": "0",
+            "VAR_DIR": str(settings.VAR_DIR),
+            "UPLOADS_DIR": str(settings.UPLOADS_DIR),
+            "DJANGO_SETTINGS_MODULE": "portal.settings",
+            **environment,
+        },
+        stderr=stderr,
+    )
+
+
+@contextmanager
+def workers(
+    number: int, *options: str, **environment: Any
+) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Start workers; whatever is left of them, replacements too, is killed."""
+    running = [start_worker(*options, **environment) for _ in range(number)]
+    try:
+        yield running
+    finally:
+        for worker in running:
+            worker.kill()
+            worker.wait()
+
+
+def wait_until(condition: Callable[[], Any], *, seconds: float = 60) -> None:
+    """Poll: what is waited for happens in another process."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.05)
+
+
+def main() -> None:
+    import django
+
+    django.setup()
+    from django.core.management import execute_from_command_line
+
+    from portal.lib import jobs
+    from tests.portal.lib import counting
+
+    if os.environ.get("TICKS"):
+        counting.declare_tick()
+    jobs.HEARTBEAT_TIMEOUT_SECONDS = HEARTBEAT_TIMEOUT_SECONDS
+    jobs.HEARTBEAT_INTERVAL_SECONDS = 0.3
+    jobs.POLLING_INTERVAL_SECONDS = 0.3
+    jobs.STOP_TIMEOUT = timedelta(seconds=float(os.environ.get("STOP_SECONDS", 30)))
+    execute_from_command_line(["manage.py", "worker", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    main()
