@@ -55,9 +55,7 @@ def parsing_jobs(*, tenant: Tenant, filters: JobFilters) -> ParsingJobQuerySet:
     return rows.select_related("user").order_by("-created_at", "id")
 
 
-def jobs_per_status(
-    *, tenant: Tenant, user_uuid: UUID | None = None
-) -> dict[str, int]:
+def jobs_per_status(*, tenant: Tenant, user_uuid: UUID | None = None) -> dict[str, int]:
     """How many jobs of a tenant, or of one user, are in each status that has any."""
     rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
     if user_uuid:

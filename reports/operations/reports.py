@@ -77,9 +77,7 @@ def require_parsing(tenant: Tenant) -> None:
         )
 
 
-def submit_report(
-    *, tenant: Tenant, actor: Actor, wanted: ReportRequest
-) -> ParsingJob:
+def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> ParsingJob:
     """Store an upload and enqueue its parsing; the job is answered `upload_pending`.
 
     Raises: parsing_not_enabled (403); user_not_found (404); file_too_large (413);
@@ -167,9 +165,7 @@ def give_up_parsing(*, tenant_pk: int, job_id: UUID) -> None:
 
 def result_rows(report: ParsedReport) -> list[ReportResult]:
     """What was read as rows, not yet saved and of no job."""
-    return [
-        _row(position, result) for position, result in enumerate(report.results)
-    ]
+    return [_row(position, result) for position, result in enumerate(report.results)]
 
 
 @transaction.atomic
@@ -376,9 +372,7 @@ def _is_open(job: ParsingJob) -> bool:
 def _emit(job: ParsingJob, change: str) -> None:
     emit_event(
         tenant=job.tenant,
-        user=UserRef(
-            user_uuid=job.user.uuid, client_user_id=job.user.client_user_id
-        ),
+        user=UserRef(user_uuid=job.user.uuid, client_user_id=job.user.client_user_id),
         event_type=f"lab_report.parsing_job.{change}",
         data=parsing_job_payload(job),
     )

@@ -136,7 +136,9 @@ def make_parsed_result(**changes: Any) -> ParsedResult:
         "interpretation": Interpretation.ABNORMAL,
         "is_above_max_range": True,
         "is_below_min_range": False,
-        "provenance": Provenance(value=Place(1, (Point(240.0, 100.5), Point(260.0, 112.0)))),
+        "provenance": Provenance(
+            value=Place(1, (Point(240.0, 100.5), Point(260.0, 112.0)))
+        ),
     }
     return ParsedResult(**{**given, **changes})
 

@@ -31,7 +31,7 @@ def upload(
     form: dict[str, Any] | None = None,
     path: str = "/lab_report/v1/parser/job",
     **fields: Any,
-) -> Any:
+):
     """Post a report as multipart/form-data; `form` replaces all parts."""
     if form is None:
         contents = [make_pdf()] if files is None else files
@@ -56,7 +56,9 @@ def traces(tenant: Any) -> dict[str, Any]:
     """All that an upload could leave: rows, files, events, audit lines, jobs."""
     tables = (ParsingJob, ReportFile, ReportResult, ParsingJobTransition, AuditEntry)
     return {
-        **{table.__name__: table.objects.for_tenant(tenant).count() for table in tables},
+        **{
+            table.__name__: table.objects.for_tenant(tenant).count() for table in tables
+        },
         "files": sorted(stored_files()),
         "events": emitted_types(tenant),
         "queue": queued(),

@@ -27,7 +27,6 @@ from reports.operations.reports import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from django.http import QueryDict
 
 # What the other parts, headers and boundaries may add to the files.
 OVERHEAD_BYTES = 64 * 1024
@@ -45,7 +44,7 @@ class BoundedUpload(FileUploadHandler):
         self.file = BytesIO()
 
     def handle_raw_input(
-        self, input_data: Any, META: Any, content_length: int, *args: Any, **kwargs: Any
+        self, _input: Any, _meta: Any, content_length: int, *_more: Any
     ) -> None:
         if content_length > MAX_BYTES + OVERHEAD_BYTES:
             raise too_large()
@@ -54,13 +53,13 @@ class BoundedUpload(FileUploadHandler):
         super().new_file(*args, **kwargs)
         self.file = BytesIO()
 
-    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
+    def receive_data_chunk(self, raw_data: bytes, _start: int) -> None:
         self.received += len(raw_data)
         if self.received > MAX_BYTES:
             raise too_large()
         self.file.write(raw_data)
 
-    def file_complete(self, file_size: int) -> UploadedFile[BytesIO]:
+    def file_complete(self, file_size: int) -> UploadedFile[bytes]:
         self.file.seek(0)
         return UploadedFile(
             file=self.file,
@@ -119,7 +118,7 @@ class ParsingJobQuery(Inputs):
     )
 
 
-def read_report_request(form: QueryDict) -> ReportRequest:
+def read_report_request(form: Any) -> ReportRequest:
     """Validate the parts of an upload. Raises: 422 below `body`."""
     inputs = ParsingJobInputs(data=form)
     if not inputs.is_valid():

@@ -55,7 +55,7 @@ def submit(user, *parts: tuple[bytes, str]) -> ParsingJob:
     return submit_report(tenant=user.tenant, actor=ACTOR, wanted=wanted)
 
 
-def stored(job: ParsingJob) -> ParsingJob:
+def stored(job):
     return ParsingJob.objects.for_tenant(job.tenant).get(id=job.id)
 
 
@@ -127,7 +127,7 @@ def test_several_pictures_fail_until_pictures_are_read(alice_tenant, user):
 @pytest.mark.django_db
 def test_a_report_without_rows_is_no_lab_report(monkeypatch, alice_tenant, user):
     job = make_parsing_job(user=user)
-    monkeypatch.setattr(reports, "extract_report", lambda path: make_parsed(results=()))
+    monkeypatch.setattr(reports, "extract_report", lambda _: make_parsed(results=()))
 
     parse(job)
 
@@ -139,7 +139,7 @@ def test_a_job_whose_reading_was_cut_short_is_read_again(
     monkeypatch, alice_tenant, user
 ):
     job = make_parsing_job(user=user, status=ParsingJobStatus.STARTED)
-    monkeypatch.setattr(reports, "extract_report", lambda path: make_parsed())
+    monkeypatch.setattr(reports, "extract_report", lambda _: make_parsed())
 
     parse(job)
 
@@ -147,7 +147,9 @@ def test_a_job_whose_reading_was_cut_short_is_read_again(
     assert ReportResult.objects.for_tenant(alice_tenant).count() == 1
 
 
-@pytest.mark.parametrize("status", ["completed", "failed", "pending_review", "archived"])
+@pytest.mark.parametrize(
+    "status", ["completed", "failed", "pending_review", "archived"]
+)
 @pytest.mark.django_db
 def test_a_job_that_has_ended_is_left_alone(status, alice_tenant, user):
     job = make_parsing_job(user=user, status=status)
@@ -171,9 +173,7 @@ def test_a_job_that_was_erased_is_left_alone(alice_tenant, user):
 
 
 @pytest.mark.django_db
-def test_a_second_run_that_comes_late_changes_nothing(
-    monkeypatch, alice_tenant, user
-):
+def test_a_second_run_that_comes_late_changes_nothing(monkeypatch, alice_tenant, user):
     job = make_parsing_job(user=user, status=ParsingJobStatus.STARTED)
 
     def read_while_another_finishes(path):

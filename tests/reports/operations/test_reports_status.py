@@ -50,7 +50,7 @@ def user(alice_tenant):
     return make_user(tenant=alice_tenant)
 
 
-def stored(job: ParsingJob) -> ParsingJob:
+def stored(job):
     return ParsingJob.objects.for_tenant(job.tenant).get(id=job.id)
 
 

@@ -23,7 +23,7 @@ from reports.operations.reports import (
 )
 from reports.operations.storage import path_of
 from tests.factories.accounts import ACTOR
-from tests.factories.reports import encrypt, make_picture, make_pdf
+from tests.factories.reports import encrypt, make_pdf, make_picture
 from tests.factories.users import make_user
 from tests.jobs import queued
 from tests.outbox import emitted
@@ -58,7 +58,11 @@ def test_a_submitted_report_is_stored_announced_audited_and_enqueued(
     entry = AuditEntry.objects.for_tenant(alice_tenant).get(verb="submit_report")
     (envelope,) = emitted(alice_tenant)
     (entry_in_queue,) = queued()
-    assert (job.status, job.user_id, job.finished_at) == ("upload_pending", user.pk, None)
+    assert (job.status, job.user_id, job.finished_at) == (
+        "upload_pending",
+        user.pk,
+        None,
+    )
     assert (file.job_id, file.position, file.size) == (job.pk, 0, len(content))
     assert file.content_type == PDF
     assert file.sha256 == job.sha256 == hashlib.sha256(content).hexdigest()

@@ -97,9 +97,7 @@ def test_a_malformed_part_is_named(field, value, kind, alice_api, alice_tenant, 
 
 def test_text_in_place_of_the_file_is_refused(alice_api, alice_tenant, user):
     with nothing_happened(alice_tenant):
-        reply = upload(
-            alice_api, form={"user_id": str(user.uuid), "file": "%PDF-1.7"}
-        )
+        reply = upload(alice_api, form={"user_id": str(user.uuid), "file": "%PDF-1.7"})
 
     assert error_lines(reply) == [(["body", "file", 0], "value_error")]
 
@@ -116,9 +114,8 @@ def test_a_body_that_is_no_multipart_is_refused(alice_api, alice_tenant):
 
 def test_more_parts_than_anyone_needs_are_refused(alice_api, alice_tenant, user):
     with nothing_happened(alice_tenant):
-        reply = upload(
-            alice_api, user=user, **{f"more{number}": "x" for number in range(1001)}
-        )
+        more = {f"more{number}": "x" for number in range(1001)}
+        reply = upload(alice_api, form={"user_id": str(user.uuid), **more})
 
     assert reply.status_code == 400
     assert reply.json()["code"] == "malformed_request"
@@ -194,8 +191,11 @@ def test_a_body_that_says_it_is_too_long_is_not_read(alice_api, alice_tenant, us
             "POST",
             PATH,
             b"",
-            content_type="multipart/form-data; boundary=b",
-            **{"CONTENT_LENGTH": str(50 * MAX_BYTES), "wsgi.input": Endless()},
+            **{
+                "CONTENT_TYPE": "multipart/form-data; boundary=b",
+                "CONTENT_LENGTH": str(50 * MAX_BYTES),
+                "wsgi.input": Endless(),
+            },
         )
 
     assert reply.status_code == 413
@@ -282,7 +282,9 @@ def test_a_job_is_read_with_its_data(alice_api, alice_tenant, user):
     assert audited(alice_tenant) == [("read", str(job.id))]
 
 
-@pytest.mark.parametrize("query", ["?include=provenance", "?include=x&include=provenance"])
+@pytest.mark.parametrize(
+    "query", ["?include=provenance", "?include=x&include=provenance"]
+)
 def test_provenance_is_included_when_asked_for(query, alice_api, user):
     job = make_parsing_job(
         user=user, status=ParsingJobStatus.COMPLETED, report=make_parsed()
