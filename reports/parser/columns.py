@@ -119,7 +119,7 @@ def _spans(lines: Sequence[Line]) -> list[tuple[float, float]]:
     """Where cells of the lines that look tabular begin and end."""
     spans = []
     for line in lines:
-        cells = part_cells(line.words, gap=0.5)
+        cells = part_cells(line.words, gap=line.tight)
         if len(cells) > 1:
             spans += [(cell.x0, cell.x1) for cell in cells if len(cell.words) < 9]
     return spans
@@ -159,7 +159,7 @@ def _cut(a: Title, b: Title, spans: Sequence[tuple[float, float]]) -> float:
 def cut_line(line: Line, strip: Strip) -> list[list[Word]]:
     """The words of a line by column; a cell that spills over stays with its start."""
     parts: list[list[Word]] = [[] for _ in strip.columns]
-    for cell in part_cells(line.words, gap=0.5):
+    for cell in part_cells(line.words, gap=line.tight):
         homes = [_home(word, strip.columns) for word in cell.words]
         first = homes[0]
         spilling = strip.columns[first].role is Role.NAME

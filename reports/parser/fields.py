@@ -80,12 +80,15 @@ def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
     if (match := _BRACKETED_TAIL.fullmatch(head)) and looks_like_range(match["tail"]):
         head, found_range = match["head"], without_label(match["tail"])
         head, flag = split_flag(head) if flag is None else (head, flag)
+        if match := _PERCENT.fullmatch(head):
+            return match[1], "%", flag, found_range
         if is_value(head):
             return head, None, flag, found_range
     match = _LEADING_NUMBER.fullmatch(head)
     if match is None:
         return value, None, flag, None
     number, rest = match["value"].strip(), match["rest"].strip()
+    rest = re.sub(r"^[-+–]\s+", "", rest)
     for cut in range(len(rest.split()), 0, -1):
         words = rest.split()
         unit, after = " ".join(words[:cut]), " ".join(words[cut:])

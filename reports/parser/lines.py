@@ -15,6 +15,8 @@ from .pages import Word
 # Blanks inside a cell are about a quarter to a third of the font size; a gap from
 # this share on parts two cells, unless columns are known.
 CELL_GAP = 0.75
+TIGHT_GAP = 0.5
+_PITCH = 0.6
 
 
 class Cell(NamedTuple):
@@ -45,6 +47,15 @@ class Line:
     top: float
     bottom: float
     size: float
+
+    @property
+    def tight(self) -> float:
+        """The gap, in font sizes, that parts cells where columns stand close.
+
+        Blanks of a typewriter font are as wide as its letters.
+        """
+        fixed = sum(1 for w in self.words if abs(w[3] - w[1] - _PITCH * w[5] * len(w[0])) < 0.2)
+        return CELL_GAP if fixed > 0.7 * len(self.words) else TIGHT_GAP
 
     @property
     def text(self) -> str:

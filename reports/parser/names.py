@@ -85,7 +85,7 @@ _OPENING = re.compile(
     | (?:risk|diagnostic|therapeutic|treatment|decision|target)\s+(?:categor\w+|groups?|criteria|stratification|goals?|limits?|levels?|classification)
     | (?:(?:expected|suggested)\s+)?(?:reference|normal|therapeutic|cut[\s-]?off)\s+(?:ranges?|values?|intervals?)\s+(?:for|in|by|of|during|as)\b
     | hinweise?\b | kommentar | bemerkung | beurteilung | nota\b | notas\b | observaciones | interpretaci[oó]n | commentaires? | interpr[eé]tation | yorum | observa[cç][oõ]es
-    | classification\b | stages?\s+of | ckd\s+stag\w+ | (?:age|trimester|category|weeks?)\s+(?:group|wise|based) | bibliograph\w+ | literature | sources?\s*:
+    | classification\b | stages?\s+of | goals?\s+(?:by|of|for|in)\b | ckd\s+stag\w+ | (?:age|trimester|category|weeks?)\s+(?:group|wise|based) | bibliograph\w+ | literature | sources?\s*:
     | important | please\s+note | kindly | nb\s*: | n\.b | \*\s*note | correlate | when\s+to | who\s+should | what\s+(?:is|does|are) | why\s+ | about\s+(?:this|the|your)
     | biological\s+(?:variation|reference)\s+.*\b(?:for|based)\b | conditions?\s+of | test\s+(?:attributes|usage|information|details)
     )"""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from .columns import Strip, cut_line, lay_strips
 from .fields import (
@@ -40,12 +41,25 @@ from .report import SampleType
 from .titles import Role, Title, is_name_title, read_titles
 from .values import is_blank, is_flag, is_numeric_value, is_value, is_worded_value
 
+Parts = dict[Role, list[Word]]
+
 # How the parser asks whether a name is that of a known test.
 KnownName = Callable[[str, "str | None", str, "str | None", "SampleType | None"], bool]
 
 _LEADING_MARK = re.compile(r"^(?:[*#†‡•▪●◦»>]+|\{\s*#\s*\}|\[[HL*]\])\s*")
 _TRAILING_MARK = re.compile(r"[\s:…_*#]+$|\s*\.{2,}$")
 _NAME_UNIT = re.compile(r"(?P<name>.*\w.*?)\s*[(\[](?P<unit>[^()\[\]]+)[)\]]")
+_JOINING = frozenset(
+    "a an the of is are was be to in and or with for by from at than as on that which has have "
+    "may should must can about between above below under over carry carries within".split()
+)
+_HEADING_WORD = re.compile(
+    r"(?i)\b(?:counts?|differential|profile|panel|tests?|examination|function|indices|absolute"
+    r"|studies|study|ratios?|markers?|vitamins?|hormones?|minerals?|lipids?|electrolytes?"
+    r"|physical|chemical|microscop\w+|h(?:a)?ematology|biochemistry|serology|immunology|cytology"
+    r"|coagulation|group|screen(?:ing)?|others?|diabetes|thyroid|liver|kidney|renal|iron|cardiac"
+    r"|leu[ck]ocytes?|comments?|notes?|calculated|remarks?|microbiology|urinalysis|allergy|proteins)\b"
+)
 _WRAP_END = re.compile(r"[-–(/,&+]$|\b(?:and|of|with|to|for|by|in)$", re.IGNORECASE)
 
 
@@ -62,7 +76,7 @@ class Row:
     titled: bool = True
     score: float = 0.0
     name_text: str = ""
-    columns: dict[Role, list[Word]] = field(default_factory=dict)
+    columns: Parts = field(default_factory=dict)
 
     @property
     def test_name(self) -> str:
@@ -168,6 +182,10 @@ class _Walker:
         reader.read(lines)
         self.rows.extend(reader.rows)
 
+    def in_morphology(self) -> bool:
+        """Whether the section describes a smear: there words are no results."""
+        return bool(re.search(r"(?i)smear|morpholog", self._panel or ""))
+
     def known(self, name: str, fields: Fields) -> bool:
         return self._is_known(
             name, fields.units, fields.value, self._panel, self._specimen
@@ -253,13 +271,16 @@ class _TableReader:
         self._sizes: list[float] = []
 
     def read(self, lines: Sequence[Line]) -> None:
-        for line in lines:
-            self._read_line(line)
+        cut = [(line, self._cut(line)) for line in lines]
+        if _is_centred(cut):
+            cut = _gather_centred(cut)
+        for line, parts in cut:
+            self._read_line(line, parts)
 
-    def _read_line(self, line: Line) -> None:
+    def _read_line(self, line: Line, parts: Parts) -> None:
         if self._read_announced(line):
             return
-        if opens_explanation(line.text) and not self._is_sure(line):
+        if opens_explanation(line.text) and not _is_sure(parts):
             self._explaining = True
             self._pending.clear()
             return
@@ -268,7 +289,6 @@ class _TableReader:
             if is_prose(line.text):
                 self._explaining = True
             return
-        parts = self._cut(line)
         if parts.get(Role.VALUE):
             if self._read_row(line, parts):
                 return
@@ -289,8 +309,8 @@ class _TableReader:
         last.fields = _with_range(last.fields, text, list(line.words))
         return True
 
-    def _cut(self, line: Line) -> dict[Role, list[Word]]:
-        parts: dict[Role, list[Word]] = {}
+    def _cut(self, line: Line) -> Parts:
+        parts: Parts = {}
         for column, words in zip(
             self._strip.columns, cut_line(line, self._strip), strict=True
         ):
@@ -321,16 +341,11 @@ class _TableReader:
                 return True
         return False
 
-    def _is_sure(self, line: Line) -> bool:
-        parts = self._cut(line)
-        value = text_of(parts.get(Role.VALUE, []))
-        return bool(value) and is_value(value) and Role.RANGE in parts
-
-    def _read_row(self, line: Line, parts: dict[Role, list[Word]]) -> bool:
+    def _read_row(self, line: Line, parts: Parts) -> bool:
         fields = self._read_fields(parts)
         name_words = parts.get(Role.NAME, [])
         if not name_words:
-            return self._read_nameless(line, fields)
+            return self._read_nameless(line, fields, text_of(parts[Role.VALUE]))
         name_words, flag = _split_name_flag(_without_raised(name_words))
         row = Row(line.page, name_words, fields, line, columns=parts)
         if flag and fields.flag is None:
@@ -367,7 +382,7 @@ class _TableReader:
         again.name_text, again.score = row.test_name, row.score
         self.rows.append(again)
 
-    def _read_nameless(self, line: Line, fields: Fields) -> bool:
+    def _read_nameless(self, line: Line, fields: Fields, text: str) -> bool:
         """A value beside a name printed over two lines, or more of the last value."""
         if self._pending:
             above, words = self._pending[-1]
@@ -375,6 +390,12 @@ class _TableReader:
                 row = Row(line.page, list(words), fields, line)
                 self._pending.pop()
                 return self._judge(row)
+        if self.rows and not self.rows[-1].fields.range and looks_like_range(text):
+            last = self.rows[-1]
+            if line.middle - last.line.middle < 2.4 * line.size:
+                words = fields.value_words
+                last.fields = _with_range(last.fields, text, list(words))
+                return True
         if self.rows and is_worded_value(fields.value):
             last = self.rows[-1]
             joined = f"{last.fields.value} {fields.value}"
@@ -433,15 +454,20 @@ class _TableReader:
             score += 1
         if self._is_aligned(row):
             score += 1
+        if not is_numeric_value(fields.value) and self._walker.in_morphology():
+            return 0
         if any(abs(row.name[0].x0 - x) < 2 for x in self._name_edges[-12:]):
             score += 1
         if ":" in row.test_name or "=" in row.test_name:
             score -= 2
-        if self._explaining and not _is_exact(fields.value):
-            score -= 2
+        if not _is_exact(fields.value):
+            score -= 2 if self._explaining else 0
+            score -= 1 if not self._is_aligned(row) else 0
+        if fields.units and not is_unit(fields.units):
+            score -= 1
         if score >= 1 and self._walker.known(row.test_name, fields):
             score += 2.5
-        if is_prose(row.test_name):
+        if _reads_on(row.test_name):
             score -= 3
         if self._sizes and abs(row.line.size - self._sizes[0]) > 1.2:
             score -= 1
@@ -462,18 +488,15 @@ class _TableReader:
         if not self._pending:
             return None
         above, words = self._pending[-1]
-        if row.line.middle - above.middle > 1.5 * row.line.size:
+        if row.line.middle - above.middle > 1.75 * row.line.size:
             return None
         first, second = text_of(words), text_of(row.name)
         if abs(above.size - row.line.size) > 0.6:
             return None
-        opened = first.count("(") > first.count(")")
-        flows = opened or _WRAP_END.search(first) or second[:1].islower()
-        if not flows:
+        flows = _is_cut_off(first)
+        if not flows and not self._walker.known(row.test_name, row.fields):
             whole = clean_name(f"{first} {second}")
-            flows = not self._walker.known(
-                row.test_name, row.fields
-            ) and self._walker.known(whole, row.fields)
+            flows = second[:1].islower() or self._walker.known(whole, row.fields)
         if not flows:
             return None
         joined = Row(
@@ -482,7 +505,7 @@ class _TableReader:
         joined.name_text = _join_wrapped(clean_name(first), clean_name(second))
         return joined
 
-    def _read_fields(self, parts: dict[Role, list[Word]]) -> Fields:
+    def _read_fields(self, parts: Parts) -> Fields:
         words = parts[Role.VALUE]
         if len(words) > 1 and not words[0].text.strip(":=-."):
             words = words[1:]
@@ -512,12 +535,15 @@ class _TableReader:
             ends = [text_of(parts.get(role, [])) for role in (Role.LOW, Role.HIGH)]
             range_words = (*parts.get(Role.LOW, ()), *parts.get(Role.HIGH, ()))
             printed_range = " - ".join(filter(None, ends))
+        printed_unit = re.sub(r"^[-–—]\s+", "", printed_unit)
         if printed_unit and is_blank(printed_unit):
             printed_unit, unit_words = "", ()
         if not printed_range and printed_unit and is_plain_range(printed_unit):
             printed_range, range_words = printed_unit, unit_words
             printed_unit, unit_words = "", ()
         printed_range = without_label(printed_range)
+        if printed_unit and units and re.match(r"[(\[]\s*\d", printed_unit):
+            printed_unit = ""
         if printed_unit:
             units = printed_unit
         elif units:
@@ -553,7 +579,7 @@ class _TableReader:
             range_words=range_words,
         )
 
-    def _read_rest(self, line: Line, parts: dict[Role, list[Word]]) -> None:
+    def _read_rest(self, line: Line, parts: Parts) -> None:
         """A line without a value: more of a name, a range or a unit, or a heading."""
         name_words = parts.get(Role.NAME, [])
         others = {role for role in parts if role is not Role.NAME}
@@ -562,7 +588,7 @@ class _TableReader:
             last is not None
             and not self._explaining
             and last.page == line.page
-            and line.middle - _bottom_of(last).middle < 1.7 * line.size
+            and line.middle - _bottom_of(last).middle < 1.9 * line.size
         )
         if near and last is not None:
             continued = self._continue_row(last, line, parts, name_words, others)
@@ -596,13 +622,13 @@ class _TableReader:
         self,
         last: Row,
         line: Line,
-        parts: dict[Role, list[Word]],
+        parts: Parts,
         name_words: list[Word],
         others: set[Role],
     ) -> bool:
         took = False
         if Role.RANGE in parts and not (others - {Role.RANGE, Role.UNIT, Role.METHOD}):
-            if name_words and not self._is_wrapped_name(last, line, name_words):
+            if name_words and not _is_cut_off(last.test_name):
                 return False
             words = parts[Role.RANGE]
             if last.fields.range or not last.fields.range_words:
@@ -639,9 +665,11 @@ class _TableReader:
         if words[0].x0 < last.name[0].x0 - 2:
             return False
         before = last.test_name
-        if before.count("(") > before.count(")") or _WRAP_END.search(before):
+        if _is_cut_off(before):
             return True
         if text[:1].islower() or text.startswith(("(", "-", "/", "&")):
+            return True
+        if _is_part_of_name(text) and line.middle - last.line.middle < 1.5 * line.size:
             return True
         known_before = self._walker.known(before, last.fields)
         whole = f"{before} {clean_name(text)}"
@@ -710,7 +738,7 @@ class _LooseReader:
         name = clean_name(above.cells[0].text)
         if not _may_name_a_test(name) or len(above.cells[0].words) > 8:
             return None
-        cells = _hold_together(part_cells(line.words, gap=0.6))
+        cells = _hold_together(part_cells(line.words, gap=line.tight))
         fields = type_cells(cells)
         if fields is None or not (fields.units or fields.range):
             return None
@@ -730,6 +758,7 @@ class _LooseReader:
         while words and is_flag(words[0].text):
             words = words[1:]
         best: tuple[float, Row] | None = None
+        tight = line.tight
         for n in range(1, len(words)):
             if not _may_start_value(words[n].text):
                 continue
@@ -738,7 +767,7 @@ class _LooseReader:
                 continue
             if not _may_name_a_test(name):
                 continue
-            cells = _hold_together(part_cells(words[n:], gap=0.6))
+            cells = _hold_together(part_cells(words[n:], gap=tight))
             fields = type_cells(cells)
             if fields is None:
                 continue
@@ -760,6 +789,8 @@ class _LooseReader:
             score += 2
         if known:
             score += 2
+        elif _reads_on(row.test_name):
+            score -= 3
         x0, x1 = fields.value_words[0].x0, fields.value_words[-1].x1
         aligned = sum(1 for a, b in edges if abs(x0 - a) < 2 or abs(x1 - b) < 2)
         return score + (1 if aligned > 1 else 0)
@@ -790,6 +821,97 @@ def _may_name_a_test(name: str) -> bool:
     return not (is_expected_finding(name) or is_flag(name)) or len(name) <= 2
 
 
+def _is_sure(parts: Parts) -> bool:
+    """A line with a value and a range is a row, whatever its first words."""
+    value = text_of(parts.get(Role.VALUE, []))
+    return bool(value) and is_value(value) and Role.RANGE in parts
+
+
+def _is_centred(cut: Sequence[tuple[Line, Parts]]) -> bool:
+    """Whether cells are set to the middle of rows that take several lines.
+
+    Then lines of one row interleave, nearer than lines of one column can stand, or
+    a range begins above the first value.
+    """
+    for n, ((above, upper), (below, lower)) in enumerate(pairwise(cut)):
+        apart = below.middle - above.middle
+        if apart < 0.85 * min(above.size, below.size) and not upper.keys() & lower.keys():
+            return True
+        only_range = set(upper) <= {Role.RANGE, Role.UNIT} and Role.RANGE in upper
+        first = n == 0 or set(cut[n - 1][1]) == {Role.NAME}
+        if only_range and first and Role.VALUE in lower and apart < 1.6 * above.size:
+            return looks_like_range(text_of(upper[Role.RANGE]))
+    return False
+
+
+def _gather_centred(cut: Sequence[tuple[Line, Parts]]) -> list[tuple[Line, Parts]]:
+    """Gather around each line with a value the lines that mirror one another."""
+    anchors = [n for n, (_, parts) in enumerate(cut) if Role.VALUE in parts]
+    gathered: list[tuple[Line, Parts]] = []
+    start = 0
+    for n in anchors:
+        line, _ = cut[n]
+        first = n
+        while first > start and _continues(cut[first - 1], cut[first][0], line):
+            first -= 1
+        reach = line.middle - cut[first][0].middle
+        last = n
+        while (
+            last + 1 < len(cut)
+            and Role.VALUE not in cut[last + 1][1]
+            and cut[last + 1][0].middle - line.middle <= reach + 1
+        ):
+            last += 1
+        gathered.extend(cut[start:first])
+        gathered.append((line, _join_parts([cut[m][1] for m in range(first, last + 1)])))
+        start = last + 1
+    gathered.extend(cut[start:])
+    return gathered
+
+
+def _continues(upper: tuple[Line, Parts], below: Line, anchor: Line) -> bool:
+    """Whether a line above belongs to the row of the anchor and is no heading."""
+    line, parts = upper
+    if below.middle - line.middle > 1.45 * line.size or Role.VALUE in parts:
+        return False
+    if set(parts) == {Role.NAME}:
+        return line.words[0].bold == anchor.words[0].bold and abs(
+            line.size - anchor.size
+        ) < 0.6
+    return True
+
+
+def _join_parts(several: Sequence[Parts]) -> Parts:
+    joined: Parts = {}
+    for parts in several:
+        for role, words in parts.items():
+            joined.setdefault(role, []).extend(words)
+    return joined
+
+
+def _reads_on(name: str) -> bool:
+    """Words of a sentence rather than a name."""
+    words = name.split()
+    if is_prose(name) or (len(words) > 1 and words[-1].lower() in _JOINING):
+        return True
+    lower = sum(1 for word in words[1:] if word.isalpha() and word.islower())
+    return len(words) >= 5 and lower >= 0.7 * (len(words) - 1)
+
+
+def _is_cut_off(name: str) -> bool:
+    """Whether a name plainly goes on: an open bracket, a hyphen, a joining word."""
+    return name.count("(") > name.count(")") or bool(_WRAP_END.search(name))
+
+
+def _is_part_of_name(text: str) -> bool:
+    """One or two capitalised words that are no heading, specimen or category."""
+    words = text.split()
+    plain = len(words) <= 2 and text.upper() != text and ":" not in text
+    if not plain or specimen_in(text) is not None or is_category(text):
+        return False
+    return not _HEADING_WORD.search(text) and not is_administrative(text)
+
+
 def _is_exact(value: str) -> bool:
     """A value that no explanation table would hold: no span and no comparator."""
     return bool(re.fullmatch(r"[-+]?[\d.,]+|[^\d<>]+", value.strip()))
@@ -808,6 +930,12 @@ def _split_name_flag(words: list[Word]) -> tuple[list[Word], str | None]:
         return words[1:], words[0].text.strip("[]")
     if len(words) > 1 and re.fullmatch(r"[*#↑↓▲▼]+|\([HL]\)|\[[HL]\]", words[-1].text):
         return words[:-1], words[-1].text.strip("()[]")
+    if (
+        len(words) > 1
+        and is_flag(words[-1].text)
+        and words[-1].x0 - words[-2].x1 > 1.5 * words[-1].size
+    ):
+        return words[:-1], words[-1].text
     match = re.match(r"([*#]+)\w", words[0].text)
     return words, match[1] if match else None
 
