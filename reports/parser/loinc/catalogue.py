@@ -183,8 +183,8 @@ def load_catalogue() -> Catalogue:
             )
     for name, analyte, code in own:
         aliases[analyte][name] = None
-        _add(senses, name_key(name), Sense(analyte, (code,)))
-        _add(by_words, sorted_key(name), Sense(analyte, (code,)))
+        _narrow(senses, name_key(name), Sense(analyte, (code,)))
+        _narrow(by_words, sorted_key(name), Sense(analyte, (code,)))
     for rows in entries.values():
         for entry in rows:
             _add_official_name(senses, entry)
@@ -195,6 +195,15 @@ def load_catalogue() -> Catalogue:
         sorted_senses={key: tuple(found) for key, found in by_words.items()},
         ratios=ratios,
     )
+
+
+def _narrow(index: dict[str, list[Sense]], key: str, sense: Sense) -> None:
+    """Let a row's own name stand for that row, no longer for the whole analyte."""
+
+    wide = Sense(sense.analyte, None)
+    if wide in index.get(key, ()):
+        index[key].remove(wide)
+    _add(index, key, sense)
 
 
 def _add_official_name(senses: dict[str, list[Sense]], entry: Entry) -> None:

@@ -25,7 +25,8 @@ from reports.parser.units import (
 )
 
 from .catalogue import Catalogue, Entry, Sense, fold, load_catalogue
-from .names import Hints, NameReading, read_hints, read_name
+from .hints import Hints, read_hints
+from .names import NameReading, read_name
 
 _MOST = 5
 _AUTO = 0.8
@@ -97,6 +98,11 @@ _SHARES = frozenset({"NFr", "MFr", "VFr", "SFr", "Ratio"})
 _COUNTS = frozenset({"NCnc"})
 _BLOOD_COUNTS = frozenset({"NFr", "NCnc"})
 
+# What a microscope shows in words, as true an answer to a count as a number.
+_SIGHTING = re.compile(
+    r"(?i)\b(?:none|nil|not?\s+seen|seen|absent|few|rare|occasional|moderate|many|plenty"
+    r"|numerous|full|loaded|packed|scanty|several)\b"
+)
 _NUMBER = re.compile(r"[<>≤≥=~]*\s*[+-]?\s*[\d.,]*\d[\d.,\s]*(?:[-–]\s*[\d.,]+)?\s*%?")
 
 
@@ -118,6 +124,7 @@ class LoincVerdict:
 class _Evidence:
     units: str | None
     is_number: bool | None
+    is_sighting: bool
     specimens: frozenset[str] | None
     exact_specimen: str | None
     share: str | None
@@ -215,9 +222,12 @@ def _collect_evidence(
     methods = hints.methods
     if units and re.search(r"\bcalc", units, re.IGNORECASE):
         methods = methods | {"calculated"}
+    if units and "ddu" in units.casefold():
+        methods = methods | {"ddu"}
     return _Evidence(
         units=units,
         is_number=bool(_NUMBER.fullmatch(value)) if value else None,
+        is_sighting=bool(_SIGHTING.search(value)),
         specimens=specimens,
         exact_specimen=specimen,
         share=share,
@@ -276,8 +286,10 @@ def _score(
     elif not evidence.units and entry.units:
         score *= _UNIT_MISSING
     is_measured = entry.scale == "Qn"
-    if evidence.is_number is (not is_measured) and any(
-        (row.scale == "Qn") is not is_measured for row in rows
+    if (
+        evidence.is_number is (not is_measured)
+        and not (evidence.is_sighting and entry.property == "Naric")
+        and any((row.scale == "Qn") is not is_measured for row in rows)
     ):
         score *= _SCALE_CONTRADICTS
     if evidence.specimens is None:

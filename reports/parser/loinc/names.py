@@ -14,20 +14,8 @@ from functools import lru_cache
 
 from rapidfuzz import fuzz
 
-from .catalogue import Catalogue, Sense, fold, load_catalogue, name_key, sorted_key
-
-
-@dataclass(frozen=True, slots=True)
-class Hints:
-    """What a name says besides the analyte.
-
-    specimen is a catalogue specimen, share "percent" or "absolute", methods the
-    catalogue's method words.
-    """
-
-    specimen: str | None = None
-    share: str | None = None
-    methods: frozenset[str] = frozenset()
+from .catalogue import Catalogue, Sense, load_catalogue, name_key, sorted_key
+from .hints import Hints, read_hints
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,110 +51,6 @@ _FUZZY_SHORTEST = 6
 _FUZZY_LONG = 10
 _FUZZY_CUTOFF = 84.0
 _FUZZY_MARGIN = 5.0
-
-_SPECIMENS: dict[str, str] = {
-    "serum": "serum",
-    "sr": "serum",
-    "ser": "serum",
-    "srm": "serum",
-    "suero": "serum",
-    "soro": "serum",
-    "siero": "serum",
-    "plasma": "serum",
-    "plasmatica": "serum",
-    "serica": "serum",
-    "serico": "serum",
-    "serique": "serum",
-    "blood": "blood",
-    "wb": "blood",
-    "sangre": "blood",
-    "sang": "blood",
-    "sangue": "blood",
-    "blut": "blood",
-    "urine": "urine",
-    "urinary": "urine",
-    "urin": "urine",
-    "orina": "urine",
-    "urina": "urine",
-    "ur": "urine",
-    "csf": "csf",
-    "liquor": "csf",
-    "stool": "stool",
-    "feces": "stool",
-    "faeces": "stool",
-    "fecal": "stool",
-    "faecal": "stool",
-    "semen": "semen",
-    "seminal": "semen",
-    "saliva": "saliva",
-    "salivary": "saliva",
-    "arterial": "arterial",
-    "art": "arterial",
-    "venous": "venous",
-    "ven": "venous",
-    "capillary": "capillary",
-    "fluid": "fluid",
-    "pleural": "fluid",
-    "ascitic": "fluid",
-    "peritoneal": "fluid",
-    "synovial": "fluid",
-}
-_SHARES: dict[str, str] = {
-    "%": "percent",
-    "percent": "percent",
-    "percentage": "percent",
-    "pct": "percent",
-    "perc": "percent",
-    "rel": "percent",
-    "relative": "percent",
-    "prozent": "percent",
-    "porcentaje": "percent",
-    "#": "absolute",
-    "abs": "absolute",
-    "absolute": "absolute",
-    "absol": "absolute",
-    "absolut": "absolute",
-    "absolutos": "absolute",
-    "absolutas": "absolute",
-    "number": "absolute",
-}
-_METHODS: dict[str, str] = {
-    "direct": "direct",
-    "calculated": "calculated",
-    "calc": "calculated",
-    "cal": "calculated",
-    "calculation": "calculated",
-    "friedewald": "calculated",
-    "nih": "calculated",
-    "hplc": "hplc",
-    "westergren": "westergren",
-    "manual": "manual",
-    "mdrd": "mdrd",
-    "epi": "ckdepi",
-    "ckdepi": "ckdepi",
-    "2021": "2021",
-    "cockcroft": "cockcroft",
-    "gault": "cockcroft",
-    "electrophoresis": "electrophoresis",
-    "dipstick": "strip",
-    "strip": "strip",
-}
-# Words that change neither the analyte nor the specimen.
-_FURNITURE_WORDS = """
-    level levels test tests value result results conc concentration assay method by the
-    quantitative quant quantitation qualitative qual estimation measurement detection
-    determination of in for with and on random spot sample specimen early morning
-    automated auto automatic analyzer analyser photometry photometric colorimetric
-    spectrophotometry clia eclia ecl cmia chemiluminescence elisa eia fia elfa ria ise
-    immunoturbidimetry immunoturbidimetric turbidimetry nephelometry immunoassay
-    enzymatic enzyme kinetic ifcc idms traceable jaffe urease god pod godpod hexokinase
-    gldh uv biuret bcg bcp diazo uricase arsenazo opt pnpp chod pap gpo microscopy
-    microscopic impedance flow cytometry cytometer electrode dry chemistry sls
-    cyanmeth cyanide optical density histogram derived rapid card screen screening
-    3rd 4th third fourth generation gen ultrasensitive ultra us reflex estimated est
-    edta citrate fluoride whole naf heparin count new old repeat per hpf lpf
-"""
-_FURNITURE = frozenset(_FURNITURE_WORDS.split())
 
 # Words whose presence on one side only makes two near spellings different tests.
 _DECIDING = (
@@ -214,6 +98,8 @@ _DECIDING = (
 _LEADING = re.compile(
     r"^(?:\{[^}]*\}|[\s#*•·†‡^~|:>»►▪◦+=\-–—.,;!?'\"`]+|\(\s*[*#]\s*\))+"
 )
+_FLAG_BEHIND = re.compile(r"\s+(?:HH?|LL?)$")
+_FOREIGN = re.compile(r"[^\x00-\u024f\u0370-\u03ff\u1e00-\u20ff]+")
 _TRAILING = re.compile(r"[\s*†‡^~|:;,.=–—\-'¹²³⁰⁴-⁹]+$")
 _LAB_ID = re.compile(r"(?<=[A-Za-z)])[\s,]*(?:0[1-9]|\[\d+\]|\(\d\))$")
 _BRACKETS = re.compile(r"[(\[{]([^()\[\]{}]*)[)\]}]?")
@@ -227,24 +113,11 @@ _NARROWING = re.compile(
     r"(?i)\b(?:[rd]na|pcr|genotype|load|ig[gmae]|ratio|index|free|antigen|ag|total|panel"
     r"|profile|screen)\b"
 )
-_TIMED_URINE = re.compile(
-    r"\b(?:24\s*-?\s*(?:h|hr|hrs|hour|hours)\b\.?|timed)(?:\s*urine)?", re.IGNORECASE
-)
-_SPECIMEN_LETTER = re.compile(
-    r"^([sbpuf])\s*[.\-]\s*(?=[a-z]{2})|^([su])\s+(?=[a-z]{2})"
-)
+
+
 _NUMBERED = re.compile(
     r"^\(?(?:\d{1,2}|[a-h]|[ivx]{1,4})\s*[).:]\s*|^\d{1,2}\s+(?=[A-Z])"
 )
-_LETTER_SPECIMENS = {
-    "s": "serum",
-    "p": "serum",
-    "b": "blood",
-    "u": "urine",
-    "f": "stool",
-}
-_WORD = re.compile(r"[a-z0-9]+|[%#]")
-
 
 # Names of analytes that are words of every page besides.
 _ORDINARY_TEXT = """
@@ -275,7 +148,11 @@ def _forms(name: str) -> Iterator[tuple[str, float]]:
     """Ever plainer forms of a name with the certainty each leaves."""
 
     yield name, _PRINTED
-    bare = _LAB_ID.sub("", name)
+    latin = max((part.strip() for part in _FOREIGN.split(name)), key=len)
+    if latin and latin != name:
+        # A bilingual name: what stands in Latin letters.
+        yield latin, _UNBRACKETED
+    bare = _FLAG_BEHIND.sub("", _LAB_ID.sub("", name))
     if bare != name:
         yield bare, _UNNUMBERED
     unnumbered = _NUMBERED.sub("", bare)
@@ -299,41 +176,6 @@ def _forms(name: str) -> Iterator[tuple[str, float]]:
             for inside in insides:
                 if len(name_key(inside)) > 1:
                     yield inside, _BRACKET_ONLY
-
-
-@lru_cache(maxsize=4096)
-def read_hints(name: str) -> tuple[tuple[str, ...], Hints]:
-    """What is left of a name without its furniture, and what the rest says.
-
-    The texts are ever shorter: without specimen and furniture, then also without
-    words for a share, then also without words for a method.
-    """
-
-    specimen: str | None = None
-    folded = fold(name)
-    timed = _TIMED_URINE.search(folded)
-    if timed:
-        specimen = "urine24"
-        folded = folded[: timed.start()] + " " + folded[timed.end() :]
-    letter = _SPECIMEN_LETTER.match(folded)
-    if letter:
-        specimen = specimen or _LETTER_SPECIMENS[letter[1] or letter[2]]
-        folded = folded[letter.end() :]
-    share: str | None = None
-    methods: set[str] = set()
-    kept: list[str] = []
-    for word in _WORD.findall(folded):
-        if word in _SPECIMENS:
-            if specimen in (None, "blood", "serum"):
-                specimen = _SPECIMENS[word]
-        elif word not in _FURNITURE:
-            kept.append(word)
-            share = _SHARES.get(word, share)
-            methods.update({_METHODS[word]} if word in _METHODS else ())
-    shareless = [word for word in kept if word not in _SHARES]
-    bare = [word for word in shareless if word not in _METHODS]
-    texts = dict.fromkeys(" ".join(words) for words in (kept, shareless, bare) if words)
-    return tuple(texts), Hints(specimen, share, frozenset(methods))
 
 
 @lru_cache(maxsize=1)

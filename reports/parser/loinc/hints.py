@@ -1,0 +1,181 @@
+"""What a test name says besides its analyte: specimen, share and method.
+
+The words that say so, and the taking apart of a name. Nothing here knows an analyte.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .catalogue import fold
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What a name says besides the analyte.
+
+    specimen is a catalogue specimen, share "percent" or "absolute", methods the
+    catalogue's method words.
+    """
+
+    specimen: str | None = None
+    share: str | None = None
+    methods: frozenset[str] = frozenset()
+
+
+_SPECIMENS: dict[str, str] = {
+    "serum": "serum",
+    "sr": "serum",
+    "ser": "serum",
+    "srm": "serum",
+    "suero": "serum",
+    "soro": "serum",
+    "siero": "serum",
+    "plasma": "serum",
+    "plasmatica": "serum",
+    "serica": "serum",
+    "serico": "serum",
+    "serique": "serum",
+    "blood": "blood",
+    "wb": "blood",
+    "sangre": "blood",
+    "sang": "blood",
+    "sangue": "blood",
+    "blut": "blood",
+    "urine": "urine",
+    "urinary": "urine",
+    "urin": "urine",
+    "orina": "urine",
+    "urina": "urine",
+    "ur": "urine",
+    "csf": "csf",
+    "liquor": "csf",
+    "stool": "stool",
+    "feces": "stool",
+    "faeces": "stool",
+    "fecal": "stool",
+    "faecal": "stool",
+    "semen": "semen",
+    "seminal": "semen",
+    "saliva": "saliva",
+    "salivary": "saliva",
+    "arterial": "arterial",
+    "art": "arterial",
+    "venous": "venous",
+    "ven": "venous",
+    "capillary": "capillary",
+    "fluid": "fluid",
+    "pleural": "fluid",
+    "ascitic": "fluid",
+    "peritoneal": "fluid",
+    "synovial": "fluid",
+}
+_SHARES: dict[str, str] = {
+    "%": "percent",
+    "percent": "percent",
+    "percentage": "percent",
+    "pct": "percent",
+    "perc": "percent",
+    "rel": "percent",
+    "relative": "percent",
+    "prozent": "percent",
+    "porcentaje": "percent",
+    "#": "absolute",
+    "abs": "absolute",
+    "absolute": "absolute",
+    "absol": "absolute",
+    "absolut": "absolute",
+    "absolutos": "absolute",
+    "absolutas": "absolute",
+    "number": "absolute",
+}
+_METHODS: dict[str, str] = {
+    "direct": "direct",
+    "calculated": "calculated",
+    "calc": "calculated",
+    "cal": "calculated",
+    "calculation": "calculated",
+    "friedewald": "calculated",
+    "nih": "calculated",
+    "hplc": "hplc",
+    "westergren": "westergren",
+    "manual": "manual",
+    "mdrd": "mdrd",
+    "epi": "ckdepi",
+    "ckdepi": "ckdepi",
+    "2021": "2021",
+    "cockcroft": "cockcroft",
+    "gault": "cockcroft",
+    "electrophoresis": "electrophoresis",
+    "dipstick": "strip",
+    "strip": "strip",
+}
+# Words that change neither the analyte nor the specimen.
+_FURNITURE_WORDS = """
+    level levels test tests value result results conc concentration assay method by the
+    quantitative quant quantitation qualitative qual estimation measurement detection
+    determination of in for with and on random spot sample specimen early morning
+    automated auto automatic analyzer analyser photometry photometric colorimetric
+    spectrophotometry clia eclia ecl cmia chemiluminescence elisa eia fia elfa ria ise
+    immunoturbidimetry immunoturbidimetric turbidimetry nephelometry immunoassay
+    enzymatic enzyme kinetic ifcc idms traceable jaffe urease god pod godpod hexokinase
+    gldh uv biuret bcg bcp diazo uricase arsenazo opt pnpp chod pap gpo microscopy
+    microscopic impedance flow cytometry cytometer electrode dry chemistry sls
+    cyanmeth cyanide optical density histogram derived rapid card screen screening
+    3rd 4th third fourth generation gen ultrasensitive ultra us reflex estimated est
+    edta citrate fluoride whole naf heparin count new old repeat per hpf lpf
+    observation finding
+"""
+_FURNITURE = frozenset(_FURNITURE_WORDS.split())
+
+_TIMED_URINE = re.compile(
+    r"\b(?:24\s*-?\s*(?:h|hr|hrs|hour|hours)\b\.?|timed)(?:\s*urine)?", re.IGNORECASE
+)
+_SPECIMEN_LETTER = re.compile(
+    r"^([sbpuf])\s*[.\-]\s*(?=[a-z]{2})|^([su])\s+(?=[a-z]{2})"
+)
+_LETTER_SPECIMENS = {
+    "s": "serum",
+    "p": "serum",
+    "b": "blood",
+    "u": "urine",
+    "f": "stool",
+}
+_WORD = re.compile(r"[a-z0-9]+|[%#]")
+
+
+@lru_cache(maxsize=4096)
+def read_hints(name: str) -> tuple[tuple[str, ...], Hints]:
+    """What is left of a name without its furniture, and what the rest says.
+
+    The texts are ever shorter: without specimen and furniture, then also without
+    words for a share, then also without words for a method.
+    """
+
+    specimen: str | None = None
+    folded = fold(name)
+    timed = _TIMED_URINE.search(folded)
+    if timed:
+        specimen = "urine24"
+        folded = folded[: timed.start()] + " " + folded[timed.end() :]
+    letter = _SPECIMEN_LETTER.match(folded)
+    if letter:
+        specimen = specimen or _LETTER_SPECIMENS[letter[1] or letter[2]]
+        folded = folded[letter.end() :]
+    share: str | None = None
+    methods: set[str] = set()
+    kept: list[str] = []
+    for word in _WORD.findall(folded):
+        if word in _SPECIMENS:
+            if specimen in (None, "blood", "serum"):
+                specimen = _SPECIMENS[word]
+        elif word not in _FURNITURE:
+            kept.append(word)
+            share = _SHARES.get(word, share)
+            methods.update({_METHODS[word]} if word in _METHODS else ())
+    shareless = [word for word in kept if word not in _SHARES]
+    bare = [word for word in shareless if word not in _METHODS]
+    texts = dict.fromkeys(" ".join(words) for words in (kept, shareless, bare) if words)
+    return tuple(texts), Hints(specimen, share, frozenset(methods))
