@@ -1,4 +1,4 @@
-"""Which database the suite uses; tests/conftest.py imports the fixture.
+"""Which database the suite uses: a plugin that tests/conftest.py names.
 
 Each run has a database of its own, named after host and process, so that two runs in
 one checkout or on one server never meet; those of runs that were killed are dropped.
@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import socket
 from contextlib import suppress
 
 import psycopg
 import pytest
+from django.conf import settings
 from django.db import connection
 from psycopg import sql
 from pytest_django.plugin import DjangoDbBlocker
@@ -21,6 +23,20 @@ from portal.lib.embedded import server
 
 # Process ids mean something on one host only (a container is a host of its own).
 PREFIX = f"test_assay_{hashlib.sha256(socket.gethostname().encode()).hexdigest()[:6]}_"
+
+
+def pytest_configure() -> None:
+    """Make DATABASE_URL all it takes to run the suite on a server of one's own.
+
+    With it settings expect a production's key and collected static files.
+    """
+    settings.SECRET_KEY = secrets.token_urlsafe(50)
+    settings.WHITENOISE_USE_FINDERS = settings.WHITENOISE_AUTOREFRESH = True
+    settings.STORAGES = settings.STORAGES | {
+        "staticfiles": {
+            "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        }
+    }
 
 
 @pytest.fixture(scope="session")

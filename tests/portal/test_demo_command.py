@@ -23,6 +23,7 @@ import pytest
 from tests.portal.embedded_server import (
     BASE_DIR,
     WAIT_S,
+    ServerUser,
     kill_all_naming,
     processes_naming,
     wait_until_nothing_names,
@@ -261,6 +262,27 @@ def test_a_killed_worker_is_started_again(demo):
 def is_worker(pid):
     words = (Path(f"/proc/{pid}") / "cmdline").read_text().split("\0")
     return "worker" in words and not any("warden.py" in word for word in words)
+
+
+def test_demo_uses_a_database_of_ones_own(demo, tmp_path):
+    name = f"assay-test-{os.getpid()}-{secrets.token_hex(4)}"
+    elsewhere = Path("/var/tmp") / name  # noqa: S108 - nobody can guess the name
+    own = ServerUser(elsewhere)
+    own.wait_until_connected()
+    unused = tmp_path / "unused"
+
+    demo.start(
+        DATABASE_URL=own.url,
+        VAR_DIR=str(tmp_path),
+        EMBEDDED_POSTGRES_DIR=str(unused),
+    )
+    ready = demo.get("/readyz")[0]
+    code = demo.stop(signal.SIGTERM)
+
+    own.leave()
+    shutil.rmtree(elsewhere)
+    assert (ready, code) == (200, 0)
+    assert not unused.exists()
 
 
 def test_lost_notes_give_new_access(demo):

