@@ -45,6 +45,17 @@ def test_every_true_value_stands_in_the_text_layer(name, tmp_path):
     assert missing == []
 
 
+def test_signs_that_few_fonts_have_stand_in_the_text_layer(tmp_path):
+    names = ("uk-hba1c-and-superscripts", "trap-words-apart")
+
+    superscripts, words = [
+        text_layer(draw_layout(LAYOUTS[n], tmp_path / "report.pdf").path) for n in names
+    ]
+
+    assert [s for s in ("x10⁹/L", "x10¹²/L", "μmol/L") if s not in superscripts] == []
+    assert "⁶" in words
+
+
 def test_only_lab_reports_hold_rows(tmp_path):
     reports = build_corpus(tmp_path)
 

@@ -1,7 +1,7 @@
 """Fonts of the corpus, and the drawing of a text whose signs need several of them.
 
-The standard PDF fonts lack some signs that laboratories print; those come from fonts
-every reader has, so that no font file has to be shipped.
+The standard PDF fonts lack some signs that laboratories print; those come from other
+standard fonts or from the one that reportlab carries, so no font file is shipped.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BOLD = {
 }
 _SYMBOL = set("≥≤↑↓βα")
 _DINGBATS = set("▲▼●✓")
-_WIDE = set("μ⁹⁶¹²")
+_BORROWED = {"⁹": "9", "⁶": "6", "μ": "µ"}
 
 
 def register_fonts() -> None:
@@ -30,6 +30,13 @@ def register_fonts() -> None:
     if "Vera" not in known:
         pdfmetrics.registerFont(TTFont("Vera", "Vera.ttf"))
         pdfmetrics.registerFont(TTFont("VeraBd", "VeraBd.ttf"))
+        # These signs borrow another's picture; the text layer has the sign itself.
+        more = TTFont("VeraMore", "Vera.ttf")
+        more.face.name += b"-More"  # reportlab files a font's maps under this name
+        for sign, picture in _BORROWED.items():
+            more.face.charToGlyph[ord(sign)] = more.face.charToGlyph[ord(picture)]
+            more.face.charWidths[ord(sign)] = more.face.charWidths[ord(picture)]
+        pdfmetrics.registerFont(more)
     if "STSong-Light" not in known:
         pdfmetrics.registerFont(UnicodeCIDFont("STSong-Light"))
 
@@ -45,7 +52,9 @@ def _runs(text: str, face: str) -> list[tuple[str, str]]:
             own = "Symbol"
         elif sign in _DINGBATS:
             own = "ZapfDingbats"
-        elif (sign in _WIDE and sign not in "²¹") or ord(sign) > 0x2E80:
+        elif sign in _BORROWED:
+            own = "VeraMore"
+        elif ord(sign) > 0x2E80:
             own = "STSong-Light"
         if runs and runs[-1][0] == own:
             runs[-1] = (own, runs[-1][1] + sign)

@@ -234,7 +234,7 @@ TRIGLYCERIDES | 88 | mg/dL | <150 | trig
 """,
     )
     sheet.print_rows(
-        grid, "LDL-CHOLESTEROL | 141 | mg/dL (calc) | | ldl | flag=H;doubtful"
+        grid, "LDL-CHOLESTEROL | 141 | mg/dL (calc) | | ldl | flag=H;doubtful;anyrange"
     )
     sheet.say(60, "Reference range: <100", size=8.5)
     sheet.prose(
