@@ -208,6 +208,20 @@ def test_spoiled_test_data_is_made_anew(root):
     next_user.leave()
 
 
+def test_test_data_in_use_is_not_made_anew(root, monkeypatch):
+    user = ServerUser(root, cluster="test")
+    user.wait_until_connected()
+    monkeypatch.setattr(server, "START_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(server, "_answers", lambda _: False)
+
+    with pytest.raises(server.ServerUnavailable, match="no answer"):
+        server.start_server(cluster="test", root=root)
+
+    with psycopg.connect(user.url) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+    user.leave()
+
+
 def test_spoiled_demo_data_is_kept_and_the_refusal_names_what_helps(root):
     user = ServerUser(root)
     user.wait_until_connected()

@@ -130,7 +130,7 @@ def default_root() -> Path:
     """
     checkout = Path(__file__).resolve().parents[3]
     digest = hashlib.sha256(str(checkout).encode()).hexdigest()[:10]
-    return Path("/var/tmp") / f"assay-{os.geteuid()}-{digest}"  # noqa: S108 (checked)
+    return Path("/var/tmp") / f"assay-{os.geteuid()}-{digest}"  # noqa: S108 - _prepare_root looks whose it is
 
 
 def start_server(*, cluster: str, root: Path) -> Server:
@@ -204,22 +204,26 @@ def _join(data: Path, *, disposable: bool) -> Server:
         use = _open_lock(data, "use")
         fcntl.flock(use, fcntl.LOCK_SH)
         try:
-            socket_folder = _ensure_running(data, account, disposable=disposable)
+            socket_folder = _ensure_running(data, use, account, disposable=disposable)
         except BaseException:
             os.close(use)
             raise
     return Server(data, socket_folder, use, os.getpid())
 
 
-def _ensure_running(data: Path, account: _Account, *, disposable: bool) -> Path:
+def _ensure_running(
+    data: Path, use: int, account: _Account, *, disposable: bool
+) -> Path:
     programs = _programs(data.parent, account)
     try:
         return _running(data, programs, account, disposable=disposable)
     except ServerUnavailable:
-        if not disposable or not data.exists():
+        # Never below others: they may well be the reason why it does not answer.
+        if not disposable or not data.exists() or not _try_lock(use):
             raise
     _end_leftover(data)
     shutil.rmtree(data)
+    fcntl.flock(use, fcntl.LOCK_SH)
     return _running(data, programs, account, disposable=disposable)
 
 
@@ -268,7 +272,8 @@ def _start_guardian(
     command += [f"--gate={_lock_path(data, 'gate')}"]
     command += [f"--use={_lock_path(data, 'use')}"]
     command += [f"--uid={account.uid}", f"--gid={account.gid}", "--", *postgres]
-    with _log_path(data).open("wb") as log:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    with os.fdopen(os.open(_log_path(data), flags, 0o600), "wb") as log:
         # Passing the descriptor passes the lock: the guardian holds it from its first
         # instant, and loses it only by ending. It goes on in a child of its own, so
         # that no process of ours has it as a child to wait for.
