@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +58,7 @@ class IdempotentAnswer(TenantOwned):
         return f"{self.endpoint} {self.pk}"
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Turn:
     """One call's turn with a key.
 
@@ -66,12 +66,19 @@ class Turn:
     call `keep` with its answer.
     """
 
-    repeat: tuple[int, bytes] | None = None
-    answer: tuple[int, bytes] | None = field(default=None, init=False)
+    claim: IdempotentAnswer | None
+    repeat: tuple[int, bytes] | None
+    keep_failures: bool
 
     def keep(self, *, status: int, body: bytes) -> None:
-        """Name the answer that later calls with the key get."""
-        self.answer = (status, body)
+        """Store the answer that later calls with the key get.
+
+        Called in the transaction of the work, the two are stored together or not at
+        all, so that no crash in between lets the work be done twice.
+        """
+        is_kept = status not in NEVER_STORED and (status < 400 or self.keep_failures)
+        if self.claim is not None and is_kept:
+            _still_claimed(self.claim).update(status=status, body=body)
 
 
 @contextmanager
@@ -90,49 +97,62 @@ def take_turn(
     answer of 400 and over is kept only if `keep_failures` (`X-Idempotency-Error:
     no-cache` says no); 409 and 422 never are. A claim without an answer is given up on
     leaving, also by an exception. Raises: idempotency_key_in_use (409);
-    idempotency_key_mismatch (422) for another body. Source: Contract 1.6.
+    idempotency_key_mismatch for another body, idempotency_key_too_long (422).
+    Source: Contract 1.6.
     """
-    digest = hashlib.sha256(request_body).digest()
+    if len(key) > KEY_MAX_LENGTH:
+        raise Invalid(
+            "idempotency_key_too_long",
+            f"A key has at most {KEY_MAX_LENGTH} characters.",
+            HEADER,
+        )
     now = timezone.now()
-    claim = {
-        "request_hash": digest,
+    wanted = {
+        "request_hash": hashlib.sha256(request_body).digest(),
         "status": None,
         "body": None,
         "claimed_at": now,
         "kept_until": now + retention,
     }
-    row = _claim(tenant, endpoint, key, claim)
-    if isinstance(row, Turn):
-        yield row
+    found, is_mine = _claim(tenant, endpoint, key, wanted)
+    if not is_mine:
+        yield Turn(None, _answer_of(found, wanted), keep_failures)
         return
-    turn = Turn()
     try:
-        yield turn
+        yield Turn(found, None, keep_failures)
     finally:
-        _settle(row, turn, keep_failures=keep_failures)
+        _still_claimed(found).delete()
 
 
 def _claim(
-    tenant: Tenant, endpoint: str, key: str, claim: dict[str, Any]
-) -> IdempotentAnswer | Turn:
-    now = claim["claimed_at"]
-    with transaction.atomic():
-        rows = IdempotentAnswer.objects.for_tenant(tenant)
-        IdempotentAnswer.unscoped.bulk_create(
-            [IdempotentAnswer(tenant=tenant, endpoint=endpoint, key=key, **claim)],
-            ignore_conflicts=True,
-        )
-        row: IdempotentAnswer = rows.select_for_update().get(
-            endpoint=endpoint, key=key
-        )
-        mine = row.claimed_at == now and row.status is None
-        stale = row.status is None and now - row.claimed_at >= CLAIM_TTL
-        if mine or stale or row.kept_until <= now:
-            for name, value in claim.items():
-                setattr(row, name, value)
-            row.save(update_fields=sorted(claim))
-            return row
-    if bytes(row.request_hash) != claim["request_hash"]:
+    tenant: Tenant, endpoint: str, key: str, wanted: dict[str, Any]
+) -> tuple[IdempotentAnswer, bool]:
+    """The row of the key, and whether it is ours to answer now."""
+    rows = IdempotentAnswer.unscoped.filter(tenant=tenant, endpoint=endpoint, key=key)
+    while True:
+        with transaction.atomic():
+            row, is_new = IdempotentAnswer.unscoped.get_or_create(
+                tenant=tenant, endpoint=endpoint, key=key, defaults=wanted
+            )
+            if is_new:
+                return row, True
+            locked: IdempotentAnswer | None = rows.select_for_update().first()
+            if locked is None:
+                continue  # given up since it was found: try for it again
+            is_dead = (
+                locked.status is None
+                and wanted["claimed_at"] - locked.claimed_at >= CLAIM_TTL
+            )
+            if not is_dead and locked.kept_until > wanted["claimed_at"]:
+                return locked, False
+            for name, value in wanted.items():
+                setattr(locked, name, value)
+            locked.save(update_fields=sorted(wanted))
+            return locked, True
+
+
+def _answer_of(row: IdempotentAnswer, wanted: dict[str, Any]) -> tuple[int, bytes]:
+    if bytes(row.request_hash) != wanted["request_hash"]:
         raise Invalid(
             "idempotency_key_mismatch", "This key was used with another body.", HEADER
         )
@@ -140,16 +160,14 @@ def _claim(
         raise Conflict(
             "idempotency_key_in_use", "A request with this key is being executed."
         )
-    return Turn(repeat=(row.status, bytes(row.body or b"")))
+    return row.status, bytes(row.body or b"")
 
 
-def _settle(row: IdempotentAnswer, turn: Turn, *, keep_failures: bool) -> None:
-    mine = IdempotentAnswer.unscoped.filter(pk=row.pk, claimed_at=row.claimed_at)
-    status, body = turn.answer or (409, b"")
-    if status in NEVER_STORED or (status >= 400 and not keep_failures):
-        mine.delete()
-    else:
-        mine.update(status=status, body=body)
+def _still_claimed(row: IdempotentAnswer) -> models.QuerySet[IdempotentAnswer]:
+    """The claim while it is ours: unanswered, and taken over by nobody."""
+    return IdempotentAnswer.unscoped.filter(
+        pk=row.pk, claimed_at=row.claimed_at, status=None
+    )
 
 
 def purge_answers() -> int:
