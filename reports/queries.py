@@ -51,7 +51,8 @@ def parsing_jobs(*, tenant: Tenant, filters: JobFilters) -> ParsingJobQuerySet:
     if filters.user_uuid:
         rows = rows.of_user(filters.user_uuid)
     if text := filters.text.strip():
-        rows = rows.mentioning(text)
+        # PostgreSQL takes no text with NUL, so none is stored.
+        rows = rows.none() if "\0" in text else rows.mentioning(text)
     return rows.select_related("user").order_by("-created_at", "id")
 
 

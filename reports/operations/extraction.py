@@ -50,6 +50,7 @@ PARSE_TIMEOUT = timedelta(seconds=60)
 MEMORY_LIMIT_BYTES = 1024**3
 OUTPUT_LIMIT_BYTES = 32 * 1024**2
 _ROOT = Path(__file__).resolve().parents[2]
+_COMMAND = (sys.executable, "-m", "reports.operations.extraction")
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
@@ -110,7 +111,7 @@ def extract_report(path: Path) -> ParsedReport:
 def _ask_child(request: dict[str, Any], timeout: timedelta) -> object:
     """Run a child to its end; its answer, None if it broke a bound or failed."""
     child = subprocess.Popen(  # noqa: S603 - our own module, no input in its arguments
-        [sys.executable, "-m", "reports.operations.extraction", str(os.getpid())],
+        [*_COMMAND, str(os.getpid())],
         cwd=_ROOT,
         env={"PATH": os.defpath, "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1"},
         stdin=subprocess.PIPE,

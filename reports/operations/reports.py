@@ -86,9 +86,10 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
     too_many_pixels (400). Source: Contract 7.1, 7.5.
     """
     require_parsing(tenant)
-    user = find_user(tenant=tenant, user_id=wanted.user_id)
-    if user is None:
+    found = find_user(tenant=tenant, user_id=wanted.user_id)
+    if found is None:
         raise NotFound("user_not_found", "User not found.", "user_id")
+    user = found.user
     if wanted.needs_human_review:
         raise DomainError(
             "human_review_unavailable",

@@ -1,0 +1,296 @@
+"""The child process: what it answers, what it can't do, and what its end leads to."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import orjson
+import pytest
+
+from reports.operations import extraction
+from reports.operations.extraction import extract_report, inspect_files
+from reports.parser import (
+    FileKind,
+    OpenedFile,
+    RefusedFile,
+    UnreadableReport,
+    parse_report,
+)
+from reports.parser.report import ParsedReport
+from tests.factories.reports import (
+    encrypt,
+    make_letter,
+    make_parsed,
+    make_parsed_result,
+    make_pdf,
+    make_picture,
+)
+
+PDF, PNG = "application/pdf", "image/png"
+
+
+@pytest.fixture
+def report(tmp_path):
+    path = tmp_path / "report"
+    path.write_bytes(make_pdf())
+    return path
+
+
+@pytest.fixture
+def child(monkeypatch, tmp_path):
+    """Let the child run this Python text in place of the parser."""
+
+    def run(text: str) -> None:
+        script = tmp_path / "child.py"
+        script.write_text(f"import os, sys\nsys.stdin.read()\n{text}\n")
+        monkeypatch.setattr(extraction, "_COMMAND", (sys.executable, str(script)))
+
+    return run
+
+
+def test_the_child_reads_what_the_parser_reads(report):
+    assert extract_report(report) == parse_report(report)
+
+
+def test_the_parsers_reason_is_kept(tmp_path):
+    path = tmp_path / "letter"
+    path.write_bytes(make_letter())
+
+    with pytest.raises(UnreadableReport) as refusal:
+        extract_report(path)
+
+    assert refusal.value.reason == "invalid_input"
+
+
+def test_each_file_is_opened(report, tmp_path):
+    picture = tmp_path / "picture"
+    picture.write_bytes(make_picture("PNG"))
+
+    opened = inspect_files([(report, PDF), (picture, PNG)])
+
+    assert opened == [OpenedFile(FileKind.PDF, 1), OpenedFile(FileKind.PNG, 1)]
+
+
+def test_the_first_refused_file_says_why(report, tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_bytes(encrypt(make_pdf()))
+
+    with pytest.raises(RefusedFile) as refusal:
+        inspect_files([(report, PDF), (secret, PDF)])
+
+    assert refusal.value.code == "encrypted_file"
+
+
+ENDS = {
+    "killed": "os.kill(os.getpid(), 9)",
+    "crashed": "os.abort()",
+    "silent": "",
+    "talking nonsense": "print('Glucose 105')",
+    "answering another question": 'print(\'{"weather": "fine"}\')',
+    "failing": 'print(\'{"fault": "ValueError at rows.py:1"}\')',
+    "endless in output": "while True: os.write(1, b'x' * 65536)",
+    "endless in time": "import time\nwhile True: time.sleep(1)",
+}
+
+
+@pytest.mark.parametrize("text", ENDS.values(), ids=ENDS.keys())
+def test_a_child_that_gives_no_report_fails_the_job_alone(
+    text, child, report, monkeypatch
+):
+    child(text)
+    monkeypatch.setattr(extraction, "PARSE_TIMEOUT", timedelta(seconds=1))
+    monkeypatch.setattr(extraction, "INSPECT_TIMEOUT", timedelta(seconds=1))
+
+    with pytest.raises(UnreadableReport) as unreadable:
+        extract_report(report)
+    with pytest.raises(RefusedFile) as refused:
+        inspect_files([(report, PDF)])
+
+    assert unreadable.value.reason == "processing_error"
+    assert refused.value.code == "unreadable_file"
+
+
+def answer(**changes) -> str:
+    """The child's answer of one row, some of its fields changed."""
+    plain = orjson.loads(orjson.dumps(make_parsed(), default=list))
+    plain["results"][0].update(changes)
+    return f"sys.stdout.write({orjson.dumps({'report': plain}).decode()!r})"
+
+
+def test_an_answer_is_read_back_as_it_was(child, report):
+    child(answer())
+
+    assert extract_report(report) == make_parsed()
+
+
+LIES = {
+    "a number for text": {"test_name": 5},
+    "text for a number": {"min_reference_range": "70"},
+    "true for a number": {"min_reference_range": True},
+    "a number for true": {"is_above_max_range": 1},
+    "an unknown value": {"type": "poem"},
+    "an unknown key": {"secret": "x"},
+    "text for a list": {"loinc_matches": "none"},
+    "a point of three": {
+        "provenance": {
+            "name": {"page": 1, "polygon": [[1.0, 2.0, 3.0]]},
+            "value": None,
+            "units": None,
+            "reference_range": None,
+        }
+    },
+}
+
+
+@pytest.mark.parametrize("changes", LIES.values(), ids=LIES.keys())
+def test_an_answer_no_parser_gives_is_not_believed(changes, child, report):
+    child(answer(**changes))
+
+    with pytest.raises(UnreadableReport) as refusal:
+        extract_report(report)
+
+    assert refusal.value.reason == "processing_error"
+
+
+def test_a_nul_is_dropped_as_the_database_takes_none(child, report):
+    child(answer(test_name="Glu\0cose"))
+
+    assert extract_report(report).results[0].test_name == "Glucose"
+
+
+def test_a_whole_number_is_a_bound_too(child, report):
+    child(answer(min_reference_range=70))
+
+    assert extract_report(report).results[0].min_reference_range == 70.0
+
+
+def test_every_field_of_a_report_survives_the_way(child, report):
+    full = make_parsed(
+        results=(
+            make_parsed_result(
+                **{
+                    field.name: "x"
+                    for field in dataclasses.fields(make_parsed_result())
+                    if field.name in {"source_panel_name", "reference_range"}
+                }
+            ),
+        )
+    )
+    plain = orjson.dumps({"report": full}, default=list).decode()
+    child(f"sys.stdout.write({plain!r})")
+
+    found = extract_report(report)
+
+    assert isinstance(found, ParsedReport)
+    assert found == full
+
+
+def say(text: str) -> str:
+    """Answer as the parser's fault, where the log shows it."""
+    return f'import json\nprint(json.dumps({{"fault": str({text})}}))'
+
+
+def test_the_child_gets_no_secrets(child, report, monkeypatch, caplog):
+    monkeypatch.setenv("DATABASE_URL", "postgresql://u:secret@db/assay")
+    monkeypatch.setenv("SECRET_KEY", "secret")
+    child(say("sorted(os.environ)"))
+
+    with pytest.raises(UnreadableReport):
+        extract_report(report)
+
+    logged = caplog.messages[-1]
+    assert "PATH" in logged
+    assert "DATABASE_URL" not in logged
+    assert "SECRET_KEY" not in logged
+
+
+BOUND = """
+import reports.operations.extraction as extraction
+extraction._bind(os.getppid())
+"""
+
+
+def bound(text: str) -> str:
+    """The child under its own bounds."""
+    root = str(extraction._ROOT)
+    return f"sys.path.insert(0, {root!r})\n{BOUND}\n{text}"
+
+
+def test_the_child_runs_out_of_memory_alone(child, report, caplog):
+    child(
+        bound(
+            "try:\n    bytes(2 * 1024**3)\nexcept MemoryError:\n    "
+            + say("'no memory'").replace("\n", "\n    ")
+        )
+    )
+
+    with pytest.raises(UnreadableReport):
+        extract_report(report)
+
+    assert "no memory" in caplog.text
+
+
+def test_the_child_writes_no_file(child, report, tmp_path):
+    target = tmp_path / "written"
+    child(
+        bound(
+            "import signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+            f"open({str(target)!r}, 'w').write('x')"
+        )
+    )
+
+    with pytest.raises(UnreadableReport):
+        extract_report(report)
+
+    assert not target.exists() or target.read_bytes() == b""
+
+
+def test_the_child_outlives_a_stop_of_the_service(child, report, caplog):
+    child(bound("os.kill(os.getpid(), 15)\n" + say("'alive'")))
+
+    with pytest.raises(UnreadableReport):
+        extract_report(report)
+
+    assert "alive" in caplog.text
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a service of the Linux kernel")
+def test_the_child_dies_with_its_parent(tmp_path, report):
+    note = tmp_path / "pid"
+    script = tmp_path / "grandchild.py"
+    script.write_text(
+        bound(
+            f"open({str(note)!r}, 'w')\n"
+            "import time\nos.write(1, b'%d' % os.getpid())\nos.close(1)\n"
+            "time.sleep(60)"
+        ).replace("sys.path", "import os, sys\nsys.path", 1)
+    )
+    parent = tmp_path / "parent.py"
+    parent.write_text(
+        "import os, subprocess, sys\n"
+        f"p = subprocess.Popen([sys.executable, {str(script)!r}], stdout=-1)\n"
+        "print(p.stdout.read().decode(), flush=True)\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    found = subprocess.run([sys.executable, parent], capture_output=True, check=False)
+    pid = int(found.stdout)
+
+    deadline = time.monotonic() + 10
+    while is_alive(pid):
+        assert time.monotonic() < deadline, "it lives on"
+        time.sleep(0.02)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    stat = Path(f"/proc/{pid}/stat").read_text()
+    return stat.rpartition(")")[2].split()[0] != "Z"

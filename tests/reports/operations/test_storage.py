@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.core.files.storage import FileSystemStorage, default_storage
+from django.utils import timezone
+
+from portal.lib.registry import user_erasers
+from reports.models import ParsingJob, ParsingJobTransition, ReportFile, ReportResult
+from reports.operations.reports import PARSER, start_parsing
+from reports.operations.storage import (
+    ORPHAN_AGE,
+    erase_reports,
+    store_file,
+    sweep_orphan_files,
+)
+from reports.states import ParsingJobStatus
+from tests.factories.reports import make_parsed, make_parsing_job
+from tests.factories.users import make_user
+from tests.reports.uploads import stored_files
+
+TABLES = (ParsingJob, ReportFile, ReportResult, ParsingJobTransition)
+
+
+def make_old(stored_as: str, *, age: timedelta) -> Path:
+    path = Path(default_storage.path(stored_as))
+    moment = (timezone.now() - age).timestamp()
+    os.utime(path, (moment, moment))
+    return path
+
+
+def rows(tenant) -> list[int]:
+    return [table.objects.for_tenant(tenant).count() for table in TABLES]
+
+
+def test_each_file_gets_a_name_of_its_own():
+    names = {store_file(b"the same") for _ in range(3)}
+
+    assert len(names) == len(stored_files()) == 3
+
+
+@pytest.mark.django_db
+def test_an_old_file_without_a_row_is_swept_alone(alice_tenant):
+    user = make_user(tenant=alice_tenant)
+    job = make_parsing_job(user=user)
+    kept = ReportFile.objects.for_tenant(alice_tenant).get(job=job).stored_as
+    old = ORPHAN_AGE + timedelta(minutes=1)
+    named = make_old(kept, age=old)
+    orphan = make_old(store_file(b"orphan"), age=old)
+    young = make_old(store_file(b"young"), age=ORPHAN_AGE - timedelta(minutes=1))
+
+    assert sweep_orphan_files() == 1
+
+    assert sorted(stored_files()) == sorted([named, young])
+    assert not orphan.exists()
+
+
+@pytest.mark.django_db
+def test_a_sweep_of_nothing_is_fine():
+    assert sweep_orphan_files() == 0
+
+
+@pytest.mark.django_db
+def test_a_file_removed_during_the_sweep_is_fine(monkeypatch):
+    make_old(store_file(b"orphan"), age=2 * ORPHAN_AGE)
+
+    def is_gone(storage, name):
+        raise FileNotFoundError
+
+    monkeypatch.setattr(FileSystemStorage, "get_modified_time", is_gone)
+
+    assert sweep_orphan_files() == 0
+
+
+@pytest.mark.django_db
+def test_erasing_a_user_removes_their_reports_and_files_alone(
+    alice_tenant, django_capture_on_commit_callbacks
+):
+    user, other = make_user(tenant=alice_tenant), make_user(tenant=alice_tenant)
+    make_parsing_job(user=user, status=ParsingJobStatus.COMPLETED, report=make_parsed())
+    start_parsing(job=make_parsing_job(user=user), actor=PARSER)
+    kept = make_parsing_job(
+        user=other, status=ParsingJobStatus.COMPLETED, report=make_parsed()
+    )
+    assert rows(alice_tenant) == [3, 3, 2, 1]
+
+    with django_capture_on_commit_callbacks(execute=True):
+        erase_reports(alice_tenant.pk, user.uuid)
+
+    assert rows(alice_tenant) == [1, 1, 1, 0]
+    assert ParsingJob.objects.for_tenant(alice_tenant).get() == kept
+    assert len(stored_files()) == 1
+
+
+@pytest.mark.django_db
+def test_erasing_keeps_the_files_until_the_rows_are_gone_for_good(
+    alice_tenant, django_capture_on_commit_callbacks
+):
+    user = make_user(tenant=alice_tenant)
+    make_parsing_job(user=user)
+
+    with django_capture_on_commit_callbacks(execute=False):
+        erase_reports(alice_tenant.pk, user.uuid)
+
+    assert len(stored_files()) == 1
+
+
+@pytest.mark.django_db
+def test_erasing_in_another_tenant_removes_nothing(alice_tenant, charlie_tenant):
+    user = make_user(tenant=alice_tenant)
+    make_parsing_job(user=user)
+
+    erase_reports(charlie_tenant.pk, user.uuid)
+
+    assert rows(alice_tenant) == [1, 1, 0, 0]
+
+
+def test_reports_are_among_what_is_erased_with_a_user():
+    assert dict(user_erasers)["reports"] is erase_reports
