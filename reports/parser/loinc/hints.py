@@ -50,6 +50,7 @@ _SPECIMENS: dict[str, str] = {
     "orina": "urine",
     "urina": "urine",
     "ur": "urine",
+    "uri": "urine",
     "csf": "csf",
     "liquor": "csf",
     "stool": "stool",
@@ -126,7 +127,8 @@ _FURNITURE_WORDS = """
     cyanmeth cyanide optical density histogram derived rapid card screen screening
     3rd 4th third fourth generation gen ultrasensitive ultra us reflex estimated est
     edta citrate fluoride whole naf heparin count new old repeat per hpf lpf
-    observation finding
+    observation finding standardised standardized w rfl refl wrfl rflx rfx conf using
+    confirmation abbreviated system
 """
 _FURNITURE = frozenset(_FURNITURE_WORDS.split())
 

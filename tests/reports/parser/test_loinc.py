@@ -8,6 +8,8 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
 from reports.parser.loinc import (
@@ -220,6 +222,27 @@ def test_at_most_five_candidates_are_given_best_first() -> None:
 
     assert len(scores) == 5
     assert scores == sorted(scores, reverse=True)
+
+
+@given(
+    name=st.text(max_size=130) | st.sampled_from([case["name"] for case in CASES]),
+    units=st.none() | st.text(max_size=20),
+    value=st.text(max_size=20),
+    panel=st.none() | st.text(max_size=40),
+    sample_type=st.none() | st.sampled_from(SampleType),
+)
+def test_any_row_gets_a_verdict_in_order(
+    name: str,
+    units: str | None,
+    value: str,
+    panel: str | None,
+    sample_type: SampleType | None,
+) -> None:
+    verdict = match(name, units, value=value, panel=panel, sample_type=sample_type)
+
+    assert (verdict.status is NONE) is (not verdict.matches)
+    assert all(0 <= found.confidence_score <= 1 for found in verdict.matches)
+    assert 0 <= known_name(name) <= 1
 
 
 # Pairs that must never be taken for each other
