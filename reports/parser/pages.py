@@ -128,6 +128,22 @@ def _read_page(document: pdfium.PdfDocument, index: int) -> Page:
         page.close()
 
 
+def _mend_lost_signs(text: str) -> str:
+    """Put back the two signs that fonts without a character map lose.
+
+    pdfium answers NUL for them. Before a unit it was the micro sign, for 'mol/L'
+    would be a million times 'µmol/L'; between two numbers it was a dash.
+    """
+    if "\x00" not in text:
+        return text
+    text = _LOST_MICRO.sub("µ", text)
+    return _LOST_DASH.sub("-", text)
+
+
+_LOST_MICRO = re.compile(r"(?<![A-Za-z])\x00(?=(?:g|mol|l|L|IU|U|kat|m|M|mol)\b)|(?<=/)\x00(?=[lL])")
+_LOST_DASH = re.compile(r"(?<=\d)\x00(?=\d)|(?<=\d[ \xa0])\x00(?=[ \xa0]\d)")
+
+
 def _plain(function: object, *arguments: type) -> Callable[..., int | None]:
     """The same pdfium function, answering an address as a plain integer.
 
@@ -163,7 +179,7 @@ class _TextReader:
 
     def read(self) -> tuple[tuple[Word, ...], int, bool]:
         """The words, the quarter turns of the text, and whether it is legible."""
-        text = self._text()
+        text = _mend_lost_signs(self._text())
         tokens: list[tuple[str, int, int, _Look]] = []
         weights: Counter[int] = Counter()
         for match in _TOKEN.finditer(text):

@@ -127,7 +127,10 @@ class _Walker:
         tables = _find_tables(lines)
         start = tables[0].start if tables else len(lines)
         if self._titles:
+            known = len(self.rows)
             self._walk_titled(self._titles, lines[:start], page, carried=True)
+            if len(self.rows) == known and not tables:
+                self._walk_untitled(lines, page)
         elif not tables:
             self._walk_untitled(lines, page)
         elif start > 0:
@@ -178,9 +181,23 @@ class _Walker:
         self.rows.extend(table.rows)
 
     def _walk_untitled(self, lines: Sequence[Line], page: Page) -> None:
+        """Rows by their own form, then once more by the columns those rows imply."""
+        panel, specimen = self._panel, self._specimen
         reader = _LooseReader(self)
         reader.read(lines)
-        self.rows.extend(reader.rows)
+        titles = _implied_titles(reader.rows)
+        if not titles:
+            self.rows.extend(reader.rows)
+            return
+        after = self._panel, self._specimen
+        self._panel, self._specimen = panel, specimen
+        top = min(row.line.top for row in reader.rows)
+        body = [line for line in lines if line.top > top - 3 * line.size]
+        (strip,) = lay_strips(titles, body, width=page.width)
+        table = _TableReader(self, strip, carried=False)
+        table.read(body)
+        self._panel, self._specimen = after
+        self.rows.extend(_merge_readings(reader.rows, table.rows))
 
     def in_morphology(self) -> bool:
         """Whether the section describes a smear: there words are no results."""
@@ -248,6 +265,68 @@ def _is_heading(line: Line) -> bool:
         return False
     digits = sum(1 for sign in text if sign.isdigit())
     return digits <= 3
+
+
+def _implied_titles(rows: Sequence[Row]) -> tuple[Title, ...]:
+    """Columns that rows without titles stand in; empty where they share none."""
+    if len(rows) < 4:
+        return ()
+    named = Title(Role.NAME, "", min(r.name[0].x0 for r in rows), 0.0)
+    titles = [Title(Role.NAME, "", named.x0, named.x0 + 10)]
+    end = named.x0 + 10
+    for role, several in (
+        (Role.VALUE, [r.fields.value_words for r in rows]),
+        (Role.UNIT, [r.fields.units_words for r in rows]),
+        (Role.RANGE, [r.fields.range_words for r in rows]),
+    ):
+        apart = [
+            words
+            for words, row in zip(several, rows, strict=True)
+            if words and (role is Role.VALUE or words != row.fields.value_words)
+        ]
+        if len(apart) < 0.4 * len(rows):
+            if role is Role.VALUE:
+                return ()
+            continue
+        x0 = min(words[0].x0 for words in apart)
+        x1 = max(words[0].x1 for words in apart)
+        if x0 < end - 1 or x1 - x0 > 110:
+            return ()
+        titles.append(Title(role, "", x0, x1))
+        end = x1
+    return tuple(titles)
+
+
+def _merge_readings(loose: Sequence[Row], table: Sequence[Row]) -> list[Row]:
+    """Rows by their form, completed by what only their columns tell.
+
+    The columns may add a row in words, more of a name, or more lines of a range.
+    """
+    by_word = {word: row for row in loose for word in row.line.words}
+    left = {id(row): row for row in loose}
+    merged: list[Row] = []
+    for row in table:
+        words = (*row.fields.value_words, *row.name)
+        own = next((by_word[word] for word in words if word in by_word), None)
+        if own is None:
+            if row.score >= 5:
+                row.titled = False
+                merged.append(row)
+            continue
+        if left.pop(id(own), None) is None:
+            continue
+        if row.test_name.startswith(own.test_name):
+            own.name_text, own.name = row.test_name, row.name
+        longer = row.fields.range or ""
+        below = any(w.top > own.line.bottom - 2 for w in row.fields.range_words)
+        if below and longer.startswith(own.fields.range or longer):
+            own.fields = _with_range(
+                _replace(own.fields, range_words=()), longer, list(row.fields.range_words)
+            )
+        own.panel, own.specimen = row.panel or own.panel, row.specimen or own.specimen
+        merged.append(own)
+    merged.extend(left.values())
+    return sorted(merged, key=lambda row: (row.page, row.line.top, row.name[0].x0))
 
 
 class _TableReader:
