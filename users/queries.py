@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 COUNTED_UP_TO = 10_000
 SORTS = ("created_on", "-created_on", "client_user_id", "-client_user_id")
 _COLUMNS = (
-    "id, uuid, client_user_id, created_on,"
+    "person.id, uuid, client_user_id, person.created_on,"
     " fallback_time_zone, fallback_time_zone_source, fallback_time_zone_updated_at,"
     " fallback_birth_date, fallback_birth_date_source, fallback_birth_date_updated_at,"
     " ingestion_start, ingestion_end"
@@ -59,6 +59,13 @@ class SourceRow(NamedTuple):
     provider: str
     status: str
     created_on: datetime
+
+
+class UserWithSources(NamedTuple):
+    """A live user and the live connections, oldest first."""
+
+    user: UserRow
+    sources: list[SourceRow]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +112,10 @@ def user_page(*, tenant: Tenant, offset: int, limit: int) -> UserPage:
     table; the total is a counter (performance.md 2c).
     """
     found = rows.fetch_rows(
-        f"SELECT {_COLUMNS} FROM users_user"  # noqa: S608 - columns are ours
+        f"SELECT {_COLUMNS} FROM users_user person"  # noqa: S608 - columns are ours
         " JOIN (SELECT id FROM users_user"
         " WHERE tenant_id = %s AND deleted_at IS NULL"
-        " ORDER BY created_on, uuid LIMIT %s OFFSET %s) page USING (id)"
+        " ORDER BY created_on, uuid LIMIT %s OFFSET %s) page ON page.id = person.id"
         " ORDER BY created_on, uuid",
         [tenant.pk, limit, offset],
     )
@@ -128,12 +135,12 @@ def user_count(*, tenant: Tenant) -> int:
     return int(found[0][0]) if found else 0
 
 
-def find_user(*, tenant: Tenant, user_id: UUID) -> UserRow | None:
+def find_user(*, tenant: Tenant, user_id: UUID) -> UserWithSources | None:
     """The live user with this user_id."""
     return _find("uuid", tenant, user_id)
 
 
-def resolve_user(*, tenant: Tenant, client_user_id: str) -> UserRow | None:
+def resolve_user(*, tenant: Tenant, client_user_id: str) -> UserWithSources | None:
     """The live user with this client_user_id, letter for letter."""
     if "\0" in client_user_id:  # PostgreSQL takes no text with it
         return None
@@ -221,13 +228,21 @@ def latest_info(*, user: User) -> UserInfo | None:
     return info
 
 
-def _find(column: str, tenant: Tenant, value: object) -> UserRow | None:
+def _find(column: str, tenant: Tenant, value: object) -> UserWithSources | None:
+    # One statement for both tables: on so small a read statements are what costs.
     found = rows.fetch_rows(
-        f"SELECT {_COLUMNS} FROM users_user"  # noqa: S608 - columns are ours
-        f" WHERE tenant_id = %s AND {column} = %s AND deleted_at IS NULL",
+        f"SELECT {_COLUMNS}, provider, status, source.created_on FROM users_user person"  # noqa: S608 - columns are ours
+        " LEFT JOIN users_connection source"
+        " ON user_id = person.id AND disconnected_at IS NULL"
+        f" WHERE person.tenant_id = %s AND {column} = %s AND deleted_at IS NULL"
+        " ORDER BY source.id",
         [tenant.pk, value],
     )
-    return UserRow(*found[0]) if found else None
+    if not found:
+        return None
+    width = len(UserRow._fields)
+    sources = [SourceRow(*row[width:]) for row in found if row[width] is not None]
+    return UserWithSources(UserRow(*found[0][:width]), sources)
 
 
 def _filtered(

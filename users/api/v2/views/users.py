@@ -30,13 +30,13 @@ from users.operations.users import (
     delete_user,
     undo_delete_user,
 )
-from users.queries import find_user, resolve_user, sources_of, user_page
+from users.queries import find_user, resolve_user, user_page
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
     from rest_framework.request import Request
 
-    from users.queries import UserRow
+    from users.queries import UserWithSources
 
 
 class UserListView(UserAPIView):
@@ -70,10 +70,10 @@ class UserListView(UserAPIView):
 class _OneUserView(UserAPIView):
     """Answers one user, by either id."""
 
-    def answer(self, user: UserRow | None) -> HttpResponse:
-        if user is None:
+    def answer(self, found: UserWithSources | None) -> HttpResponse:
+        if found is None:
             raise NotFound("not_found", "User not found.")
-        sources = sources_of(tenant=self.tenant, user_ids=[user.id])[user.id]
+        user, sources = found
         self.record_read("user", user.uuid)
         return json_response(user_answer(self.tenant, user, sources))
 
@@ -121,11 +121,11 @@ class ResolveUserView(_OneUserView):
     )
     def get(self, request: Request, client_user_id: str) -> HttpResponse:
         """The id as it came, else without the slash that clients may append."""
-        user = resolve_user(tenant=self.tenant, client_user_id=client_user_id)
-        if user is None and client_user_id.endswith("/"):
+        found = resolve_user(tenant=self.tenant, client_user_id=client_user_id)
+        if found is None and client_user_id.endswith("/"):
             shorter = client_user_id.removesuffix("/")
-            user = resolve_user(tenant=self.tenant, client_user_id=shorter)
-        return self.answer(user)
+            found = resolve_user(tenant=self.tenant, client_user_id=shorter)
+        return self.answer(found)
 
 
 class UndoDeleteUserView(UserAPIView):

@@ -1,0 +1,127 @@
+"""A database and a server for benches, both gone at the end.
+
+Benches run on the bundled PostgreSQL's test cluster, in a database of their own. Must
+not be here: anything that is measured.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import django
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def database() -> Iterator[str]:
+    """Set Django up on a migrated, empty database; yields its `DATABASE_URL`."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
+    django.setup()
+    from django.conf import settings
+    from django.db import connection
+
+    from portal.lib.embedded import server
+
+    own = connection.settings_dict
+    own["CLUSTER"] = server.TEST
+    own["TEST"]["NAME"] = f"bench_{os.getpid()}"
+    connection.creation.create_test_db(verbosity=0, autoclobber=True)
+    settings.LOGGING_CONFIG = None
+    try:
+        yield (
+            f"postgresql://{own['USER']}@/{own['NAME']}"
+            f"?host={own['HOST']}&port={own['PORT']}"
+        )
+    finally:
+        connection.creation.destroy_test_db(f"bench_{os.getpid()}", verbosity=0)
+
+
+class Served:
+    """A granian with one worker process, and what it has used."""
+
+    def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
+        self.process = process
+        self.port = port
+
+    def pids(self) -> list[int]:
+        """The server and all its descendants."""
+        found, queue = [], [self.process.pid]
+        while queue:
+            pid = queue.pop()
+            found.append(pid)
+            for children in Path(f"/proc/{pid}/task").glob("*/children"):
+                queue += map(int, children.read_text().split())
+        return found
+
+    def cpu_seconds(self) -> float:
+        """User and system time so far."""
+        total = 0
+        for pid in self.pids():
+            after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2]
+            fields = after_name.split()
+            total += int(fields[11]) + int(fields[12])
+        return total / TICKS
+
+    def resident_megabytes(self) -> float:
+        """Proportional set size: shared pages are counted once over all processes."""
+        total = 0
+        for pid in self.pids():
+            for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+                if line.startswith("Pss:"):
+                    total += int(line.split()[1])
+        return total / 1024
+
+
+@contextmanager
+def served(application: str, database_url: str) -> Iterator[Served]:
+    """Serve a WSGI application as production does, with one worker of two threads."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1] % 20000 + 10000
+    environment = {
+        **os.environ,
+        "DATABASE_URL": database_url,
+        "SECRET_KEY": "only-for-a-bench",
+        "DEBUG": "false",
+        "STATICFILES_COLLECTED": "false",
+        "LOG_LEVEL": "ERROR",
+    }
+    command = [sys.executable, "-m", "granian", "--interface", "wsgi"]
+    command += ["--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
+    command += ["--blocking-threads", "2", "--log-level", "error", application]
+    process = subprocess.Popen(command, env=environment)  # noqa: S603 - our own
+    try:
+        _wait_until_it_listens(process, port)
+        yield Served(process, port)
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait_until_it_listens(process: subprocess.Popen[bytes], port: int) -> None:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise RuntimeError("the server ended")
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    raise RuntimeError("the server does not listen")
