@@ -30,7 +30,9 @@ NONE = LoincMatchStatus.NO_MATCH
 
 CASES = tuple(
     csv.DictReader(
-        (Path(__file__).parent / "loinc_cases.csv").open(encoding="utf-8", newline="")
+        (Path(__file__).parent / "loinc_cases.csv")
+        .read_text(encoding="utf-8")
+        .splitlines()
     )
 )
 ENTRIES = tuple(
