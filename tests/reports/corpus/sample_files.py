@@ -1,4 +1,4 @@
-"""Writes the two committed sample reports.
+"""Writes the two committed sample reports, which demo shows and browser tests upload.
 
 Run `python -m tests.reports.corpus.sample_files` after a change of their layout.
 """
@@ -7,17 +7,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from portal import demo
 from tests.reports.corpus import LAYOUTS
 from tests.reports.corpus.registry import draw_layout
 
-FOLDER = Path(__file__).with_name("samples")
-NAMES = ("sample-metabolic", "sample-cbc")
+FOLDER = Path(demo.__file__).with_name("reports")
+NAMES = {"sample-metabolic": "metabolic-panel.pdf", "sample-cbc": "blood-count.pdf"}
 
 
 def write_samples(folder: Path) -> list[Path]:
     """Draw the samples into a folder; the same bytes every time."""
     folder.mkdir(parents=True, exist_ok=True)
-    return [draw_layout(LAYOUTS[name], folder / f"{name}.pdf").path for name in NAMES]
+    return [
+        draw_layout(LAYOUTS[layout], folder / name).path
+        for layout, name in NAMES.items()
+    ]
 
 
 if __name__ == "__main__":
