@@ -60,15 +60,26 @@ def empty_queue() -> None:
         cursor.execute(f"TRUNCATE {', '.join(TABLES)} RESTART IDENTITY CASCADE")
 
 
+def forget_periodic_jobs() -> None:
+    """Let workers of this process leave the clock alone: no test depends on it."""
+    app.periodic_registry.periodic_tasks.clear()
+
+
 def run_waiting(*, concurrency: int = 1) -> None:
     """Run all jobs that are due, as a worker does, until none is."""
-    with app.replace_connector(DjangoConnector().get_worker_connector()) as working:
-        working.run_worker(
-            wait=False,
-            concurrency=concurrency,
-            install_signal_handlers=False,
-            listen_notify=False,
-        )
+    kept = dict(app.periodic_registry.periodic_tasks)
+    forget_periodic_jobs()
+    connector = DjangoConnector().get_worker_connector()
+    try:
+        with app.replace_connector(connector) as working:
+            working.run_worker(
+                wait=False,
+                concurrency=concurrency,
+                install_signal_handlers=False,
+                listen_notify=False,
+            )
+    finally:
+        app.periodic_registry.periodic_tasks.update(kept)
 
 
 @pytest.fixture

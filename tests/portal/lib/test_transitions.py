@@ -4,7 +4,9 @@ import pytest
 
 from portal.lib.transitions import Transitions
 
-MOVES = Transitions({"new": {"open"}, "open": {"done", "lost"}, "done": set(), "lost": set()})
+MOVES = Transitions(
+    {"new": {"open"}, "open": {"done", "lost"}, "done": set(), "lost": set()}
+)
 
 
 @pytest.mark.parametrize("old", ["new", "open", "done", "lost", "never heard of"])
@@ -16,7 +18,9 @@ def test_only_a_move_in_the_table_is_allowed(old, new):
 
 
 def test_a_status_with_nothing_after_it_is_terminal_and_an_unknown_one_is_not():
-    assert [s for s in ("new", "open", "done", "lost", "?") if MOVES.is_terminal(s)] == [
+    assert [
+        s for s in ("new", "open", "done", "lost", "?") if MOVES.is_terminal(s)
+    ] == [
         "done",
         "lost",
     ]

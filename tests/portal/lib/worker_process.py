@@ -83,8 +83,10 @@ def main() -> None:
     from django.core.management import execute_from_command_line
 
     from portal.lib import jobs
+    from tests.jobs import forget_periodic_jobs
     from tests.portal.lib import counting
 
+    forget_periodic_jobs()
     if os.environ.get("TICKS"):
         counting.declare_tick()
     jobs.HEARTBEAT_TIMEOUT_SECONDS = HEARTBEAT_TIMEOUT_SECONDS
