@@ -45,7 +45,9 @@ _NOTED_UNIT = re.compile(
 _TWICE = re.compile(
     rf"(?P<first>{NUMBER}\s*\S+)\s*[(/]\s*(?P<second>{NUMBER})\s*(?P<unit>[^\d\s()]\S*?)\s*\)?"
 )
-_WORDED_THEN_UNIT = re.compile(r"(?i)(?P<value>nil|absent|few|occasional|rare)\s+(?P<unit>/\s?\S+)")
+_WORDED_THEN_UNIT = re.compile(
+    r"(?i)(?P<value>nil|absent|few|occasional|rare)\s+(?P<unit>/\s?\S+)"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,9 @@ class Line:
 
         Blanks of a typewriter font are as wide as its letters.
         """
-        fixed = sum(1 for w in self.words if abs(w[3] - w[1] - _PITCH * w[5] * len(w[0])) < 0.2)
+        fixed = sum(
+            1 for w in self.words if abs(w[3] - w[1] - _PITCH * w[5] * len(w[0])) < 0.2
+        )
         return CELL_GAP if fixed > 0.7 * len(self.words) else TIGHT_GAP
 
     @property

@@ -14,7 +14,7 @@ from .report import Metadata
 from .titles import fold, read_titles
 
 _LABELS: dict[str, str] = {
-    "name": r"(?:patient(?:'?s)?\s*name|name\s*of\s*patient|patient|full\s*name|name|pt\.?\s*name|client\s*name|paciente|nombre|patientin?|nom|nome|hasta\s*ad[ıi]|ad[ıi]\s*soyad[ıi])",
+    "name": r"(?:patient(?:'?s)?\s*name|name\s*of\s*patient|patient|full\s*name|name|pt\.?\s*name|client\s*name|paciente|nombre|patientin?|nom|nome|hasta\s*ad[ıi]|ad[ıi]?\s*soyad[ıi]?)",
     "dob": r"(?:d\.?\s?o\.?\s?b\.?|date\s*of\s*birth|birth\s*date|dob/age|geburtsdatum|fecha\s*de\s*nacimiento|date\s*de\s*naissance|data\s*de\s*nascimento|data\s*di\s*nascita|do[ğg]um\s*tarihi|geb\.?(?:\s*am)?)",
     "sex": r"(?:sex|gender|age\s*[/&,|-]\s*(?:sex|gender)|(?:sex|gender)\s*[/&,|-]\s*age|geschlecht|sexo|sexe|sesso|cinsiyet|y(?:ea)?rs?\s*/\s*sex|age\s*and\s*(?:sex|gender))",
     "reported": r"(?:(?:date\s*(?:of\s*)?)?report(?:ed|ing)?(?:\s*(?:on|date|at|time|date\s*[&/]?\s*time|date/time))*|date\s*reported|released(?:\s*on)?|approved(?:\s*on)?|authori[sz]ed\s*(?:on|date)|befunddatum|fecha\s*(?:de\s*)?(?:informe|resultado|emisi[oó]n)|date\s*d['’e]?\s*(?:édition|edition|résultat)|rapor\s*tarihi|result\s*date|report\s*release\w*)",
@@ -55,6 +55,9 @@ _SEX_WORDS = {
     "other": "other",
     "divers": "other",
 }
+_AGE_AND_SEX = re.compile(
+    r"(?i)\b\d{1,3}\s*(?:y|yrs?|years?)?\.?\s*[/,|-]\s*(m|f|male|female)\b"
+)
 _LAB = re.compile(
     r"(?i)\b(?:laborator(?:y|ies)|labs?|diagnostics?|patholog(?:y|ies)|path\s*labs?|labor|laboratorios?|laboratoire|laborat[oó]rio|laboratuvar\w*|medlab|healthcare|clinical chemistry|hospitals?|medical cent(?:er|re))\b"
 )
@@ -77,7 +80,7 @@ def read_metadata(pages: Sequence[Sequence[Line]]) -> Metadata:
         patient_first_name=first,
         patient_last_name=last,
         dob=dates["dob"],
-        gender=_read_sex(found.get("sex")),
+        gender=_read_sex(found.get("sex")) or _sex_beside_age(found.get("name")),
         lab_name=_lab_name(lines[0]) if lines else None,
         date_reported=dates["reported"],
         date_collected=dates["collected"],
@@ -150,6 +153,12 @@ def _read_sex(text: str | None) -> str | None:
         if word in _SEX_WORDS:
             return _SEX_WORDS[word]
     return None
+
+
+def _sex_beside_age(text: str | None) -> str | None:
+    """The sex from 'JOHN SAMPLE (45Y/M)'."""
+    match = _AGE_AND_SEX.search(text or "")
+    return _read_sex(match[1]) if match else None
 
 
 def _read_number(text: str | None) -> str | None:

@@ -69,7 +69,7 @@ _CATEGORY = re.compile(
     | (?:no|low|minimal|very\slow|intermediate|increased|high|very\shigh|extreme)\s.*risk.*
     | .*\brisk\s(?:group|category|factor)s? | goals?\s.* | target\s.* | category.* | interpretation.* | classification.* | references?\b.*
     | cut\s?off.* | reference\s.* | normal\s.* | therapeutic\srange.* | toxic\srange.* | cord\sblood.* | cord
-    | (?:ldl|hdl|tg|cholesterol|hba1c|a1c|egfr|gfr|bnp|nt\sprobnp|level|levels|value|values|result|results)\s(?:goal|target|level|levels|value|range|ranges|band|bands|category)s?
+    | (?:ldl|hdl|tg|cholesterol|hba1c|a1c|egfr|gfr|bnp|nt\sprobnp|level|levels|value|values|result|results)\s(?:goal|target|level|levels|value|range|ranges|band|bands)s?
     | excellent\scontrol|good\scontrol|fair\scontrol|poor\scontrol|control|with\s.*|without\s.*|if\s.*|patients?\s.*
     | \d+ | [ivx]+
     ) $"""

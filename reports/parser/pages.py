@@ -140,7 +140,9 @@ def _mend_lost_signs(text: str) -> str:
     return _LOST_DASH.sub("-", text)
 
 
-_LOST_MICRO = re.compile(r"(?<![A-Za-z])\x00(?=(?:g|mol|l|L|IU|U|kat|m|M|mol)\b)|(?<=/)\x00(?=[lL])")
+_LOST_MICRO = re.compile(
+    r"(?<![A-Za-z])\x00(?=(?:g|mol|l|L|IU|U|kat|m|M|mol)\b)|(?<=/)\x00(?=[lL])"
+)
 _LOST_DASH = re.compile(r"(?<=\d)\x00(?=\d)|(?<=\d[ \xa0])\x00(?=[ \xa0]\d)")
 
 

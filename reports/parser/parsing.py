@@ -14,12 +14,13 @@ from pathlib import Path
 import pypdfium2 as pdfium
 
 from .intake import FileKind, RefusedFile, file_kind
+from .fields import unit_in_range
 from .interpretation import interpret
 from .lines import read_lines
 from .loinc import LoincVerdict, match_loinc
 from .metadata import read_metadata
 from .pages import Page, TooManyPages, Word, read_pages
-from .ranges import looks_like_range, read_bounds
+from .ranges import Bounds, looks_like_range, read_bounds
 from .report import (
     Confidence,
     FailureReason,
@@ -40,6 +41,7 @@ from .values import infer_type, is_numeric_value
 MAX_PAGES = 30
 
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])\d{1,3},(?:\d{1,2}|\d{4,})(?![\d.,])")
+_COUNTED_IN = re.compile(r"(?i)\d\s*(lakh|lac|mill|thou|bin)\w*")
 _DECIMAL_POINT = re.compile(r"(?<![\d.,])\d+\.\d+(?![\d.,])")
 
 
@@ -151,6 +153,8 @@ def _result(
     bounds = read_bounds(
         printed or "", sex=metadata.gender, decimal_comma=decimal_comma
     )
+    if printed and not _same_scale(printed, fields.units):
+        bounds = Bounds()
     judged = interpret(
         value=fields.value,
         bounds=bounds,
@@ -183,6 +187,16 @@ def _result(
         ),
         confidence=_confidence(row, verdict),
     )
+
+
+def _same_scale(printed: str, units: str | None) -> bool:
+    """Whether a unit printed in the range, if any, is that of the row."""
+    own = unit_in_range(printed)
+    if own is not None and units is not None:
+        first, second = normalise_units(own), normalise_units(units)
+        return first is None or second is None or first == second
+    counted = _COUNTED_IN.search(printed)
+    return counted is None or counted[1].lower() in (units or "").lower()
 
 
 def _place(page: Page, words: Sequence[Word]) -> Place | None:

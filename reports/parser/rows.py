@@ -36,7 +36,13 @@ from .names import (
     specimen_in,
 )
 from .pages import Page, Word
-from .ranges import announced_range, is_expected_finding, is_plain_range, looks_like_range, without_label
+from .ranges import (
+    announced_range,
+    is_expected_finding,
+    is_plain_range,
+    looks_like_range,
+    without_label,
+)
 from .report import SampleType
 from .titles import Role, Title, is_name_title, read_titles
 from .values import is_blank, is_flag, is_numeric_value, is_value, is_worded_value
@@ -52,6 +58,9 @@ _NAME_UNIT = re.compile(r"(?P<name>.*\w.*?)\s*[(\[](?P<unit>[^()\[\]]+)[)\]]")
 _JOINING = frozenset(
     "a an the of is are was be to in and or with for by from at than as on that which has have "
     "may should must can about between above below under over carry carries within".split()
+)
+_SPECIMEN_LINE = re.compile(
+    r"(?i)\W*(?:primary\s+)?(?:sample|specimen)(?:\s+type)?\s*:"
 )
 _HEADING_WORD = re.compile(
     r"(?i)\b(?:counts?|differential|profile|panel|tests?|examination|function|indices|absolute"
@@ -150,8 +159,9 @@ class _Walker:
                 return
 
     def _open_panel(self, text: str) -> None:
-        self._panel = clean_name(text)
         self._specimen = specimen_in(text)
+        if not _SPECIMEN_LINE.match(text):
+            self._panel = clean_name(text)
 
     def _walk_titled(
         self,
@@ -261,7 +271,7 @@ def _is_heading(line: Line) -> bool:
     plain = clean_name(text)
     if is_administrative(plain) or opens_explanation(text) or is_prose(text):
         return False
-    if is_category(plain):
+    if is_category(plain) or announced_range(text) is not None:
         return False
     digits = sum(1 for sign in text if sign.isdigit())
     return digits <= 3
@@ -321,7 +331,9 @@ def _merge_readings(loose: Sequence[Row], table: Sequence[Row]) -> list[Row]:
         below = any(w.top > own.line.bottom - 2 for w in row.fields.range_words)
         if below and longer.startswith(own.fields.range or longer):
             own.fields = _with_range(
-                _replace(own.fields, range_words=()), longer, list(row.fields.range_words)
+                _replace(own.fields, range_words=()),
+                longer,
+                list(row.fields.range_words),
             )
         own.panel, own.specimen = row.panel or own.panel, row.specimen or own.specimen
         merged.append(own)
@@ -348,13 +360,45 @@ class _TableReader:
             column.title_x0 for column in strip.columns if column.role is Role.NAME
         ]
         self._sizes: list[float] = []
+        self._bracketed: list[tuple[Row, str, list[Word]]] = []
+        self._announced: Line | None = None
 
     def read(self, lines: Sequence[Line]) -> None:
         cut = [(line, self._cut(line)) for line in lines]
         if _is_centred(cut):
             cut = _gather_centred(cut)
+        cut = self._name_unknown_columns(cut)
         for line, parts in cut:
             self._read_line(line, parts)
+        self._drop_bracketed_methods()
+
+    def _drop_bracketed_methods(self) -> None:
+        """Brackets under one name are part of it; under many names they are methods."""
+        if len(self._bracketed) < max(2, 0.25 * len(self.rows)):
+            return
+        for row, name, words in self._bracketed:
+            row.name_text, row.name = name, words
+
+    def _name_unknown_columns(
+        self, cut: list[tuple[Line, Parts]]
+    ) -> list[tuple[Line, Parts]]:
+        """Tell by its texts that a column with an unknown title holds ranges or units."""
+        for role, judge in (
+            (Role.RANGE, _is_written_range),
+            (Role.UNIT, _is_written_unit),
+        ):
+            if self._strip.has(role):
+                continue
+            for other in (Role.OTHER, Role.FLAG, Role.SPECIMEN):
+                texts = [text_of(parts[other]) for _, parts in cut if other in parts]
+                alike = sum(1 for text in texts if judge(text))
+                if alike >= 2 and alike >= 0.4 * len(texts):
+                    cut = [
+                        (line, {role if r is other else r: w for r, w in parts.items()})
+                        for line, parts in cut
+                    ]
+                    break
+        return cut
 
     def _read_line(self, line: Line, parts: Parts) -> None:
         if self._read_announced(line):
@@ -379,8 +423,19 @@ class _TableReader:
         """'Reference range: 70 - 99' below a row that has no range yet."""
         last = self.rows[-1] if self.rows else None
         text = announced_range(line.text)
+        if text is None and self._announced is not None:
+            near = line.middle - self._announced.middle < 1.9 * line.size
+            if near and last is not None and looks_like_range(line.text):
+                both = " ".join(filter(None, (last.fields.range, line.text)))
+                last.fields = _with_range(last.fields, both, list(line.words))
+                self._announced = line
+                return True
+            self._announced = None
         if text is None or last is None or last.fields.range or self._explaining:
             return False
+        if not text and line.middle - last.line.middle < 3 * line.size:
+            self._announced = line
+            return True
         if last.page != line.page or line.middle - last.line.middle > 3 * line.size:
             return False
         if not looks_like_range(text) or len(text) > 60:
@@ -639,7 +694,7 @@ class _TableReader:
             if is_unit(printed_range):
                 units, unit_words = printed_range, range_words
                 printed_range, range_words = "", ()
-        if not units and printed_range:
+        if not units and printed_range and is_value(value):
             head, _, rest = printed_range.partition(" ")
             inside = unit_in_range(printed_range)
             if inside:
@@ -723,7 +778,12 @@ class _TableReader:
                 last.fields = _with_units(last.fields, text.strip(), words)
                 took = True
         if name_words and (took or not others or others == {Role.METHOD}):
-            if self._is_wrapped_name(last, line, name_words):
+            text = text_of(name_words)
+            wrapped = self._is_wrapped_name(last, line, name_words)
+            if text.startswith("(") and text.count("(") == text.count(")"):
+                if wrapped or is_method(text):
+                    self._bracketed.append((last, last.test_name, last.name))
+            if wrapped:
                 last.name_text = _join_wrapped(
                     last.test_name, clean_name(text_of(name_words))
                 )
@@ -823,9 +883,7 @@ class _LooseReader:
             return None
         if not is_numeric_value(fields.value):
             return None
-        row = Row(
-            line.page, list(above.cells[0].words), fields, line, titled=False
-        )
+        row = Row(line.page, list(above.cells[0].words), fields, line, titled=False)
         return row if self._walker.known(name, fields) else None
 
     def _candidate(self, line: Line) -> Row | None:
@@ -914,7 +972,10 @@ def _is_centred(cut: Sequence[tuple[Line, Parts]]) -> bool:
     """
     for n, ((above, upper), (below, lower)) in enumerate(pairwise(cut)):
         apart = below.middle - above.middle
-        if apart < 0.85 * min(above.size, below.size) and not upper.keys() & lower.keys():
+        if (
+            apart < 0.85 * min(above.size, below.size)
+            and not upper.keys() & lower.keys()
+        ):
             return True
         only_range = set(upper) <= {Role.RANGE, Role.UNIT} and Role.RANGE in upper
         first = n == 0 or set(cut[n - 1][1]) == {Role.NAME}
@@ -942,7 +1003,9 @@ def _gather_centred(cut: Sequence[tuple[Line, Parts]]) -> list[tuple[Line, Parts
         ):
             last += 1
         gathered.extend(cut[start:first])
-        gathered.append((line, _join_parts([cut[m][1] for m in range(first, last + 1)])))
+        gathered.append(
+            (line, _join_parts([cut[m][1] for m in range(first, last + 1)]))
+        )
         start = last + 1
     gathered.extend(cut[start:])
     return gathered
@@ -954,9 +1017,10 @@ def _continues(upper: tuple[Line, Parts], below: Line, anchor: Line) -> bool:
     if below.middle - line.middle > 1.45 * line.size or Role.VALUE in parts:
         return False
     if set(parts) == {Role.NAME}:
-        return line.words[0].bold == anchor.words[0].bold and abs(
-            line.size - anchor.size
-        ) < 0.6
+        return (
+            line.words[0].bold == anchor.words[0].bold
+            and abs(line.size - anchor.size) < 0.6
+        )
     return True
 
 
@@ -975,6 +1039,14 @@ def _reads_on(name: str) -> bool:
         return True
     lower = sum(1 for word in words[1:] if word.isalpha() and word.islower())
     return len(words) >= 5 and lower >= 0.7 * (len(words) - 1)
+
+
+def _is_written_range(text: str) -> bool:
+    return any(sign.isdigit() for sign in text) and looks_like_range(text)
+
+
+def _is_written_unit(text: str) -> bool:
+    return ("/" in text or "%" in text) and is_unit(text)
 
 
 def _is_cut_off(name: str) -> bool:

@@ -57,7 +57,7 @@ _TITLES: dict[Role, str] = {
         observed result|observed results|obtained value|patient value|patient s value
         patient result|patients result|patient results|current result|current results
         current value|present result|present value|latest result|measured value|finding|findings
-        reading|observation s|test value|value observed|result obtained|results obtained|numeric result
+        reading|outcome|observation s|test value|value observed|result obtained|results obtained|numeric result
         final result|in range|out of range|within range|outside range|in range result
         out of range result|normal result|abnormal result|within normal range|abnormal
         actual result|result unit|result units|results units|result s unit|value unit|value units
@@ -68,7 +68,7 @@ _TITLES: dict[Role, str] = {
         valore|sonuc|sonuclar|sonuc degeri|uitslag|wynik|your results value|conventional result
     """,
     Role.UNIT: """
-        unit|units|unit s|uom|unit of measure|unit of measurement|units of measure|measuring unit
+        unit|units|unit s|uom|u o m|unit of measure|unit of measurement|units of measure|measuring unit
         einheit|einheiten|masseinheit|unidad|unidades|unidade|unidad de medida|unite|unites
         unita|unita di misura|u m|birim|birimi|eenheid|jednostka|conv unit|conventional units
     """,
@@ -86,7 +86,7 @@ _TITLES: dict[Role, str] = {
         normal reference range|reference normal range|normal ref range|rr|ri|reference range units
         reference range and units|reference interval units|ref range units|lab reference range
         reference range unit|units reference range|reference range s|biological reference range s
-        std range|standard value|adult reference range|bio interval|biological interval
+        refvalue|refrange|refinterval|ref values|expected|expected result|std range|standard value|adult reference range|bio interval|biological interval
         biological ref intervals|reference intervals units|unit reference range
         referenzbereich|referenzwerte|referenzwert|referenz|normbereich|normwert|normwerte
         norm|sollwert|valores de referencia|valor de referencia|rango de referencia|rango

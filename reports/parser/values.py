@@ -58,7 +58,7 @@ _WORDED = re.compile(
 _TITRE = re.compile(r"(?:[<>≤≥]\s*)?1\s*:\s*\d+(?:[.,]\d+)?")
 _PENDING = re.compile(
     r"(?i)^\W*(?:pending|in progress|to follow|result/?s? (?:to )?follow|awaited|awaiting"
-    r"|sample not received|not received|not reported|tnp|qns|see (?:note|comment|below|report)"
+    r"|(?:sample|specimen|serum|quantity|qty)\.?\s+(?:is\s+)?(?:ha?emoly[sz]ed|clotted|insufficient|lip(?:a)?emic|not sufficient)|sample not received|not received|not reported|tnp|qns|see (?:note|comment|below|report)"
     r"|in arbeit|folgt|pendiente|en cours|cancelled|canceled)\b"
 )
 _BLANK = re.compile(r"[-–—_.:/*#\s]*")
