@@ -32,7 +32,8 @@ _LEADING_NUMBER = re.compile(
 )
 _BRACKETED_TAIL = re.compile(r"(?P<head>.*?)\s*(?P<tail>[(\[][^()\[\]]*[)\]])$")
 _RANGE_THEN_UNIT = re.compile(
-    rf"^(?:.*?(?:{NUMBER}\s*(?:-|–|—|−|to|a|bis)|{COMPARATOR}|=)\s*{NUMBER}|nil|negative)"
+    rf"^(?:.*?(?:{NUMBER}\s*(?:-|–|—|−|to|a|bis)|{COMPARATOR}|=)\s*{NUMBER}|nil"
+    rf"|negative)"
     r"\s*[)\]]?\s*(?P<unit>\S.*)$",
     re.IGNORECASE,
 )

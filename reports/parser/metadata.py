@@ -27,7 +27,8 @@ _LABEL = {
 }
 _ANY_LABEL = re.compile(r"(?i)^\W*[A-Za-zÀ-ÿ][\w./&() #'-]{1,34}\s*[:：]")
 _TITLE_OF_ADDRESS = re.compile(
-    r"(?i)^(?:mr|mrs|ms|miss|mx|dr|prof|shri|smt|master|baby|baby of|mstr|sr|sra|herr|frau|m|mme|sn)\.?\s+(?=\S)"
+    r"(?i)^(?:mr|mrs|ms|miss|mx|dr|prof|shri|smt|master|baby|baby of|mstr|sr|sra"
+    r"|herr|frau|m|mme|sn)\.?\s+(?=\S)"
 )
 _SEX_WORDS = {
     "male": "male",
@@ -59,7 +60,9 @@ _AGE_AND_SEX = re.compile(
     r"(?i)\b\d{1,3}\s*(?:y|yrs?|years?)?\.?\s*[/,|-]\s*(m|f|male|female)\b"
 )
 _LAB = re.compile(
-    r"(?i)\b(?:laborator(?:y|ies)|labs?|diagnostics?|patholog(?:y|ies)|path\s*labs?|labor|laboratorios?|laboratoire|laborat[oó]rio|laboratuvar\w*|medlab|healthcare|clinical chemistry|hospitals?|medical cent(?:er|re))\b"
+    r"(?i)\b(?:laborator(?:y|ies)|labs?|diagnostics?|patholog(?:y|ies)"
+    r"|path\s*labs?|labor|laboratorios?|laboratoire|laborat[oó]rio|laboratuvar\w*"
+    r"|medlab|healthcare|clinical chemistry|hospitals?|medical cent(?:er|re))\b"
 )
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pypdfium2 as pdfium
 
-from .intake import FileKind, RefusedFile, file_kind
 from .fields import unit_in_range
+from .intake import FileKind, RefusedFile, file_kind
 from .interpretation import interpret
 from .lines import read_lines
 from .loinc import LoincVerdict, match_loinc

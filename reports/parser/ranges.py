@@ -15,12 +15,16 @@ from .values import COMPARATOR, NUMBER, is_worded_value, read_number
 _TO = r"(?:-{1,2}|–|—|−|~|\bto\b|\bbis\b|\ba\b|\bà\b|\bhasta\b|\bat[eé]\b)"
 _SPAN = re.compile(rf"({NUMBER})\s*{_TO}\s*({NUMBER})", re.IGNORECASE)
 _BELOW = (
-    r"(?:<=|=<|<\s*or\s*=|<|≤|⩽|up\s*to|upto|less\s+than(?:\s+or\s+equal\s+to)?|below|under|bis|hasta"
-    r"|jusqu'?\s?à|inf(?:erior|\.)?\s*(?:a|à)?|menor\s+(?:que|de|a)|até|max\.?|unter|kleiner)"
+    r"(?:<=|=<|<\s*or\s*=|<|≤|⩽|up\s*to|upto|less\s+than(?:\s+or\s+equal\s+to)?"
+    r"|below|under|bis|hasta"
+    r"|jusqu'?\s?à|inf(?:erior|\.)?\s*(?:a|à)?|menor\s+(?:que|de|a)|até|max\.?"
+    r"|unter|kleiner)"
 )
 _ABOVE = (
-    r"(?:>=|=>|>\s*or\s*=|>|≥|⩾|more\s+than|greater\s+than(?:\s+or\s+equal\s+to)?|above|over|ab|über"
-    r"|mayor\s+(?:que|de|a)|maior\s+(?:que|do\s+que)|sup(?:erior|\.)?\s*(?:a|à)?|min\.?|from)"
+    r"(?:>=|=>|>\s*or\s*=|>|≥|⩾|more\s+than|greater\s+than(?:\s+or\s+equal\s+to)?"
+    r"|above|over|ab|über"
+    r"|mayor\s+(?:que|de|a)|maior\s+(?:que|do\s+que)|sup(?:erior|\.)?\s*(?:a|à)?"
+    r"|min\.?|from)"
 )
 _UPPER = re.compile(rf"{_BELOW}\s*:?\s*({NUMBER})", re.IGNORECASE)
 _LOWER = re.compile(rf"{_ABOVE}\s*:?\s*({NUMBER})", re.IGNORECASE)
@@ -36,16 +40,20 @@ _ANNOUNCED = re.compile(
     r"\s*(?:range|interval|values?|int\.|limits?|rng)\.?\s*(?P<mark>[:=]?)\s*"
 )
 _SEXES = re.compile(
-    r"(?i)\b(?P<female>females?|women|woman|frauen|w|f|mujer(?:es)?|mulher(?:es)?|femmes?|kad[ıi]n)\b"
+    r"(?i)\b(?P<female>females?|women|woman|frauen|w|f|mujer(?:es)?|mulher(?:es)?"
+    r"|femmes?|kad[ıi]n)\b"
     r"|\b(?P<male>males?|men|man|männer|m|hombres?|homens?|hommes?|erkek)\b"
 )
 _WORDED = re.compile(
-    r"(?i)^[(\[]?\s*(?:not?\s+estab\.?(?:lished)?|n/?a|none|not applicable|not defined|not available"
-    r"|see (?:note|below|comment|interpretation|report).*|refer .*|nil|negative|non[\s-]?reactive.*|absent|clear"
+    r"(?i)^[(\[]?\s*(?:not?\s+estab\.?(?:lished)?|n/?a|none|not applicable|not"
+    r" defined|not available"
+    r"|see (?:note|below|comment|interpretation|report).*|refer .*|nil|negative"
+    r"|non[\s-]?reactive.*|absent|clear"
     r"|not detected|no growth|normal)\s*[)\]]?$"
 )
 _FORM = re.compile(
-    rf"{NUMBER}\s*{_TO}\s*{NUMBER}|{COMPARATOR}\s*{NUMBER}|(?:{_BELOW}|{_ABOVE})\s*:?\s*{NUMBER}",
+    rf"{NUMBER}\s*{_TO}\s*{NUMBER}|{COMPARATOR}\s*{NUMBER}|(?:{_BELOW}"
+    rf"|{_ABOVE})\s*:?\s*{NUMBER}",
     re.IGNORECASE,
 )
 

@@ -56,18 +56,60 @@ _LEADING_MARK = re.compile(r"^(?:[*#†‡•▪●◦»>]+|\{\s*#\s*\}|\[[HL*]\
 _TRAILING_MARK = re.compile(r"[\s:…_*#]+$|\s*\.{2,}$")
 _NAME_UNIT = re.compile(r"(?P<name>.*\w.*?)\s*[(\[](?P<unit>[^()\[\]]+)[)\]]")
 _JOINING = frozenset(
-    "a an the of is are was be to in and or with for by from at than as on that which has have "
-    "may should must can about between above below under over carry carries within".split()
+    [
+        "a",
+        "an",
+        "the",
+        "of",
+        "is",
+        "are",
+        "was",
+        "be",
+        "to",
+        "in",
+        "and",
+        "or",
+        "with",
+        "for",
+        "by",
+        "from",
+        "at",
+        "than",
+        "as",
+        "on",
+        "that",
+        "which",
+        "has",
+        "have",
+        "may",
+        "should",
+        "must",
+        "can",
+        "about",
+        "between",
+        "above",
+        "below",
+        "under",
+        "over",
+        "carry",
+        "carries",
+        "within",
+    ]
 )
 _SPECIMEN_LINE = re.compile(
     r"(?i)\W*(?:primary\s+)?(?:sample|specimen)(?:\s+type)?\s*:"
 )
 _HEADING_WORD = re.compile(
-    r"(?i)\b(?:counts?|differential|profile|panel|tests?|examination|function|indices|absolute"
-    r"|studies|study|ratios?|markers?|vitamins?|hormones?|minerals?|lipids?|electrolytes?"
-    r"|physical|chemical|microscop\w+|h(?:a)?ematology|biochemistry|serology|immunology|cytology"
-    r"|coagulation|group|screen(?:ing)?|others?|diabetes|thyroid|liver|kidney|renal|iron|cardiac"
-    r"|leu[ck]ocytes?|comments?|notes?|calculated|remarks?|microbiology|urinalysis|allergy|proteins)\b"
+    r"(?i)\b(?:counts?|differential|profile|panel|tests?|examination|function"
+    r"|indices|absolute"
+    r"|studies|study|ratios?|markers?|vitamins?|hormones?|minerals?|lipids?"
+    r"|electrolytes?"
+    r"|physical|chemical|microscop\w+|h(?:a)?ematology|biochemistry|serology"
+    r"|immunology|cytology"
+    r"|coagulation|group|screen(?:ing)?|others?|diabetes|thyroid|liver|kidney"
+    r"|renal|iron|cardiac"
+    r"|leu[ck]ocytes?|comments?|notes?|calculated|remarks?|microbiology|urinalysis"
+    r"|allergy|proteins)\b"
 )
 _WRAP_END = re.compile(r"[-–(/,&+]$|\b(?:and|of|with|to|for|by|in)$", re.IGNORECASE)
 
@@ -256,8 +298,7 @@ def _find_tables(lines: Sequence[Line]) -> list[_Table]:
 
 def _are_close(lines: Sequence[Line]) -> bool:
     return all(
-        b.middle - a.middle < 2.0 * max(a.size, b.size)
-        for a, b in zip(lines, lines[1:], strict=False)
+        b.middle - a.middle < 2.0 * max(a.size, b.size) for a, b in pairwise(lines)
     )
 
 
@@ -549,7 +590,7 @@ class _TableReader:
             self._pending.clear()
             return True
         score = self._score(row)
-        needed = 6.0 if self._explaining or self._carried and not self.rows else 3.5
+        needed = 6.0 if self._explaining or (self._carried and not self.rows) else 3.5
         if score < needed:
             wrapped = self._with_pending(row)
             if wrapped is None or self._score(wrapped) < needed:
@@ -747,9 +788,9 @@ class _TableReader:
         bold = all(word.bold for word in line.words)
         if upper or bold or specimen_in(text) is not None or len(line.words) <= 4:
             self._walker._open_panel(text)
-            if (upper or bold) and line.x0 <= min(self._name_edges) + 2:
-                self._explaining = False
-            elif specimen_in(text) is not None:
+            if (
+                (upper or bold) and line.x0 <= min(self._name_edges) + 2
+            ) or specimen_in(text) is not None:
                 self._explaining = False
 
     def _continue_row(
@@ -937,9 +978,9 @@ def _hold_together(cells: Sequence[Cell]) -> list[list[Word]]:
     """Cells with a comparator, a dash or an open bracket joined to what follows."""
     held: list[list[Word]] = []
     for cell in cells:
-        if held and re.search(r"[<>≤≥=(\[–-]$", held[-1][-1].text):
-            held[-1].extend(cell.words)
-        elif held and re.match(r"[–-]$|[-–]\s*\d|[)\]]$", cell.words[0].text):
+        if (held and re.search(r"[<>≤≥=(\[–-]$", held[-1][-1].text)) or (
+            held and re.match(r"[–-]$|[-–]\s*\d|[)\]]$", cell.words[0].text)
+        ):
             held[-1].extend(cell.words)
         else:
             held.append(list(cell.words))

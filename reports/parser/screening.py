@@ -11,24 +11,149 @@ import unicodedata
 from collections.abc import Sequence
 
 from .pages import Page
-from .report import FailureReason, ParsedResult
 from .ranges import looks_like_range
+from .report import FailureReason, ParsedResult
 from .titles import fold
 
 _ENGLISH = frozenset(
-    "the of and in to for is are with by not or be this from on as at test result results "
-    "report patient date name age sex normal range reference page laboratory blood value units "
-    "unit sample collected received total experience education school invoice amount exam".split()
+    [
+        "the",
+        "of",
+        "and",
+        "in",
+        "to",
+        "for",
+        "is",
+        "are",
+        "with",
+        "by",
+        "not",
+        "or",
+        "be",
+        "this",
+        "from",
+        "on",
+        "as",
+        "at",
+        "test",
+        "result",
+        "results",
+        "report",
+        "patient",
+        "date",
+        "name",
+        "age",
+        "sex",
+        "normal",
+        "range",
+        "reference",
+        "page",
+        "laboratory",
+        "blood",
+        "value",
+        "units",
+        "unit",
+        "sample",
+        "collected",
+        "received",
+        "total",
+        "experience",
+        "education",
+        "school",
+        "invoice",
+        "amount",
+        "exam",
+    ]
 )
 _FOREIGN = frozenset(
-    "der die das und ist nicht mit von für den dem ein eine el la los las de del y que en por una "
-    "le les des et est dans pour du au une il lo gli di che e per con non un os da do na em com para "
-    "ve bir bu ile için het een van voor niet och att det som på i är w z na się jest "
-    "и в на не по что это".split()
+    [
+        "der",
+        "die",
+        "das",
+        "und",
+        "ist",
+        "nicht",
+        "mit",
+        "von",
+        "für",
+        "den",
+        "dem",
+        "ein",
+        "eine",
+        "el",
+        "la",
+        "los",
+        "las",
+        "de",
+        "del",
+        "y",
+        "que",
+        "en",
+        "por",
+        "una",
+        "le",
+        "les",
+        "des",
+        "et",
+        "est",
+        "dans",
+        "pour",
+        "du",
+        "au",
+        "une",
+        "il",
+        "lo",
+        "gli",
+        "di",
+        "che",
+        "e",
+        "per",
+        "con",
+        "non",
+        "un",
+        "os",
+        "da",
+        "do",
+        "na",
+        "em",
+        "com",
+        "para",
+        "ve",
+        "bir",
+        "bu",
+        "ile",
+        "için",
+        "het",
+        "een",
+        "van",
+        "voor",
+        "niet",
+        "och",
+        "att",
+        "det",
+        "som",
+        "på",
+        "i",
+        "är",
+        "w",
+        "z",
+        "na",
+        "się",
+        "jest",
+        "и",
+        "в",
+        "на",
+        "не",
+        "по",
+        "что",
+        "это",
+    ]
 )
 _BILL = re.compile(
-    r"(?i)\b(?:invoice|receipt|grand total|sub\s?total|amount (?:due|paid|payable)|total (?:due|paid|amount|payable)"
-    r"|unit price|qty|quantity|net payable|gst\b|vat\b|cash tendered|change due|bill (?:no|amount)|balance due|mrp|price)\b"
+    r"(?i)\b(?:invoice|receipt|grand total|sub\s?total|amount (?:due|paid|payable)"
+    r"|total (?:due|paid|amount|payable)"
+    r"|unit price|qty|quantity|net payable|gst\b|vat\b|cash tendered|change due"
+    r"|bill (?:no|amount)|balance due|mrp|price)\b"
 )
 
 
@@ -72,7 +197,8 @@ def unread_reason(pages: Sequence[Page]) -> FailureReason:
 
 
 _CONCENTRATION = re.compile(
-    r"(?i)[/%]|^(?:fl|pg|secs?\.?|seconds?|ratio|index|inr|mm|cells|mmhg|ph|titre|cumm|sek\.?)$"
+    r"(?i)[/%]|^(?:fl|pg|secs?\.?|seconds?|ratio|index|inr|mm|cells|mmhg|ph|titre"
+    r"|cumm|sek\.?)$"
 )
 
 
@@ -102,9 +228,31 @@ def is_believable(
 
 
 _LAB_WORDS = frozenset(
-    "laboratory lab labor laboratoire laboratorio pathology pathologist specimen serum plasma "
-    "urine blood biochemistry haematology hematology serology microbiology immunology "
-    "reference investigation analyte biological hormone".split()
+    [
+        "laboratory",
+        "lab",
+        "labor",
+        "laboratoire",
+        "laboratorio",
+        "pathology",
+        "pathologist",
+        "specimen",
+        "serum",
+        "plasma",
+        "urine",
+        "blood",
+        "biochemistry",
+        "haematology",
+        "hematology",
+        "serology",
+        "microbiology",
+        "immunology",
+        "reference",
+        "investigation",
+        "analyte",
+        "biological",
+        "hormone",
+    ]
 )
 
 

@@ -28,52 +28,67 @@ _DOTTED = re.compile(r"\d{1,3}(\.\d{3})+(,\d+)?")
 _WORDED = re.compile(
     r"""(?ix) ^ [("'\[]* (?:
     non[\s-]*reactive | (?:weakly?\s+|border\s*line\s+)?reactive | nr
-    | (?:weakly?\s+|strongly?\s+|faint(?:ly)?\s+|border\s*line\s+|presumptive\s+|false\s+)?
+    | (?:weakly?\s+|strongly?\s+|faint(?:ly)?\s+|border\s*line\s+|presumptive\s+
+    |false\s+)?
       (?:positive|negative|positivo|negativo|positiva|negativa|positiv|negativ
         |positif|négatif|négative|pozitif|negatif) | pos\.? | neg\.? | \+ve | -ve | nil
     | not?\s+(?:detected|seen|found|isolated|growth|present|applicable|done|observed
         |reactive|evident)\b.* | undetect(?:able|ed) | nd | detected
     | absent | present | trace[sd]? | (?:en)?spuren | ausente | presente | absence
-    | none(?:\s+(?:seen|detected|found))? | no\s+(?:growth|ova|cyst|parasite|organism|malaria).*
+    | none(?:\s+(?:seen|detected|found))? | no\s+(?:growth|ova|cyst|parasite|organism
+    |malaria).*
     | normal | abnormal | adequate | inadequate | reduced | increased | decreased
     | few | many | plenty | moderate | occasional | rare | scanty | several | numerous
     | packed | loaded | tntc | clear | cloudy | turbid | hazy | slightly\s+\w+ | clara?
     | (?:pale|light|dark|deep|bright|amber|straw)?[\s-]*
       (?:yellow(?:ish)?|straw|amber|brown(?:ish)?|red(?:dish)?|green(?:ish)?|colou?rless
         |orange|black|amarill[oa]|amarel[oa]|gelb|jaune)(?:\s+\w+)?
-    | acidic | alkaline | neutral | soft | semi[\s-]?solid | formed | loose | watery | hard
+    | acidic | alkaline | neutral | soft | semi[\s-]?solid | formed | loose | watery |
+    hard
     | mucoid | a?b?o?\s*(?:rh\s*)?(?:\(d\)\s*)?(?:pos(?:itive)?|neg(?:ative)?)
-    | "?(?:a|b|ab|o)"?\s*(?:rh)?\s*[+-]? | g[1-5][ab]? | a[1-3] | (?:stage|grade|type)\s*\w+
+    | "?(?:a|b|ab|o)"?\s*(?:rh)?\s*[+-]? | g[1-5][ab]? | a[1-3] | (?:stage|grade
+    |type)\s*\w+
     | normocytic.* | normochromic.* | microcytic.* | macrocytic.* | hypochromic.*
     | anisocytosis.* | satisfactory | sterile | immune | non[\s-]*immune | equivocal
     | indeterminate | inconclusive | border\s*line | susceptible | resistant | sensitive
-    | intermediate | compatible | in?compatible | homozygous.* | heterozygous.* | wild\s*type.*
-    | mutation.* | acceptable | desirable | high | low | sufficient | deficient | insufficient
+    | intermediate | compatible | in?compatible | homozygous.* | heterozygous.* |
+    wild\s*type.*
+    | mutation.* | acceptable | desirable | high | low | sufficient | deficient |
+    insufficient
     | \++ | \d\s*\+{1,4} | \+\s*\d | \+/- | ± | yes | no | ja | nein | si | sí
-    | nicht\s+nachweisbar | nachweisbar | unauffällig | no\s+detectad[oa] | no\s+reactivo
-    | reactivo | não\s+reagente | reagente | não\s+detectad[oa] | non\s+détecté | absent[es]?
-    ) (?:\s*[(\[]?\s*(?:\++|\d\s*\+|1\s*:\s*\d+|<?\s*1\s*/\s*\d+|<?\s*\d+(?:[.,]\d+)?)\s*[)\]]?)?
+    | nicht\s+nachweisbar | nachweisbar | unauffällig | no\s+detectad[oa] |
+    no\s+reactivo
+    | reactivo | não\s+reagente | reagente | não\s+detectad[oa] | non\s+détecté |
+    absent[es]?
+    ) (?:\s*[(\[]?\s*(?:\++|\d\s*\+|1\s*:\s*\d+|<?\s*1\s*/\s*\d+
+    |<?\s*\d+(?:[.,]\d+)?)\s*[)\]]?)?
     [)"'\].]* $"""
 )
 _TITRE = re.compile(r"(?:[<>≤≥]\s*)?1\s*:\s*\d+(?:[.,]\d+)?")
 _PENDING = re.compile(
-    r"(?i)^\W*(?:pending|in progress|to follow|result/?s? (?:to )?follow|awaited|awaiting"
-    r"|(?:sample|specimen|serum|quantity|qty)\.?\s+(?:is\s+)?(?:ha?emoly[sz]ed|clotted|insufficient|lip(?:a)?emic|not sufficient)|sample not received|not received|not reported|tnp|qns|see (?:note|comment|below|report)"
+    r"(?i)^\W*(?:pending|in progress|to follow|result/?s? (?:to )?follow|awaited"
+    r"|awaiting"
+    r"|(?:sample|specimen|serum|quantity|qty)\.?\s+(?:is\s+)?(?:ha?emoly[sz]ed"
+    r"|clotted|insufficient|lip(?:a)?emic|not sufficient)|sample not received|not"
+    r" received|not reported|tnp|qns|see (?:note|comment|below|report)"
     r"|in arbeit|folgt|pendiente|en cours|cancelled|canceled)\b"
 )
 _BLANK = re.compile(r"[-–—_.:/*#\s]*")
 
 _FLAG_WORD = (
-    r"(?:HH|LL|H|L|A|AA|HI|LO|CH|CL|HIGH|LOW|High|Low|Abnormal|ABNORMAL|Critical|CRITICAL"
+    r"(?:HH|LL|H|L|A|AA|HI|LO|CH|CL|HIGH|LOW|High|Low|Abnormal|ABNORMAL|Critical"
+    r"|CRITICAL"
     r"|Panic|PANIC|Crit|\*{1,3}|#|↑{1,2}|↓{1,2}|▲|▼|⬆|⬇|!{1,2}|Hi|Lo)"
 )
 FLAG = re.compile(rf"[(\[{{]?\s*(?:\*+\s*)?{_FLAG_WORD}(?:\s*\*+)?\s*[)\]}}]?")
 _FLAG_AFTER = re.compile(
-    rf"(?P<value>.*?[\d)+%])\s*(?P<flag>[(\[{{]\s*{_FLAG_WORD}\s*[)\]}}]|(?<=[\d%)])\s*{_FLAG_WORD}"
+    rf"(?P<value>.*?[\d)+%])\s*(?P<flag>[(\[{{]\s*{_FLAG_WORD}\s*[)\]}}]"
+    rf"|(?<=[\d%)])\s*{_FLAG_WORD}"
     rf"|\s{_FLAG_WORD}|(?<=\d)\s[+-]|(?<=[.,]\d)[+-])"
 )
 _FLAG_BEFORE = re.compile(
-    rf"(?P<flag>[(\[{{]\s*{_FLAG_WORD}\s*[)\]}}]|(?:HH|LL|H|L|A|\*+|#|↑|↓|▲|▼|!)(?=\s|[\d<>]))\s*(?P<value>[\d<>≤≥.].*)"
+    rf"(?P<flag>[(\[{{]\s*{_FLAG_WORD}\s*[)\]}}]|(?:HH|LL|H|L|A|\*+|#|↑|↓|▲|▼"
+    rf"|!)(?=\s|[\d<>]))\s*(?P<value>[\d<>≤≥.].*)"
 )
 
 
