@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import os  # noqa: TID251 - Django reads its settings module from here
+import os
 import sys
 
 from django.core.management import execute_from_command_line

@@ -95,9 +95,7 @@ MATRIX: dict[Area, dict[Role, Access]] = {
 }
 
 
-def allows(
-    *, roles: Iterable[str], area: Area, write: bool, environment: str
-) -> bool:
+def allows(*, roles: Iterable[str], area: Area, write: bool, environment: str) -> bool:
     """Whether any of `roles` may read, or `write`, in `area` in `environment`."""
     enough = {Access.WRITE} if write else {Access.WRITE, Access.READ}
     if environment == Environment.SANDBOX:

@@ -12,4 +12,4 @@ class PortalConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the system checks."""
-        from portal import checks  # noqa: F401, PLC0415 - importing registers them
+        from portal import checks  # noqa: F401 - importing registers them

@@ -62,8 +62,7 @@ def check_database_role(
         return []
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT rolsuper OR rolbypassrls FROM pg_roles"
-            " WHERE rolname = current_user"
+            "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
         )
         row = cursor.fetchone()
     if row and not row[0]:

@@ -1,22 +1,19 @@
 """The dashboard's middleware, which steps aside for API paths.
 
-An API call needs no session, no CSRF check and no message store; left in, they would cost
-half of a small request (performance.md 3). Must not be here: behaviour of our own.
+An API call needs no session and no message store; left in, they would cost half of a
+small request (performance.md 3). Must not be here: behaviour of our own.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from csp.middleware import CSPMiddleware as _CSP
+from csp.middleware import CSPMiddleware as _Csp
 from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware as _Authentication
 from django.contrib.messages.middleware import MessageMiddleware as _Message
 from django.contrib.sessions.middleware import SessionMiddleware as _Session
-from django.middleware.clickjacking import XFrameOptionsMiddleware as _XFrameOptions
 from django.middleware.common import CommonMiddleware as _Common
-from django.middleware.csrf import CsrfViewMiddleware as _Csrf
-from django.middleware.security import SecurityMiddleware
 from django_htmx.middleware import HtmxMiddleware as _Htmx
 from whitenoise.middleware import WhiteNoiseMiddleware as _WhiteNoise
 
@@ -27,8 +24,6 @@ if TYPE_CHECKING:
 
     from django.http import HttpRequest, HttpResponseBase
 
-__all__ = ["SecurityMiddleware"]
-
 
 def is_api_path(path: str) -> bool:
     """Whether a path belongs to the API or the health checks."""
@@ -38,7 +33,7 @@ def is_api_path(path: str) -> bool:
 def _dashboard_only(middleware: Any) -> Any:
     """Subclass a middleware so that API requests pass it by."""
 
-    class DashboardOnly(middleware):  # type: ignore[misc]  # known at run time
+    class DashboardOnly(middleware):
         def __init__(self, get_response: Callable[..., Any]) -> None:
             super().__init__(get_response)
             self.pass_by = get_response
@@ -59,12 +54,10 @@ def _dashboard_only(middleware: Any) -> Any:
 
 
 WhiteNoiseMiddleware = _dashboard_only(_WhiteNoise)
-CSPMiddleware = _dashboard_only(_CSP)
+CSPMiddleware = _dashboard_only(_Csp)
 SessionMiddleware = _dashboard_only(_Session)
 CommonMiddleware = _dashboard_only(_Common)
-CsrfViewMiddleware = _dashboard_only(_Csrf)
 AuthenticationMiddleware = _dashboard_only(_Authentication)
 MessageMiddleware = _dashboard_only(_Message)
-XFrameOptionsMiddleware = _dashboard_only(_XFrameOptions)
 HtmxMiddleware = _dashboard_only(_Htmx)
 TenantMiddleware = _dashboard_only(_Tenant)

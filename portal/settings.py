@@ -67,15 +67,15 @@ INSTALLED_APPS = [
 # The dashboard's middleware steps aside for API paths: see portal.middleware.
 API_PREFIXES = ("/v1/", "/v2/", "/v3/", "/lab_report/", "/healthz", "/readyz")
 MIDDLEWARE = [
-    "portal.middleware.SecurityMiddleware",
+    "django.middleware.security.SecurityMiddleware",
     "portal.middleware.WhiteNoiseMiddleware",
     "portal.middleware.CSPMiddleware",
     "portal.middleware.SessionMiddleware",
     "portal.middleware.CommonMiddleware",
-    "portal.middleware.CsrfViewMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
     "portal.middleware.AuthenticationMiddleware",
     "portal.middleware.MessageMiddleware",
-    "portal.middleware.XFrameOptionsMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "portal.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",  # allauth insists on this spelling
     "portal.middleware.TenantMiddleware",
@@ -214,7 +214,8 @@ CSRF_COOKIE_SECURE = HTTPS
 SECURE_SSL_REDIRECT: bool = env.bool("SECURE_SSL_REDIRECT", default=HTTPS)
 # Seconds; browsers then refuse plain HTTP for this long.
 SECURE_HSTS_SECONDS: int = env.int(
-    "SECURE_HSTS_SECONDS", default=int(timedelta(days=365).total_seconds()) if HTTPS else 0
+    "SECURE_HSTS_SECONDS",
+    default=int(timedelta(days=365).total_seconds()) if HTTPS else 0,
 )
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
 SECURE_HSTS_PRELOAD = HTTPS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 
-
 from django.db import models
 from django.utils import timezone
 

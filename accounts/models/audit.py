@@ -5,8 +5,6 @@ A trigger refuses UPDATE and DELETE (migration 0002).
 
 from __future__ import annotations
 
-
-
 from django.db import models
 from django.utils import timezone
 
@@ -17,9 +15,9 @@ class AuditEntry(TenantOwned):
     """Who did what, to what, about whom, when and from where.
 
     `verb` is the operation's name (`create_user`) or `read`. `subject` is the kind of
-    thing, `subject_id` its wire id. `user_uuid` is the end user concerned. `changes` maps
-    a field to its old and new value; patient details appear by field name alone, so that
-    erasing a user leaves none of them here.
+    thing, `subject_id` its wire id. `user_uuid` is the end user concerned. `changes`
+    maps a field to its old and new value; patient details appear by field name alone,
+    so that erasing a user leaves none of them here.
     """
 
     tenant = models.ForeignKey(

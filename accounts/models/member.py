@@ -15,8 +15,10 @@ from django.utils import timezone
 class MemberManager(BaseUserManager["Member"]):
     """Makes members with a usable or an unset password."""
 
-    def create_user(self, email: str, password: str | None = None, **fields: Any) -> Member:
-        """Add a member; without a password the account can't sign in until one is set."""
+    def create_user(
+        self, email: str, password: str | None = None, **fields: Any
+    ) -> Member:
+        """Add a member; without a password nobody can sign in until one is set."""
         member = self.model(email=email.strip().lower(), **fields)
         member.set_password(password)
         member.save(using=self._db)

@@ -37,9 +37,7 @@ class Team(models.Model):
     )
     name = models.CharField(max_length=NAME_MAX_LENGTH)
     slug = models.SlugField(max_length=80, unique=True)
-    region = models.CharField(
-        max_length=2, choices=Region.choices, default=Region.US
-    )
+    region = models.CharField(max_length=2, choices=Region.choices, default=Region.US)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     def __str__(self) -> str:
@@ -92,9 +90,7 @@ class Membership(models.Model):
     member = models.ForeignKey(
         "accounts.Member", on_delete=models.CASCADE, related_name="memberships"
     )
-    team = models.ForeignKey(
-        Team, on_delete=models.PROTECT, related_name="memberships"
-    )
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="memberships")
     roles = ArrayField(models.CharField(max_length=20, choices=Role.choices))
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 

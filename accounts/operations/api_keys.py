@@ -38,7 +38,7 @@ class KeyGrant:
         return replace(self, actor=replace(self.actor, address=address))
 
 
-# Keys this process has found lately, by key text: until when (monotonic), and the grant.
+# Keys this process found lately: the key text to when it ends (monotonic), the grant.
 known_grants: dict[str, tuple[float, KeyGrant]] = {}
 
 

@@ -58,9 +58,7 @@ def create_team(
         with transaction.atomic():
             team.save(force_insert=True)
     except IntegrityError:
-        raise DomainError(
-            "slug_taken", "Another team has this slug.", "slug"
-        ) from None
+        raise DomainError("slug_taken", "Another team has this slug.", "slug") from None
     for environment in Environment:
         sandbox = environment == Environment.SANDBOX
         tenant = Tenant(team=team, environment=environment)

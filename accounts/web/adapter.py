@@ -28,7 +28,7 @@ class MemberAdapter(DefaultAccountAdapter):
         "invalid_password_reset": "This link has been used or is too old.",
     }
 
-    def is_open_for_signup(self, request: Any) -> bool:  # noqa: ARG002 - allauth's signature
+    def is_open_for_signup(self, request: Any) -> bool:
         return False
 
     def authentication_failed(self, request: Any, **_: Any) -> None:

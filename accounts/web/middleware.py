@@ -67,8 +67,8 @@ class TenantMiddleware:
     def process_view(
         self,
         request: TenantRequest,
-        view: object,  # noqa: ARG002 - Django's signature
-        args: object,  # noqa: ARG002 - Django's signature
+        view: object,
+        args: object,
         kwargs: dict[str, object],
     ) -> None:
         """Take the place out of the view's parameters: it is on the request."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import secrets
 
-
 from django.db import models
 from django.utils import timezone
 
@@ -21,7 +20,7 @@ def new_message_id() -> str:
 
 
 class Event(TenantOwned):
-    """One message: `body` is the envelope of contract 8.1, exactly as it will be sent."""
+    """One message; `body` is the envelope of contract 8.1, exactly as it is sent."""
 
     tenant = models.ForeignKey(
         "accounts.Tenant",

@@ -17,7 +17,7 @@ from accounts.models import Member, Membership, Team
 from accounts.operations.teams import add_member, create_team
 from accounts.states import Environment, Role
 from portal.lib.actor import Actor
-from portal.lib.tenancy import acting_for, across_tenants
+from portal.lib.tenancy import across_tenants, acting_for
 from reports.operations.reports import ReportPart, ReportRequest, submit_report
 from users.operations.sources import connect_source
 from users.operations.users import ClientUserIdTaken, UserRequest, create_user
@@ -162,8 +162,6 @@ def _load_user(sandbox: Tenant, person: DemoUser) -> None:
             actor=ACTOR,
             wanted=ReportRequest(
                 user_id=user.uuid,
-                parts=(
-                    ReportPart((REPORTS / name).read_bytes(), "application/pdf"),
-                ),
+                parts=(ReportPart((REPORTS / name).read_bytes(), "application/pdf"),),
             ),
         )

@@ -220,7 +220,7 @@ def _processes(options: DemoOptions) -> list[DemoProcess]:
 
 def _environment(options: DemoOptions) -> dict[str, str]:
     """What the children need; what the caller set goes before what demo would."""
-    given = dict(os.environ)  # noqa: TID251 - a child inherits it
+    given = dict(os.environ)
     hosts = {options.host, options.reachable_host, "127.0.0.1", "localhost", "[::1]"}
     if options.host in ANY_ADDRESS:
         hosts = {"*"}

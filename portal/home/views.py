@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from django.contrib.auth.decorators import login_required
 from django.shortcuts import redirect, render
@@ -14,6 +14,7 @@ from portal.lib.web import page_url
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
+    from accounts.models import Member
     from portal.lib.web import TenantRequest
 
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 @login_required
 def landing(request: HttpRequest) -> HttpResponse:
     """The site's address: on to the last visited place, or say that there is none."""
-    tenant = find_landing(request.session, member=request.user)
+    tenant = find_landing(request.session, member=cast("Member", request.user))
     if tenant is None:
         return render(request, "portal/no_team.html", status=403)
     return redirect("home", team_slug=tenant.team.slug, environment=tenant.environment)

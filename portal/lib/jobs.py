@@ -140,7 +140,7 @@ def periodic(
     """
 
     def register(function: Callable[[], None]) -> Callable[[], None]:
-        def run(timestamp: int) -> None:  # noqa: ARG001 - the library passes it
+        def run(timestamp: int) -> None:
             failure = ""
             with across_tenants(why=f"{name} runs by the clock, for no tenant"):
                 try:

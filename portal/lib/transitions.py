@@ -25,7 +25,9 @@ class Transitions(Generic[S]):
         named = {status for following in moves.values() for status in following}
         if missing := named - set(moves):
             raise ValueError(f"no row for {sorted(missing)}")
-        self._moves = {status: frozenset(following) for status, following in moves.items()}
+        self._moves = {
+            status: frozenset(following) for status, following in moves.items()
+        }
 
     def allows(self, old: str, new: str) -> bool:
         """Whether a row in `old` may move to `new`; an unknown `old` may not move."""
@@ -51,8 +53,10 @@ def move_status(
     old = row.status  # type: ignore[attr-defined]  # each caller's model has it
     if not moves.allows(old, to):
         raise _refusal(old, to)
-    touched = type(row)._base_manager.filter(pk=row.pk, status=old).update(
-        status=to, **changes
+    touched = (
+        type(row)
+        ._base_manager.filter(pk=row.pk, status=old)
+        .update(status=to, **changes)
     )
     if touched != 1:
         raise _refusal(old, to)

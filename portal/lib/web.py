@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -16,8 +15,6 @@ from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from django_htmx.middleware import HtmxDetails
 
     from accounts.models import Member, Tenant
@@ -137,17 +134,10 @@ def go_to(request: TenantRequest, url: str) -> HttpResponse:
     return HttpResponseRedirect(url)
 
 
-def page_url(
-    request: TenantRequest,
-    name: str,
-    *,
-    query: Mapping[str, str] | None = None,
-    **parameters: object,
-) -> str:
+def page_url(request: TenantRequest, name: str, **parameters: object) -> str:
     """The address of a dashboard page in the request's own team and environment."""
     place = {
         "team_slug": request.tenant.team.slug,
         "environment": request.tenant.environment,
     }
-    url = reverse(name, kwargs={**place, **parameters})
-    return f"{url}?{urlencode(query)}" if query else url
+    return reverse(name, kwargs={**place, **parameters})

@@ -91,7 +91,7 @@ def status_pill(value: str, says: str = "") -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
-def page_url(context: Context, name: str, **parameters: object) -> str:
+def page_url(context: Context, name: str, **parameters: Any) -> str:
     """The address of a dashboard page in the team and environment of the request."""
     return web.page_url(context["request"], name, **parameters)
 
@@ -138,7 +138,7 @@ def field(
 
     `error` is for a fault of the whole form that belongs under this field.
     """
-    error = error or next(iter(bound.errors), "")
+    error = error or next((str(fault) for fault in bound.errors), "")
     kind = "select" if getattr(bound.field, "choices", None) else "input"
     attrs = {key.replace("_", "-"): value for key, value in attrs.items()}
     extra = attrs.pop("class", "")

@@ -43,7 +43,9 @@ OPEN = {
 }
 
 
-def patterns(resolver: Any = None, prefix: str = "") -> Iterator[tuple[str, URLPattern]]:
+def patterns(
+    resolver: Any = None, prefix: str = ""
+) -> Iterator[tuple[str, URLPattern]]:
     """Each URL pattern as (route text, pattern)."""
     for entry in (resolver or get_resolver()).url_patterns:
         route = prefix + str(entry.pattern)
@@ -57,11 +59,11 @@ PARAMETER = re.compile(r"\(\?P<(\w+)>[^)]*\)|<(?:\w+:)?(\w+)>")
 WITH_PARAMETERS = [
     (route, pattern) for route, pattern in patterns() if PARAMETER.search(route)
 ]
-API = [r for r, _ in WITH_PARAMETERS if r.startswith(("v1/", "v2/", "v3/", "lab_report/"))]
+API = [
+    r for r, _ in WITH_PARAMETERS if r.startswith(("v1/", "v2/", "v3/", "lab_report/"))
+]
 PAGES = [
-    r
-    for r, pattern in WITH_PARAMETERS
-    if r not in API and pattern.name not in OPEN
+    r for r, pattern in WITH_PARAMETERS if r not in API and pattern.name not in OPEN
 ]
 
 
@@ -86,7 +88,9 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
 def fill(route: str, samples: dict[str, str]) -> str:
     """Put the samples into a route; a parameter without one is a KeyError."""
     path = PARAMETER.sub(lambda found: samples[found[1] or found[2]], route)
-    return "/" + path.replace("^", "").replace("/?$", "").replace("$", "").replace("?", "")
+    return "/" + path.replace("^", "").replace("/?$", "").replace("$", "").replace(
+        "?", ""
+    )
 
 
 def everything() -> dict[str, list[Any]]:

@@ -19,13 +19,18 @@ def make_team(name: str | None = None) -> Team:
     return create_team(name=name or f"Team {next(_numbers)}", actor=ACTOR)
 
 
-def make_tenant(*, environment: str = Environment.SANDBOX, team: Team | None = None) -> Tenant:
+def make_tenant(
+    *, environment: str = Environment.SANDBOX, team: Team | None = None
+) -> Tenant:
     team = team or make_team()
     return team.tenants.select_related("team").get(environment=environment)
 
 
 def make_member(
-    *, team: Team | None = None, email: str | None = None, roles: tuple[Role, ...] = (Role.OWNER,)
+    *,
+    team: Team | None = None,
+    email: str | None = None,
+    roles: tuple[Role, ...] = (Role.OWNER,),
 ) -> Member:
     """A member who can sign in with PASSWORD; in no team unless one is given."""
     email = email or f"member{next(_numbers)}@assay.example"

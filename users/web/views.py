@@ -74,10 +74,10 @@ def resolve(request: TenantRequest) -> HttpResponse:
     form = ResolveForm(request.GET or None)
     status = 200
     if form.is_valid():
-        user = resolve_user(tenant=request.tenant, **form.cleaned_data)
-        if user is not None:
+        found = resolve_user(tenant=request.tenant, **form.cleaned_data)
+        if found is not None:
             return HttpResponseRedirect(
-                page_url(request, "users:page", user_id=user.uuid)
+                page_url(request, "users:page", user_id=found.user.uuid)
             )
         form.add_error("client_user_id", "No user has exactly this id.")
     if form.errors:

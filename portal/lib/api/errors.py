@@ -127,9 +127,13 @@ def answer_error(exc: Exception, context: Mapping[str, Any]) -> Response | None:
         case exceptions.ParseError():
             return refusal(400, "malformed_request", "The request can't be read.")
         case exceptions.AuthenticationFailed() | exceptions.NotAuthenticated():
-            return refusal(
+            reply = refusal(
                 401, "unauthenticated", "A valid x-service-api-key is needed."
             )
+            # DRF puts the challenge on the error.
+            if challenge := getattr(exc, "auth_header", None):
+                reply["WWW-Authenticate"] = challenge
+            return reply
         case exceptions.MethodNotAllowed():
             return refusal(405, "method_not_allowed", "This method is not served here.")
         case exceptions.UnsupportedMediaType():

@@ -143,7 +143,7 @@ class ApiSchema(AutoSchema):
             values = self._schema_of(inner[1])
             return {"type": "object", "additionalProperties": values}
         if origin is Literal:
-            return {"enum": list(inner)}
+            return {**self._schema_of(type(inner[0])), "enum": list(inner)}
         if origin is Annotated:
             note = "Among others: " + ", ".join(inner[1].values) + ". May gain values."
             return {**self._schema_of(inner[0]), "description": note}

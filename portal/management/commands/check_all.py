@@ -60,7 +60,7 @@ def run_command(step: Step) -> bool:
     done = subprocess.run(  # noqa: S603 - our own command line
         step.command,
         cwd=settings.BASE_DIR,
-        env=os.environ | step.environment,  # noqa: TID251 - a child inherits it
+        env=os.environ | step.environment,
         stdin=subprocess.DEVNULL,
         check=False,
     )

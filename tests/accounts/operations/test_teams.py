@@ -44,9 +44,9 @@ def test_a_new_team_has_two_environments_with_the_contracts_defaults():
         **shared,
         **dict.fromkeys(own, False),
     }
-    assert [
-        entry.verb for entry in AuditEntry.objects.for_tenant(sandbox)
-    ] == ["create_team"]
+    assert [entry.verb for entry in AuditEntry.objects.for_tenant(sandbox)] == [
+        "create_team"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,9 @@ def test_a_person_joins_a_second_team_with_the_same_account():
     first, second = make_team(), make_team()
     add_member(team=first, actor=ACTOR, email="dana@assay.example", roles=[Role.OWNER])
 
-    add_member(team=second, actor=ACTOR, email="DANA@assay.example", roles=[Role.VIEWER])
+    add_member(
+        team=second, actor=ACTOR, email="DANA@assay.example", roles=[Role.VIEWER]
+    )
 
     assert Member.objects.count() == 1
     assert Membership.objects.count() == 2
