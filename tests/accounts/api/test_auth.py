@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from accounts.api import auth
+from accounts.models import ApiKey
+from accounts.operations.api_keys import create_api_key, forget_keys, revoke_api_key
+from accounts.operations.teams import change_settings
+from tests.clients import ApiClient
+from tests.factories.accounts import ACTOR, make_api_key
+from tests.statements import count_statements
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+pytestmark = pytest.mark.django_db
+PATH = "/v2/user"
+
+
+def status(key):
+    return ApiClient(key).get(PATH).status_code
+
+
+def test_a_key_opens_its_own_tenant(alice_tenant, alice_production):
+    for tenant in (alice_tenant, alice_production):
+        reply = ApiClient(make_api_key(tenant=tenant)).post(
+            PATH, {"client_user_id": tenant.environment}
+        )
+
+        assert reply.status_code == 200
+    listed = ApiClient(make_api_key(tenant=alice_production)).get(PATH).json()
+    assert [user["client_user_id"] for user in listed["users"]] == ["production"]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        None,
+        "",
+        " ",
+        "nonsense",
+        "sk_us_" + "x" * 43,
+        "pk_eu_",
+        "x" * 10_000,
+        "ключ",
+        "a\tb",
+    ],
+)
+def test_a_missing_malformed_or_unknown_key_is_401(key):
+    reply = ApiClient(key).get(PATH)
+
+    assert reply.status_code == 401
+    assert reply.json()["code"] == "unauthenticated"
+    assert isinstance(reply.json()["detail"], str)
+    assert reply.headers["WWW-Authenticate"] == (
+        'ApiKey realm="assay", header="x-service-api-key"'
+    )
+
+
+def test_a_part_and_an_extension_of_a_key_are_401(alice_tenant):
+    key = make_api_key(tenant=alice_tenant)
+
+    assert status(key) == 200
+    for wrong in (key[:-1], key + "x", key.upper(), key.swapcase()):
+        assert status(wrong) == 401
+
+
+def test_the_key_is_not_taken_from_elsewhere(alice_tenant):
+    key = make_api_key(tenant=alice_tenant)
+    client = ApiClient()
+
+    for reply in (
+        client.get(PATH, {"x-service-api-key": key}),
+        client.get(PATH, headers={"authorization": f"Bearer {key}"}),
+        client.get(PATH, headers={"x-management-key": key}),
+    ):
+        assert reply.status_code == 401
+
+
+def test_authentication_comes_before_validation_and_before_not_found():
+    client = ApiClient()
+
+    assert client.post(PATH, b"{").status_code == 401
+    assert client.get(f"{PATH}?limit=501").status_code == 401
+    assert client.get(f"{PATH}/7").status_code == 401
+
+
+def test_a_revoked_key_ends_at_once_in_this_process(
+    alice_tenant, django_capture_on_commit_callbacks
+):
+    row, key = create_api_key(tenant=alice_tenant, actor=ACTOR, label="k")
+    assert status(key) == 200
+
+    with django_capture_on_commit_callbacks(execute=True):
+        revoke_api_key(key=row, actor=ACTOR)
+
+    assert status(key) == 401
+
+
+def test_a_key_revoked_elsewhere_ends_within_the_caches_life(alice_tenant, monkeypatch):
+    clock = [1000.0]
+    monkeypatch.setattr(auth.time, "monotonic", lambda: clock[0])
+    row, key = create_api_key(tenant=alice_tenant, actor=ACTOR, label="k")
+    status(key)
+    ApiKey.objects.for_tenant(alice_tenant).filter(pk=row.pk).update(revoked_at=NOON)
+
+    clock[0] += auth.KEY_CACHE_TTL.total_seconds()
+    within = status(key)
+    clock[0] += 0.001
+    after = status(key)
+
+    assert timedelta(seconds=5) == auth.KEY_CACHE_TTL
+    assert (within, after) == (200, 401)
+
+
+def test_an_unknown_key_is_not_remembered(alice_tenant):
+    forget_keys()
+    status("nonsense")
+
+    with count_statements() as statements:
+        status("nonsense")
+
+    assert len(statements) == 1
+
+
+def test_a_known_key_costs_no_statement(alice_tenant):
+    client = ApiClient(make_api_key(tenant=alice_tenant))
+    client.get("/v2/providers")
+
+    with count_statements() as statements:
+        client.get("/v2/providers")
+
+    assert statements == []
+
+
+def test_a_changed_setting_is_seen_at_once(
+    alice_tenant, django_capture_on_commit_callbacks
+):
+    client = ApiClient(make_api_key(tenant=alice_tenant))
+    client.get(PATH)
+
+    with django_capture_on_commit_callbacks(execute=True):
+        change_settings(
+            tenant=alice_tenant, actor=ACTOR, settings={"minor_ordering_enabled": True}
+        )
+
+    assert client.get(PATH).status_code == 200
+    assert client.get(PATH).wsgi_request.path == PATH
+
+
+def test_the_last_use_is_noted_at_most_once_a_minute(alice_tenant, time_machine):
+    row, key = create_api_key(tenant=alice_tenant, actor=ACTOR, label="k")
+
+    def used_at(moment):
+        time_machine.move_to(moment, tick=False)
+        forget_keys()
+        status(key)
+        return ApiKey.objects.for_tenant(alice_tenant).get(pk=row.pk).last_used_at
+
+    first = used_at(NOON)
+    soon = used_at(NOON + timedelta(seconds=59))
+    later = used_at(NOON + timedelta(seconds=60))
+
+    assert (first, soon) == (NOON, NOON)
+    assert later == NOON + timedelta(seconds=60)

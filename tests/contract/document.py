@@ -1,0 +1,46 @@
+"""The published OpenAPI document, and the schema it gives for one answer."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jsonschema import Draft202012Validator, FormatChecker
+
+SNAPSHOT = Path(__file__).parent / "openapi.yaml"
+
+
+@cache
+def document() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(SNAPSHOT.read_text())
+    return found
+
+
+def check_answer(reply: Any, method: str, path: str) -> None:
+    """Fail unless the published schema has this answer, with no key unlisted."""
+    answers = document()["paths"][path][method]["responses"]
+    published = answers[str(reply.status_code)]
+    if "content" not in published:
+        assert reply.content == b""
+        return
+    schema = {
+        **published["content"]["application/json"]["schema"],
+        "components": closed(document()["components"]),
+    }
+    validator = Draft202012Validator(schema, format_checker=FormatChecker())
+    faults = [fault.message for fault in validator.iter_errors(reply.json())]
+    assert faults == []
+
+
+def closed(schema: Any) -> Any:
+    """The same schemas, objects with named properties refusing any other."""
+    if isinstance(schema, list):
+        return [closed(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    inner = {name: closed(each) for name, each in schema.items()}
+    if isinstance(schema.get("properties"), dict) and schema.get("type") == "object":
+        inner.setdefault("additionalProperties", False)
+    return inner

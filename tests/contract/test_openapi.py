@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+from datetime import date
+from io import StringIO
+from uuid import uuid4
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from jsonschema import ValidationError
+
+from tests.clients import ApiClient
+from tests.contract.document import SNAPSHOT, check_answer, document
+from tests.factories.accounts import ACTOR
+from tests.factories.users import make_user
+from tests.users.factories import info_body
+from users.operations.sources import connect_source
+from users.operations.users import SANDBOX_USER_LIMIT
+
+UPDATE = "uv run manage.py spectacular --file tests/contract/openapi.yaml"
+
+
+def test_the_committed_document_is_what_the_code_says():
+    written = StringIO()
+    call_command("spectacular", fail_on_warn=True, validate=True, stdout=written)
+
+    assert written.getvalue() == SNAPSHOT.read_text(), f"run {UPDATE}"
+
+
+@pytest.mark.django_db
+def test_the_document_is_served_to_anyone():
+    reply = Client().get("/api/schema/")
+
+    assert reply.status_code == 200
+    assert b"openapi: 3.1" in reply.content
+
+
+def test_the_document_is_of_openapi_31_and_names_the_key():
+    assert document()["openapi"].startswith("3.1.")
+    assert document()["components"]["securitySchemes"] == {
+        "ApiKey": {"type": "apiKey", "in": "header", "name": "x-service-api-key"}
+    }
+
+
+def operations():
+    return [
+        (path, method, operation)
+        for path, methods in document()["paths"].items()
+        for method, operation in methods.items()
+    ]
+
+
+def test_every_operation_needs_the_key_and_names_its_errors():
+    for path, method, operation in operations():
+        assert operation["security"] == [{"ApiKey": []}], (path, method)
+        assert {"401", "422"} <= set(operation["responses"]), (path, method)
+        if "{" in path:
+            assert "404" in operation["responses"], (path, method)
+        assert operation["summary"], (path, method)
+
+
+def test_operation_ids_are_ours_and_differ():
+    ids = [operation["operationId"] for *_, operation in operations()]
+
+    assert len(set(ids)) == len(ids)
+    assert not [each for each in ids if each[-1].isdigit()]
+
+
+def test_the_paths_of_users_are_the_contracts():
+    served = {
+        (method.upper(), path)
+        for path, method, _ in operations()
+        if path.startswith("/v2")
+    }
+
+    assert served == {
+        ("GET", "/v2/user"),
+        ("POST", "/v2/user"),
+        ("GET", "/v2/user/{user_id}"),
+        ("GET", "/v2/user/resolve/{client_user_id}"),
+        ("PATCH", "/v2/user/{user_id}"),
+        ("DELETE", "/v2/user/{user_id}"),
+        ("POST", "/v2/user/undo_delete"),
+        ("GET", "/v2/user/providers/{user_id}"),
+        ("DELETE", "/v2/user/{user_id}/{provider}"),
+        ("PATCH", "/v2/user/{user_id}/info"),
+        ("GET", "/v2/user/{user_id}/info/latest"),
+        ("GET", "/v2/providers"),
+    }
+
+
+USER = "/v2/user/{user_id}"
+
+
+@pytest.mark.django_db
+def test_answers_about_users_are_as_published(alice_api, alice_tenant):
+    bare = alice_api.post("/v2/user", {"client_user_id": "u-1"})
+    user = make_user(
+        tenant=alice_tenant,
+        client_user_id="u-2",
+        fallback_time_zone="Europe/Berlin",
+        fallback_birth_date=date(1990, 5, 17),
+        ingestion_start=date(2026, 1, 1),
+        ingestion_end=date(2026, 1, 2),
+    )
+    for provider in ("oura", "apple_health_kit"):
+        connect_source(user=user, actor=ACTOR, provider=provider)
+    path = f"/v2/user/{user.uuid}"
+
+    check_answer(bare, "post", "/v2/user")
+    check_answer(alice_api.get("/v2/user"), "get", "/v2/user")
+    check_answer(alice_api.get(path), "get", USER)
+    check_answer(
+        alice_api.get("/v2/user/resolve/u-2"),
+        "get",
+        "/v2/user/resolve/{client_user_id}",
+    )
+    check_answer(
+        alice_api.get(f"/v2/user/providers/{user.uuid}"),
+        "get",
+        "/v2/user/providers/{user_id}",
+    )
+    check_answer(alice_api.patch(path, {"client_user_id": "u-3"}), "patch", USER)
+    check_answer(
+        alice_api.delete(f"{path}/oura"), "delete", "/v2/user/{user_id}/{provider}"
+    )
+    check_answer(alice_api.delete(path), "delete", USER)
+    check_answer(
+        alice_api.post(
+            "/v2/user/undo_delete", query_params={"user_id": str(user.uuid)}
+        ),
+        "post",
+        "/v2/user/undo_delete",
+    )
+    check_answer(alice_api.get("/v2/providers"), "get", "/v2/providers")
+
+
+@pytest.mark.django_db
+def test_answers_about_demographics_are_as_published(alice_api, alice_tenant):
+    path = f"/v2/user/{make_user(tenant=alice_tenant).uuid}/info"
+    proxy = {
+        "first_name": "Marta",
+        "last_name": "Example",
+        "phone_number": "+15550100",
+        "address": info_body()["address"],
+    }
+
+    written = alice_api.patch(path, info_body(medical_proxy=proxy, race="asian"))
+
+    check_answer(written, "patch", "/v2/user/{user_id}/info")
+    check_answer(
+        alice_api.get(f"{path}/latest"), "get", "/v2/user/{user_id}/info/latest"
+    )
+
+
+@pytest.mark.django_db
+def test_refusals_are_as_published(alice_api, alice_tenant):
+    user = make_user(tenant=alice_tenant, client_user_id="u-1")
+    path = f"/v2/user/{user.uuid}"
+    taken = {"client_user_id": "u-1"}
+    other = make_user(tenant=alice_tenant)
+    nobody = f"/v2/user/{uuid4()}"
+
+    replies = [
+        (ApiClient().get("/v2/user"), 401, "get", "/v2/user"),
+        (alice_api.get("/v2/user?limit=501"), 422, "get", "/v2/user"),
+        (alice_api.post("/v2/user", taken), 400, "post", "/v2/user"),
+        (alice_api.post("/v2/user", b"{"), 422, "post", "/v2/user"),
+        (alice_api.get("/v2/user/7"), 422, "get", USER),
+        (alice_api.get(nobody), 404, "get", USER),
+        (alice_api.patch(f"/v2/user/{other.uuid}", taken), 400, "patch", USER),
+        (alice_api.delete(f"{path}/oura"), 404, "delete", f"{USER}/{{provider}}"),
+        (alice_api.get(f"{path}/info/latest"), 404, "get", f"{USER}/info/latest"),
+        (alice_api.patch(f"{path}/info", {}), 422, "patch", f"{USER}/info"),
+        (
+            alice_api.post("/v2/user/undo_delete"),
+            400,
+            "post",
+            "/v2/user/undo_delete",
+        ),
+    ]
+
+    for reply, status, method, published in replies:
+        assert reply.status_code == status
+        check_answer(reply, method, published)
+
+
+@pytest.mark.django_db
+def test_the_full_sandbox_is_refused_as_published(alice_api, alice_tenant):
+    for _ in range(SANDBOX_USER_LIMIT):
+        make_user(tenant=alice_tenant)
+
+    check_answer(
+        alice_api.post("/v2/user", {"client_user_id": "x"}), "post", "/v2/user"
+    )
+
+
+def test_the_check_notices_a_missing_and_an_unlisted_key():
+    class Reply:
+        status_code = 200
+
+        def __init__(self, body):
+            self.body = body
+
+        def json(self):
+            return self.body
+
+    check_answer(Reply({"success": True}), "delete", USER)
+    for body in ({}, {"success": True, "more": 1}, {"success": "yes"}):
+        with pytest.raises((AssertionError, ValidationError)):
+            check_answer(Reply(body), "delete", USER)

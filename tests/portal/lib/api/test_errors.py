@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import pytest
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from rest_framework import exceptions
+
+from portal.lib.api.errors import (
+    CONTRACT_TYPES,
+    TYPES,
+    FieldError,
+    RequestInvalid,
+    answer_error,
+)
+from portal.lib.errors import (
+    Conflict,
+    DomainError,
+    Invalid,
+    NotAllowed,
+    NotFound,
+    TooLarge,
+)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [
+        (DomainError("slot_gone", "The slot is gone."), 400, "slot_gone"),
+        (NotAllowed("parsing_off", "It is off."), 403, "parsing_off"),
+        (NotFound("not_found", "Not found."), 404, "not_found"),
+        (Conflict("in_flight", "Executing."), 409, "in_flight"),
+        (TooLarge("file_too_large", "Too large."), 413, "file_too_large"),
+        (exceptions.ParseError(), 400, "malformed_request"),
+        (exceptions.NotAuthenticated(), 401, "unauthenticated"),
+        (exceptions.AuthenticationFailed(), 401, "unauthenticated"),
+        (PermissionDenied(), 403, "not_allowed"),
+        (exceptions.PermissionDenied(), 403, "not_allowed"),
+        (Http404(), 404, "not_found"),
+        (exceptions.NotFound(), 404, "not_found"),
+        (exceptions.MethodNotAllowed("PUT"), 405, "method_not_allowed"),
+        (exceptions.UnsupportedMediaType("x"), 415, "unsupported_media_type"),
+        (exceptions.Throttled(wait=3.2), 429, "throttled"),
+    ],
+)
+def test_each_refusal_has_its_status_and_a_code(error, status, code):
+    reply = answer_error(error, {})
+
+    assert reply.status_code == status
+    assert set(reply.data) == {"detail", "code"}
+    assert isinstance(reply.data["detail"], str)
+    assert reply.data["code"] == code
+
+
+def test_a_domain_error_keeps_its_sentence():
+    reply = answer_error(DomainError("slot_gone", "The slot is gone."), {})
+
+    assert reply.data["detail"] == "The slot is gone."
+
+
+@pytest.mark.parametrize(("wait", "seconds"), [(3.2, "4"), (3, "3"), (None, "1")])
+def test_a_throttled_call_is_told_when_to_come_again(wait, seconds):
+    reply = answer_error(exceptions.Throttled(wait=wait), {})
+
+    assert reply["Retry-After"] == seconds
+
+
+def test_an_input_only_the_domain_can_judge_is_a_422_at_its_field():
+    at_field = answer_error(Invalid("too_early", "Too early.", "starts_on"), {})
+    at_body = answer_error(Invalid("too_early", "Too early."), {})
+
+    line = {"msg": "Too early.", "type": "value_error"}
+    assert at_field.status_code == 422
+    assert at_field.data == {"detail": [{"loc": ["body", "starts_on"], **line}]}
+    assert at_body.data == {"detail": [{"loc": ["body"], **line}]}
+
+
+def test_a_malformed_request_names_each_fault():
+    reply = answer_error(
+        RequestInvalid(
+            [
+                FieldError(("path", "user_id"), "Not a uuid.", "uuid_parsing"),
+                FieldError(("query", "limit"), "Too large.", "less_than_equal"),
+            ]
+        ),
+        {},
+    )
+
+    assert reply.status_code == 422
+    assert reply.data == {
+        "detail": [
+            {"loc": ["path", "user_id"], "msg": "Not a uuid.", "type": "uuid_parsing"},
+            {"loc": ["query", "limit"], "msg": "Too large.", "type": "less_than_equal"},
+        ]
+    }
+
+
+def test_a_validation_error_of_the_framework_is_a_422_too():
+    reply = answer_error(
+        exceptions.ValidationError({"name": ["wrong"], "items": {1: ["x"]}}), {}
+    )
+
+    assert [line["loc"] for line in reply.data["detail"]] == [
+        ["body", "name"],
+        ["body", "items", 1],
+    ]
+    assert {line["type"] for line in reply.data["detail"]} == {"value_error"}
+
+
+def test_a_fault_of_ours_is_not_answered_here():
+    assert answer_error(RuntimeError(), {}) is None
+
+
+def test_every_type_is_the_contracts():
+    assert set(TYPES.values()) <= CONTRACT_TYPES

@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+import re
+import uuid
+from datetime import UTC, datetime
+
+import pytest
+from django.test import override_settings
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from portal.lib.api.json import AlwaysJson, OrjsonParser, OrjsonRenderer
+from portal.lib.api.views import TenantAPIView, endpoint, json_response
+from portal.lib.errors import Conflict
+from portal.lib.tenancy import acting_for
+from tests.clients import ApiClient
+from tests.factories.accounts import make_api_key
+
+pytestmark = pytest.mark.django_db
+
+
+def setting():
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT coalesce(current_setting('assay.tenant', true), '')")
+        return cursor.fetchone()[0]
+
+
+class Echo(TenantAPIView):
+    def get(self, request, **parameters):
+        return Response(
+            {
+                "tenant": self.tenant.pk,
+                "setting": setting(),
+                "actor": self.actor.label,
+                "address": self.actor.address,
+                "given": parameters,
+            }
+        )
+
+    def post(self, request, **parameters):
+        return Response(request.data)
+
+    def patch(self, request, **parameters):
+        raise Conflict("busy", "Busy.")
+
+    def delete(self, request, **parameters):
+        raise RuntimeError("a secret")
+
+
+class Unkeyed(TenantAPIView):
+    authentication_classes = []
+
+    def get(self, request):
+        raise AssertionError("never reached")
+
+
+urlpatterns = [
+    endpoint("v2/echo", Echo, "echo"),
+    endpoint("v2/echo/<name>", Echo),
+    endpoint("v2/path/<path:name>", Echo),
+    endpoint("v2/unkeyed", Unkeyed),
+]
+handler404 = "portal.error_pages.not_found"
+handler500 = "portal.error_pages.fault"
+
+
+@pytest.fixture(autouse=True)
+def _own_urls():
+    with override_settings(ROOT_URLCONF=__name__):
+        yield
+
+
+def test_a_view_has_the_tenant_and_the_actor_of_the_key(alice_api, alice_tenant):
+    reply = alice_api.get("/v2/echo")
+
+    assert reply.json() == {
+        "tenant": alice_tenant.pk,
+        "setting": str(alice_tenant.pk),
+        "actor": "tests",
+        "address": "127.0.0.1",
+        "given": {},
+    }
+    assert setting() == ""
+
+
+def test_the_tenant_is_put_back_after_a_refusal_and_after_a_fault(
+    alice_api, charlie_tenant
+):
+    alice_api.raise_request_exception = False
+
+    with acting_for(charlie_tenant):
+        refusal = alice_api.patch("/v2/echo")
+        fault = alice_api.delete("/v2/echo")
+        after = setting()
+
+    assert (refusal.status_code, refusal.json()["code"]) == (409, "busy")
+    assert (fault.status_code, fault.json()["code"]) == (500, "fault")
+    assert b"secret" not in fault.content
+    assert after == str(charlie_tenant.pk)
+
+
+@pytest.mark.parametrize("path", ["/v2/echo", "/v2/unkeyed"])
+def test_nothing_runs_without_a_key(path):
+    reply = ApiClient().get(path)
+
+    assert reply.status_code == 401
+    assert reply.json()["code"] == "unauthenticated"
+
+
+@pytest.mark.parametrize(
+    ("path", "given"),
+    [
+        ("/v2/echo/a", {"name": "a"}),
+        ("/v2/echo/a/", {"name": "a"}),
+        ("/v2/echo/a%20b", {"name": "a b"}),
+        ("/v2/path/a/b", {"name": "a/b"}),
+        ("/v2/path/a/b/", {"name": "a/b/"}),
+        ("/v2/path/a%2Fb", {"name": "a/b"}),
+        ("/v2/path/a%0Ab", {"name": "a\nb"}),
+    ],
+)
+def test_a_path_gives_its_parameters_as_text(alice_api, path, given):
+    assert alice_api.get(path).json()["given"] == given
+
+
+@pytest.mark.parametrize("path", ["/v2/echo/a/b", "/v2/echo/a%00", "/v2/path/%00"])
+def test_a_path_that_fits_nothing_is_not_found_as_json(alice_api, path):
+    reply = alice_api.get(path)
+
+    assert reply.status_code == 404
+    assert reply.headers["Content-Type"] == "application/json"
+    assert reply.json()["code"] == "not_found"
+
+
+def test_both_forms_answer_without_a_redirect(alice_api):
+    for path in ("/v2/echo", "/v2/echo/"):
+        assert alice_api.post(path, {"a": 1}).json() == {"a": 1}
+
+
+@pytest.mark.parametrize("accept", ["application/pdf", "*/*", "text/html", "nonsense"])
+def test_whatever_is_accepted_the_answer_is_json(alice_api, accept):
+    reply = alice_api.get("/v2/echo", headers={"accept": accept})
+
+    assert reply.status_code == 200
+    assert reply.headers["Content-Type"] == "application/json"
+
+
+@pytest.mark.parametrize(
+    "content_type", ["application/json", "Application/JSON; charset=utf-8"]
+)
+def test_json_is_read_whatever_the_spelling_of_its_type(alice_api, content_type):
+    assert alice_api.post("/v2/echo", b'{"a":1}', content_type).json() == {"a": 1}
+
+
+def test_a_body_of_zero_length_is_an_empty_object(alice_api):
+    assert alice_api.post("/v2/echo", b"").json() == {}
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "multipart/form-data"])
+def test_another_body_is_415(alice_api, content_type):
+    reply = alice_api.post("/v2/echo", b"a=1", content_type)
+
+    assert (reply.status_code, reply.json()["code"]) == (415, "unsupported_media_type")
+
+
+def test_an_unserved_method_is_405(alice_api):
+    reply = alice_api.put("/v2/echo")
+
+    assert (reply.status_code, reply.json()["code"]) == (405, "method_not_allowed")
+
+
+def test_json_is_written_as_the_contract_says():
+    reply = json_response(
+        {
+            "at": datetime(2026, 3, 1, 12, 0, 0, 250000, tzinfo=UTC),
+            "id": uuid.UUID(int=7),
+            "none": None,
+        },
+        status=202,
+    )
+
+    assert reply.status_code == 202
+    assert reply.content == (
+        b'{"at":"2026-03-01T12:00:00.250000+00:00",'
+        b'"id":"00000000-0000-0000-0000-000000000007","none":null}'
+    )
+
+
+def test_no_data_is_an_empty_body():
+    assert OrjsonRenderer().render(None) == b""
+
+
+def test_negotiation_never_fails():
+    renderer = OrjsonRenderer()
+
+    chosen = AlwaysJson().select_renderer(None, [renderer])
+
+    assert chosen == (renderer, "application/json")
+    assert isinstance(OrjsonParser(), OrjsonParser)
+
+
+def test_patterns_take_no_slash_unless_asked():
+    plain = endpoint("a/<x>", APIView)
+    deep = endpoint("a/<path:x>", APIView)
+
+    assert re.search(str(plain.pattern), "a/b/c") is None
+    assert re.search(str(deep.pattern), "a/b/c")["x"] == "b/c"
+
+
+def test_the_view_runs_with_one_key_at_a_time(alice_api, charlie_tenant):
+    charlie = ApiClient(make_api_key(tenant=charlie_tenant))
+
+    first = alice_api.get("/v2/echo").json()["tenant"]
+    second = charlie.get("/v2/echo").json()["tenant"]
+
+    assert first != second
+    assert second == charlie_tenant.pk
