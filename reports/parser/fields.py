@@ -66,6 +66,7 @@ class Fields:
 
 
 def text_of(words: list[Word] | tuple[Word, ...]) -> str:
+    """The words as one text."""
     return " ".join(word.text for word in words)
 
 

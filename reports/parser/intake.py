@@ -51,7 +51,7 @@ class RefusedFile(Exception):
 
 @dataclass(frozen=True, slots=True)
 class OpenedFile:
-    """What a file proved to be: its kind by content, and its pages (1 for a picture)."""
+    """What a file proved to be: its kind by content; pages is 1 for a picture."""
 
     kind: FileKind
     pages: int
@@ -61,8 +61,8 @@ def inspect_file(path: Path, *, declared: str | None = None) -> OpenedFile:
     """Prove that a file is a readable PDF, JPEG or PNG, by opening it.
 
     declared: the media type the sender stated, which must agree with the content.
-    Raises: RefusedFile by empty_file, file_too_large (over 10 MB), unsupported_file_type,
-    file_type_mismatch, encrypted_file, unreadable_file, too_many_pixels.
+    Raises: RefusedFile by empty_file, file_too_large (over 10 MB), encrypted_file,
+    unsupported_file_type, file_type_mismatch, unreadable_file, too_many_pixels.
     Source: Contract 7.1.
     """
     size = path.stat().st_size
@@ -80,7 +80,7 @@ def inspect_file(path: Path, *, declared: str | None = None) -> OpenedFile:
 
 
 def file_kind(path: Path) -> FileKind:
-    """The kind a file's signature shows. Raises: RefusedFile by unsupported_file_type."""
+    """The kind that a signature shows. Raises: unsupported_file_type."""
     with path.open("rb") as file:
         head = file.read(_SIGNATURE_BYTES)
     guess = filetype.guess(head)

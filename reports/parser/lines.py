@@ -91,6 +91,7 @@ def read_lines(words: Iterable[Word], *, page: int) -> list[Line]:
 
 
 def make_line(words: Iterable[Word], *, page: int) -> Line:
+    """A line of these words, in whatever order they come."""
     ordered = tuple(sorted(words, key=lambda w: (w[1], w[3])))
     return Line(
         page=page,

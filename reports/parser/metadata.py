@@ -14,12 +14,44 @@ from .report import Metadata
 from .titles import fold, read_titles
 
 _LABELS: dict[str, str] = {
-    "name": r"(?:patient(?:'?s)?\s*name|name\s*of\s*patient|patient|full\s*name|name|pt\.?\s*name|client\s*name|paciente|nombre|patientin?|nom|nome|hasta\s*ad[ıi]|ad[ıi]?\s*soyad[ıi]?)",
-    "dob": r"(?:d\.?\s?o\.?\s?b\.?|date\s*of\s*birth|birth\s*date|dob/age|geburtsdatum|fecha\s*de\s*nacimiento|date\s*de\s*naissance|data\s*de\s*nascimento|data\s*di\s*nascita|do[ğg]um\s*tarihi|geb\.?(?:\s*am)?)",
-    "sex": r"(?:sex|gender|age\s*[/&,|-]\s*(?:sex|gender)|(?:sex|gender)\s*[/&,|-]\s*age|geschlecht|sexo|sexe|sesso|cinsiyet|y(?:ea)?rs?\s*/\s*sex|age\s*and\s*(?:sex|gender))",
-    "reported": r"(?:(?:date\s*(?:of\s*)?)?report(?:ed|ing)?(?:\s*(?:on|date|at|time|date\s*[&/]?\s*time|date/time))*|date\s*reported|released(?:\s*on)?|approved(?:\s*on)?|authori[sz]ed\s*(?:on|date)|befunddatum|fecha\s*(?:de\s*)?(?:informe|resultado|emisi[oó]n)|date\s*d['’e]?\s*(?:édition|edition|résultat)|rapor\s*tarihi|result\s*date|report\s*release\w*)",
-    "collected": r"(?:(?:sample|specimen|date|time)?\s*(?:of\s*)?(?:collect(?:ed|ion)|coll\.?|drawn)(?:\s*(?:on|date|at|time|date\s*[&/]?\s*time|date/time|dt))*|date\s*collected|entnahme(?:datum)?|fecha\s*(?:de\s*)?(?:toma|extracci[oó]n|muestra)|pr[ée]lev[ée](?:ment)?(?:\s*le)?|date\s*de\s*pr[ée]l[èe]vement|data\s*(?:da\s*)?coleta|numune\s*al[ıi]m\w*(?:\s*tarihi)?|abnahme(?:datum)?)",
-    "specimen": r"(?:specimen\s*(?:id|no\.?|number|#)|sample\s*(?:id|no\.?|number|#)|accession\s*(?:no\.?|number|id|#)?|lab\s*(?:id|no\.?|number|ref(?:erence)?\.?(?:\s*no\.?)?)|barcode(?:\s*no\.?)?|sin\s*no\.?|auftrags(?:nummer|nr\.?)|n[úu]mero\s*de\s*muestra|vial\s*id|laborat[oó]rio\s*n[oº])",
+    "name": (
+        r"(?:patient(?:'?s)?\s*name|name\s*of\s*patient|patient|full\s*name|name"
+        r"|pt\.?\s*name|client\s*name|paciente|nombre|patientin?|nom|nome"
+        r"|hasta\s*ad[ıi]|ad[ıi]?\s*soyad[ıi]?)"
+    ),
+    "dob": (
+        r"(?:d\.?\s?o\.?\s?b\.?|date\s*of\s*birth|birth\s*date|dob/age|geburtsdatum"
+        r"|fecha\s*de\s*nacimiento|date\s*de\s*naissance|data\s*de\s*nascimento"
+        r"|data\s*di\s*nascita|do[ğg]um\s*tarihi|geb\.?(?:\s*am)?)"
+    ),
+    "sex": (
+        r"(?:sex|gender|age\s*[/&,|-]\s*(?:sex|gender)|(?:sex"
+        r"|gender)\s*[/&,|-]\s*age|geschlecht|sexo|sexe|sesso|cinsiyet"
+        r"|y(?:ea)?rs?\s*/\s*sex|age\s*and\s*(?:sex|gender))"
+    ),
+    "reported": (
+        r"(?:(?:date\s*(?:of\s*)?)?report(?:ed|ing)?(?:\s*(?:on|date|at|time"
+        r"|date\s*[&/]?\s*time|date/time))*|date\s*reported|released(?:\s*on)?"
+        r"|approved(?:\s*on)?|authori[sz]ed\s*(?:on|date)|befunddatum"
+        r"|fecha\s*(?:de\s*)?(?:informe|resultado|emisi[oó]n)"
+        r"|date\s*d['’e]?\s*(?:édition|edition|résultat)|rapor\s*tarihi"
+        r"|result\s*date|report\s*release\w*)"
+    ),
+    "collected": (
+        r"(?:(?:sample|specimen|date|time)?\s*(?:of\s*)?(?:collect(?:ed|ion)|coll\.?"
+        r"|drawn)(?:\s*(?:on|date|at|time|date\s*[&/]?\s*time|date/time|dt))*"
+        r"|date\s*collected|entnahme(?:datum)?|fecha\s*(?:de\s*)?(?:toma"
+        r"|extracci[oó]n|muestra)|pr[ée]lev[ée](?:ment)?(?:\s*le)?"
+        r"|date\s*de\s*pr[ée]l[èe]vement|data\s*(?:da\s*)?coleta"
+        r"|numune\s*al[ıi]m\w*(?:\s*tarihi)?|abnahme(?:datum)?)"
+    ),
+    "specimen": (
+        r"(?:specimen\s*(?:id|no\.?|number|#)|sample\s*(?:id|no\.?|number|#)"
+        r"|accession\s*(?:no\.?|number|id|#)?|lab\s*(?:id|no\.?|number"
+        r"|ref(?:erence)?\.?(?:\s*no\.?)?)|barcode(?:\s*no\.?)?|sin\s*no\.?"
+        r"|auftrags(?:nummer|nr\.?)|n[úu]mero\s*de\s*muestra|vial\s*id"
+        r"|laborat[oó]rio\s*n[oº])"
+    ),
 }
 _LABEL = {
     key: re.compile(rf"(?i)^\W*{pattern}\s*(?:[:：#]|\.\s*:|-\s|$)")

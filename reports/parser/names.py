@@ -205,7 +205,9 @@ _EXPLANATION_TITLES = frozenset(
 )
 
 _METHOD = re.compile(
-    r"""(?ix) ^ [(\[*{\s]* (?: method(?:ology|e)?s?\b | tech(?:nique)?\b | metodo\b | instrument\b | (?:by|via)\s+\w+ | spectro\w* | photomet\w* | colou?rimet\w* | (?:\w+[\s,-]*){0,3}
+    r"""(?ix) ^ [(\[*{\s]* (?: method(?:ology|e)?s?\b | tech(?:nique)?\b | metodo\b | instrument\b | (?:by|via)\s+\w+
+    | spectro\w* | photomet\w* | colou?rimet\w*
+    | (?:\w+[\s,-]*){0,3}
     (?:hplc|clia|eclia|elisa|cmia|ria|ifcc|turbidimet\w*|nephelomet\w*|immuno\s?assay
     |immuno\w+|enzymatic|kinetic|god[\s/-]*pod|chod|gpo|uricase|urease|biuret|jaffe\w*
     |bcg
@@ -286,6 +288,7 @@ def heads_explanation(text: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def is_method(text: str) -> bool:
+    """Whether a text names how a test was done."""
     return bool(_METHOD.match(text))
 
 
@@ -300,6 +303,7 @@ def specimen_in(text: str) -> SampleType | None:
 
 
 def has_letters(text: str) -> bool:
+    """Whether any sign is a letter."""
     return any(sign.isalpha() for sign in text)
 
 

@@ -296,7 +296,7 @@ class _TextReader:
         known = self._bold_fonts.get(font)
         if known is not None and font is not None:
             return known
-        bold = pdfium_c.FPDFText_GetFontWeight(self._raw, index) >= 600
+        bold = bool(pdfium_c.FPDFText_GetFontWeight(self._raw, index) >= 600)
         flags = ctypes.c_int()
         length = pdfium_c.FPDFText_GetFontInfo(self._raw, index, None, 0, flags)
         if not bold and length > 0:
@@ -311,7 +311,7 @@ class _TextReader:
         if index < 0:
             return False
         generated = pdfium_c.FPDFText_IsGenerated(self._raw, index)
-        return generated == 0
+        return bool(generated == 0)
 
     def _word(self, text: str, start: int, end: int, look: _Look, quarter: int) -> Word:
         left, top, right, bottom, _ = self._box(start)

@@ -67,7 +67,8 @@ def parse_report(path: Path) -> ParsedReport:
 def read_report(pages: Sequence[Page]) -> ParsedReport:
     """Read pages of words, wherever the words come from.
 
-    Raises: UnreadableReport by processing_error, low_quality, not_english, invalid_input.
+    Raises: UnreadableReport by processing_error, low_quality, not_english and
+    invalid_input.
     """
     legible = [page for page in pages if page.legible]
     lines = [read_lines(page.words, page=page.number) for page in legible]

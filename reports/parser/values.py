@@ -171,6 +171,7 @@ def is_worded_value(text: str) -> bool:
 
 
 def is_value(text: str) -> bool:
+    """Whether the text is a result, in digits or in words."""
     return is_numeric_value(text) or is_worded_value(text)
 
 
@@ -180,6 +181,7 @@ def is_blank(text: str) -> bool:
 
 
 def is_flag(text: str) -> bool:
+    """Whether the text is a mark for a value out of range, and nothing else."""
     return bool(FLAG.fullmatch(text.strip()))
 
 

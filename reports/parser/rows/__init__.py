@@ -1,0 +1,8 @@
+"""Result rows found on the pages: which lines are results, and their parts."""
+
+from __future__ import annotations
+
+from .row import KnownName, Row
+from .walk import find_rows
+
+__all__ = ["KnownName", "Row", "find_rows"]

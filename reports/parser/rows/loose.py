@@ -1,0 +1,236 @@
+"""Rows on lines without column titles, by the form of what stands on them, and the
+columns that such rows imply.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from reports.parser.fields import (
+    is_unit,
+    text_of,
+    type_cells,
+)
+from reports.parser.lines import Cell, Line, part_cells
+from reports.parser.names import (
+    heads_explanation,
+    is_prose,
+    opens_explanation,
+)
+from reports.parser.pages import Word
+from reports.parser.ranges import (
+    announced_range,
+    looks_like_range,
+)
+from reports.parser.titles import Role, Title
+from reports.parser.values import is_flag, is_numeric_value
+
+from .row import (
+    Row,
+    Section,
+    with_range,
+)
+from .wording import (
+    clean_name,
+    is_heading,
+    may_name_a_test,
+    may_start_value,
+    reads_on,
+)
+
+
+class LooseReader:
+    """Reads lines of a page without column titles, by the form of their cells."""
+
+    def __init__(self, section: Section) -> None:
+        self._section = section
+        self.rows: list[Row] = []
+
+    def read(self, lines: Sequence[Line]) -> None:
+        candidates: list[tuple[Line, Row | None]] = []
+        above: Line | None = None
+        for line in lines:
+            row = self._candidate(line)
+            if row is None:
+                row = self._card(line, above)
+            candidates.append((line, row))
+            above = line
+        edges = [
+            (row.fields.value_words[0].x0, row.fields.value_words[-1].x1)
+            for _, row in candidates
+            if row is not None
+        ]
+        explaining = False
+        for line, row in candidates:
+            if row is None:
+                if self._take_range_below(line):
+                    continue
+                if opens_explanation(line.text) or heads_explanation(line.text):
+                    explaining = True
+                elif is_heading(line):
+                    self._section.open(line.text)
+                    explaining = False
+                continue
+            known = self._section.knows(row.test_name, row.fields)
+            score = self._score(row, edges, known=known)
+            if opens_explanation(line.text) and not known:
+                explaining = True
+                continue
+            if score >= (7.0 if explaining else 5.0):
+                row.score = score
+                row.panel = self._section.panel
+                row.specimen = self._section.specimen
+                self.rows.append(row)
+
+    def _take_range_below(self, line: Line) -> bool:
+        """'Reference range: 70 - 99' on its own line, for the row above it."""
+        last = self.rows[-1] if self.rows else None
+        text = announced_range(line.text)
+        if text is None or last is None or last.page != line.page:
+            return False
+        near = line.middle - last.line.middle < 3 * last.line.size
+        if last.fields.range or not near or not looks_like_range(text):
+            return False
+        last.fields = with_range(last.fields, text, list(line.words))
+        return True
+
+    def _card(self, line: Line, above: Line | None) -> Row | None:
+        """A value with its unit under a name that has a line of its own."""
+        if above is None or line.middle - above.middle > 2.6 * above.size:
+            return None
+        name = clean_name(above.cells[0].text)
+        if not may_name_a_test(name) or len(above.cells[0].words) > 8:
+            return None
+        cells = hold_together(part_cells(line.words, gap=line.tight))
+        fields = type_cells(cells)
+        if fields is None or not (fields.units or fields.range):
+            return None
+        if not is_numeric_value(fields.value):
+            return None
+        row = Row(line.page, list(above.cells[0].words), fields, line, titled=False)
+        return row if self._section.knows(name, fields) else None
+
+    def _candidate(self, line: Line) -> Row | None:
+        if len(line.words) < 2 or len(line.words) > 26:
+            return None
+        if is_prose(line.text) and (len(line.cells) == 1 or len(line.words) > 16):
+            return None
+        words = list(line.words)
+        while words and is_flag(words[0].text):
+            words = words[1:]
+        best: tuple[float, Row] | None = None
+        tight = line.tight
+        for n in range(1, len(words)):
+            if not may_start_value(words[n].text):
+                continue
+            name = clean_name(text_of(words[:n]))
+            if name[-1:] in "<>≤≥=":
+                continue
+            if not may_name_a_test(name):
+                continue
+            cells = hold_together(part_cells(words[n:], gap=tight))
+            fields = type_cells(cells)
+            if fields is None:
+                continue
+            gap = (words[n].x0 - words[n - 1].x1) / max(words[n].size, 1)
+            worth = min(gap, 4.0) + 3 * bool(fields.units) + 3 * bool(fields.range)
+            if best is None or worth > best[0]:
+                row = Row(line.page, words[:n], fields, line, titled=False)
+                best = (worth, row)
+        return best[1] if best else None
+
+    def _score(
+        self, row: Row, edges: Iterable[tuple[float, float]], *, known: bool
+    ) -> float:
+        fields = row.fields
+        score = 2.0 if is_numeric_value(fields.value) else 1.5
+        if fields.units and is_unit(fields.units):
+            score += 2
+        if fields.range:
+            score += 2
+        if known:
+            score += 2
+        elif reads_on(row.test_name):
+            score -= 3
+        x0, x1 = fields.value_words[0].x0, fields.value_words[-1].x1
+        aligned = sum(1 for a, b in edges if abs(x0 - a) < 2 or abs(x1 - b) < 2)
+        return score + (1 if aligned > 1 else 0)
+
+
+def hold_together(cells: Sequence[Cell]) -> list[list[Word]]:
+    """Cells with a comparator, a dash or an open bracket joined to what follows."""
+    held: list[list[Word]] = []
+    for cell in cells:
+        if (held and re.search(r"[<>≤≥=(\[–-]$", held[-1][-1].text)) or (
+            held and re.match(r"[–-]$|[-–]\s*\d|[)\]]$", cell.words[0].text)
+        ):
+            held[-1].extend(cell.words)
+        else:
+            held.append(list(cell.words))
+    return held
+
+
+def implied_titles(rows: Sequence[Row]) -> tuple[Title, ...]:
+    """Columns that rows without titles stand in; empty where they share none."""
+    if len(rows) < 4:
+        return ()
+    named = Title(Role.NAME, "", min(r.name[0].x0 for r in rows), 0.0)
+    titles = [Title(Role.NAME, "", named.x0, named.x0 + 10)]
+    end = named.x0 + 10
+    for role, several in (
+        (Role.VALUE, [r.fields.value_words for r in rows]),
+        (Role.UNIT, [r.fields.units_words for r in rows]),
+        (Role.RANGE, [r.fields.range_words for r in rows]),
+    ):
+        apart = [
+            words
+            for words, row in zip(several, rows, strict=True)
+            if words and (role is Role.VALUE or words != row.fields.value_words)
+        ]
+        if len(apart) < 0.4 * len(rows):
+            if role is Role.VALUE:
+                return ()
+            continue
+        x0 = min(words[0].x0 for words in apart)
+        x1 = max(words[0].x1 for words in apart)
+        if x0 < end - 1 or x1 - x0 > 110:
+            return ()
+        titles.append(Title(role, "", x0, x1))
+        end = x1
+    return tuple(titles)
+
+
+def merge_readings(loose: Sequence[Row], table: Sequence[Row]) -> list[Row]:
+    """Rows by their form, completed by what only their columns tell.
+
+    The columns may add a row in words, more of a name, or more lines of a range.
+    """
+    by_word = {word: row for row in loose for word in row.line.words}
+    left = {id(row): row for row in loose}
+    merged: list[Row] = []
+    for row in table:
+        words = (*row.fields.value_words, *row.name)
+        own = next((by_word[word] for word in words if word in by_word), None)
+        if own is None:
+            if row.score >= 5:
+                row.titled = False
+                merged.append(row)
+            continue
+        if left.pop(id(own), None) is None:
+            continue
+        if row.test_name.startswith(own.test_name):
+            own.name_text, own.name = row.test_name, row.name
+        longer = row.fields.range or ""
+        below = any(w.top > own.line.bottom - 2 for w in row.fields.range_words)
+        if below and longer.startswith(own.fields.range or longer):
+            own.fields = with_range(
+                replace(own.fields, range_words=()),
+                longer,
+                list(row.fields.range_words),
+            )
+        own.panel, own.specimen = row.panel or own.panel, row.specimen or own.specimen
+        merged.append(own)
+    merged.extend(left.values())
+    return sorted(merged, key=lambda row: (row.page, row.line.top, row.name[0].x0))

@@ -1,0 +1,103 @@
+"""The fields of a row whose columns are known, mending what stands one column off."""
+
+from __future__ import annotations
+
+import re
+
+from reports.parser.fields import (
+    Fields,
+    is_unit,
+    second_value,
+    split_range_flag,
+    split_value,
+    text_of,
+    unit_in_range,
+)
+from reports.parser.ranges import is_plain_range, looks_like_range, without_label
+from reports.parser.titles import Role
+from reports.parser.values import (
+    is_blank,
+    is_flag,
+    is_value,
+)
+
+from .row import Parts
+
+
+def read_fields(parts: Parts, *, has_limits: bool) -> Fields:
+    """The fields of a row from the words in its columns.
+
+    has_limits: whether the range is printed as two columns, low and high.
+    """
+    words = parts[Role.VALUE]
+    if len(words) > 1 and not words[0].text.strip(":=-."):
+        words = words[1:]
+    printed_value = text_of(words).lstrip(":= ")
+    if twice := second_value(printed_value):
+        printed_value = twice[0]
+    value, units, flag, spread = split_value(printed_value)
+    value_words = tuple(words)
+    if not is_value(value) and not is_blank(value) and len(words) > 1:
+        # A flag or another column's text may stand beside the value.
+        for n in range(len(words) - 1, 0, -1):
+            head, rest = text_of(words[:n]), text_of(words[n:])
+            if is_value(head) and (is_flag(rest) or is_unit(rest)):
+                value, value_words = head, tuple(words[:n])
+                if is_flag(rest):
+                    flag = rest
+                else:
+                    units = rest
+                break
+    if units or spread:
+        value_words = tuple(words[:1])
+    unit_words = tuple(parts.get(Role.UNIT, ()))
+    printed_unit = text_of(unit_words)
+    range_words = tuple(parts.get(Role.RANGE, ()))
+    printed_range = text_of(range_words)
+    if has_limits and not printed_range:
+        ends = [text_of(parts.get(role, [])) for role in (Role.LOW, Role.HIGH)]
+        range_words = (*parts.get(Role.LOW, ()), *parts.get(Role.HIGH, ()))
+        printed_range = " - ".join(filter(None, ends))
+    printed_unit = re.sub(r"^[-–—]\s+", "", printed_unit)
+    if printed_unit and is_blank(printed_unit):
+        printed_unit, unit_words = "", ()
+    if not printed_range and printed_unit and is_plain_range(printed_unit):
+        printed_range, range_words = printed_unit, unit_words
+        printed_unit, unit_words = "", ()
+    printed_range = without_label(printed_range)
+    if printed_unit and units and re.match(r"[(\[]\s*\d", printed_unit):
+        printed_unit = ""
+    if printed_unit:
+        units = printed_unit
+    elif units:
+        unit_words = tuple(words[1:])
+    if printed_range:
+        printed_range, after = split_range_flag(printed_range)
+        flag = flag or after
+    if not printed_range and spread:
+        printed_range, range_words = spread, tuple(words[1:])
+    flag_text = text_of(parts.get(Role.FLAG, []))
+    if flag is None and flag_text and is_flag(flag_text):
+        flag = flag_text.strip("()[] ")
+    bare = printed_range and not units and not looks_like_range(printed_range)
+    if bare and is_unit(printed_range):
+        units, unit_words = printed_range, range_words
+        printed_range, range_words = "", ()
+    if not units and printed_range and is_value(value):
+        head, _, rest = printed_range.partition(" ")
+        inside = unit_in_range(printed_range)
+        if inside:
+            units, unit_words = inside, range_words
+        elif is_unit(head) and looks_like_range(rest):
+            units, unit_words = head, range_words[:1]
+            printed_range, range_words = rest, range_words[1:]
+    return Fields(
+        value=value,
+        units=units or None,
+        range=printed_range if printed_range.strip("-–—._ ") else None,
+        flag=flag,
+        method=text_of(parts.get(Role.METHOD, [])) or None,
+        value_words=value_words,
+        units_words=unit_words if units else (),
+        range_words=range_words,
+    )

@@ -1,0 +1,98 @@
+"""A row while it is put together, and the section of the report it stands in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from reports.parser.fields import (
+    Fields,
+    text_of,
+)
+from reports.parser.lines import Line
+from reports.parser.names import (
+    specimen_in,
+)
+from reports.parser.pages import Word
+from reports.parser.report import SampleType
+from reports.parser.titles import Role
+
+from .wording import (
+    clean_name,
+)
+
+Parts = dict[Role, list[Word]]
+
+# How the parser asks whether a name is that of a known test.
+KnownName = Callable[[str, "str | None", str, "str | None", "SampleType | None"], bool]
+
+_SPECIMEN_LINE = re.compile(
+    r"(?i)\W*(?:primary\s+)?(?:sample|specimen)(?:\s+type)?\s*:"
+)
+
+
+@dataclass(slots=True)
+class Row:
+    """One result while it is being put together; texts as printed."""
+
+    page: int
+    name: list[Word]
+    fields: Fields
+    line: Line
+    panel: str | None = None
+    specimen: SampleType | None = None
+    titled: bool = True
+    score: float = 0.0
+    name_text: str = ""
+    columns: Parts = field(default_factory=dict)
+
+    @property
+    def test_name(self) -> str:
+        return self.name_text or clean_name(text_of(self.name))
+
+
+@dataclass(slots=True)
+class Section:
+    """Where in the report the reader stands: its heading, and how to ask for a name."""
+
+    is_known: KnownName
+    panel: str | None = None
+    specimen: SampleType | None = None
+
+    def open(self, text: str) -> None:
+        """Enter the section of a heading; a line on the specimen keeps the panel."""
+        self.specimen = specimen_in(text)
+        if not _SPECIMEN_LINE.match(text):
+            self.panel = clean_name(text)
+
+    @property
+    def is_morphology(self) -> bool:
+        """Whether the section describes a smear: there words are no results."""
+        return bool(re.search(r"(?i)smear|morpholog", self.panel or ""))
+
+    def knows(self, name: str, fields: Fields) -> bool:
+        """Whether a name is that of a known test, in this section."""
+        return self.is_known(
+            name, fields.units, fields.value, self.panel, self.specimen
+        )
+
+
+def with_flag(fields: Fields, flag: str) -> Fields:
+    """The fields with a flag."""
+    return replace(fields, flag=flag)
+
+
+def with_value(fields: Fields, value: str, words: tuple[Word, ...]) -> Fields:
+    """The fields with another value text, and the words added for it."""
+    return replace(fields, value=value, value_words=(*fields.value_words, *words))
+
+
+def with_range(fields: Fields, text: str, words: list[Word]) -> Fields:
+    """The fields with another range text, and the words added for it."""
+    return replace(fields, range=text, range_words=(*fields.range_words, *words))
+
+
+def with_units(fields: Fields, text: str, words: list[Word]) -> Fields:
+    """The fields with another unit text, and the words added for it."""
+    return replace(fields, units=text, units_words=(*fields.units_words, *words))

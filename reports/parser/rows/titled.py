@@ -1,0 +1,487 @@
+"""Rows of a table whose columns are known.
+
+A line counts as a row by evidence from several sides; explanation tables between the
+rows, prose and headings are told from them here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reports.parser.columns import Strip, cut_line
+from reports.parser.fields import (
+    Fields,
+    is_unit,
+    second_value,
+    text_of,
+)
+from reports.parser.lines import Line
+from reports.parser.names import (
+    heads_explanation,
+    is_method,
+    is_prose,
+    opens_explanation,
+    specimen_in,
+)
+from reports.parser.pages import Word
+from reports.parser.ranges import (
+    announced_range,
+    looks_like_range,
+)
+from reports.parser.titles import Role
+from reports.parser.values import (
+    is_blank,
+    is_numeric_value,
+    is_value,
+    is_worded_value,
+)
+
+from .centred import gather_centred, is_centred
+from .reading import read_fields
+from .row import (
+    Parts,
+    Row,
+    Section,
+    with_flag,
+    with_range,
+    with_units,
+    with_value,
+)
+from .wording import (
+    clean_name,
+    is_cut_off,
+    is_exact,
+    is_heading,
+    is_part_of_name,
+    may_name_a_test,
+    reads_on,
+    split_name_flag,
+    split_name_unit,
+    without_raised,
+)
+
+
+class TableReader:
+    """Reads the lines under one table's titles."""
+
+    def __init__(self, section: Section, strip: Strip, *, carried: bool) -> None:
+        self._section = section
+        self._strip = strip
+        self._carried = carried
+        self.rows: list[Row] = []
+        self._pending: list[tuple[Line, list[Word]]] = []
+        self._explaining = False
+        self._value_edges = [
+            (column.title_x0, column.title_x1)
+            for column in strip.columns
+            if column.role is Role.VALUE
+        ]
+        self._name_edges = [
+            column.title_x0 for column in strip.columns if column.role is Role.NAME
+        ]
+        self._sizes: list[float] = []
+        self._bracketed: list[tuple[Row, str, list[Word]]] = []
+        self._announced: Line | None = None
+
+    def read(self, lines: Sequence[Line]) -> None:
+        cut = [(line, self._cut(line)) for line in lines]
+        if is_centred(cut):
+            cut = gather_centred(cut)
+        cut = self._name_unknown_columns(cut)
+        for line, parts in cut:
+            self._read_line(line, parts)
+        self._drop_bracketed_methods()
+
+    def _drop_bracketed_methods(self) -> None:
+        """Brackets under one name are part of it; under many names they are methods."""
+        if len(self._bracketed) < max(2, 0.25 * len(self.rows)):
+            return
+        for row, name, words in self._bracketed:
+            row.name_text, row.name = name, words
+
+    def _name_unknown_columns(
+        self, cut: list[tuple[Line, Parts]]
+    ) -> list[tuple[Line, Parts]]:
+        """Tell by its texts that a column with an unknown title holds ranges or units."""
+        for role, judge in (
+            (Role.RANGE, _is_written_range),
+            (Role.UNIT, _is_written_unit),
+        ):
+            if self._strip.has(role):
+                continue
+            for other in (Role.OTHER, Role.FLAG, Role.SPECIMEN):
+                texts = [text_of(parts[other]) for _, parts in cut if other in parts]
+                alike = sum(1 for text in texts if judge(text))
+                if alike >= 2 and alike >= 0.4 * len(texts):
+                    cut = [
+                        (line, {role if r is other else r: w for r, w in parts.items()})
+                        for line, parts in cut
+                    ]
+                    break
+        return cut
+
+    def _read_line(self, line: Line, parts: Parts) -> None:
+        if self._read_announced(line):
+            return
+        if opens_explanation(line.text) and not _is_sure(parts):
+            self._explaining = True
+            self._pending.clear()
+            return
+        if self._is_spread_text(line):
+            self._pending.clear()
+            if is_prose(line.text):
+                self._explaining = True
+            return
+        if parts.get(Role.VALUE):
+            if self._read_row(line, parts):
+                return
+            self._pending.clear()
+            return
+        self._read_rest(line, parts)
+
+    def _read_announced(self, line: Line) -> bool:
+        """'Reference range: 70 - 99' below a row that has no range yet."""
+        last = self.rows[-1] if self.rows else None
+        text = announced_range(line.text)
+        if text is None and self._announced is not None:
+            near = line.middle - self._announced.middle < 1.9 * line.size
+            if near and last is not None and looks_like_range(line.text):
+                both = " ".join(filter(None, (last.fields.range, line.text)))
+                last.fields = with_range(last.fields, both, list(line.words))
+                self._announced = line
+                return True
+            self._announced = None
+        if text is None or last is None or last.fields.range or self._explaining:
+            return False
+        if not text and line.middle - last.line.middle < 3 * line.size:
+            self._announced = line
+            return True
+        if last.page != line.page or line.middle - last.line.middle > 3 * line.size:
+            return False
+        if not looks_like_range(text) or len(text) > 60:
+            return False
+        last.fields = with_range(last.fields, text, list(line.words))
+        return True
+
+    def _cut(self, line: Line) -> Parts:
+        parts: Parts = {}
+        for column, words in zip(
+            self._strip.columns, cut_line(line, self._strip), strict=True
+        ):
+            if not words:
+                continue
+            if column.role is Role.VALUE and Role.VALUE in parts:
+                if is_blank(text_of(parts[Role.VALUE])):
+                    parts[Role.VALUE] = words
+                continue
+            if column.role in parts and column.role is not Role.RANGE:
+                continue
+            if column.role in parts and self._strip.repeats(column):
+                continue
+            parts.setdefault(column.role, []).extend(words)
+        return parts
+
+    def _is_spread_text(self, line: Line) -> bool:
+        """A sentence written across the columns."""
+        for cell in line.cells:
+            if len(cell.words) < 6:
+                continue
+            crossed = sum(
+                1
+                for column in self._strip.columns[1:]
+                if cell.x0 < column.left - 1 and cell.x1 > column.left + 1
+            )
+            if crossed >= 2 or (crossed and is_prose(cell.text)):
+                return True
+        return False
+
+    def _read_row(self, line: Line, parts: Parts) -> bool:
+        fields = read_fields(parts, has_limits=self._strip.has(Role.LOW))
+        name_words = parts.get(Role.NAME, [])
+        if not name_words:
+            return self._read_nameless(line, fields, text_of(parts[Role.VALUE]))
+        name_words, flag = split_name_flag(without_raised(name_words))
+        row = Row(line.page, name_words, fields, line, columns=parts)
+        if flag and fields.flag is None:
+            row.fields = with_flag(fields, flag)
+        self._part_name_unit(row)
+        if not self._judge(row):
+            return False
+        if self.rows and self.rows[-1].line is line:
+            self._add_second(self.rows[-1], parts[Role.VALUE])
+        return True
+
+    def _part_name_unit(self, row: Row) -> None:
+        """Take the unit from behind the name where no other is printed."""
+        if row.fields.units:
+            return
+        name, unit = split_name_unit(row.test_name)
+        if unit:
+            row.name_text = name
+            row.fields = with_units(row.fields, unit, row.name[-1:])
+
+    def _add_second(self, row: Row, words: list[Word]) -> None:
+        """The same result again in another unit, printed behind the first."""
+        twice = second_value(text_of(words))
+        if twice is None:
+            return
+        _, value, unit = twice
+        fields = Fields(
+            value=value,
+            units=unit,
+            value_words=tuple(words[-2:]),
+            units_words=tuple(words[-1:]),
+        )
+        again = Row(row.page, row.name, fields, row.line, row.panel, row.specimen)
+        again.name_text, again.score = row.test_name, row.score
+        self.rows.append(again)
+
+    def _read_nameless(self, line: Line, fields: Fields, text: str) -> bool:
+        """A value beside a name printed over two lines, or more of the last value."""
+        if self._pending:
+            above, words = self._pending[-1]
+            if line.middle - above.middle < 1.6 * line.size and len(words) < 9:
+                row = Row(line.page, list(words), fields, line)
+                self._pending.pop()
+                return self._judge(row)
+        if self.rows and not self.rows[-1].fields.range and looks_like_range(text):
+            last = self.rows[-1]
+            if line.middle - last.line.middle < 2.4 * line.size:
+                words = fields.value_words
+                last.fields = with_range(last.fields, text, list(words))
+                return True
+        if self.rows and is_worded_value(fields.value):
+            last = self.rows[-1]
+            joined = f"{last.fields.value} {fields.value}"
+            near = line.middle - last.line.middle < 1.5 * line.size
+            if near and not is_numeric_value(last.fields.value) and is_value(joined):
+                last.fields = with_value(last.fields, joined, fields.value_words)
+                return True
+        return False
+
+    def _judge(self, row: Row) -> bool:
+        """Take the row if enough speaks for it."""
+        name = row.test_name
+        if not may_name_a_test(name):
+            return False
+        fields = row.fields
+        if is_blank(fields.value):
+            self._pending.clear()
+            return True
+        score = self._score(row)
+        needed = 6.0 if self._explaining or (self._carried and not self.rows) else 3.5
+        if score < needed:
+            wrapped = self._with_pending(row)
+            if wrapped is None or self._score(wrapped) < needed:
+                return False
+            row = wrapped
+        else:
+            row = self._with_pending(row) or row
+        row.score = self._score(row)
+        row.panel = self._section.panel
+        row.specimen = self._section.specimen
+        if row.columns.get(Role.SPECIMEN):
+            row.specimen = specimen_in(text_of(row.columns[Role.SPECIMEN]))
+        self._explaining = False
+        self._pending.clear()
+        self.rows.append(row)
+        words = fields.value_words
+        self._value_edges.append((words[0].x0, words[-1].x1))
+        self._name_edges.append(row.name[0].x0)
+        self._sizes.append(row.line.size)
+        return True
+
+    def _score(self, row: Row) -> float:
+        fields = row.fields
+        score = 0.0
+        if is_numeric_value(fields.value):
+            score += 2
+        elif is_worded_value(fields.value):
+            score += 1.5
+        elif len(fields.value.split()) > 8:
+            return 0
+        if fields.units and is_unit(fields.units):
+            score += 2
+        if fields.range and looks_like_range(fields.range):
+            score += 2
+        elif fields.range:
+            score += 1
+        if self._is_aligned(row):
+            score += 1
+        if not is_numeric_value(fields.value) and self._section.is_morphology:
+            return 0
+        if any(abs(row.name[0].x0 - x) < 2 for x in self._name_edges[-12:]):
+            score += 1
+        if ":" in row.test_name or "=" in row.test_name:
+            score -= 2
+        if not is_exact(fields.value):
+            score -= 2 if self._explaining else 0
+            score -= 1 if not self._is_aligned(row) else 0
+        if fields.units and not is_unit(fields.units):
+            score -= 1
+        if score >= 1 and self._section.knows(row.test_name, fields):
+            score += 2.5
+        if reads_on(row.test_name):
+            score -= 3
+        if self._sizes and abs(row.line.size - self._sizes[0]) > 1.2:
+            score -= 1
+        return score
+
+    def _is_aligned(self, row: Row) -> bool:
+        if not self._value_edges or not row.fields.value_words:
+            return False
+        words = row.fields.value_words
+        x0, x1 = words[0].x0, words[-1].x1
+        return any(
+            abs(x0 - a) < 2 or abs(x1 - b) < 2 or abs((x0 + x1) - (a + b)) < 4
+            for a, b in self._value_edges[-12:]
+        )
+
+    def _with_pending(self, row: Row) -> Row | None:
+        """The row with the start of its name taken from the line above, if it wraps."""
+        if not self._pending:
+            return None
+        above, words = self._pending[-1]
+        if row.line.middle - above.middle > 1.75 * row.line.size:
+            return None
+        first, second = text_of(words), text_of(row.name)
+        if abs(above.size - row.line.size) > 0.6:
+            return None
+        flows = is_cut_off(first)
+        if not flows and not self._section.knows(row.test_name, row.fields):
+            whole = clean_name(f"{first} {second}")
+            flows = second[:1].islower() or self._section.knows(whole, row.fields)
+        if not flows:
+            return None
+        joined = Row(
+            row.page, [*words, *row.name], row.fields, row.line, columns=row.columns
+        )
+        joined.name_text = _join_wrapped(clean_name(first), clean_name(second))
+        return joined
+
+    def _read_rest(self, line: Line, parts: Parts) -> None:
+        """A line without a value: more of a name, a range or a unit, or a heading."""
+        name_words = parts.get(Role.NAME, [])
+        others: set[Role] = set(parts) - {Role.NAME}
+        last = self.rows[-1] if self.rows else None
+        near = (
+            last is not None
+            and not self._explaining
+            and last.page == line.page
+            and line.middle - _bottom_of(last).middle < 1.9 * line.size
+        )
+        if near and last is not None:
+            continued = self._continue_row(last, line, parts, name_words, others)
+            if continued:
+                return
+        if name_words and not others:
+            text = text_of(name_words)
+            if is_method(text) and last is not None:
+                return
+            if is_heading(line):
+                self._note_heading(line)
+            self._pending.append((line, name_words))
+            return
+        if heads_explanation(line.text) and len(line.cells) > 1:
+            self._explaining = True
+        self._pending.clear()
+
+    def _note_heading(self, line: Line) -> None:
+        text = line.text
+        upper = text.upper() == text
+        bold = all(word.bold for word in line.words)
+        if upper or bold or specimen_in(text) is not None or len(line.words) <= 4:
+            self._section.open(text)
+            if (
+                (upper or bold) and line.x0 <= min(self._name_edges) + 2
+            ) or specimen_in(text) is not None:
+                self._explaining = False
+
+    def _continue_row(
+        self,
+        last: Row,
+        line: Line,
+        parts: Parts,
+        name_words: list[Word],
+        others: set[Role],
+    ) -> bool:
+        took = False
+        if Role.RANGE in parts and not (others - {Role.RANGE, Role.UNIT, Role.METHOD}):
+            if name_words and not is_cut_off(last.test_name):
+                return False
+            words = parts[Role.RANGE]
+            if last.fields.range or not last.fields.range_words:
+                text = " ".join(filter(None, (last.fields.range, text_of(words))))
+                last.fields = with_range(last.fields, text, words)
+                took = True
+        if Role.UNIT in parts and not (others - {Role.RANGE, Role.UNIT, Role.METHOD}):
+            words = parts[Role.UNIT]
+            unit = last.fields.units or ""
+            glued, spaced = f"{unit}{text_of(words)}", f"{unit} {text_of(words)}"
+            text = glued if is_unit(glued) else spaced
+            if unit and len(words) == 1 and is_unit(text.strip()):
+                last.fields = with_units(last.fields, text.strip(), words)
+                took = True
+        if name_words and (took or not others or others == {Role.METHOD}):
+            text = text_of(name_words)
+            wrapped = self._is_wrapped_name(last, line, name_words)
+            bracketed = text.startswith("(") and text.count("(") == text.count(")")
+            if bracketed and (wrapped or is_method(text)):
+                self._bracketed.append((last, last.test_name, last.name))
+            if wrapped:
+                last.name_text = _join_wrapped(
+                    last.test_name, clean_name(text_of(name_words))
+                )
+                last.name = [*last.name, *name_words]
+                took = True
+        if took:
+            last.line = _stretch(last.line, line)
+        return took
+
+    def _is_wrapped_name(self, last: Row, line: Line, words: list[Word]) -> bool:
+        text = text_of(words)
+        if abs(last.line.size - line.size) > 0.6 or is_method(text):
+            return False
+        if opens_explanation(text) or is_prose(text) or len(words) > 6:
+            return False
+        if words[0].bold != last.name[0].bold:
+            return False
+        if words[0].x0 < last.name[0].x0 - 2:
+            return False
+        before = last.test_name
+        if is_cut_off(before):
+            return True
+        if text[:1].islower() or text.startswith(("(", "-", "/", "&")):
+            return True
+        if is_part_of_name(text) and line.middle - last.line.middle < 1.5 * line.size:
+            return True
+        known_before = self._section.knows(before, last.fields)
+        whole = f"{before} {clean_name(text)}"
+        return not known_before and self._section.knows(whole, last.fields)
+
+
+def _is_sure(parts: Parts) -> bool:
+    """A line with a value and a range is a row, whatever its first words."""
+    value = text_of(parts.get(Role.VALUE, []))
+    return bool(value) and is_value(value) and Role.RANGE in parts
+
+
+def _is_written_range(text: str) -> bool:
+    return any(sign.isdigit() for sign in text) and looks_like_range(text)
+
+
+def _is_written_unit(text: str) -> bool:
+    return ("/" in text or "%" in text) and is_unit(text)
+
+
+def _bottom_of(row: Row) -> Line:
+    return row.line
+
+
+def _stretch(line: Line, below: Line) -> Line:
+    """The line moved down to where its row ends, so that the next one is near."""
+    return Line(line.page, line.words, line.cells, below.top, below.bottom, line.size)
+
+
+def _join_wrapped(first: str, second: str) -> str:
+    return f"{first} {second}"

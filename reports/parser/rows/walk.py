@@ -1,0 +1,153 @@
+"""The walk over the pages: where tables begin, and what one page hands to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from reports.parser.columns import Strip, lay_strips
+from reports.parser.lines import Line, clip_lines
+from reports.parser.pages import Page
+from reports.parser.titles import Role, Title, is_name_title, read_titles
+
+from .loose import LooseReader, implied_titles, merge_readings
+from .row import (
+    KnownName,
+    Row,
+    Section,
+)
+from .titled import TableReader
+from .wording import (
+    is_heading,
+)
+
+
+def find_rows(
+    pages: Sequence[Page], lines: Sequence[Sequence[Line]], *, is_known: KnownName
+) -> list[Row]:
+    """All result rows in reading order; `lines` are those of each page."""
+    walker = _Walker(is_known)
+    for page, page_lines in zip(pages, lines, strict=True):
+        walker.walk_page(page, page_lines)
+    return walker.rows
+
+
+class _Walker:
+    """Carries what one page hands to the next: columns and section."""
+
+    def __init__(self, is_known: KnownName) -> None:
+        self._section = Section(is_known)
+        self.rows: list[Row] = []
+        self._titles: tuple[Title, ...] = ()
+
+    def walk_page(self, page: Page, lines: Sequence[Line]) -> None:
+        tables = find_tables(lines)
+        start = tables[0].start if tables else len(lines)
+        if self._titles:
+            known = len(self.rows)
+            self._walk_titled(self._titles, lines[:start], page, carried=True)
+            if len(self.rows) == known and not tables:
+                self._walk_untitled(lines, page)
+        elif not tables:
+            self._walk_untitled(lines, page)
+        elif start > 0:
+            self._note_panel_above(lines[:start])
+        for n, table in enumerate(tables):
+            end = tables[n + 1].start if n + 1 < len(tables) else len(lines)
+            self._titles = table.titles
+            body = lines[table.end : end]
+            self._note_panel_above(lines[max(0, table.start - 6) : table.start])
+            self._walk_titled(table.titles, body, page, carried=False)
+
+    def _note_panel_above(self, lines: Sequence[Line]) -> None:
+        """The heading nearest above a table names its panel."""
+        for line in reversed(lines[-5:]):
+            if is_heading(line):
+                self._section.open(line.text)
+                return
+
+    def _walk_titled(
+        self,
+        titles: tuple[Title, ...],
+        lines: Sequence[Line],
+        page: Page,
+        *,
+        carried: bool,
+    ) -> None:
+        if not lines:
+            return
+        strips = lay_strips(titles, lines, width=page.width)
+        for strip in strips:
+            own = lines
+            if len(strips) > 1:
+                own = clip_lines(lines, left=strip.left, right=strip.right)
+            self._walk_strip(strip, own, carried=carried)
+
+    def _walk_strip(
+        self, strip: Strip, lines: Sequence[Line], *, carried: bool
+    ) -> None:
+        heading = next(c.title for c in strip.columns if c.role is Role.NAME)
+        if heading and not carried and not is_name_title(heading):
+            self._section.open(heading)
+        table = TableReader(self._section, strip, carried=carried)
+        table.read(lines)
+        self.rows.extend(table.rows)
+
+    def _walk_untitled(self, lines: Sequence[Line], page: Page) -> None:
+        """Rows by their own form, then once more by the columns those rows imply."""
+        before = replace(self._section)
+        reader = LooseReader(self._section)
+        reader.read(lines)
+        titles = implied_titles(reader.rows)
+        if not titles:
+            self.rows.extend(reader.rows)
+            return
+        top = min(row.line.top for row in reader.rows)
+        body = [line for line in lines if line.top > top - 3 * line.size]
+        (strip,) = lay_strips(titles, body, width=page.width)
+        table = TableReader(before, strip, carried=False)
+        table.read(body)
+        self.rows.extend(merge_readings(reader.rows, table.rows))
+
+
+@dataclass(frozen=True, slots=True)
+class TitledPart:
+    """Column titles and the lines they take; the end is excluded."""
+
+    titles: tuple[Title, ...]
+    start: int
+    end: int
+
+
+def find_tables(lines: Sequence[Line]) -> list[TitledPart]:
+    """The title lines of a page, from top to bottom."""
+    tables: list[TitledPart] = []
+    n = 0
+    while n < len(lines):
+        best: tuple[int, tuple[Title, ...], int] | None = None
+        for depth in (1, 2, 3):
+            group = lines[n : n + depth]
+            if len(group) < depth or not _are_close(group):
+                break
+            if depth > 1 and any(c.isdigit() for c in group[-1].text):
+                break
+            if depth > 1 and best is None and read_titles(group[-1:]):
+                break
+            titles = read_titles(group)
+            if titles:
+                worth = len({t.role for t in titles} - {Role.OTHER})
+                if best is None or worth > best[0]:
+                    best = (worth, titles, depth)
+        if best is None:
+            n += 1
+            continue
+        tables.append(TitledPart(best[1], n, n + best[2]))
+        n += best[2]
+    return tables
+
+
+def _are_close(lines: Sequence[Line]) -> bool:
+    return all(
+        b.middle - a.middle < 2.0 * max(a.size, b.size) for a, b in pairwise(lines)
+    )

@@ -1,0 +1,184 @@
+"""What the words at a place of a row say by themselves: is it a name, does it go on,
+is it a heading. No position is judged here.
+"""
+
+from __future__ import annotations
+
+import re
+
+from reports.parser.fields import (
+    is_unit,
+)
+from reports.parser.lines import Line
+from reports.parser.names import (
+    has_letters,
+    is_administrative,
+    is_category,
+    is_prose,
+    opens_explanation,
+    specimen_in,
+)
+from reports.parser.pages import Word
+from reports.parser.ranges import (
+    announced_range,
+    is_expected_finding,
+)
+from reports.parser.values import is_flag, is_worded_value
+
+_LEADING_MARK = re.compile(r"^(?:[*#†‡•▪●◦»>]+|\{\s*#\s*\}|\[[HL*]\])\s*")
+_TRAILING_MARK = re.compile(r"[\s:…_*#]+$|\s*\.{2,}$")
+_NAME_UNIT = re.compile(r"(?P<name>.*\w.*?)\s*[(\[](?P<unit>[^()\[\]]+)[)\]]")
+_JOINING = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "of",
+        "is",
+        "are",
+        "was",
+        "be",
+        "to",
+        "in",
+        "and",
+        "or",
+        "with",
+        "for",
+        "by",
+        "from",
+        "at",
+        "than",
+        "as",
+        "on",
+        "that",
+        "which",
+        "has",
+        "have",
+        "may",
+        "should",
+        "must",
+        "can",
+        "about",
+        "between",
+        "above",
+        "below",
+        "under",
+        "over",
+        "carry",
+        "carries",
+        "within",
+    ]
+)
+_HEADING_WORD = re.compile(
+    r"(?i)\b(?:counts?|differential|profile|panel|tests?|examination|function"
+    r"|indices|absolute"
+    r"|studies|study|ratios?|markers?|vitamins?|hormones?|minerals?|lipids?"
+    r"|electrolytes?"
+    r"|physical|chemical|microscop\w+|h(?:a)?ematology|biochemistry|serology"
+    r"|immunology|cytology"
+    r"|coagulation|group|screen(?:ing)?|others?|diabetes|thyroid|liver|kidney"
+    r"|renal|iron|cardiac"
+    r"|leu[ck]ocytes?|comments?|notes?|calculated|remarks?|microbiology|urinalysis"
+    r"|allergy|proteins)\b"
+)
+_WRAP_END = re.compile(r"[-–(/,&+]$|\b(?:and|of|with|to|for|by|in)$", re.IGNORECASE)
+
+
+def split_name_unit(name: str) -> tuple[str, str | None]:
+    """Part a unit in brackets from the end of a name: 'Glucose (mmol/L)'."""
+    match = _NAME_UNIT.fullmatch(name)
+    if match is None or not is_unit(match["unit"]) or match["unit"].isalpha():
+        return name, None
+    return match["name"].strip(" ,"), match["unit"].strip()
+
+
+def clean_name(text: str) -> str:
+    """A printed name without marks before it and leaders after it."""
+    plain = text.strip()
+    previous = None
+    while plain != previous:
+        previous = plain
+        plain = _LEADING_MARK.sub("", plain)
+        plain = _TRAILING_MARK.sub("", plain).strip()
+    return plain
+
+
+def is_heading(line: Line) -> bool:
+    """A short line of words alone: a section or a panel, not a sentence."""
+    text = line.text
+    if len(line.cells) > 2 or len(line.words) > 9 or not has_letters(text):
+        return False
+    if ":" in text.rstrip(": ") and specimen_in(text) is None:
+        return False
+    plain = clean_name(text)
+    if is_administrative(plain) or opens_explanation(text) or is_prose(text):
+        return False
+    if is_category(plain) or announced_range(text) is not None:
+        return False
+    digits = sum(1 for sign in text if sign.isdigit())
+    return digits <= 3
+
+
+def may_start_value(text: str) -> bool:
+    """Whether a word may be the first of a value."""
+    return bool(re.match(r"[<>≤≥(\[+-]*\s*\d|[<>≤≥]$", text)) or is_worded_value(text)
+
+
+def may_name_a_test(name: str) -> bool:
+    """Refuse what is surely no name: header lines, categories, flags."""
+    if not has_letters(name) or len(name) > 90:
+        return False
+    if is_administrative(name) or is_category(name):
+        return False
+    return not (is_expected_finding(name) or is_flag(name)) or len(name) <= 2
+
+
+def reads_on(name: str) -> bool:
+    """Words of a sentence rather than a name."""
+    words = name.split()
+    if is_prose(name) or (len(words) > 1 and words[-1].lower() in _JOINING):
+        return True
+    lower = sum(1 for word in words[1:] if word.isalpha() and word.islower())
+    return len(words) >= 5 and lower >= 0.7 * (len(words) - 1)
+
+
+def is_cut_off(name: str) -> bool:
+    """Whether a name plainly goes on: an open bracket, a hyphen, a joining word."""
+    return name.count("(") > name.count(")") or bool(_WRAP_END.search(name))
+
+
+def is_part_of_name(text: str) -> bool:
+    """One or two capitalised words that are no heading, specimen or category."""
+    words = text.split()
+    plain = len(words) <= 2 and text.upper() != text and ":" not in text
+    if not plain or specimen_in(text) is not None or is_category(text):
+        return False
+    return not _HEADING_WORD.search(text) and not is_administrative(text)
+
+
+def is_exact(value: str) -> bool:
+    """A value that no explanation table would hold: no span and no comparator."""
+    return bool(re.fullmatch(r"[-+]?[\d.,]+|[^\d<>]+", value.strip()))
+
+
+def without_raised(words: list[Word]) -> list[Word]:
+    """A name without a small raised mark after it, such as a laboratory's number."""
+    while len(words) > 1 and words[-1].size < 0.76 * words[0].size:
+        words = words[:-1]
+    return words
+
+
+def split_name_flag(words: list[Word]) -> tuple[list[Word], str | None]:
+    """Part a mark printed before or after the name."""
+    if len(words) > 1 and re.fullmatch(r"[*#↑↓▲▼]+|\[[HLA]\]|[HL]", words[0].text):
+        return words[1:], words[0].text.strip("[]")
+    if len(words) > 1 and re.fullmatch(r"[*#↑↓▲▼]+|\([HL]\)|\[[HL]\]", words[-1].text):
+        return words[:-1], words[-1].text.strip("()[]")
+    if (
+        len(words) > 1
+        and is_flag(words[-1].text)
+        and words[-1].x0 - words[-2].x1 > 1.5 * words[-1].size
+    ):
+        return words[:-1], words[-1].text
+    match = re.match(r"([*#]+)\w", words[0].text)
+    return words, match[1] if match else None
