@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reports.models import ParsingJob, ReportResult
 
 
-class LoincMatchPayload(TypedDict):
+class LoincMatchAnswer(TypedDict):
     """One candidate; `loinc_name` is LOINC's own long common name."""
 
     loinc_code: str
@@ -27,7 +27,7 @@ class LoincMatchPayload(TypedDict):
     confidence_score: float
 
 
-class ReportMetadataPayload(TypedDict):
+class ReportMetadataAnswer(TypedDict):
     """The report's header; dates as YYYY-MM-DD where they could be read."""
 
     patient_first_name: str | None
@@ -40,14 +40,14 @@ class ReportMetadataPayload(TypedDict):
     specimen_number: str | None
 
 
-class PlacePayload(TypedDict):
+class PlaceAnswer(TypedDict):
     """Where a text stands: page from 1, corners in points from the top left."""
 
     page: int
     polygon: list[list[float]]
 
 
-class ConfidencePayload(TypedDict):
+class ConfidenceAnswer(TypedDict):
     """How sure the parser is of each part, 0 to 1; null where there is no such part."""
 
     text: float | None
@@ -57,17 +57,17 @@ class ConfidencePayload(TypedDict):
     range: float | None
 
 
-class ProvenancePayload(TypedDict):
+class ProvenanceAnswer(TypedDict):
     """Where each part of a row was read, and how surely."""
 
-    name: PlacePayload | None
-    value: PlacePayload | None
-    units: PlacePayload | None
-    reference_range: PlacePayload | None
-    confidence: ConfidencePayload
+    name: PlaceAnswer | None
+    value: PlaceAnswer | None
+    units: PlaceAnswer | None
+    reference_range: PlaceAnswer | None
+    confidence: ConfidenceAnswer
 
 
-class ReportResultPayload(TypedDict):
+class _ReportResult(TypedDict):
     """One biomarker row."""
 
     test_name: str
@@ -81,40 +81,40 @@ class ReportResultPayload(TypedDict):
     sample_type: str | None
     measurement_kind: str | None
     sensitivity: str | None
-    loinc_matches: list[LoincMatchPayload]
+    loinc_matches: list[LoincMatchAnswer]
     loinc_match_status: str
     interpretation: str
     is_above_max_range: bool | None
     is_below_min_range: bool | None
 
 
-class ReportResultWithProvenancePayload(ReportResultPayload, total=False):
+class ReportResultAnswer(_ReportResult, total=False):
     """A row that says where it was read, if asked to (contract 10)."""
 
-    provenance: ProvenancePayload
+    provenance: ProvenanceAnswer
 
 
-class ReportDataPayload(TypedDict):
+class ParsedLabReportData(TypedDict):
     """All that was read from a report."""
 
-    metadata: ReportMetadataPayload
-    results: list[ReportResultWithProvenancePayload]
+    metadata: ReportMetadataAnswer
+    results: list[ReportResultAnswer]
 
 
-class ParsingJobPayload(TypedDict):
+class ParsingJobAnswer(TypedDict):
     """A job as answered and as sent."""
 
     id: str
     status: Annotated[str, ParsingJobStatus]
     failure_reason: Annotated[str, ParsingJobFailureReason] | None
-    data: ReportDataPayload | None
+    data: ParsedLabReportData | None
     needs_human_review: bool
     is_reviewed: bool
 
 
 def parsing_job_payload(
     job: ParsingJob, *, with_provenance: bool = False
-) -> ParsingJobPayload:
+) -> ParsingJobAnswer:
     """The job as the wire has it; one query if it has data.
 
     `data` is null unless completed or pending_review. Source: Contract 7.2, 10.
@@ -129,7 +129,7 @@ def parsing_job_payload(
     }
 
 
-def _data(job: ParsingJob, *, with_provenance: bool) -> ReportDataPayload | None:
+def _data(job: ParsingJob, *, with_provenance: bool) -> ParsedLabReportData | None:
     if not job.has_data:
         return None
     return report_data(
@@ -142,9 +142,9 @@ def report_data(
     rows: Iterable[ReportResult],
     *,
     with_provenance: bool = False,
-) -> ReportDataPayload:
+) -> ParsedLabReportData:
     """The values of a report, stored or not. Source: Contract 7.4."""
-    results: list[ReportResultWithProvenancePayload] = []
+    results: list[ReportResultAnswer] = []
     for row in rows:
         result = _result(row)
         if with_provenance:
@@ -153,7 +153,7 @@ def report_data(
     return {"metadata": _metadata(metadata), "results": results}
 
 
-def _provenance(row: ReportResult) -> ProvenancePayload:
+def _provenance(row: ReportResult) -> ProvenanceAnswer:
     return {
         "name": row.provenance.get("name"),
         "value": row.provenance.get("value"),
@@ -169,7 +169,7 @@ def _provenance(row: ReportResult) -> ProvenancePayload:
     }
 
 
-def _metadata(read: Mapping[str, str | None]) -> ReportMetadataPayload:
+def _metadata(read: Mapping[str, str | None]) -> ReportMetadataAnswer:
     return {
         "patient_first_name": read.get("patient_first_name"),
         "patient_last_name": read.get("patient_last_name"),
@@ -182,7 +182,7 @@ def _metadata(read: Mapping[str, str | None]) -> ReportMetadataPayload:
     }
 
 
-def _result(row: ReportResult) -> ReportResultWithProvenancePayload:
+def _result(row: ReportResult) -> ReportResultAnswer:
     return {
         "test_name": row.test_name,
         "value": row.value,

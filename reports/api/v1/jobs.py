@@ -17,7 +17,7 @@ from reports.api.v1.inputs import (
     read_report_request,
 )
 from reports.operations.reports import require_parsing, submit_report
-from reports.payloads import ParsingJobPayload, parsing_job_payload
+from reports.payloads import ParsingJobAnswer, parsing_job_payload
 from reports.queries import parsing_job
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class ParsingJobsView(TenantAPIView):
     @describe(
         "create_parsing_job",
         "Submit a lab report for parsing",
-        answer=ParsingJobPayload,
+        answer=ParsingJobAnswer,
         body={"multipart/form-data": ParsingJobInputs},
         refuses=(400, 403, 404, 413, 415),
     )
@@ -51,7 +51,7 @@ class ParsingJobView(TenantAPIView):
     @describe(
         "get_parsing_job",
         "Read a parsing job",
-        answer=ParsingJobPayload,
+        answer=ParsingJobAnswer,
         query=ParsingJobQuery,
         refuses=(404,),
     )

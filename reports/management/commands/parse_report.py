@@ -18,7 +18,7 @@ from reports.payloads import report_data
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
-    from reports.payloads import ReportDataPayload
+    from reports.payloads import ParsedLabReportData
 
 
 class Command(BaseCommand):
@@ -36,7 +36,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         paths: list[Path] = options["file"]
         times = Counter(path.name for path in paths)
-        found: dict[str, ReportDataPayload] = {}
+        found: dict[str, ParsedLabReportData] = {}
         for path in paths:
             name = path.name if times[path.name] == 1 else str(path)
             try:
@@ -58,6 +58,6 @@ class Command(BaseCommand):
         self.stderr.write(f"{name}: {reason}" if several else reason)
 
 
-def _read(path: Path) -> ReportDataPayload:
+def _read(path: Path) -> ParsedLabReportData:
     report = parse_report(path)
     return report_data(dataclasses.asdict(report.metadata), result_rows(report))

@@ -123,6 +123,63 @@ def answer(**changes) -> str:
     return f"sys.stdout.write({orjson.dumps({'report': plain}).decode()!r})"
 
 
+@pytest.mark.parametrize("lie", ['{"opened": [["poem", 1]]}', '{"opened": 3}'])
+def test_an_opened_file_no_parser_knows_is_not_believed(lie, child, report):
+    child(f"print({lie!r})")
+
+    with pytest.raises(RefusedFile) as refusal:
+        inspect_files([(report, PDF)])
+
+    assert refusal.value.code == "unreadable_file"
+
+
+def test_a_child_that_dies_before_it_is_asked_answers_nothing():
+    dead = subprocess.Popen(["true"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    dead.wait()
+
+    assert extraction._converse(dead, b"{}") == b""
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (make_letter(), {"unreadable": "invalid_input"}),
+        (b"", {"unreadable": "processing_error"}),
+    ],
+    ids=["letter", "empty"],
+)
+def test_the_child_says_why_a_report_is_unreadable(content, expected, tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(content)
+
+    assert orjson.loads(extraction._answer({"parse": str(path)})) == expected
+
+
+def test_the_child_says_which_files_it_opened(report):
+    asked = {"inspect": [[str(report), PDF]]}
+
+    assert orjson.loads(extraction._answer(asked)) == {"opened": [[PDF, 1]]}
+
+
+def test_the_child_says_which_file_it_refuses(report):
+    asked = {"inspect": [[str(report), PNG]]}
+
+    assert orjson.loads(extraction._answer(asked)) == {"refused": "file_type_mismatch"}
+
+
+def test_the_child_says_where_it_failed_and_not_on_what(tmp_path):
+    answer = orjson.loads(extraction._answer({"parse": str(tmp_path / "Beispiel")}))
+
+    assert answer["fault"].startswith("FileNotFoundError at ")
+    assert "Beispiel" not in answer["fault"]
+
+
+def test_the_child_says_what_it_read(report):
+    answer = orjson.loads(extraction._answer({"parse": str(report)}))
+
+    assert answer["report"]["metadata"]["patient_last_name"] == "Beispiel"
+
+
 def test_an_answer_is_read_back_as_it_was(child, report):
     child(answer())
 

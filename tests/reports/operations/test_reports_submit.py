@@ -22,6 +22,7 @@ from reports.operations.reports import (
     submit_report,
 )
 from reports.operations.storage import path_of
+from reports.parser import RefusalCode, RefusedFile
 from tests.factories.accounts import ACTOR
 from tests.factories.reports import encrypt, make_pdf, make_picture
 from tests.factories.users import make_user
@@ -193,6 +194,18 @@ def test_pictures_over_ten_megabytes_together_are_refused(alice_tenant, user):
         submit(user, (half, PNG), (half, PNG))
 
     assert refusal.value.code == "file_too_large"
+
+
+def test_a_part_the_parser_finds_too_large_is_refused_as_that(
+    alice_tenant, user, monkeypatch
+):
+    def refuse(files):
+        raise RefusedFile(RefusalCode.TOO_LARGE)
+
+    monkeypatch.setattr(reports, "inspect_files", refuse)
+
+    with nothing_happened(alice_tenant), pytest.raises(TooLarge):
+        submit(user, (make_pdf(), PDF))
 
 
 def test_human_review_is_refused_until_it_exists(alice_tenant, user):
