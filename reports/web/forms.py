@@ -82,7 +82,7 @@ class FilesField(forms.FileField):
 
     widget = FilesInput
 
-    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile]:
+    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile[Any]]:
         """The files, in the order they were chosen in."""
         files: Sequence[Any] = data or [None]
         return [super(FilesField, self).clean(file, initial) for file in files]
@@ -102,13 +102,13 @@ class UploadForm(forms.Form):
         error_messages={"required": "Choose a file."},
     )
 
-    def clean_file(self) -> list[UploadedFile]:
+    def clean_file(self) -> list[UploadedFile[Any]]:
         """Refuse what is too large before any of it is read into memory."""
-        files: list[UploadedFile] = self.cleaned_data["file"]
+        files: list[UploadedFile[Any]] = self.cleaned_data["file"]
         if sum(file.size or 0 for file in files) > MAX_BYTES:
             raise forms.ValidationError(
                 "The file is larger than 10 MB. Nothing was stored.",
-                code="report_too_large",
+                code="file_too_large",
             )
         return files
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from django.utils import timezone
@@ -106,6 +107,8 @@ def _bar(result: ReportResult) -> SafeString | str:
     try:
         value = float(result.value)
     except ValueError:
+        return ""
+    if not isfinite(value):
         return ""
     return range_bar(
         value,

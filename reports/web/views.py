@@ -46,18 +46,19 @@ LATEST_OF_USER = 25
 def report_list(request: TenantRequest) -> HttpResponse:
     filters = ReportFilters.read(request.GET)
     counts = jobs_per_status(tenant=request.tenant)
-    user = (
+    jobs: list[ParsingJob] = []
+    total = 0
+    owner = (
         resolve_user(tenant=request.tenant, client_user_id=filters.user)
         if filters.user
         else None
     )
-    jobs: list[ParsingJob] = []
-    total = 0
-    if user is not None or not filters.user:
+    if owner is not None or not filters.user:
         found = parsing_jobs(
             tenant=request.tenant,
             filters=JobFilters(
-                statuses=filters.statuses, user_uuid=user.uuid if user else None
+                statuses=filters.statuses,
+                user_uuid=owner.user.uuid if owner else None,
             ),
         )
         total = found.count()
@@ -94,13 +95,13 @@ def upload(request: TenantRequest) -> HttpResponse:
         return _upload_page(request, form)
     form = UploadForm(request.POST, request.FILES)
     if form.is_valid():
-        user = resolve_user(
+        owner = resolve_user(
             tenant=request.tenant, client_user_id=form.cleaned_data["user"]
         )
-        if user is None:
+        if owner is None:
             form.add_error("user", "No user has exactly this id.")
         else:
-            wanted = ReportRequest(user_id=user.uuid, parts=form.parts())
+            wanted = ReportRequest(user_id=owner.user.uuid, parts=form.parts())
             try:
                 job = submit_report(
                     tenant=request.tenant, actor=request.actor, wanted=wanted
