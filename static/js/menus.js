@@ -1,5 +1,9 @@
 // Menus are popovers: put each beside its button, flip when short of room, arrows move.
 const EDGE = 8;
+// A sheet, not style attributes: htmx copies those onto swapped content, which the
+// content policy forbids.
+const sheet = new CSSStyleSheet();
+document.adoptedStyleSheets.push(sheet);
 
 document.addEventListener(
   "toggle",
@@ -10,8 +14,9 @@ document.addEventListener(
     const { left, top, bottom } = button.getBoundingClientRect();
     const { offsetWidth: width, offsetHeight: height } = menu;
     const below = bottom + height + EDGE <= innerHeight;
-    menu.style.left = `${Math.max(EDGE, Math.min(left, innerWidth - width - EDGE))}px`;
-    menu.style.top = `${below ? bottom + 6 : Math.max(EDGE, top - height - 6)}px`;
+    const x = Math.max(EDGE, Math.min(left, innerWidth - width - EDGE));
+    const y = below ? bottom + 6 : Math.max(EDGE, top - height - 6);
+    sheet.replaceSync(`#${menu.id} { left: ${x}px; top: ${y}px; }`);
     menu.querySelector("a, button")?.focus();
   },
   true, // toggle does not bubble

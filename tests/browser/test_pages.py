@@ -1,0 +1,293 @@
+from __future__ import annotations
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection
+from playwright.sync_api import expect
+
+from tests.browser.conftest import PHONE, WIDE, assert_sound
+from tests.factories.accounts import ACTOR
+from tests.factories.reports import make_parsed, make_parsing_job, make_pdf, make_pdf_of
+from tests.factories.users import make_user
+from users.operations.sources import connect_source
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PLACE = "/t/alice-health/sandbox"
+
+
+@pytest.fixture
+def users(alice_tenant):
+    users = [
+        make_user(tenant=alice_tenant, client_user_id=f"mbr_{number:03}")
+        for number in range(30)
+    ]
+    connect_source(user=users[7], actor=ACTOR, provider="oura")
+    return users
+
+
+@pytest.fixture
+def jobs(users):
+    report = make_parsed()
+    return {
+        "completed": make_parsing_job(user=users[7], status="completed", report=report),
+        "failed": make_parsing_job(
+            user=users[7], status="failed", failure_reason="invalid_input"
+        ),
+        "started": make_parsing_job(user=users[7], status="started"),
+    }
+
+
+def test_a_page_that_is_not_there_is_sound(visit, alice, users):
+    visit.expected.append("the server responded with a status of 404")
+    with visit.page(member=alice) as page:
+        page.goto(f"{PLACE}/nowhere/")
+
+        assert_sound(page)
+
+
+def open_menus(page):
+    """Open each menu that can be reached, one after the other, and check it."""
+    for button in page.locator("button[popovertarget]:visible").all():
+        button.click()
+        assert_sound(page)
+        page.keyboard.press("Escape")
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_page_is_sound(visit, alice, users, jobs, theme, size):
+    paths = [
+        "/users/?limit=25",
+        "/users/?q=nobody",
+        "/users/resolve/",
+        f"/users/{users[7].uuid}/",
+        f"/users/{users[7].uuid}/reports/",
+        "/reports/",
+        "/reports/?tab=failed&user=nobody",
+        "/reports/upload/",
+        *(f"/reports/{job.id}/" for job in jobs.values()),
+    ]
+    with visit.page(member=alice, theme=theme, size=size) as page:
+        for path in paths:
+            page.goto(f"{PLACE}{path}")
+
+            assert page.locator("h1").count() == 1
+            assert_sound(page)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_menu_and_dialog_is_sound(visit, alice, users, theme):
+    with visit.page(member=alice, theme=theme) as page:
+        page.goto(f"{PLACE}/users/?limit=25")
+        open_menus(page)
+        page.get_by_role("link", name="Resolve an id").click()
+
+        expect(page.get_by_role("dialog")).to_be_visible()
+        assert_sound(page)
+
+
+def test_the_menu_opens_on_a_phone(visit, alice, users):
+    with visit.page(member=alice, size=PHONE) as page:
+        page.goto(f"{PLACE}/users/")
+        page.get_by_role("button", name="Open menu").click()
+        assert_sound(page)
+        page.get_by_role("link", name="Reports").click()
+
+        expect(page).to_have_url(re.compile(r"/reports/$"))
+
+
+def test_typing_searches_and_keeps_the_address(visit, alice, users):
+    with visit.page(member=alice) as page:
+        page.goto(f"{PLACE}/users/?limit=25")
+        page.get_by_label("Search users").press_sequentially("mbr_007")
+
+        expect(page.locator("tbody tr")).to_have_count(1)
+        expect(page).to_have_url(re.compile(r"\?q=mbr_007&limit=25$"))
+        expect(page.get_by_label("Search users")).to_be_focused()
+        expect(page.locator("#live")).to_have_text("Showing 1 to 1 of 1")
+        page.reload()
+        expect(page.locator("tbody tr")).to_have_count(1)
+
+
+def test_a_filter_keeps_what_was_typed(visit, alice, users):
+    with visit.page(member=alice) as page:
+        page.goto(f"{PLACE}/users/")
+        page.get_by_label("Search users").press_sequentially("mbr_00")
+        expect(page.locator("tbody tr")).to_have_count(10)
+        page.get_by_role("button", name="Source", exact=True).click()
+        page.get_by_role("link", name="Oura").click()
+
+        expect(page.locator("tbody tr")).to_have_count(1)
+        expect(page.get_by_label("Search users")).to_have_value("mbr_00")
+        page.go_back()
+        expect(page.locator("tbody tr")).to_have_count(10)
+
+
+def test_pages_turn_and_columns_sort(visit, alice, users):
+    with visit.page(member=alice) as page:
+        page.goto(f"{PLACE}/users/?limit=25")
+        page.get_by_role("link", name="Next page").click()
+        expect(page.locator("tbody tr")).to_have_count(5)
+        page.get_by_role("link", name="Client user id").click()
+
+        expect(page.locator("tbody tr").first).to_contain_text("mbr_029")
+        expect(page.get_by_role("link", name="Client user id")).to_be_focused()
+        page.get_by_role("link", name="Client user id").click()
+        expect(page.locator("tbody tr").first).to_contain_text("mbr_000")
+
+
+def test_the_dialog_finds_a_user(visit, alice, users):
+    with visit.page(member=alice) as page:
+        page.goto(f"{PLACE}/users/")
+        page.get_by_role("link", name="Resolve an id").click()
+        page.get_by_label("Client user id", exact=True).fill("mbr_003")
+        page.keyboard.press("Enter")
+
+        expect(page.locator("h1")).to_contain_text("mbr_003")
+
+
+def test_the_theme_is_switched_and_kept(visit, alice, users):
+    with visit.page(member=alice) as page:
+        page.goto(f"{PLACE}/users/")
+        page.get_by_role("button", name="Switch light or dark").first.click()
+        expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+        page.reload()
+
+        expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+
+
+def test_the_environment_is_switched(visit, alice, users):
+    with visit.page(member=alice) as page:
+        page.goto(f"{PLACE}/users/")
+        page.get_by_role("button", name="switch environment").click()
+        page.get_by_role("link", name="Production", exact=True).click()
+
+        expect(page).to_have_url(re.compile(r"/t/alice-health/production/users/$"))
+        expect(page.get_by_text("No users yet")).to_be_visible()
+
+
+@pytest.fixture
+def read_reports(run_jobs):
+    """Call it to run the jobs, in a thread of their own: Playwright's loop has ours."""
+
+    def work():
+        try:
+            run_jobs()
+        finally:
+            connection.close()
+
+    def read():
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(work).result()
+
+    return read
+
+
+def choose(page, content, name="report.pdf"):
+    page.get_by_label("Client user id").fill("mbr_007")
+    page.locator('input[type="file"]').set_input_files(
+        {"name": name, "mimeType": "application/pdf", "buffer": content}
+    )
+    page.get_by_role("button", name="Upload report").click()
+
+
+def test_an_upload_shows_its_values_when_they_are_there(
+    visit, alice, users, read_reports
+):
+    with visit.page(member=alice) as page:
+        page.goto(f"{PLACE}/reports/")
+        choose(page, make_pdf())
+        expect(page.get_by_role("heading", name="Waiting to be read")).to_be_visible()
+
+        read_reports()
+
+        expect(page.get_by_role("cell", name="Sodium")).to_be_visible()
+        expect(page.locator("#job")).not_to_have_attribute(
+            "hx-trigger", re.compile(".")
+        )
+        assert_sound(page)
+
+
+def test_an_upload_shows_how_much_is_sent(visit, alice, users):
+    with visit.page(member=alice) as page:
+        page.goto(f"{PLACE}/reports/upload/")
+        page.evaluate(
+            """window.shown = [];
+            new MutationObserver(() =>
+              window.shown.push(document.querySelector("progress").hidden)
+            ).observe(document.querySelector("progress"), {attributes: true});
+            addEventListener("pagehide", () =>
+              sessionStorage.setItem("shown", JSON.stringify(window.shown)));"""
+        )
+        choose(page, make_pdf_of(2_000_000))
+        page.wait_for_url(re.compile(r"/reports/[0-9a-f-]{36}/$"))
+
+        assert "false" in page.evaluate('sessionStorage.getItem("shown")')
+
+
+def test_a_bad_file_is_refused_in_place(visit, alice, users):
+    with visit.page(member=alice) as page:
+        page.goto(f"{PLACE}/reports/")
+        choose(page, b"hello")
+
+        expect(page.locator('input[type="file"]')).to_be_focused()
+        expect(page.get_by_label("Client user id")).to_have_value("mbr_007")
+        expect(page.locator(".err")).to_contain_text("Nothing was stored.")
+        assert_sound(page)
+
+
+def test_an_id_is_copied(visit, alice, users):
+    with visit.page(member=alice) as page:
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.goto(f"{PLACE}/users/{users[7].uuid}/")
+        page.get_by_role("button", name=f"Copy {users[7].uuid}").first.click()
+
+        expect(page.get_by_text("Copied")).to_be_visible()
+        assert page.evaluate("navigator.clipboard.readText()") == str(users[7].uuid)
+        assert_sound(page)
+
+
+def test_signed_out_elsewhere_is_said_in_a_toast(visit, alice, users):
+    with visit.page(member=alice) as page:
+        page.goto(f"{PLACE}/users/")
+        page.context.clear_cookies()
+        visit.expected.append("the server responded with a status of 401")
+        page.get_by_label("Search users").press_sequentially("m")
+
+        expect(page.get_by_role("alert")).to_contain_text("You are signed out")
+        expect(page.locator("tbody tr")).to_have_count(30)
+        assert_sound(page)
+
+
+def test_without_script_one_finds_a_user_and_uploads(visit, alice, users, read_reports):
+    with visit.page(member=alice, scripts=False) as page:
+        page.goto(f"{PLACE}/users/")
+        page.get_by_label("Search users").fill("mbr_007")
+        page.get_by_role("button", name="Search").click()
+        page.get_by_role("link", name="mbr_007").click()
+        page.get_by_role("link", name="Upload report").click()
+        choose(page, make_pdf())
+        expect(page.get_by_role("heading", name="Waiting to be read")).to_be_visible()
+
+        read_reports()
+        page.get_by_role("link", name="Reload").click()
+
+        expect(page.get_by_role("cell", name="Sodium")).to_be_visible()
+
+
+def test_the_keyboard_alone_signs_out(visit, alice, users):
+    with visit.page(member=alice) as page:
+        page.goto(f"{PLACE}/users/")
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
+        page.locator('[popovertarget="m-member"]').focus()
+        page.keyboard.press("Enter")
+        expect(page.locator("#m-member [data-theme-toggle]")).to_be_focused()
+        page.keyboard.press("ArrowDown")
+        expect(page.get_by_role("button", name="Sign out")).to_be_focused()
+        page.keyboard.press("Enter")
+
+        page.wait_for_url("**/accounts/login/**")

@@ -1,0 +1,57 @@
+"""What every template keeps to: the content policy, and the parts that exist."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.template.loader import get_template
+
+from portal.templatetags.look import PILLS
+
+TEMPLATES = Path(settings.BASE_DIR) / "templates"
+STATIC = Path(settings.BASE_DIR) / "static"
+ALL = sorted(TEMPLATES.rglob("*.html"))
+# Script or style inside the page, in any of the ways HTML and htmx have.
+INLINE = re.compile(
+    r"\sstyle=|<style|<script(?![^>]*\ssrc=)|\son\w+=|hx-on|javascript:|\bhx-vals=.js"
+)
+
+each_template = pytest.mark.parametrize(
+    "path", ALL, ids=lambda path: str(path.relative_to(TEMPLATES))
+)
+
+
+@each_template
+def test_a_template_has_no_script_or_style_of_its_own(path):
+    assert INLINE.findall(path.read_text()) == []
+
+
+@each_template
+def test_a_template_loads_nothing_from_elsewhere(path):
+    assert re.findall(r'(?:src|href|action)="(?:https?:)?//', path.read_text()) == []
+
+
+@each_template
+def test_a_template_can_be_read(path):
+    get_template(str(path.relative_to(TEMPLATES)))
+
+
+def test_every_icon_is_in_the_sprite():
+    drawn = {pill.icon for pill in PILLS.values()} | {"ring"}
+    for path in ALL:
+        drawn |= set(re.findall(r'{% icon "([\w-]+)"', path.read_text()))
+        drawn |= set(re.findall(r'icon_name="([\w-]+)"', path.read_text()))
+    sprite = (STATIC / "img" / "icons.svg").read_text()
+
+    assert drawn - set(re.findall(r'id="i-([\w-]+)"', sprite)) == set()
+
+
+def test_every_menu_has_its_button():
+    for path in ALL:
+        text = path.read_text()
+        menus = set(re.findall(r'<div class="menu[^"]*" id="([\w-]+)"', text))
+
+        assert menus <= set(re.findall(r'popovertarget="([\w-]+)"', text)), path.name
