@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # A filtered list is counted up to here: counting on would cost more than the page.
 COUNTED_UP_TO = 10_000
+# The index is of runs of three letters.
+INDEXED_LETTERS = 3
 SORTS = ("created_on", "-created_on", "client_user_id", "-client_user_id")
 _COLUMNS = (
     "person.id, uuid, client_user_id, person.created_on,"
@@ -177,7 +179,8 @@ def find_users(
 ) -> UserPage:
     """Live users for the dashboard's list.
 
-    `text` is part of a client_user_id in any case, or a whole user_id. `provider` (a
+    `text` is part of a client_user_id in any case (one or two letters: its beginning,
+    which the index can find), or a whole user_id. `provider` (a
     slug) and `status` (of a connection) ask for a live connection that has both.
     `sort` is one of SORTS.
     """
@@ -253,7 +256,8 @@ def _filtered(
     if "\0" in text + provider + status:
         return None
     if text:
-        wanted = Q(client_user_id__icontains=text)
+        how = "istartswith" if len(text) < INDEXED_LETTERS else "icontains"
+        wanted = Q(**{f"client_user_id__{how}": text})
         with suppress(ValueError):
             wanted |= Q(uuid=UUID(text))
         users = users.filter(wanted)

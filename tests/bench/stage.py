@@ -100,7 +100,7 @@ def served(application: str, database_url: str) -> Iterator[Served]:
     command = [sys.executable, "-m", "granian", "--interface", "wsgi"]
     command += ["--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
     command += ["--blocking-threads", "2", "--log-level", "error", application]
-    process = subprocess.Popen(command, env=environment)  # noqa: S603 - our own
+    process = subprocess.Popen(command, env=environment)
     try:
         _wait_until_it_listens(process, port)
         yield Served(process, port)

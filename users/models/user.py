@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
+from django.db.models.functions import Upper
 from django.utils import timezone
 
 from accounts.webhooks.operations import UserRef
@@ -66,7 +67,8 @@ class User(TenantOwned):
                 name="user_live_in_order",
             ),
             GinIndex(
-                OpClass("client_user_id", "gin_trgm_ops"),
+                # As Django writes `icontains`.
+                OpClass(Upper("client_user_id"), "gin_trgm_ops"),
                 condition=models.Q(deleted_at=None),
                 name="user_live_by_part_of_id",
             ),
