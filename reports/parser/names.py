@@ -205,7 +205,8 @@ _EXPLANATION_TITLES = frozenset(
 )
 
 _METHOD = re.compile(
-    r"""(?ix) ^ [(\[*{\s]* (?: method(?:ology|e)?s?\b | tech(?:nique)?\b | metodo\b | instrument\b | (?:by|via)\s+\w+
+    r"""(?ix) ^ [(\[*{\s]* (?: method(?:ology|e)?s?\b | tech(?:nique)?\b
+    | metodo\b | instrument\b | (?:by|via)\s+\w+
     | spectro\w* | photomet\w* | colou?rimet\w*
     | (?:\w+[\s,-]*){0,3}
     (?:hplc|clia|eclia|elisa|cmia|ria|ifcc|turbidimet\w*|nephelomet\w*|immuno\s?assay

@@ -58,6 +58,12 @@ _FORM = re.compile(
 )
 
 
+_UNIT_DIGITS = re.compile(
+    r"(?i)(?<![\d.,])(?:[x×*]\s*10\s*(?:\^|e|\*+)?\s*\d{0,2}|10\s*(?:\^|e|\*+)\s*\d{1,2})"
+    r"|/\s*1\.73\s*m.*"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """The numbers a range names, either side None where open; strict excludes them."""
@@ -135,15 +141,11 @@ def _tidy(text: str) -> str:
 
 def _without_units(text: str) -> str:
     """Drop the digits that belong to a unit such as 10^3/uL or x10E9/L."""
-    return re.sub(
-        r"(?i)[x×]?\s*\b10\s*(?:\^|e|\*{1,2})?\s*\d{0,2}\s*/\s*\w+|1\.73\s*m.*",
-        "",
-        text,
-    )
+    return _UNIT_DIGITS.sub("", text)
 
 
 def _for_sex(text: str, sex: str) -> str:
-    """The part of a text that is for one sex, if it is parted by sex and nothing else."""
+    """The part of a text that is for one sex, if it is parted by sex alone."""
     marks = list(_SEXES.finditer(text))
     if {mark.lastgroup for mark in marks} != {"male", "female"} or len(marks) != 2:
         return text

@@ -102,7 +102,7 @@ class TableReader:
     def _name_unknown_columns(
         self, cut: list[tuple[Line, Parts]]
     ) -> list[tuple[Line, Parts]]:
-        """Tell by its texts that a column with an unknown title holds ranges or units."""
+        """Tell by its texts what a column with an unknown title holds."""
         for role, judge in (
             (Role.RANGE, _is_written_range),
             (Role.UNIT, _is_written_unit),
@@ -247,8 +247,8 @@ class TableReader:
         if self.rows and not self.rows[-1].fields.range and looks_like_range(text):
             last = self.rows[-1]
             if line.middle - last.line.middle < 2.4 * line.size:
-                words = fields.value_words
-                last.fields = with_range(last.fields, text, list(words))
+                words = list(fields.value_words)
+                last.fields = with_range(last.fields, text, words)
                 return True
         if self.rows and is_worded_value(fields.value):
             last = self.rows[-1]

@@ -1,0 +1,108 @@
+"""Values as laboratories print them."""
+
+from __future__ import annotations
+
+import pytest
+
+from reports.parser.report import ResultType
+from reports.parser.values import (
+    infer_type,
+    is_blank,
+    is_value,
+    read_number,
+    split_flag,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("13.5", 13.5),
+        ("05", 5.0),
+        ("00", 0.0),
+        ("5,100", 5100.0),
+        ("1,45,000", 145000.0),
+        ("11,400.5", 11400.5),
+        ("6,73", 6.73),
+        ("0,123", 0.123),
+        ("-2.1", -2.1),
+        ("12 or so", None),
+        ("", None),
+    ],
+)
+def test_a_number_is_read_as_it_is_grouped(text: str, number: float | None) -> None:
+    assert read_number(text) == number
+
+
+@pytest.mark.parametrize(("text", "number"), [("5,100", 5.1), ("1.234,5", 1234.5)])
+def test_a_report_with_decimal_commas_has_them_in_every_number(
+    text: str, number: float
+) -> None:
+    assert read_number(text, decimal_comma=True) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("13.5", ResultType.NUMERIC),
+        ("1,45,000", ResultType.NUMERIC),
+        ("<10", ResultType.RANGE),
+        ("< 0.1", ResultType.RANGE),
+        ("1-2", ResultType.RANGE),
+        ("0 - 5", ResultType.RANGE),
+        ("45 %", ResultType.PERCENTAGE),
+        ("1/80", ResultType.RATIO),
+        ("Non reactive", ResultType.COMMENT),
+        ("1+", ResultType.COMMENT),
+    ],
+)
+def test_the_type_follows_from_the_form(text: str, kind: ResultType) -> None:
+    assert infer_type(text) is kind
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "flag"),
+    [
+        ("7.2 H", "7.2", "H"),
+        ("7.2H", "7.2", "H"),
+        ("9.10 [L]", "9.10", "L"),
+        ("00 L", "00", "L"),
+        ("131 (H)", "131", "H"),
+        ("H 0.44", "0.44", "H"),
+        ("10.5*", "10.5", "*"),
+        ("0.05 ↓", "0.05", "↓"),
+        ("6,8 +", "6,8", "+"),
+        ("1+", "1+", None),
+        ("Negative", "Negative", None),
+    ],
+)
+def test_a_flag_is_parted_from_its_value(
+    text: str, value: str, flag: str | None
+) -> None:
+    assert split_flag(text) == (value, flag)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Non reactive",
+        "Reactive 1:64",
+        "1+",
+        "Not detected",
+        "Pale yellow",
+        "G1",
+        "1:160",
+    ],
+)
+def test_a_finding_in_words_is_a_value(text: str) -> None:
+    assert is_value(text)
+
+
+@pytest.mark.parametrize("text", ["Hemoglobin", "of the patients", "Page 1 of 3"])
+def test_other_words_are_no_value(text: str) -> None:
+    assert not is_value(text)
+
+
+@pytest.mark.parametrize("text", ["", "-", "....", "PENDING", "Result to follow"])
+def test_nothing_reported_is_blank(text: str) -> None:
+    assert is_blank(text)
