@@ -11,6 +11,7 @@ import logging
 import os
 import signal
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -27,7 +28,7 @@ from procrastinate.worker import Worker
 from portal.lib.tenancy import across_tenants, acting_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from procrastinate import JobContext
     from procrastinate.jobs import Job
@@ -41,8 +42,8 @@ logger = logging.getLogger(__name__)
 
 # Runs of one job in all; a run whose worker died counts.
 ATTEMPTS = 5
-# Seconds between runs: 2, 4, 8 and 16; while giving up fails, at most this.
-LONGEST_WAIT_SECONDS = 60
+# Seconds between runs: 2, 4, 8 and 16; while giving up fails, on and on up to this.
+LONGEST_WAIT_SECONDS = 3600
 # A worker without a heartbeat for this long is taken for dead.
 HEARTBEAT_TIMEOUT_SECONDS = 15
 # How often a worker says that it lives and looks for jobs of dead ones.
@@ -119,6 +120,7 @@ def job(
                         failure = _describe(name, error)
                     else:
                         return
+                logger.warning("run %s: %s", context.job.attempts + 1, failure)
                 if context.job.attempts + 1 < ATTEMPTS:
                     raise JobFailed(failure)
                 _give_up(name, on_give_up, tenant_pk=tenant_pk, **inputs)
@@ -168,7 +170,8 @@ def _give_up(name: str, on_give_up: TenantJob | None, **inputs: Any) -> None:
         failure = _describe(name, error)
     else:
         return
-    raise JobFailed(f"giving up {failure}")
+    logger.warning("giving up: %s", failure)
+    raise JobFailed(f"giving up: {failure}")
 
 
 def _describe(name: str, error: Exception) -> str:
@@ -187,7 +190,8 @@ _RESCUE = """
         FROM procrastinate_jobs AS job
         LEFT JOIN procrastinate_workers AS worker ON worker.id = job.worker_id
         WHERE job.status = 'doing' AND (
-            worker.id IS NULL
+            job.id = ANY(%(lost)s)
+            OR worker.id IS NULL
             OR worker.last_heartbeat < now() - make_interval(secs => %(timeout)s)
         )
         FOR UPDATE OF job SKIP LOCKED
@@ -195,28 +199,61 @@ _RESCUE = """
 """
 
 
-async def _rescue_stalled() -> None:
-    # One statement, so that two workers never put a job back that already runs again.
-    await app.connector.execute_query_async(
-        _RESCUE, timeout=float(HEARTBEAT_TIMEOUT_SECONDS)
-    )
+_OWN = """
+    SELECT id FROM procrastinate_jobs
+    WHERE status = 'doing' AND worker_id = %(worker_id)s
+"""
 
 
-async def _keep_alive(worker: Worker) -> None:
-    """Report the worker and rescue jobs of dead ones, also while it stops.
+class _Pulse:
+    """Reports a worker and rescues jobs of dead ones, also while the worker stops.
 
     Not a periodic job: it would wait behind busy slots and leave a row every few
     seconds.
     """
-    while True:
+
+    def __init__(self) -> None:
+        self.running: set[int | None] = set()
+        self.suspects: set[int] = set()
+
+    async def follow(
+        self,
+        call_next: Callable[[], Awaitable[Any]],
+        context: JobContext,
+        _worker: Worker,
+    ) -> Any:
+        """Worker middleware: know which jobs run."""
+        self.running.add(context.job.id)
         try:
-            if worker.worker_id is not None:
-                await app.job_manager.update_heartbeat(worker.worker_id)
-            await _rescue_stalled()
-        except ConnectorException as error:
-            # The worker itself ends if the database stays away.
-            logger.warning("no heartbeat: %s", type(error).__name__)
-        await asyncio.sleep(HEARTBEAT_INTERVAL_SECONDS)
+            return await call_next()
+        finally:
+            self.running.discard(context.job.id)
+
+    async def beat(self, worker: Worker) -> None:
+        """Go on until cancelled."""
+        while True:
+            try:
+                await self._beat_once(worker.worker_id)
+            except ConnectorException as error:
+                # The worker itself ends if the database stays away.
+                logger.warning("no heartbeat: %s", type(error).__name__)
+            await asyncio.sleep(HEARTBEAT_INTERVAL_SECONDS)
+
+    async def _beat_once(self, worker_id: int | None) -> None:
+        lost: set[int] = set()
+        if worker_id is not None:
+            await app.job_manager.update_heartbeat(worker_id)
+            rows = await app.connector.execute_query_all_async(
+                _OWN, worker_id=worker_id
+            )
+            # A job whose end could not be written is `doing` and runs no more. Just
+            # before its start and after its end every job looks so, but not twice.
+            idle = {row["id"] for row in rows} - self.running
+            lost, self.suspects = idle & self.suspects, idle
+        # One statement, so that no two workers put back a job that runs again.
+        await app.connector.execute_query_async(
+            _RESCUE, timeout=float(HEARTBEAT_TIMEOUT_SECONDS), lost=list(lost)
+        )
 
 
 def run_worker(*, concurrency: int, queues: Sequence[str] = ()) -> bool:
@@ -226,12 +263,19 @@ def run_worker(*, concurrency: int, queues: Sequence[str] = ()) -> bool:
     process at once, and other workers run its jobs again. `queues` empty: all. False
     means that the worker lost the database. Source: Ours (architecture 1).
     """
-    return asyncio.run(_run_worker(concurrency, list(queues) or None))
+    try:
+        return asyncio.run(_run_worker(concurrency, list(queues) or None))
+    except ConnectorException:
+        logger.exception("the worker lost the database")
+        return False
 
 
 async def _run_worker(concurrency: int, queues: list[str] | None) -> bool:
     loop = asyncio.get_running_loop()
     told_to_stop = False
+    # Each thread keeps a connection; the two over are for looking up host names.
+    loop.set_default_executor(ThreadPoolExecutor(concurrency + 2))
+    pulse = _Pulse()
     connector = app.connector.get_worker_connector()  # type: ignore[attr-defined]  # DjangoConnector's own
     with app.replace_connector(connector):
         async with app.open_async():
@@ -243,6 +287,7 @@ async def _run_worker(concurrency: int, queues: list[str] | None) -> bool:
                 stalled_worker_timeout=HEARTBEAT_TIMEOUT_SECONDS,
                 install_signal_handlers=False,
                 task_middleware=app.worker_defaults.get("task_middleware"),
+                worker_middleware=[pulse.follow],
             )
 
             def stop() -> None:
@@ -256,11 +301,11 @@ async def _run_worker(concurrency: int, queues: list[str] | None) -> bool:
 
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.add_signal_handler(number, stop)
-            pulse = asyncio.create_task(_keep_alive(worker))
+            beating = asyncio.create_task(pulse.beat(worker))
             try:
                 await worker.run()  # type: ignore[no-untyped-call]  # as above
             finally:
-                pulse.cancel()
+                beating.cancel()
     return told_to_stop
 
 

@@ -351,7 +351,9 @@ def _read_files(job: ParsingJob) -> ParsedReport:
 
 def _find_job(tenant_pk: int, job_id: UUID) -> ParsingJob | None:
     """The job, also of a deleted user, whose deletion may be undone."""
-    tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
+    tenant = Tenant.objects.select_related("team").filter(pk=tenant_pk).first()
+    if tenant is None:
+        return None
     rows = ParsingJob.objects.for_tenant(tenant).select_related("user")
     job: ParsingJob | None = rows.filter(id=job_id).first()
     if job is not None:

@@ -113,6 +113,21 @@ def test_a_report_survives_a_worker_killed_while_it_reads(tenant):
     ]
 
 
+def test_a_job_whose_end_could_not_be_written_is_not_lost(tenant):
+    enqueue("tests.count", tenant=tenant, number=1)
+    enqueue("tests.count", tenant=tenant, number=2, seconds=3)
+
+    with workers(1, FAIL_TO_FINISH="1"):
+        wait_until(lambda: not unfinished())
+
+    # The second, which takes long, is not mistaken for lost.
+    assert counting.starts() == [1, 1, 2]
+    assert [(entry.status, entry.attempts) for entry in queued()] == [
+        ("succeeded", 2),
+        ("succeeded", 1),
+    ]
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_worker_told_to_stop_finishes_its_job(number, tenant):
     # Longer than a heartbeat may be late: stopping workers have to keep their pulse.

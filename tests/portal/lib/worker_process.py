@@ -76,6 +76,20 @@ def wait_until(condition: Callable[[], Any], *, seconds: float = 60) -> None:
         time.sleep(0.05)
 
 
+def fail_to_finish_once() -> None:
+    """Let the database be away when the first job's end is to be written."""
+    from procrastinate.exceptions import ConnectorException
+    from procrastinate.manager import JobManager
+
+    finish = JobManager.finish_job
+
+    async def fail(*args: Any, **inputs: Any) -> None:
+        JobManager.finish_job = finish  # type: ignore[method-assign]
+        raise ConnectorException
+
+    JobManager.finish_job = fail  # type: ignore[method-assign]
+
+
 def main() -> None:
     import django
 
@@ -89,6 +103,8 @@ def main() -> None:
     forget_periodic_jobs()
     if os.environ.get("TICKS"):
         counting.declare_tick()
+    if os.environ.get("FAIL_TO_FINISH"):
+        fail_to_finish_once()
     jobs.HEARTBEAT_TIMEOUT_SECONDS = HEARTBEAT_TIMEOUT_SECONDS
     jobs.HEARTBEAT_INTERVAL_SECONDS = 0.3
     jobs.POLLING_INTERVAL_SECONDS = 0.3

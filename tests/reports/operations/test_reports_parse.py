@@ -173,6 +173,15 @@ def test_a_job_that_was_erased_is_left_alone(alice_tenant, user):
 
 
 @pytest.mark.django_db
+def test_a_job_of_a_tenant_that_is_gone_is_left_alone(alice_tenant, user):
+    job = make_parsing_job(user=user)
+
+    with nothing_happened(alice_tenant):
+        parse_submitted(tenant_pk=0, job_id=job.id)
+        give_up_parsing(tenant_pk=0, job_id=job.id)
+
+
+@pytest.mark.django_db
 def test_a_second_run_that_comes_late_changes_nothing(monkeypatch, alice_tenant, user):
     job = make_parsing_job(user=user, status=ParsingJobStatus.STARTED)
 
