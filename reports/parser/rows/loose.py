@@ -123,7 +123,8 @@ class LooseReader:
         best: tuple[float, Row] | None = None
         tight = line.tight
         for n in range(1, len(words)):
-            if not may_start_value(words[n].text):
+            apart = words[n].x0 - words[n - 1].x1 > tight * words[n].size
+            if not apart and not may_start_value(words[n].text):
                 continue
             name = clean_name(text_of(words[:n]))
             if name[-1:] in "<>≤≥=":
