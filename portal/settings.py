@@ -212,6 +212,8 @@ HTTPS = PUBLIC_URL.startswith("https://")
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
 SECURE_SSL_REDIRECT: bool = env.bool("SECURE_SSL_REDIRECT", default=HTTPS)
+# Probes of the process come over plain HTTP, by address.
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 # Seconds; browsers then refuse plain HTTP for this long.
 SECURE_HSTS_SECONDS: int = env.int(
     "SECURE_HSTS_SECONDS",
