@@ -424,7 +424,8 @@ def _belongs(last: Word, word: Word, blank: float) -> bool:
     size = min(last.size, word.size)
     if not -0.3 * last.size < gap < blank * size:
         return False
-    if gap > _TIGHT * size and not _is_one_word(last.text, word.text):
+    loose = gap > _TIGHT * size and not _is_raised(last, word)
+    if loose and not _is_one_word(last.text, word.text):
         return False
     return abs(last.middle - word.middle) < 0.5 * last.size
 

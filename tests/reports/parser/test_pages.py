@@ -1,0 +1,88 @@
+"""Words with boxes from a text layer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pikepdf
+import pytest
+
+from reports.parser.pages import Page, TooManyPages, read_pages
+from tests.reports.parser.drawing import Ink, draw
+
+
+def texts(page: Page) -> list[str]:
+    return [word.text for word in page.words]
+
+
+def test_a_word_has_its_box_from_the_top_left_of_the_page(tmp_path: Path) -> None:
+    path = draw(tmp_path / "a.pdf", [[Ink(100, "Sodium", y=200, size=10, bold=True)]])
+
+    (page,) = read_pages(path)
+
+    (word,) = page.words
+    assert (page.number, page.width, page.height) == (1, 595, 842)
+    assert word.text == "Sodium"
+    assert word.x0 == pytest.approx(100, abs=0.5)
+    assert word.top < 200 < word.bottom
+    assert (word.size, word.bold) == (10, True)
+
+
+def test_rotated_letters_are_left_out(tmp_path: Path) -> None:
+    path = draw(
+        tmp_path / "a.pdf",
+        [["Sodium 140 mmol/L in serum"], [Ink(100, "COPY", y=80, size=9, angle=45)]],
+    )
+
+    assert texts(read_pages(path)[0]) == ["Sodium", "140", "mmol/L", "in", "serum"]
+
+
+def test_faint_letters_over_others_are_left_out(tmp_path: Path) -> None:
+    path = draw(
+        tmp_path / "a.pdf",
+        [[(40, "Sodium 140 mmol/L"), Ink(60, "DRAFT", y=51, size=12, grey=0.85)]],
+    )
+
+    assert texts(read_pages(path)[0]) == ["Sodium", "140", "mmol/L"]
+
+
+def test_faint_letters_alone_on_their_line_are_kept(tmp_path: Path) -> None:
+    path = draw(
+        tmp_path / "a.pdf", ["Sodium 140 mmol/L", [Ink(40, "Potassium", grey=0.85)]]
+    )
+
+    assert texts(read_pages(path)[0])[-1] == "Potassium"
+
+
+def test_a_raised_exponent_is_marked(tmp_path: Path) -> None:
+    path = draw(
+        tmp_path / "a.pdf",
+        [[Ink(40, "x10", y=50), Ink(55.5, "9", y=46, size=5.5), Ink(59, "/L", y=50)]],
+    )
+
+    assert texts(read_pages(path)[0]) == ["x10^9/L"]
+
+
+def test_a_page_that_is_turned_is_read_upright_and_placed_as_shown(
+    tmp_path: Path,
+) -> None:
+    upright = draw(tmp_path / "a.pdf", [[Ink(100, "Sodium", y=200)]])
+    path = tmp_path / "turned.pdf"
+    with pikepdf.open(upright) as document:
+        document.pages[0].rotate(180, relative=True)
+        document.save(path)
+
+    (page,) = read_pages(path)
+
+    (word,) = page.words
+    shown = page.shown(word.x0, word.middle)
+    assert shown.x == pytest.approx(595 - 100, abs=1)
+    assert shown.y == pytest.approx(842 - 198, abs=2)
+
+
+def test_a_document_over_the_limit_is_refused(tmp_path: Path) -> None:
+    path = draw(tmp_path / "a.pdf", ["1"], ["2"], ["3"])
+
+    with pytest.raises(TooManyPages):
+        read_pages(path, at_most=2)
+    assert len(read_pages(path, at_most=3)) == 3
