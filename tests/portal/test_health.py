@@ -48,6 +48,15 @@ def test_healthz_asks_no_database():
     assert answer("/healthz") == (200, {"status": "ok"})
 
 
+def test_probes_may_come_over_plain_http_and_by_address(settings):
+    settings.SECURE_SSL_REDIRECT = True
+    settings.ALLOWED_HOSTS = ["assay.example"]
+
+    reply = Client(headers={"host": "192.0.2.10"}).get("/healthz")
+
+    assert reply.status_code == 200
+
+
 def test_readyz_is_well_with_a_worker_that_reported_lately(beat):
     beat(seconds_ago=1)
 
