@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import zlib
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -64,9 +65,7 @@ def make_pdf_of(size: int) -> bytes:
     for _ in range(3):
         document = pikepdf.open(BytesIO(make_pdf()))
         document.Root.Padding = pikepdf.Stream(document, b"x" * padding)
-        written = BytesIO()
-        document.save(written, compress_streams=False)
-        content = written.getvalue()
+        content = _saved(document)
         padding -= len(content) - size
     assert len(content) == size
     return content
@@ -81,9 +80,35 @@ def make_picture(kind: str, *, size: tuple[int, int] = (8, 8)) -> bytes:
 
 def encrypt(content: bytes) -> bytes:
     """The same PDF behind a password."""
-    written = BytesIO()
     document = pikepdf.open(BytesIO(content))
-    document.save(written, encryption=pikepdf.Encryption(owner="o", user="u"))
+    return _saved(document, encryption=pikepdf.Encryption(owner="o", user="u"))
+
+
+def make_huge_page() -> bytes:
+    """The small report on a sheet of a hundred kilometres."""
+    document = pikepdf.open(BytesIO(make_pdf()))
+    side = 10**5 * 1000 * 72 // 25
+    document.pages[0].MediaBox = pikepdf.Array([0, 0, side, side])
+    return _saved(document)
+
+
+def make_bomb() -> bytes:
+    """A PDF of 14 kB whose one page unpacks to more than a gigabyte of blanks."""
+    packer = zlib.compressobj(1)
+    block = b" " * 1024**2
+    once = b"".join(packer.compress(block) for _ in range(1100)) + packer.flush()
+    document = pikepdf.new()
+    page = document.add_blank_page()
+    content = pikepdf.Stream(document, b"")
+    flate = pikepdf.Name.FlateDecode
+    content.write(zlib.compress(once), filter=pikepdf.Array([flate, flate]))
+    page.Contents = document.make_indirect(content)
+    return _saved(document)
+
+
+def _saved(document: pikepdf.Pdf, **options: Any) -> bytes:
+    written = BytesIO()
+    document.save(written, compress_streams=False, **options)
     return written.getvalue()
 
 

@@ -25,6 +25,8 @@ from reports.parser import (
 from reports.parser.report import ParsedReport
 from tests.factories.reports import (
     encrypt,
+    make_bomb,
+    make_huge_page,
     make_letter,
     make_parsed,
     make_parsed_result,
@@ -85,6 +87,37 @@ def test_the_first_refused_file_says_why(report, tmp_path):
         inspect_files([(report, PDF), (secret, PDF)])
 
     assert refusal.value.code == "encrypted_file"
+
+
+def test_a_bomb_bursts_in_the_child(tmp_path):
+    bomb = tmp_path / "bomb"
+    bomb.write_bytes(make_bomb())
+    assert bomb.stat().st_size < 20_000
+
+    with pytest.raises(RefusedFile):
+        inspect_files([(bomb, PDF)])
+    with pytest.raises(UnreadableReport) as refusal:
+        extract_report(bomb)
+
+    assert refusal.value.reason == "processing_error"
+
+
+def test_a_huge_page_is_read_or_refused_like_any_other(tmp_path):
+    huge = tmp_path / "huge"
+    huge.write_bytes(make_huge_page())
+
+    (opened,) = inspect_files([(huge, PDF)])
+    try:
+        names = [result.test_name for result in extract_report(huge).results]
+    except UnreadableReport as refusal:
+        names = [refusal.reason]
+
+    assert opened.pages == 1
+    assert names in (
+        ["Glucose", "Creatinine", "Sodium", "Potassium"],
+        ["invalid_input"],
+        ["low_quality"],
+    )
 
 
 ENDS = {

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from itertools import product
 
+import jsonschema
 import pytest
 from django.db import IntegrityError, transaction
 
 from accounts.models import AuditEntry
+from accounts.webhooks.catalogue import EVENT_TYPES
 from portal.lib.errors import DomainError
 from reports.models import ParsingJob, ParsingJobTransition, ReportResult
 from reports.operations.reports import (
@@ -120,6 +122,7 @@ def test_finishing_stores_every_field_and_emits_the_job(alice_tenant, user):
         "Glucose",
         "Sodium",
     ]
+    jsonschema.validate(envelope["data"], EVENT_TYPES[UPDATED].schema)
     assert "provenance" not in envelope["data"]["data"]["results"][0]
     assert entry.changes == {"status": ["started", "completed"]}
     assert (entry.actor_kind, entry.actor_key) == ("system", "reports.parse")
