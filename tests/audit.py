@@ -8,7 +8,7 @@ from accounts.models import AuditEntry
 
 
 def audited(tenant: Any) -> list[tuple[str, str, str]]:
-    """The (verb, subject, subject id) of a tenant's lines, oldest first, but for keys."""
+    """The (verb, subject, subject id) of a tenant, oldest first; keys left out."""
     lines = AuditEntry.objects.for_tenant(tenant).exclude(
         subject__in=["api_key", "team", "member"]
     )

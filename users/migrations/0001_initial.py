@@ -3,7 +3,6 @@
 import django.contrib.postgres.indexes
 import django.contrib.postgres.operations
 import django.db.models.deletion
-import django.db.models.functions.text
 import django.db.models.manager
 import django.utils.timezone
 import users.states
@@ -123,7 +122,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='user',
-            index=django.contrib.postgres.indexes.GinIndex(django.contrib.postgres.indexes.OpClass(django.db.models.functions.text.Upper('client_user_id'), 'gin_trgm_ops'), condition=models.Q(('deleted_at', None)), name='user_live_by_part_of_id'),
+            index=django.contrib.postgres.indexes.GinIndex(django.contrib.postgres.indexes.OpClass('client_user_id', 'gin_trgm_ops'), condition=models.Q(('deleted_at', None)), name='user_live_by_part_of_id'),
         ),
         migrations.AddIndex(
             model_name='user',

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
-from django.db.models.functions import Upper
 from django.utils import timezone
 
 from accounts.webhooks.operations import UserRef
@@ -67,8 +66,7 @@ class User(TenantOwned):
                 name="user_live_in_order",
             ),
             GinIndex(
-                # As Django writes `icontains`.
-                OpClass(Upper("client_user_id"), "gin_trgm_ops"),
+                OpClass("client_user_id", "gin_trgm_ops"),
                 condition=models.Q(deleted_at=None),
                 name="user_live_by_part_of_id",
             ),
