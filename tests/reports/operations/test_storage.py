@@ -5,12 +5,13 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import time_machine
 from django.core.files.storage import FileSystemStorage, default_storage
 from django.utils import timezone
 
 from portal.lib.registry import user_erasers
 from reports.models import ParsingJob, ParsingJobTransition, ReportFile, ReportResult
-from reports.operations.reports import PARSER, start_parsing
+from reports.operations.reports import PARSER, finish_parsing, start_parsing
 from reports.operations.storage import (
     ORPHAN_AGE,
     erase_reports,
@@ -18,9 +19,12 @@ from reports.operations.storage import (
     sweep_orphan_files,
 )
 from reports.states import ParsingJobStatus
+from tests.factories.accounts import ACTOR
 from tests.factories.reports import make_parsed, make_parsing_job
 from tests.factories.users import make_user
+from tests.outbox import emitted_types
 from tests.reports.uploads import stored_files
+from users.operations.users import delete_user, erase_user
 
 TABLES = (ParsingJob, ReportFile, ReportResult, ParsingJobTransition)
 
@@ -116,6 +120,27 @@ def test_erasing_in_another_tenant_removes_nothing(alice_tenant, charlie_tenant)
     erase_reports(charlie_tenant.pk, user.uuid)
 
     assert rows(alice_tenant) == [1, 1, 0, 0]
+
+
+@pytest.mark.django_db
+def test_a_user_whose_undo_is_over_goes_with_reports_files_and_events(
+    alice_tenant, django_capture_on_commit_callbacks
+):
+    user = make_user(tenant=alice_tenant)
+    job = make_parsing_job(user=user, status=ParsingJobStatus.STARTED)
+    finish_parsing(job=job, actor=PARSER, report=make_parsed())
+    delete_user(user=user, actor=ACTOR)
+
+    with (
+        time_machine.travel(timezone.now() + timedelta(days=8)),
+        django_capture_on_commit_callbacks(execute=True),
+    ):
+        erased = erase_user(tenant=alice_tenant, actor=ACTOR, user_uuid=user.uuid)
+
+    assert erased
+    assert rows(alice_tenant) == [0, 0, 0, 0]
+    assert stored_files() == []
+    assert emitted_types(alice_tenant) == []
 
 
 def test_reports_are_among_what_is_erased_with_a_user():
