@@ -16,7 +16,7 @@ _ADMINISTRATIVE = re.compile(
     r"""(?x) ^ (?:
     (?:patient|pt|client|customer|referr?(?:ed|ing)?|ref|requesting|ordering
     |consult\w*|attending
-      |treating|primary)\b (?!\s(?:range|interval|value)) .*
+      |treating|primary)\b (?!\s(?:range|interval|value|time|plasma)) .*
     | (?:full\s|first\s|last\s|sur)?name(?:\s.*)? | (?:mr|mrs|ms|miss|dr|prof|shri|smt
     |master|baby)\s.*
     | age(?:\s.*)? | sex(?!\shorm).* | gender.* | dob | d\so\sb.* | date.* | birth.* |
@@ -112,6 +112,7 @@ _CATEGORY = re.compile(
     | nlai?\b.* | idf\b.* | iap.* | age\sgroup.* | risk\s.*
     | (?:no|low|minimal|very\slow|intermediate|increased|high|very\shigh
     |extreme)\s.*risk.*
+    | .*\b(?:goals?|targets?|cut\s?offs?)\b.*
     | .*\brisk\s(?:group|category|factor)s? | goals?\s.* | target\s.* | category.* |
     interpretation.* | classification.* | references?\b.*
     | cut\s?off.* | reference\s.* | normal\s.* | therapeutic\srange.* | toxic\srange.*
@@ -120,7 +121,7 @@ _CATEGORY = re.compile(
     |values|result|results)\s(?:goal|target|level|levels|value|range|ranges|band
     |bands)s?
     | excellent\scontrol|good\scontrol|fair\scontrol|poor\scontrol|control|with\s.*
-    |without\s.*|if\s.*|patients?\s.*
+    |without\s.*|if\s.*|patients?\s(?:with|who|on|in|at|having|aged|under|over|for)\b.*
     | \d+ | [ivx]+
     ) $"""
 )

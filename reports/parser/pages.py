@@ -128,7 +128,7 @@ def _read_page(document: pdfium.PdfDocument, index: int) -> Page:
         page.close()
 
 
-def _mend_lost_signs(text: str) -> str:
+def mend_lost_signs(text: str) -> str:
     """Put back the two signs that fonts without a character map lose.
 
     pdfium answers NUL for them. Before a unit it was the micro sign, for 'mol/L'
@@ -181,7 +181,7 @@ class _TextReader:
 
     def read(self) -> tuple[tuple[Word, ...], int, bool]:
         """The words, the quarter turns of the text, and whether it is legible."""
-        text = _mend_lost_signs(self._text())
+        text = mend_lost_signs(self._text())
         tokens: list[tuple[str, int, int, _Look]] = []
         weights: Counter[int] = Counter()
         for match in _TOKEN.finditer(text):

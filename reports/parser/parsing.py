@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pypdfium2 as pdfium
 
-from .fields import unit_in_range
+from .fields import text_of, unit_in_range
 from .intake import FileKind, RefusedFile, file_kind
 from .interpretation import interpret
 from .lines import read_lines
@@ -31,10 +31,12 @@ from .report import (
     Place,
     Provenance,
     SampleType,
+    Sensitivity,
     UnreadableReport,
 )
 from .rows import Row, find_rows
 from .screening import is_believable, unread_reason, wrong_language
+from .titles import Role
 from .units import looks_like_units, normalise_units
 from .values import infer_type, is_numeric_value
 
@@ -175,6 +177,7 @@ def _result(
         source_panel_name=row.panel,
         sample_type=verdict.sample_type or row.specimen,
         measurement_kind=verdict.measurement_kind,
+        sensitivity=_sensitivity(row),
         loinc_matches=matches,
         loinc_match_status=verdict.status,
         interpretation=judged.interpretation,
@@ -188,6 +191,18 @@ def _result(
         ),
         confidence=_confidence(row, verdict),
     )
+
+
+def _sensitivity(row: Row) -> Sensitivity | None:
+    """What a culture says of a drug, in its value or in the column beside it."""
+    texts = [row.fields.value, text_of(row.columns.get(Role.FLAG, []))]
+    for text in texts:
+        match text.strip().lower():
+            case "sensitive" | "susceptible":
+                return Sensitivity.SENSITIVE
+            case "resistant" | "intermediate" | "insensitive":
+                return Sensitivity.INSENSITIVE
+    return None
 
 
 def _same_scale(printed: str, units: str | None) -> bool:

@@ -222,6 +222,9 @@ def is_believable(
         return False
     if titled and known:
         return bool(measured) or known >= 2 or _mentions_lab(pages)
+    drugs = sum(1 for result in results if result.sensitivity is not None)
+    if titled and drugs >= 2:
+        return True
     if not known:
         return ranged >= 3 and measured >= 0.6 * len(results) and _mentions_lab(pages)
     return measured >= max(1, 0.3 * len(results))

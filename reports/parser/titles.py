@@ -35,6 +35,7 @@ class Role(StrEnum):
 
 _TITLES: dict[Role, str] = {
     Role.NAME: """
+        antibiotic|antibiotics|antibiotic name|antimicrobial|antimicrobial agent
         test|tests|test name|test names|name of test|name of the test|test description
         description|description of test|investigation|investigations|investigation name
         investigation s|analyte|analytes|parameter|parameters|parameter name
@@ -58,6 +59,7 @@ _TITLES: dict[Role, str] = {
         investigations name|test parameter name|laboratory investigation
     """,
     Role.VALUE: """
+        mic|mic value|sensitivity|susceptibility
         result|results|result s|results s|value|values|observed value|observed values
         your value
         your result|your results|test result|test results|result value|results value
@@ -236,8 +238,9 @@ def read_titles(lines: Sequence[Line]) -> tuple[Title, ...]:
         unread += left
         if not found:
             unknown.append(_title(Role.OTHER, " ".join(w.text for w in group), group))
-    titles += _read_dates(titles, unknown)
-    unread -= sum(len(t.text.split()) for t in titles if t.role in _DATED)
+    dates = _read_dates(titles, unknown)
+    titles += dates
+    unread -= sum(len(title.text.split()) for title in dates)
     titles.sort(key=lambda title: title.x0)
     if not titles:
         return ()
@@ -246,9 +249,6 @@ def read_titles(lines: Sequence[Line]) -> tuple[Title, ...]:
     if unread > max(2, 0.34 * (read + unread)) + named:
         return ()
     return tuple(titles) if _is_table(titles, unread) else ()
-
-
-_DATED = frozenset({Role.VALUE, Role.PREVIOUS})
 
 
 def _read_dates(titles: list[Title], unknown: list[Title]) -> list[Title]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reports.parser.report import Interpretation, SampleType
+from reports.parser.report import Interpretation, SampleType, Sensitivity
 from tests.reports.parser.drawing import Ink, by_name, printed, read, row
 
 XS = (40, 220, 300, 380, 480)
@@ -387,3 +387,20 @@ def test_a_range_counted_in_lakhs_does_not_judge_a_plain_count(tmp_path: Path) -
 
     assert report.results[0].min_reference_range is None
     assert report.results[0].interpretation is Interpretation.UNKNOWN
+
+
+def test_a_culture_tells_the_sensitivity_to_each_drug(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            "URINE CULTURE AND SENSITIVITY",
+            row(XS, "Antibiotic", "MIC", "Interpretation"),
+            row(XS, "Amikacin", "<=2", "Sensitive"),
+            row(XS, "Ciprofloxacin", ">=4", "Resistant"),
+        ],
+    )
+
+    assert [(r.test_name, r.value, r.sensitivity) for r in report.results] == [
+        ("Amikacin", "<=2", Sensitivity.SENSITIVE),
+        ("Ciprofloxacin", ">=4", Sensitivity.INSENSITIVE),
+    ]

@@ -7,7 +7,12 @@ from pathlib import Path
 import pikepdf
 import pytest
 
-from reports.parser.pages import Page, TooManyPages, read_pages
+from reports.parser.pages import (
+    Page,
+    TooManyPages,
+    mend_lost_signs,
+    read_pages,
+)
 from tests.reports.parser.drawing import Ink, draw
 
 
@@ -86,3 +91,8 @@ def test_a_document_over_the_limit_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TooManyPages):
         read_pages(path, at_most=2)
     assert len(read_pages(path, at_most=3)) == 3
+
+
+def test_a_lost_micro_sign_is_put_back() -> None:
+    assert mend_lost_signs("92 \x00mol/L 3.5 \x00 5.1") == "92 µmol/L 3.5 - 5.1"
+    assert mend_lost_signs("Total\x00Protein") == "Total\x00Protein"
