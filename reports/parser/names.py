@@ -220,7 +220,7 @@ _METHOD = re.compile(
       |peroxidase|dipstick|reflectance|reagent\s?strip|agglutination|coagulomet\w*
       |clotting|photo[\s-]?optical|sls|dha|vcs
       |automated|manual|direct|indirect|homogen\w*|elimination|selective|precipitation
-      |chromatograph\w*|rapid\s?card|lc[\s-]?ms\S*|pcr|capillary|optical|sheath
+      |chromatograph\w*|lc[\s-]?ms\S*|pcr|capillary|optical|sheath
       |focusing|endpoint|end\s?point|bichromatic|visual)
     (?:[\s,/&()+-]+\w+){0,5} ) [)\]\s.}]* $"""
 )

@@ -26,6 +26,8 @@ from .report import Point
 # blank of the narrowest common text font is a quarter of its size.
 _BLANK = 0.235
 _TIGHT = 0.1
+# No page of a report holds so many; one that does was made to be slow.
+_MOST_WORDS = 8000
 _FAINT = range(200, 250)
 _TOKEN = re.compile(r"[^\s\x00]+")
 _SOFT_HYPHENS = str.maketrans({"\x02": "-", "￾": "-", "\xad": "-"})
@@ -191,6 +193,8 @@ class _TextReader:
                 weights[round(math.degrees(look.angle) / 90) % 4] += end - start
         if not tokens:
             return (), 0, True
+        if len(tokens) > _MOST_WORDS:
+            return (), 0, False
         quarter = weights.most_common(1)[0][0]
         upright = quarter * math.pi / 2
         words = []

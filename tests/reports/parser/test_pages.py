@@ -96,3 +96,12 @@ def test_a_document_over_the_limit_is_refused(tmp_path: Path) -> None:
 def test_a_lost_micro_sign_is_put_back() -> None:
     assert mend_lost_signs("92 \x00mol/L 3.5 \x00 5.1") == "92 µmol/L 3.5 - 5.1"
     assert mend_lost_signs("Total\x00Protein") == "Total\x00Protein"
+
+
+def test_a_page_made_of_countless_words_is_not_read(tmp_path: Path) -> None:
+    path = draw(tmp_path / "a.pdf", [[Ink(40, "a " * 300, size=2)]] * 40, lead=3)
+
+    (page,) = read_pages(path)
+
+    assert page.words == ()
+    assert not page.legible
