@@ -52,6 +52,7 @@ class _Walker:
         elif not tables:
             self._walk_untitled(lines, page)
         elif start > 0:
+            self._read_above(lines[:start])
             self._note_panel_above(lines[:start])
         for n, table in enumerate(tables):
             end = tables[n + 1].start if n + 1 < len(tables) else len(lines)
@@ -59,6 +60,14 @@ class _Walker:
             body = lines[table.end : end]
             self._note_panel_above(lines[max(0, table.start - 6) : table.start])
             self._walk_titled(table.titles, body, page, carried=False)
+
+    def _read_above(self, lines: Sequence[Line]) -> None:
+        """Rows above the first titles of the report: a few alone are its header."""
+        reader = LooseReader(self._section)
+        reader.read(lines)
+        sure = [row for row in reader.rows if row.score >= 7]
+        if len(sure) >= 4:
+            self.rows.extend(sure)
 
     def _note_panel_above(self, lines: Sequence[Line]) -> None:
         """The heading nearest above a table names its panel."""

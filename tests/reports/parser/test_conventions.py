@@ -404,3 +404,27 @@ def test_a_culture_tells_the_sensitivity_to_each_drug(tmp_path: Path) -> None:
         ("Amikacin", "<=2", Sensitivity.SENSITIVE),
         ("Ciprofloxacin", ">=4", Sensitivity.INSENSITIVE),
     ]
+
+
+def test_rows_before_the_first_titles_are_read_too(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            [Ink(40, "CHEMISTRY, SERUM", bold=True)],
+            row(XS, "Sodium", "143", "mmol/L", "(135-145)"),
+            row(XS, "Potassium", "3.4", "mmol/L", "(3.5-5.2)"),
+            row(XS, "Chloride", "101", "mmol/L", "(98-107)"),
+            row(XS, "Urea", "5.5", "mmol/L", "(3.0-8.5)"),
+            [Ink(40, "THYROID", bold=True)],
+            row(XS, "Test", "Result", "Unit", "Reference range"),
+            row(XS, "TSH", "2.1", "mIU/L", "0.4 - 4.0"),
+        ],
+    )
+
+    assert [result.test_name for result in report.results] == [
+        "Sodium",
+        "Potassium",
+        "Chloride",
+        "Urea",
+        "TSH",
+    ]
