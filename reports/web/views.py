@@ -16,7 +16,7 @@ from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotAllowed
-from portal.lib.web import Pager, go_to, page_url, render_page
+from portal.lib.web import Pager, go_to, page_url, render_page, wants_fragment
 from reports.operations.reports import ReportRequest, submit_report
 from reports.parser.loinc.catalogue import LOINC_NOTICE
 from reports.queries import (
@@ -126,7 +126,10 @@ def report_page(request: TenantRequest, job_id: str) -> HttpResponse:
         and request.rights.allow(Area.PATIENT_DETAILS)
         and job.metadata is not None
     )
-    _record_job_read(request, job, "parsing_job")
+    if job.has_data or not wants_fragment(
+        request
+    ):  # a poll of a bare status is no read
+        _record_job_read(request, job, "parsing_job")
     if show_patient:
         _record_job_read(request, job, "parsing_job_patient")
     flagged = [row for row in rows if row.is_out_of_range]

@@ -17,7 +17,7 @@ MANIFEST = "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"
 
 def vendored():
     text = (VENDOR / "VENDORED.md").read_text()
-    return dict(re.findall(r"^\| `([^`]+)` .*`([0-9a-f]{64})` \|$", text, re.M))
+    return dict(re.findall(r"^\| `([^`]+)` .*`([0-9a-f]{64})` \|$", text, re.MULTILINE))
 
 
 def test_every_vendored_file_is_listed_with_its_licence():

@@ -233,6 +233,22 @@ def test_a_report_being_read_asks_again(alice_web, dana, status):
     assert 'hx-trigger="every 3s"' in html
 
 
+def test_waiting_for_a_report_is_audited_once(alice_web, alice_tenant, dana):
+    job = make_parsing_job(user=dana, status="started")
+
+    alice_web.get(f"{LIST}{job.id}/")
+    alice_web.get(f"{LIST}{job.id}/", headers=HTMX)
+    alice_web.get(f"{LIST}{job.id}/", headers=HTMX)
+
+    assert reads(alice_tenant) == [("parsing_job", str(job.id))]
+
+
+def test_the_values_a_poll_brings_are_audited(alice_web, alice_tenant, done):
+    alice_web.get(f"{LIST}{done.id}/", headers=HTMX)
+
+    assert reads(alice_tenant) == [("parsing_job", str(done.id))]
+
+
 def test_the_element_that_polls_is_the_state(alice_web, done):
     html = alice_web.get(f"{LIST}{done.id}/", headers=HTMX).content.decode()
 
