@@ -9,14 +9,12 @@ import uuid
 from typing import TYPE_CHECKING, Self
 
 from django.db import models
-from django.db.models import Q
 from django.utils import timezone
 
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
 from reports.states import ParsingJobFailureReason, ParsingJobStatus
 
 if TYPE_CHECKING:
-    from datetime import date
     from uuid import UUID
 
 
@@ -34,23 +32,6 @@ class ParsingJobQuerySet(TenantQuerySet["ParsingJob"]):
     def of_user(self, user_uuid: UUID) -> Self:
         """Jobs of one user."""
         return self.filter(user__uuid=user_uuid)
-
-    def created_between(self, first: date | None, last: date | None) -> Self:
-        """Jobs created on these UTC days, both included; None leaves a side open."""
-        found = self
-        if first:
-            found = found.filter(created_at__date__gte=first)
-        if last:
-            found = found.filter(created_at__date__lte=last)
-        return found
-
-    def mentioning(self, text: str) -> Self:
-        """Jobs whose user, patient, lab or specimen has this text, in any case."""
-        named = Q(user__client_user_id__icontains=text)
-        for name in ("patient_first_name", "patient_last_name", "lab_name"):
-            named |= Q(**{f"metadata__{name}__icontains": text})
-        named |= Q(metadata__specimen_number__icontains=text)
-        return self.filter(named)
 
 
 class ParsingJob(TenantOwned):

@@ -14,7 +14,6 @@ from portal.lib.errors import NotFound
 from reports.models import ParsingJob, ReportFile, ReportResult
 
 if TYPE_CHECKING:
-    from datetime import date
     from uuid import UUID
 
     from accounts.models import Tenant
@@ -23,13 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class JobFilters:
-    """What to list: empty means all. Days are UTC, both included."""
+    """What to list: empty means all."""
 
     statuses: tuple[str, ...] = ()
     user_uuid: UUID | None = None
-    text: str = ""
-    first_day: date | None = None
-    last_day: date | None = None
 
 
 def parsing_job(*, tenant: Tenant, job_id: UUID) -> ParsingJob:
@@ -45,14 +41,10 @@ def parsing_job(*, tenant: Tenant, job_id: UUID) -> ParsingJob:
 def parsing_jobs(*, tenant: Tenant, filters: JobFilters) -> ParsingJobQuerySet:
     """Jobs with their users, newest first; not yet cut into pages."""
     rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
-    rows = rows.created_between(filters.first_day, filters.last_day)
     if filters.statuses:
         rows = rows.in_status(list(filters.statuses))
     if filters.user_uuid:
         rows = rows.of_user(filters.user_uuid)
-    if text := filters.text.strip():
-        # PostgreSQL takes no text with NUL, so none is stored.
-        rows = rows.none() if "\0" in text else rows.mentioning(text)
     return rows.select_related("user").order_by("-created_at", "id")
 
 

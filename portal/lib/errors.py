@@ -38,4 +38,10 @@ class TooLarge(DomainError):
 
 
 class Invalid(DomainError):
-    """An input that only the domain can judge; on the wire a 422 at `field`."""
+    """An input that only the domain can judge; on the wire a 422 at `[place, field]`."""
+
+    def __init__(
+        self, code: str, message: str, field: str, *, place: str = "body"
+    ) -> None:
+        super().__init__(code, message, field)
+        self.loc = (place, field)

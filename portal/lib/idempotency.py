@@ -105,6 +105,7 @@ def take_turn(
             "idempotency_key_too_long",
             f"A key has at most {KEY_MAX_LENGTH} characters.",
             HEADER,
+            place="header",
         )
     now = timezone.now()
     wanted = {
@@ -154,7 +155,10 @@ def _claim(
 def _answer_of(row: IdempotentAnswer, wanted: dict[str, Any]) -> tuple[int, bytes]:
     if bytes(row.request_hash) != wanted["request_hash"]:
         raise Invalid(
-            "idempotency_key_mismatch", "This key was used with another body.", HEADER
+            "idempotency_key_mismatch",
+            "This key was used with another body.",
+            HEADER,
+            place="header",
         )
     if row.status is None:
         raise Conflict(

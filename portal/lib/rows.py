@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg import Cursor
 from psycopg.rows import TupleRow, tuple_row
 
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 def cursor() -> Cursor[TupleRow]:
     """Open a psycopg cursor in Django's transaction, results as tuples."""
-    connection.ensure_connection()
-    return Cursor(connection.connection, row_factory=tuple_row)
+    wrapper = connections[DEFAULT_DB_ALIAS]  # `connection` would look it up each time
+    wrapper.ensure_connection()
+    return Cursor(wrapper.connection, row_factory=tuple_row)
 
 
 def fetch_rows(query: str, inputs: Sequence[Any] = ()) -> list[TupleRow]:

@@ -10,7 +10,13 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
-from django.db import OperationalError, connection, models
+from django.db import (
+    DEFAULT_DB_ALIAS,
+    OperationalError,
+    connection,
+    connections,
+    models,
+)
 from psycopg import pq
 
 if TYPE_CHECKING:
@@ -95,8 +101,9 @@ def _switch(value: str) -> str:
 
     Past psycopg's own machinery, at a fifth of its cost: every request pays this twice.
     """
-    connection.ensure_connection()
-    raw = connection.connection
+    wrapper = connections[DEFAULT_DB_ALIAS]  # `connection` would look it up each time
+    wrapper.ensure_connection()
+    raw = wrapper.connection
     if not raw.autocommit and raw.pgconn.transaction_status == _IDLE:
         # Psycopg opens the transaction with its first statement, which this is not;
         # set outside it, the value would outlive its rollback.

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
@@ -68,15 +68,6 @@ FILTERS = {
     "one status": ({"statuses": ("failed",)}, [2]),
     "two statuses": ({"statuses": ("failed", "completed")}, [2, 1]),
     "an unknown status": ({"statuses": ("archived",)}, []),
-    "client_user_id": ({"text": "PATIENT-1"}, [2, 0]),
-    "lab": ({"text": " northern "}, [1]),
-    "patient": ({"text": "beispiel"}, [1]),
-    "neither": ({"text": "southern"}, []),
-    "a wildcard is text": ({"text": "%"}, []),
-    "NUL": ({"text": "\0"}, []),
-    "from a day": ({"first_day": date(2026, 3, 2)}, [2, 1]),
-    "to a day": ({"last_day": date(2026, 3, 2)}, [1, 0]),
-    "one day": ({"first_day": date(2026, 3, 2), "last_day": date(2026, 3, 2)}, [1]),
 }
 
 

@@ -111,10 +111,7 @@ def answer_error(exc: Exception, context: Mapping[str, Any]) -> Response | None:
         case RequestInvalid():
             return Response({"detail": [error_line(e) for e in exc.errors]}, 422)
         case Invalid():
-            loc = ("body", exc.field or "")
-            line = FieldError(
-                loc if exc.field else ("body",), exc.message, "value_error"
-            )
+            line = FieldError(exc.loc, exc.message, "value_error")
             return Response({"detail": [error_line(line)]}, 422)
         case DomainError():
             status = next(
@@ -137,7 +134,9 @@ def answer_error(exc: Exception, context: Mapping[str, Any]) -> Response | None:
         case exceptions.MethodNotAllowed():
             return refusal(405, "method_not_allowed", "This method is not served here.")
         case exceptions.UnsupportedMediaType():
-            return refusal(415, "unsupported_media_type", "Send application/json.")
+            return refusal(
+                415, "unsupported_media_type", "This content type is not read here."
+            )
         case exceptions.Throttled():
             reply = refusal(429, "throttled", "Too many requests.")
             reply["Retry-After"] = str(math.ceil(getattr(exc, "wait", None) or 1))

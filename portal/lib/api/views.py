@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 class TenantAPIView(APIView):
     """A view behind `x-service-api-key`: `self.tenant` and `self.actor` are set.
 
-    The whole of it runs inside `acting_for(tenant)`.
+    The whole of it runs inside `acting_for(tenant)`. No cache on the way may keep an
+    answer: most hold health data.
     """
 
     schema = ApiSchema()
@@ -44,7 +45,9 @@ class TenantAPIView(APIView):
         self, request: HttpRequest, *args: Any, **kwargs: Any
     ) -> HttpResponseBase:
         with ExitStack() as self._stack:
-            return super().dispatch(request, *args, **kwargs)
+            answer = super().dispatch(request, *args, **kwargs)
+        answer["Cache-Control"] = "no-store"
+        return answer
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)

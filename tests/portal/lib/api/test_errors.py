@@ -66,12 +66,23 @@ def test_a_throttled_call_is_told_when_to_come_again(wait, seconds):
 
 def test_an_input_only_the_domain_can_judge_is_a_422_at_its_field():
     at_field = answer_error(Invalid("too_early", "Too early.", "starts_on"), {})
-    at_body = answer_error(Invalid("too_early", "Too early."), {})
+    in_header = answer_error(
+        Invalid("mismatch", "Another body.", "x-idempotency-key", place="header"), {}
+    )
 
     line = {"msg": "Too early.", "type": "value_error"}
     assert at_field.status_code == 422
     assert at_field.data == {"detail": [{"loc": ["body", "starts_on"], **line}]}
-    assert at_body.data == {"detail": [{"loc": ["body"], **line}]}
+    assert in_header.status_code == 422
+    assert in_header.data == {
+        "detail": [
+            {
+                "loc": ["header", "x-idempotency-key"],
+                "msg": "Another body.",
+                "type": "value_error",
+            }
+        ]
+    }
 
 
 def test_a_malformed_request_names_each_fault():
