@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import pytest
+
+from users.models import Connection
+from users.templatetags.sources import fallback_origin, worst_status
+
+
+@pytest.mark.parametrize(
+    ("slug", "words"),
+    [
+        ("", "set by your team"),
+        ("manual", "set by your team"),
+        ("oura", "from Oura"),
+        ("moonwatch", "from moonwatch"),
+    ],
+)
+def test_a_fallback_says_where_it_came_from(slug, words):
+    assert fallback_origin(slug) == words
+
+
+@pytest.mark.parametrize(
+    ("statuses", "worst"),
+    [
+        ([], ""),
+        (["connected"], "connected"),
+        (["connected", "paused"], "paused"),
+        (["connected", "paused", "error"], "error"),
+        (["waiting_for_moon"], "waiting_for_moon"),
+        (["waiting_for_moon", "error"], "error"),
+    ],
+)
+def test_the_worst_status_speaks_for_all(statuses, worst):
+    assert worst_status([Connection(status=status) for status in statuses]) == worst
