@@ -38,7 +38,7 @@ class TooLarge(DomainError):
 
 
 class Invalid(DomainError):
-    """An input that only the domain can judge; on the wire a 422 at `[place, field]`."""
+    """An input that only the domain can judge; on the wire a 422 at `loc`."""
 
     def __init__(
         self, code: str, message: str, field: str, *, place: str = "body"

@@ -220,5 +220,6 @@ def test_the_view_runs_with_one_key_at_a_time(alice_api, charlie_tenant):
 
 
 def test_no_cache_on_the_way_keeps_an_answer(alice_api):
-    assert alice_api.get("/v2/user")["Cache-Control"] == "no-store"
-    assert alice_api.get("/v2/user/nonsense")["Cache-Control"] == "no-store"
+    assert alice_api.get("/v2/echo")["Cache-Control"] == "no-store"
+    assert alice_api.patch("/v2/echo")["Cache-Control"] == "no-store"
+    assert ApiClient().get("/v2/echo")["Cache-Control"] == "no-store"
