@@ -75,7 +75,11 @@ class Bounds:
 
 def without_label(text: str) -> str:
     """A range without the words that announce it: 'Ref. range: 135 - 145'."""
-    return _ANNOUNCED.sub("", text, count=1).strip()
+    match = _ANNOUNCED.match(text)
+    if match is None:
+        return text.strip()
+    plain = text[match.end() :].strip()
+    return plain.rstrip(")]").rstrip() if match["open"] else plain
 
 
 def announced_range(line: str) -> str | None:

@@ -1,0 +1,48 @@
+"""What one cell may hold besides its value."""
+
+from __future__ import annotations
+
+import pytest
+
+from reports.parser.fields import second_value, split_value, unit_in_range
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("13.5", ("13.5", None, None, None)),
+        ("13.5 g/dL", ("13.5", "g/dL", None, None)),
+        ("13.5g/dL", ("13.5", "g/dL", None, None)),
+        ("71.2 %", ("71.2", "%", None, None)),
+        ("1.8 % mg/dl", ("1.8", "% mg/dl", None, None)),
+        ("11.4 K/uL HIGH", ("11.4", "K/uL", "HIGH", None)),
+        ("38 nmol/L [> 50.0]", ("38", "nmol/L", None, "[> 50.0]")),
+        ("140 mmol/L (Ref range: 136-145)", ("140", "mmol/L", None, "136-145")),
+        ("8-10 /hpf", ("8-10", "/hpf", None, None)),
+        ("Nil /hpf", ("Nil", "/hpf", None, None)),
+        ("Non reactive", ("Non reactive", None, None, None)),
+    ],
+)
+def test_a_cell_is_parted(
+    text: str, parts: tuple[str, str | None, str | None, str | None]
+) -> None:
+    assert split_value(text) == parts
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("13.0 - 17.0 g/dL", "g/dL"),
+        ("> OR = 60 mL/min/1.73m2", "mL/min/1.73m2"),
+        ("<130 mg/dL (calc)", "mg/dL (calc)"),
+        ("13.0 - 17.0", None),
+        ("Negative", None),
+    ],
+)
+def test_a_range_may_carry_the_unit(text: str, unit: str | None) -> None:
+    assert unit_in_range(text) == unit
+
+
+def test_a_value_in_two_units_is_parted() -> None:
+    assert second_value("5.9 % (41 mmol/mol)") == ("5.9 %", "41", "mmol/mol")
+    assert second_value("5.9 %") is None

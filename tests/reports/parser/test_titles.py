@@ -1,0 +1,65 @@
+"""Which lines name the columns of a table of results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from reports.parser.lines import Line, make_line
+from reports.parser.pages import Word
+from reports.parser.titles import Role, read_titles
+
+
+def line(*cells: tuple[float, str], top: float = 100) -> Line:
+    words = []
+    for x, text in cells:
+        for part in text.split():
+            words.append(Word(part, x, top, x + 5 * len(part), top + 10, 9))
+            x += 5 * len(part) + 2.5
+    return make_line(words, page=1)
+
+
+def roles(lines: Sequence[Line]) -> list[Role]:
+    return [title.role for title in read_titles(lines)]
+
+
+@pytest.mark.parametrize(
+    "titles",
+    [
+        ("Test Name", "Results", "Units", "Bio. Ref. Interval"),
+        ("INVESTIGATION", "OBSERVED VALUE", "UNIT", "BIOLOGICAL REFERENCE RANGE"),
+        ("Analyse", "Ergebnis", "Einheit", "Referenzbereich"),
+        ("Prueba", "Resultado", "Unidades", "Valores de referencia"),
+        ("Analyses", "Résultats", "Unités", "Valeurs de référence"),
+        ("Tetkik", "Sonuç", "Birim", "Referans Aralığı"),
+    ],
+)
+def test_titles_are_known_in_several_languages(titles: tuple[str, ...]) -> None:
+    found = roles([line(*zip((40, 200, 300, 380), titles, strict=True))])
+
+    assert found == [Role.NAME, Role.VALUE, Role.UNIT, Role.RANGE]
+
+
+def test_titles_over_two_lines_are_read_as_one() -> None:
+    found = roles(
+        [
+            line((40, "Test"), (200, "Observed"), (300, "Units"), (380, "Reference")),
+            line((40, "Description"), (200, "Value"), (380, "Interval"), top=112),
+        ]
+    )
+
+    assert found == [Role.NAME, Role.VALUE, Role.UNIT, Role.RANGE]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ("Category", "Reference range", "Risk"),
+        ("Sodium", "140", "mmol/L"),
+        ("Value (mg/dL)", "Interpretation"),
+        ("138 mmol/L", "In range"),
+    ],
+)
+def test_other_lines_name_no_columns(text: tuple[str, ...]) -> None:
+    assert read_titles([line(*zip((40, 200, 300), text, strict=False))]) == ()
