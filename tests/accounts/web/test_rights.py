@@ -30,9 +30,7 @@ def test_a_right_of_the_sandbox_alone_is_none_in_production():
 
 def test_a_view_is_shut_to_roles_without_the_right():
     called = []
-    view = require_right(Area.REPORTS, write=True)(
-        called.append
-    )
+    view = require_right(Area.REPORTS, write=True)(called.append)
 
     with pytest.raises(PermissionDenied):
         view(request_of(Role.VIEWER))

@@ -141,7 +141,7 @@ class Sheet:
     def say(self, x: float, text: str, *, gap: float = 12, **look: object) -> None:
         """Put a line of text at the cursor and move below it."""
         self.need(gap)
-        self.text(x, self.y, text, **look)  # type: ignore[arg-type]
+        self.text(x, self.y, text, **look)
         self.down(gap)
 
     def prose(
