@@ -13,6 +13,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 
 from portal.lib.api.errors import FieldError, RequestInvalid
+from portal.lib.errors import TooLarge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from rest_framework.request import Request
 
 MEDIA_TYPE = "application/json"
+# Ten thousand samples, the most one call may bring, fit in well.
+BODY_MAX_BYTES = 10 * 1024 * 1024
 
 
 def dump_json(data: object) -> bytes:
@@ -46,7 +49,7 @@ class OrjsonRenderer(BaseRenderer):
 class OrjsonParser(BaseParser):
     """Decodes a body; a body of zero length is an empty object (contract 1.1).
 
-    Raises: 422 json_invalid.
+    Raises: 422 json_invalid; body_too_large (413) over BODY_MAX_BYTES.
     """
 
     media_type = MEDIA_TYPE
@@ -57,7 +60,9 @@ class OrjsonParser(BaseParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        body = stream.read()
+        body = stream.read(BODY_MAX_BYTES + 1)
+        if len(body) > BODY_MAX_BYTES:
+            raise TooLarge("body_too_large", "A body has at most 10 MB.")
         if not body:
             return {}
         try:

@@ -9,7 +9,7 @@ from django.test import override_settings
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from portal.lib.api.json import AlwaysJson, OrjsonParser, OrjsonRenderer
+from portal.lib.api.json import BODY_MAX_BYTES, AlwaysJson, OrjsonParser, OrjsonRenderer
 from portal.lib.api.views import TenantAPIView, endpoint, json_response
 from portal.lib.errors import Conflict
 from portal.lib.tenancy import acting_for
@@ -223,3 +223,19 @@ def test_no_cache_on_the_way_keeps_an_answer(alice_api):
     assert alice_api.get("/v2/echo")["Cache-Control"] == "no-store"
     assert alice_api.patch("/v2/echo")["Cache-Control"] == "no-store"
     assert ApiClient().get("/v2/echo")["Cache-Control"] == "no-store"
+
+
+def test_a_body_over_its_limit_is_refused(alice_api):
+    text = '"' + "x" * BODY_MAX_BYTES + '"'
+
+    reply = alice_api.post("/v2/echo", text, content_type="application/json")
+
+    assert (reply.status_code, reply.json()["code"]) == (413, "body_too_large")
+
+
+def test_a_body_at_its_limit_is_read(alice_api):
+    text = '"' + "x" * (BODY_MAX_BYTES - 2) + '"'
+
+    reply = alice_api.post("/v2/echo", text, content_type="application/json")
+
+    assert reply.status_code == 200
