@@ -22,6 +22,9 @@ from psycopg import pq
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from psycopg import Connection
+    from psycopg.pq.abc import PGresult
+
     from accounts.models import Tenant
 
 ALL_TENANTS = "*"
@@ -103,15 +106,23 @@ def _switch(value: str) -> str:
     """
     wrapper = connections[DEFAULT_DB_ALIAS]  # `connection` would look it up each time
     wrapper.ensure_connection()
-    raw = wrapper.connection
+    result = _ask(wrapper.connection, value)
+    if result.status != pq.ExecStatus.TUPLES_OK and not wrapper.in_atomic_block:
+        # The server has gone since the last request; Django would not notice here.
+        wrapper.close()
+        wrapper.ensure_connection()
+        result = _ask(wrapper.connection, value)
+    if result.status != pq.ExecStatus.TUPLES_OK:
+        raise OperationalError("the tenant can't be set")
+    return (result.get_value(0, 0) or b"").decode()
+
+
+def _ask(raw: Connection[Any], value: str) -> PGresult:
     if not raw.autocommit and raw.pgconn.transaction_status == _IDLE:
         # Psycopg opens the transaction with its first statement, which this is not;
         # set outside it, the value would outlive its rollback.
         raw.execute("")
-    result = raw.pgconn.exec_params(_SWITCH, [value.encode()])
-    if result.status != pq.ExecStatus.TUPLES_OK:
-        raise OperationalError("the tenant can't be set")
-    return str(result.get_value(0, 0).decode())
+    return raw.pgconn.exec_params(_SWITCH, [value.encode()])
 
 
 @contextmanager

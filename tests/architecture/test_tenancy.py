@@ -215,6 +215,22 @@ def test_a_broken_transaction_leaves_no_tenant_on_the_connection():
     assert setting() == ""
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_call_after_the_server_dropped_the_connection_is_served(alice_api):
+    alice_api.get("/v2/providers")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        (pid,) = cursor.fetchone()
+    other = connection.copy()
+    with other.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
+    other.close()
+
+    reply = alice_api.get("/v2/providers")
+
+    assert reply.status_code == 200
+
+
 def test_across_tenants_needs_a_reason():
     with pytest.raises(ValueError, match="reason"), across_tenants(why=""):
         pass
