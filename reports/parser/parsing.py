@@ -14,7 +14,7 @@ from pathlib import Path
 import pypdfium2 as pdfium
 
 from .fields import text_of, unit_in_range
-from .intake import FileKind, RefusedFile, file_kind
+from .intake import FileKind, RefusalCode, RefusedFile, file_kind
 from .interpretation import interpret
 from .lines import read_lines
 from .loinc import LoincVerdict, match_loinc
@@ -51,15 +51,21 @@ def parse_report(path: Path) -> ParsedReport:
     """Read a lab report into its header and its result rows.
 
     Same bytes, same answer. Raises: UnreadableReport by too_many_pages (over 30),
-    processing_error (a picture, no text layer, a file that does not open), low_quality
-    (a text layer without meaning), not_english, invalid_input (no lab report).
+    processing_error (a picture, no text layer, a PDF that does not open), low_quality
+    (a text layer without meaning), not_english, invalid_input (no lab report, or no
+    PDF or picture at all).
     Source: Contract 7.2, 7.4.
     """
     try:
         if file_kind(path) is not FileKind.PDF:
             raise UnreadableReport(FailureReason.PROCESSING_ERROR)
         pages = read_pages(path, at_most=MAX_PAGES)
-    except (RefusedFile, pdfium.PdfiumError):
+    except RefusedFile as refusal:
+        foreign = refusal.code in {RefusalCode.EMPTY, RefusalCode.UNSUPPORTED}
+        raise UnreadableReport(
+            FailureReason.INVALID_INPUT if foreign else FailureReason.PROCESSING_ERROR
+        ) from None
+    except pdfium.PdfiumError:
         raise UnreadableReport(FailureReason.PROCESSING_ERROR) from None
     except TooManyPages:
         raise UnreadableReport(FailureReason.TOO_MANY_PAGES) from None

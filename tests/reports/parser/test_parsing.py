@@ -126,3 +126,11 @@ def test_nothing_of_a_report_reaches_the_log(
         parse_report(draw(tmp_path / "a.pdf", REPORT))
 
     assert caplog.text == ""
+
+
+def test_a_file_that_is_no_paper_at_all_is_not_a_lab_report(tmp_path: Path) -> None:
+    for name, content in (("notes.pdf", b"milk, bread"), ("empty.pdf", b"")):
+        path = tmp_path / name
+        path.write_bytes(content)
+
+        assert reason(path) is FailureReason.INVALID_INPUT
