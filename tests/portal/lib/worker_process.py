@@ -13,6 +13,7 @@ import time
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,10 +27,10 @@ def database_url() -> str:
 
     found = connection.settings_dict
     password = f":{found['PASSWORD']}" if found["PASSWORD"] else ""
-    return (
-        f"postgresql://{found['USER']}{password}@/{found['NAME']}"
-        f"?host={found['HOST']}&port={found['PORT']}"
-    )
+    # A DATABASE_URL may name a socket's folder among its options.
+    place = {"host": found["HOST"], "port": found["PORT"], **found["OPTIONS"]}
+    options = urlencode({name: value for name, value in place.items() if value})
+    return f"postgresql://{found['USER']}{password}@/{found['NAME']}?{options}"
 
 
 def start_worker(

@@ -177,9 +177,9 @@ def test_a_child_that_dies_before_it_is_asked_answers_nothing():
     ("content", "expected"),
     [
         (make_letter(), {"unreadable": "invalid_input"}),
-        (b"", {"unreadable": "processing_error"}),
+        (b"%PDF-1.7\nnothing", {"unreadable": "processing_error"}),
     ],
-    ids=["letter", "empty"],
+    ids=["letter", "damaged"],
 )
 def test_the_child_says_why_a_report_is_unreadable(content, expected, tmp_path):
     path = tmp_path / "file"
