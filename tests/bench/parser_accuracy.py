@@ -1,6 +1,7 @@
 """Accuracy of the report parser over the synthetic corpus, by layout and in all.
 
-Run `python -m tests.bench.parser_accuracy [FILTER] [--errors] [--seed N] [--naive]`.
+Run `python -m tests.bench.parser_accuracy [FILTER] [--errors] [--seed N] [--naive]`;
+`--held-out` takes the layouts the parser is not made on.
 The naive baseline is one line pattern over the text layer: it tells how hard the
 corpus is. A seed other than 0 throws the numeric values anew.
 """
@@ -84,12 +85,16 @@ def main(arguments: list[str]) -> int:
     options.add_argument("--errors", action="store_true")
     options.add_argument("--naive", action="store_true")
     options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--held-out", action="store_true", help="only those held out")
     options.add_argument("--keep", type=Path, help="folder that keeps the PDFs")
     chosen = options.parse_args(arguments)
     parser = parse_naively if chosen.naive else parse_with_ours
     with tempfile.TemporaryDirectory() as scratch:
         reports = build_corpus(
-            chosen.keep or Path(scratch), containing=chosen.filter, seed=chosen.seed
+            chosen.keep or Path(scratch),
+            containing=chosen.filter,
+            seed=chosen.seed,
+            held_out=chosen.held_out,
         )
         print_table(mark_corpus(reports, parser), errors=chosen.errors)
     return 0

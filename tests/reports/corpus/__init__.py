@@ -16,12 +16,15 @@ __all__ = ["LAYOUTS", "CorpusReport", "TrueRow", "build_corpus"]
 
 
 def build_corpus(
-    folder: Path, *, containing: str = "", seed: int = 0
+    folder: Path, *, containing: str = "", seed: int = 0, held_out: bool = False
 ) -> list[CorpusReport]:
-    """Draw each layout whose name contains a text into the folder, and its truth."""
+    """Draw each layout whose name contains a text into the folder, and its truth.
+
+    Either the layouts the parser is made on or, with held_out, those it is not.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     return [
         draw_layout(layout, folder / f"{name}.pdf", seed=seed)
         for name, layout in sorted(LAYOUTS.items())
-        if containing in name
+        if containing in name and layout.held_out == held_out
     ]

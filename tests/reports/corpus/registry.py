@@ -23,6 +23,7 @@ class Layout:
     size: float
     is_lab_report: bool
     turned: bool
+    held_out: bool = False
 
 
 LAYOUTS: dict[str, Layout] = {}
@@ -36,11 +37,16 @@ def layout(
     size: float = 9,
     is_lab_report: bool = True,
     turned: bool = False,
+    held_out: bool = False,
 ) -> Callable[[Draw], Draw]:
+    """A layout held out examines a parser not made on it: no floor counts it."""
+
     def register(draw: Draw) -> Draw:
         if name in LAYOUTS:
             raise ValueError(f"layout {name} is there twice")
-        LAYOUTS[name] = Layout(name, draw, page_size, font, size, is_lab_report, turned)
+        LAYOUTS[name] = Layout(
+            name, draw, page_size, font, size, is_lab_report, turned, held_out
+        )
         return draw
 
     return register
