@@ -1,6 +1,6 @@
 """System checks of our own settings; each has an id, a sentence and a hint.
 
-Must not be here: checks of what runs (portal.health).
+Must not be here: checks of what runs (portal.health), but for the role.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, register
-from django.db import connection
+
+from portal import health
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,18 +61,7 @@ def check_database_role(
     """With DEBUG off the database role is neither superuser nor BYPASSRLS."""
     if settings.DEBUG or not databases:
         return []
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
-        )
-        row = cursor.fetchone()
-    if row and not row[0]:
+    found = health.check_database_role()
+    if found.ok:
         return []
-    return [
-        Error(
-            "The database role is a superuser or bypasses row-level security.",
-            hint="Connect as a role made with NOSUPERUSER NOBYPASSRLS that owns the"
-            " database.",
-            id="portal.E004",
-        )
-    ]
+    return [Error(found.sentence, hint=found.remedy, id="portal.E004")]

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import pytest
+from django.core.checks import run_checks
+
+from portal import health
+from portal.health import Finding
+
+
+def failing(*, deploy: bool = False, databases: list[str] | None = None) -> set[str]:
+    """The ids of our own checks that fail."""
+    found = run_checks(include_deployment_checks=deploy, databases=databases)
+    return {each.id for each in found if each.id.startswith("portal.")}
+
+
+def test_the_suite_s_own_settings_pass():
+    assert failing() == set()
+
+
+def test_a_server_outside_utc_is_refused(settings):
+    settings.TIME_ZONE = "Europe/Lisbon"
+
+    assert failing() == {"portal.E001"}
+
+
+@pytest.mark.parametrize("address", ["assay.example", "ftp://assay.example", "", "//"])
+def test_an_address_that_is_not_absolute_is_refused(settings, address):
+    settings.PUBLIC_URL = address
+
+    assert failing() == {"portal.E002"}
+
+
+def test_production_is_reached_over_https(settings):
+    settings.HTTPS = False
+    plain = failing(deploy=True)
+    settings.HTTPS = True
+
+    assert plain == {"portal.E003"}
+    assert failing(deploy=True) == set()
+
+
+@pytest.mark.django_db
+def test_a_role_with_special_rights_is_refused_unless_debugging(settings, monkeypatch):
+    fit = failing(databases=["default"])
+    monkeypatch.setattr(health, "check_database_role", lambda: Finding(False, "It is."))
+    unfit = failing(databases=["default"])
+    settings.DEBUG = True
+
+    assert fit == set()
+    assert unfit == {"portal.E004"}
+    assert failing(databases=["default"]) == set()
