@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from .lines import Line, part_cells
 from .pages import Word
-from .titles import Role, Title
+from .titles import Role, Title, is_title
 
 _STARTS_VALUE = re.compile(r"[<>≤≥=+-]?\s*\d|[<>≤≥]|[\[(]?(?:H|L|\*)[\])]?$")
 
@@ -107,7 +107,9 @@ def _merge(titles: list[Title]) -> list[Title]:
     merged: list[Title] = []
     for title in titles:
         last = merged[-1] if merged else None
-        if last and last.role is title.role and title.x0 - last.x1 < 6:
+        apart = title.x0 - last.x1 if last else 0.0
+        parted = last is not None and is_title(f"{last.text} {title.text}")
+        if last and last.role is title.role and apart < (24 if parted else 6):
             text = f"{last.text} {title.text}"
             merged[-1] = Title(last.role, text, last.x0, title.x1)
         else:

@@ -40,7 +40,8 @@ _RANGE_THEN_UNIT = re.compile(
 _PERCENT = re.compile(rf"((?:{COMPARATOR}\s*)?{NUMBER})\s*%")
 _NOTED_UNIT = re.compile(
     r"(?:\S+\s+)?\(calc\.?(?:ulated)?\)|/\s*10+\s*[A-Za-z]+|[xX×]?\s*10\s*\^?\s*/\s*\S+"
-    r"|/\s*[hl]\.?p\.?f\.?",
+    r"|/\s*[hl]\.?p\.?f\.?|[xX×]\s*E\s*\d{1,2}\s*/\s*\S+"
+    r"|mm\s+(?:at|in)\s+(?:1|1st|first|one)\s+h(?:ou)?r",
     re.IGNORECASE,
 )
 _TWICE = re.compile(

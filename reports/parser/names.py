@@ -304,6 +304,13 @@ def specimen_in(text: str) -> SampleType | None:
     return None
 
 
+def names_both_specimens(text: str) -> bool:
+    """Whether a header names blood and urine, as one line over two tables does."""
+    folded = fold(text)
+    kinds = {kind for pattern, kind in _SPECIMENS if pattern.search(folded)}
+    return kinds >= {SampleType.BLOOD, SampleType.URINE}
+
+
 def has_letters(text: str) -> bool:
     """Whether any sign is a letter."""
     return any(sign.isalpha() for sign in text)

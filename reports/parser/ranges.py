@@ -37,7 +37,7 @@ _LABEL = re.compile(
 _ANNOUNCED = re.compile(
     r"(?i)^(?P<open>[(\[]?)\s*(?:bio(?:logical|\.)?\s*)?"
     r"(?:ref(?:erence|er\.|\.)?|normal|standard|expected|desirable|healthy|optimal)"
-    r"\s*(?:range|interval|values?|int\.|limits?|rng)\.?\s*(?P<mark>[:=]?)\s*"
+    r"\s*(?:range|zone|interval|values?|int\.|limits?|rng)\.?\s*(?P<mark>[:=]?)\s*"
 )
 _SEXES = re.compile(
     r"(?i)\b(?P<female>females?|women|woman|frauen|w|f|mujer(?:es)?|mulher(?:es)?"
@@ -59,7 +59,7 @@ _FORM = re.compile(
 
 
 _UNIT_DIGITS = re.compile(
-    r"(?i)(?<![\d.,])(?:[x×*]\s*10\s*(?:\^|e|\*+)?\s*\d{0,2}|10\s*(?:\^|e|\*+)\s*\d{1,2})"
+    r"(?i)[x×]\s*e\s*\d{1,2}(?=\s*/)|(?<![\d.,])(?:[x×*]\s*10\s*(?:\^|e|\*+)?\s*\d{0,2}|10\s*(?:\^|e|\*+)\s*\d{1,2})"
     r"|/\s*1\.73\s*m.*"
 )
 

@@ -163,6 +163,7 @@ _TITLES: dict[Role, str] = {
         prior value|antecedents|change|last results|previous 1|previous 2
     """,
     Role.SPECIMEN: """
+        mat
         specimen|sample|sample type|specimen type|material|probe|probenmaterial|muestra
         tipo de muestra|echantillon|sample specimen|numune|materiale
     """,
@@ -302,7 +303,9 @@ def _may_be_titles(lines: Sequence[Line]) -> bool:
     known = words = 0
     for line in lines:
         words += len(line.words)
-        hits = sum(1 for word in line.words if _is_title_word(word.text))
+        hits = sum(
+            1 for word in line.words if _is_title_word(word.text) or _day(word.text)
+        )
         if not hits and line is lines[0]:
             return False
         known += hits
@@ -361,6 +364,11 @@ def _read_group(words: list[Word]) -> tuple[list[Title], int]:
 def is_name_title(text: str) -> bool:
     """Whether a text is a usual title of the column of names."""
     return _PHRASES.get(tuple(fold(text).split())) is Role.NAME
+
+
+def is_title(text: str) -> bool:
+    """Whether a text is a usual title of a column, whatever it holds."""
+    return tuple(fold(text).split()) in _PHRASES
 
 
 def _title(role: Role, text: str, words: Sequence[Word]) -> Title:

@@ -30,6 +30,7 @@ from reports.parser.values import is_flag, is_numeric_value
 from .row import (
     Row,
     Section,
+    with_announced,
     with_range,
 )
 from .wording import (
@@ -93,7 +94,7 @@ class LooseReader:
         near = line.middle - last.line.middle < 3 * last.line.size
         if last.fields.range or not near or not looks_like_range(text):
             return False
-        last.fields = with_range(last.fields, text, list(line.words))
+        last.fields = with_announced(last.fields, text, list(line.words))
         return True
 
     def _card(self, line: Line, above: Line | None) -> Row | None:
@@ -114,6 +115,8 @@ class LooseReader:
 
     def _candidate(self, line: Line) -> Row | None:
         if len(line.words) < 2 or len(line.words) > 26:
+            return None
+        if announced_range(line.text) is not None:
             return None
         if is_prose(line.text) and (len(line.cells) == 1 or len(line.words) > 16):
             return None

@@ -30,12 +30,21 @@ def read_fields(parts: Parts, *, has_limits: bool) -> Fields:
     has_limits: whether the range is printed as two columns, low and high.
     """
     words = parts[Role.VALUE]
+    mark = None
     if len(words) > 1 and not words[0].text.strip(":=-."):
         words = words[1:]
+    elif (
+        len(words) > 1
+        and words[0].text == "+"
+        and words[1].x0 - words[0].x1 > words[0].size
+    ):
+        # A sign apart from its number says that the number is high.
+        mark, words = "+", words[1:]
     printed_value = text_of(words).lstrip(":= ")
     if twice := second_value(printed_value):
         printed_value = twice[0]
     value, units, flag, spread = split_value(printed_value)
+    flag = flag or mark
     value_words = tuple(words)
     if not is_value(value) and not is_blank(value) and len(words) > 1:
         # A flag or another column's text may stand beside the value.

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field, replace
 from reports.parser.fields import (
     Fields,
     text_of,
+    unit_in_range,
 )
 from reports.parser.lines import Line
 from reports.parser.names import (
+    names_both_specimens,
     specimen_in,
 )
 from reports.parser.pages import Word
@@ -62,6 +64,9 @@ class Section:
 
     def open(self, text: str) -> None:
         """Enter the section of a heading; a line on the specimen keeps the panel."""
+        if names_both_specimens(text):
+            self.panel = self.specimen = None
+            return
         self.specimen = specimen_in(text)
         if not _SPECIMEN_LINE.match(text):
             self.panel = clean_name(text)
@@ -96,3 +101,18 @@ def with_range(fields: Fields, text: str, words: list[Word]) -> Fields:
 def with_units(fields: Fields, text: str, words: list[Word]) -> Fields:
     """The fields with another unit text, and the words added for it."""
     return replace(fields, units=text, units_words=(*fields.units_words, *words))
+
+
+def with_announced(fields: Fields, text: str, words: list[Word]) -> Fields:
+    """The fields with a range printed on a line of its own, and the unit in it.
+
+    Where the unit only repeats that of the value it is left out of the range.
+    """
+    unit = unit_in_range(text)
+    if unit is None:
+        return with_range(fields, text, words)
+    if fields.units is None:
+        fields = with_units(fields, unit, words)
+    if fields.units == unit and text.endswith(unit):
+        text = text[: -len(unit)].rstrip()
+    return with_range(fields, text, words)

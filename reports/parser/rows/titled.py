@@ -42,6 +42,7 @@ from .row import (
     Parts,
     Row,
     Section,
+    with_announced,
     with_flag,
     with_range,
     with_units,
@@ -160,7 +161,7 @@ class TableReader:
             return False
         if not looks_like_range(text) or len(text) > 60:
             return False
-        last.fields = with_range(last.fields, text, list(line.words))
+        last.fields = with_announced(last.fields, text, list(line.words))
         return True
 
     def _cut(self, line: Line) -> Parts:
@@ -179,7 +180,26 @@ class TableReader:
             if column.role in parts and self._strip.repeats(column):
                 continue
             parts.setdefault(column.role, []).extend(words)
+        if not self._strip.has(Role.UNIT) and Role.VALUE in parts:
+            self._part_untitled_unit(line, parts)
         return parts
+
+    def _part_untitled_unit(self, line: Line, parts: Parts) -> None:
+        """Take a unit that stands apart behind the name, in a column without title."""
+        names = parts.get(Role.NAME, [])
+        for n in range(len(names) - 1, 0, -1):
+            if names[n].x0 - names[n - 1].x1 < 2 * line.size:
+                continue
+            if is_unit(text_of(names[n:])):
+                parts[Role.NAME], parts[Role.UNIT] = names[:n], names[n:]
+                return
+        earlier = parts.get(Role.PREVIOUS, [])
+        if not earlier or earlier[0].x0 > parts[Role.VALUE][0].x0:
+            return
+        for n in range(len(earlier), 0, -1):
+            if is_unit(text_of(earlier[:n])):
+                parts[Role.UNIT] = earlier[:n]
+                return
 
     def _is_spread_text(self, line: Line) -> bool:
         """A sentence written across the columns."""

@@ -34,7 +34,7 @@ _REMARKS = re.compile(
     r"\(?\b(?:calc(?:ulated)?|calculation|measured|estimated)\b\.?\)?", re.IGNORECASE
 )
 _POWER = re.compile(
-    r"x?10(?:\*\*|e\+?|\^+|[*x'’´`~\"°+-]|exp)?\(?(3|4|5|6|9|11|12)\)?(?=$|[/a-z])"
+    r"(?:x?10(?:\*\*|e\+?|\^+|[*x'’´`~\"°+-]|exp)?|xe)\(?(3|4|5|6|9|11|12)\)?(?=$|[/a-z])"
 )
 _ROUND_THOUSANDS = re.compile(r"x?(10{3}|10{5}|10{6}|10{9})(?=$|[/a-z])")
 _CREATININE = re.compile(
