@@ -13,6 +13,7 @@ from reports.parser.fields import (
     Fields,
     is_unit,
     second_value,
+    split_value,
     text_of,
 )
 from reports.parser.lines import Line
@@ -180,6 +181,11 @@ class TableReader:
             if column.role in parts and self._strip.repeats(column):
                 continue
             parts.setdefault(column.role, []).extend(words)
+        if Role.VALUE not in parts and Role.NAME in parts and Role.UNIT in parts:
+            value, unit, _, _ = split_value(text_of(parts[Role.UNIT]))
+            if unit and is_numeric_value(value):
+                # The titles stand to the left of their columns.
+                parts[Role.VALUE] = parts.pop(Role.UNIT)
         if not self._strip.has(Role.UNIT) and Role.VALUE in parts:
             self._part_untitled_unit(line, parts)
         return parts

@@ -82,3 +82,22 @@ def test_a_count_may_be_printed_with_its_power_alone(tmp_path: Path) -> None:
         Interpretation.ABNORMAL,
         Interpretation.NORMAL,
     ]
+
+
+def test_titles_may_stand_to_the_left_of_their_columns(tmp_path: Path) -> None:
+    titles, xs = (71, 188, 239, 295, 372), (40, 213, 254, 326, 428)
+    report = read(
+        tmp_path,
+        [
+            row(titles, "Test name", "Result", "units", "Ref. range", "Site Code"),
+            row(xs, "GLUCOSE", "243 H", "mg/dL", "70 - 110", "[512]"),
+            row(xs, "UREA NITROGEN", "31 H", "mg/dL", "8 - 26", "[512]"),
+            row(xs, "SODIUM", "128 L", "mmol/L", "136 - 145", "[512]"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("GLUCOSE", "243", "mg/dL", "70 - 110"),
+        ("UREA NITROGEN", "31", "mg/dL", "8 - 26"),
+        ("SODIUM", "128", "mmol/L", "136 - 145"),
+    ]
