@@ -12,7 +12,6 @@ from functools import lru_cache
 
 from .report import ResultType
 
-_DIGITS = r"\d+(?:[ \u00a0]\d{3})*"
 NUMBER = r"(?:\d{1,3}(?:[,.]\d{2,3})*(?:[,.]\d+)|\d+(?:[.,]\d+)?|[.,]\d+)"
 COMPARATOR = r"(?:<=|>=|=<|=>|<|>|≤|≥|⩽|⩾)"
 _SIGNED = rf"[-+−]?\s?{NUMBER}"

@@ -46,7 +46,6 @@ _METHOD_IGNORED = 0.95
 _OTHER_ROW = 0.85
 _COUNTERPART = 0.99
 _PANEL_SPEAKS = 1.02
-_UNDECIDED = 0.8
 
 _BLOOD_SIDE = frozenset({"serum", "blood", "arterial", "venous", "capillary"})
 _SAMPLE_TYPES: dict[str, SampleType] = {
@@ -96,7 +95,6 @@ _PERCENT_PANEL = re.compile(r"differential|\bd\.?l\.?c\b|percent|relative|%")
 _ABSOLUTE_PANEL = re.compile(r"absolute|\babs\b")
 _SHARES = frozenset({"NFr", "MFr", "VFr", "SFr", "Ratio"})
 _COUNTS = frozenset({"NCnc"})
-_BLOOD_COUNTS = frozenset({"NFr", "NCnc"})
 
 # What a microscope shows in words, as true an answer to a count as a number.
 _SIGHTING = re.compile(

@@ -13,58 +13,6 @@ from tests.reports.corpus.registry import layout
 from tests.reports.corpus.sheet import BLUE, FAINT, RED, Sheet
 from tests.reports.corpus.tables import Cell, Column, Grid
 
-CBC = """
-WBC | 6.4 | x10E3/uL | 3.4-10.8 | wbc
-RBC | 4.91 | x10E6/uL | 4.14-5.80 | rbc
-Hemoglobin | 14.8 | g/dL | 13.0-17.7 | hgb
-Hematocrit | 44.1 | % | 37.5-51.0 | hct
-MCV | 90 | fL | 79-97 | mcv
-MCH | 30.1 | pg | 26.6-33.0 | mch
-MCHC | 33.6 | g/dL | 31.5-35.7 | mchc
-RDW | 12.6 | % | 11.6-15.4 | rdw
-Platelets | 243 | x10E3/uL | 150-450 | plt
-Neutrophils | 58 | % | Not Estab. | neut_pct
-Lymphs | 30 | % | Not Estab. | lymph_pct
-Monocytes | 9 | % | Not Estab. | mono_pct
-Eos | 2 | % | Not Estab. | eos_pct
-Basos | 1 | % | Not Estab. | baso_pct
-Neutrophils (Absolute) | 3.7 | x10E3/uL | 1.4-7.0 | neut
-Lymphs (Absolute) | 1.9 | x10E3/uL | 0.7-3.1 | lymph
-Monocytes(Absolute) | 0.6 | x10E3/uL | 0.1-0.9 | mono
-Eos (Absolute) | 0.1 | x10E3/uL | 0.0-0.4 | eos
-Baso (Absolute) | 0.0 | x10E3/uL | 0.0-0.2 | baso
-Immature Granulocytes | 0 | % | Not Estab. |
-Immature Grans (Abs) | 0.0 | x10E3/uL | 0.0-0.1 |
-"""
-
-CMP = """
-Glucose | 104 | mg/dL | 70-99 | glucose
-BUN | 17 | mg/dL | 6-24 | bun
-Creatinine | 1.02 | mg/dL | 0.76-1.27 | creat
-eGFR | 91 | mL/min/1.73 | >59 | egfr
-BUN/Creatinine Ratio | 17 | | 9-20 | buncreat
-Sodium | 141 | mmol/L | 134-144 | sodium
-Potassium | 5.4 | mmol/L | 3.5-5.2 | potassium
-Chloride | 103 | mmol/L | 96-106 | chloride
-Carbon Dioxide, Total | 23 | mmol/L | 20-29 | co2
-Calcium | 9.6 | mg/dL | 8.7-10.2 | calcium
-Protein, Total | 7.1 | g/dL | 6.0-8.5 | protein
-Albumin | 4.6 | g/dL | 4.1-5.1 | albumin
-Globulin, Total | 2.5 | g/dL | 1.5-4.5 | globulin
-Bilirubin, Total | 0.5 | mg/dL | 0.0-1.2 | bili
-Alkaline Phosphatase | 71 | IU/L | 44-121 | alp
-AST (SGOT) | 22 | IU/L | 0-40 | ast
-ALT (SGPT) | 58 | IU/L | 0-44 | alt
-"""
-
-LIPID = """
-Cholesterol, Total | 212 | mg/dL | 100-199 | chol
-Triglycerides | 96 | mg/dL | 0-149 | trig
-HDL Cholesterol | 51 | mg/dL | >39 | hdl
-VLDL Cholesterol Cal | 17 | mg/dL | 5-40 | vldl
-LDL Chol Calc (NIH) | 144 | mg/dL | 0-99 | ldl
-"""
-
 
 def _portal_cells(row: Row) -> dict[str, str | Cell]:
     mark = {"H": " (H)", "L": " (L)"}.get(row.flag, "")
