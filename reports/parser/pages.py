@@ -35,7 +35,10 @@ _LINE_END_HYPHEN = re.compile(r"(?<=[\x02\ufffe])")
 
 
 class Word(NamedTuple):
-    """Text between blanks; the box in points from the top left of upright text."""
+    """Text between blanks; the box in points from the top left of upright text.
+
+    `sure` is how sure its reading is, 0 to 1: a text layer says what is printed.
+    """
 
     text: str
     x0: float
@@ -45,6 +48,7 @@ class Word(NamedTuple):
     size: float
     bold: bool = False
     red: bool = False
+    sure: float = 1.0
 
     @property
     def middle(self) -> float:
