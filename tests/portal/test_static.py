@@ -57,6 +57,8 @@ def test_colours_are_written_in_the_tokens_alone(path):
 def test_dark_gives_every_colour_of_light_a_value():
     light, dark = (STATIC / "css" / "tokens.css").read_text().split(":root[data-theme")
     names = re.compile(r"(--[\w-]+): (?:#|rgb|0 )")
-    same_in_both = {"--art", "--art-ink", "--art-ink-2", "--shine"}
+    art = {"--art", "--art-ink", "--art-ink-2", "--shine", "--shade"}
+    page = {"--page", *re.findall(r"--region[\w-]*", light)}
+    same_in_both = art | page
 
     assert set(names.findall(light)) - same_in_both == set(names.findall(dark))
