@@ -1,17 +1,27 @@
 """What lower apps need from higher ones, handed over in `AppConfig.ready`.
 
-Lives here: the registers. Must not be here: anything that fills or reads them.
+Lives here: the registers, and the values their entries give. Must not be here: anything
+that fills or reads them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
+    from datetime import date, datetime
     from uuid import UUID
 
+    from accounts.models import Tenant
+    from accounts.states import Area
+    from portal.lib.actor import Actor
+    from portal.lib.web import TenantRequest
+
 T = TypeVar("T")
+Family = Literal["ok", "warn", "bad", "info", "rev", "mute"]
 
 
 class Register(Generic[T]):
@@ -29,5 +39,163 @@ class Register(Generic[T]):
         return iter(sorted(self._entries.items()))
 
 
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A number of the overview and the list that it counts.
+
+    The tiles of the lowest ranks are shown. `trend` is drawn beside the number, oldest
+    first; `trend_says` is what it shows, in words.
+    """
+
+    rank: int
+    label: str
+    number: int
+    url: str
+    detail: str = ""
+    trend: tuple[int, ...] = ()
+    trend_says: str = ""
+
+
+class Urgency(IntEnum):
+    """The order of what needs attention (design guide, overview)."""
+
+    CRITICAL_RESULT = 1
+    DELIVERY = 2
+    ORDER = 3
+    REPORT = 4
+    ACCOUNT = 5
+    SOURCE = 6
+    SETUP = 7
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionItem:
+    """Something that waits for a person; within an urgency the oldest comes first.
+
+    `status` is a value of the look's pills, `pill` its words where the status's own say
+    too little. `detail` names users by client_user_id alone.
+    """
+
+    urgency: Urgency
+    since: datetime
+    family: Family
+    icon: str
+    title: str
+    url: str
+    detail: str = ""
+    status: str = ""
+    pill: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewCard:
+    """A card of the overview: a template, rendered with `context` and the request."""
+
+    rank: int
+    template: str
+    context: Mapping[str, object] = field(default_factory=dict)
+    is_aside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewPart:
+    """What one app has to say on the overview.
+
+    `poll_seconds` is how soon it is worth asking again, None for no hurry.
+    """
+
+    tiles: tuple[Tile, ...] = ()
+    attention: tuple[AttentionItem, ...] = ()
+    cards: tuple[OverviewCard, ...] = ()
+    poll_seconds: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NavCount:
+    """A number beside a link of the navigation; `says` completes it in words."""
+
+    number: int
+    says: str
+    family: Family | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """A page, or the page where an action starts, for members with the right.
+
+    `path_name` names its URL in the team and environment, `query` is its query string.
+    `area` None: every member. A page whose `section` has a count in the navigation
+    shows it. The overview offers actions `on_overview` as buttons.
+    """
+
+    rank: int
+    words: str
+    icon: str
+    path_name: str
+    query: str = ""
+    area: Area | None = None
+    write: bool = False
+    section: str = ""
+    is_action: bool = False
+    on_overview: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """Something found; `words` names users by client_user_id, never by name."""
+
+    words: str
+    url: str
+    detail: str = ""
+    is_exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How things of one kind are found by their ids or the beginnings of them."""
+
+    rank: int
+    title: str
+    icon: str
+    area: Area
+    find: Callable[[TenantRequest, str], list[Hit]]
+
+
+@dataclass(frozen=True, slots=True)
+class DemoPerson:
+    """A fictional user of the demo data."""
+
+    user_uuid: UUID
+    client_user_id: str
+    sources: tuple[str, ...]
+    time_zone: str | None
+    birth_date: date | None
+
+
+@dataclass(frozen=True, slots=True)
+class DemoScene:
+    """Whose demo data to write, and in whose name."""
+
+    tenant: Tenant
+    actor: Actor
+    people: tuple[DemoPerson, ...]
+
+
 # Each eraser removes all that its app keeps of one user: (tenant key, user uuid).
 user_erasers: Register[Callable[[int, UUID], None]] = Register()
+
+# By app: its tiles, cards and what needs attention, as far as the member's rights go.
+overview_parts: Register[Callable[[TenantRequest], OverviewPart]] = Register()
+
+# By section of the navigation; None where the member may not know or nothing waits.
+nav_counts: Register[Callable[[TenantRequest], NavCount | None]] = Register()
+
+# Pages and actions of the command palette.
+destinations: Register[Destination] = Register()
+
+# What the command palette looks through, by kind.
+searches: Register[Search] = Register()
+
+# By app: adds its part to the demo people where it is missing. Runs in a job, and may
+# run twice.
+demo_loaders: Register[Callable[[DemoScene], None]] = Register()
