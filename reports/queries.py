@@ -6,14 +6,19 @@ Must not be here: the wire's shapes (reports.payloads).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC
 from typing import TYPE_CHECKING
 
-from django.db.models import Count
+from django.db.models import Count, Q
+from django.db.models.functions import TruncDate
 
 from portal.lib.errors import NotFound
+from portal.lib.ids import id_bounds
 from reports.models import ParsingJob, ReportFile, ReportResult
+from reports.states import ParsingJobStatus
 
 if TYPE_CHECKING:
+    from datetime import date, datetime
     from uuid import UUID
 
     from accounts.models import Tenant
@@ -55,6 +60,44 @@ def jobs_per_status(*, tenant: Tenant, user_uuid: UUID | None = None) -> dict[st
         rows = rows.of_user(user_uuid)
     counted = rows.values_list("status").annotate(Count("id")).order_by()
     return dict(counted)
+
+
+def jobs_by_id(*, tenant: Tenant, text: str, limit: int) -> list[ParsingJob]:
+    """Jobs whose id is or begins with `text`, with their users; eight letters at least.
+
+    One query, served by the primary key.
+    """
+    bounds = id_bounds(text)
+    if bounds is None:
+        return []
+    rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
+    found = rows.filter(id__range=bounds).select_related("user").order_by("id")
+    return list(found[:limit])
+
+
+def failed_jobs(*, tenant: Tenant, since: datetime) -> ParsingJobQuerySet:
+    """Jobs that failed since then, with their users, newest first; not yet cut."""
+    rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
+    failed = rows.in_status([ParsingJobStatus.FAILED]).filter(finished_at__gte=since)
+    return failed.select_related("user").order_by("-finished_at", "id")
+
+
+def jobs_to_look_at(*, tenant: Tenant, failed_since: datetime) -> int:
+    """How many jobs wait for a reviewer or have failed since then."""
+    rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
+    wanted = Q(status=ParsingJobStatus.PENDING_REVIEW) | Q(
+        status=ParsingJobStatus.FAILED, finished_at__gte=failed_since
+    )
+    return rows.filter(wanted).count()
+
+
+def jobs_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
+    """How many jobs were submitted on each UTC day that has any."""
+    rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
+    by_day = rows.filter(created_at__gte=since).values_list(
+        TruncDate("created_at", tzinfo=UTC)
+    )
+    return dict(by_day.annotate(Count("id")).order_by())
 
 
 def report_results(job: ParsingJob) -> list[ReportResult]:

@@ -9,14 +9,18 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Exists, F, Lookup, OuterRef, Q
+from django.db.models import Count, Exists, F, Lookup, Min, OuterRef, Q
+from django.db.models.functions import TruncDate
 
 from portal.lib import rows
 from portal.lib.errors import NotFound
+from portal.lib.ids import id_bounds
 from users.models import Connection, User, UserInfo
+from users.states import ConnectionStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -83,6 +87,15 @@ class UserPage:
     sources: dict[int, list[SourceRow]]
     total: int
     is_total_exact: bool = True
+
+
+class ProviderUse(NamedTuple):
+    """How many live connections a source has, how many in error, and since when."""
+
+    provider: str
+    connections: int
+    broken: int
+    broken_since: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +225,64 @@ def find_users(
     )
 
 
+def users_by_id(*, tenant: Tenant, text: str, limit: int) -> UserPage:
+    """Live users whose client_user_id is or begins with `text`, or whose user_id does.
+
+    The whole id comes first, then the newest. A client_user_id is compared in any case
+    (trigram index), a user_id from eight letters on (its unique index). At most three
+    queries; nothing is counted.
+    """
+    if "\0" in text or not text:
+        return UserPage(users=[], sources={}, total=0)
+    live: QuerySet[User] = User.objects.for_tenant(tenant).live()
+    wanted = Q(client_user_id=text)
+    bounds = id_bounds(text)
+    if bounds is not None:
+        wanted |= Q(uuid__range=bounds)
+    columns = live.values_list(*UserRow._fields)
+    found = {row[0]: UserRow(*row) for row in columns.filter(wanted)[:limit]}
+    if len(found) < limit and (bounds is None or bounds[0] != bounds[1]):
+        alike = columns.filter(_ILike(F("client_user_id"), f"{_literal(text)}%"))
+        for row in alike.order_by("-created_on", "-uuid")[:limit]:
+            found.setdefault(row[0], UserRow(*row))
+    users = list(found.values())[:limit]
+    return UserPage(
+        users=users,
+        sources=sources_of(tenant=tenant, user_ids=[user.id for user in users]),
+        total=len(users),
+    )
+
+
+def new_users_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
+    """How many of today's live users were created on each UTC day that has any."""
+    new = User.objects.for_tenant(tenant).live().filter(created_on__gte=since)
+    by_day = new.values_list(TruncDate("created_on", tzinfo=UTC))
+    return dict(by_day.annotate(Count("id")).order_by())
+
+
+def users_with_source(*, tenant: Tenant, status: str) -> int:
+    """How many live users have a connection in `status`, up to COUNTED_UP_TO + 1.
+
+    The number that the users list gives for the same filter.
+    """
+    has_source = Exists(
+        _live_connections(tenant, "", status).filter(user=OuterRef("pk"))
+    )
+    users = User.objects.for_tenant(tenant).live().filter(has_source)
+    return int(users.order_by()[: COUNTED_UP_TO + 1].count())
+
+
+def provider_uses(*, tenant: Tenant) -> list[ProviderUse]:
+    """The sources that live users have connected, the most used first."""
+    live = Connection.objects.for_tenant(tenant).live()
+    is_broken = Q(status=ConnectionStatus.ERROR)
+    grouped = live.values_list("provider").annotate(
+        Count("id"), Count("id", filter=is_broken), Min("errored_at", filter=is_broken)
+    )
+    found = [ProviderUse(*row) for row in grouped.order_by()]
+    return sorted(found, key=lambda use: (-use.connections, use.provider))
+
+
 def user_overview(*, tenant: Tenant, user_id: UUID) -> UserOverview:
     """A live user and the live connections. Raises: not_found."""
     user = User.objects.for_tenant(tenant).live().filter(uuid=user_id).first()
@@ -272,11 +343,15 @@ def _users_with(tenant: Tenant, text: str) -> QuerySet[User]:
     if not text:
         return users
     before = "%" if len(text) >= INDEXED_LETTERS else ""
-    literal = re.sub(r"([%_\\])", r"\\\1", text)
-    wanted = Q(_ILike(F("client_user_id"), f"{before}{literal}%"))
+    wanted = Q(_ILike(F("client_user_id"), f"{before}{_literal(text)}%"))
     with suppress(ValueError):
         wanted |= Q(uuid=UUID(text))
     return users.filter(wanted)
+
+
+def _literal(text: str) -> str:
+    """`text` for ILIKE, where none of its characters stands for another."""
+    return re.sub(r"([%_\\])", r"\\\1", text)
 
 
 def _live_connections(

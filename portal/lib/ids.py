@@ -1,0 +1,26 @@
+"""Ids as people type and paste them: whole, or only how they begin.
+
+Must not be here: what an id names.
+"""
+
+from __future__ import annotations
+
+import re
+from uuid import UUID
+
+# As many as lists show of an id; fewer would fit too many rows.
+LEAST_LETTERS = 8
+_LETTERS = 32
+_HEX = re.compile(r"[0-9a-f]+")
+
+
+def id_bounds(text: str) -> tuple[UUID, UUID] | None:
+    """The lowest and the highest UUID that `text` is or begins; None for other text.
+
+    A range is what an index on the id can serve. A whole UUID gives it twice. Hyphens
+    may stand anywhere; any case.
+    """
+    letters = text.replace("-", "").lower()
+    if not LEAST_LETTERS <= len(letters) <= _LETTERS or not _HEX.fullmatch(letters):
+        return None
+    return UUID(letters.ljust(_LETTERS, "0")), UUID(letters.ljust(_LETTERS, "f"))
