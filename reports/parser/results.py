@@ -1,0 +1,160 @@
+"""Making results: the values of the wire from the rows of a report.
+
+Each part is read by a module of its own; this one puts them together and says how sure
+each is. Nothing here looks for rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from .fields import text_of, unit_in_range
+from .interpretation import interpret
+from .loinc import LoincVerdict, match_loinc
+from .pages import Page, Word
+from .ranges import Bounds, looks_like_range, read_bounds
+from .report import (
+    Confidence,
+    LoincMatchStatus,
+    Metadata,
+    ParsedResult,
+    Place,
+    Provenance,
+    SampleType,
+    Sensitivity,
+)
+from .rows import Row
+from .titles import Role
+from .units import looks_like_units, normalise_units
+from .values import infer_type, is_numeric_value
+
+_COUNTED_IN = re.compile(r"(?i)\d\s*(lakh|lac|mill|thou|bin)\w*")
+
+
+@lru_cache(maxsize=4096)
+def _match(
+    name: str,
+    units: str | None,
+    value: str,
+    panel: str | None,
+    sample_type: SampleType | None,
+) -> LoincVerdict:
+    return match_loinc(
+        name=name, units=units, value=value, panel=panel, sample_type=sample_type
+    )
+
+
+def is_known_test(
+    name: str,
+    units: str | None,
+    value: str,
+    panel: str | None,
+    sample_type: SampleType | None,
+) -> bool:
+    """Whether the catalogue knows what a row measures."""
+    verdict = _match(name, units, value, panel, sample_type)
+    return verdict.status is not LoincMatchStatus.NO_MATCH
+
+
+def make_result(
+    row: Row, page: Page, metadata: Metadata, *, decimal_comma: bool
+) -> ParsedResult:
+    """A row as the wire has it; metadata chooses among ranges by sex."""
+    fields = row.fields
+    name = row.test_name
+    verdict = _match(name, fields.units, fields.value, row.panel, row.specimen)
+    printed = fields.range or None
+    bounds = read_bounds(
+        printed or "", sex=metadata.gender, decimal_comma=decimal_comma
+    )
+    if printed and not _same_scale(printed, fields.units):
+        bounds = Bounds()
+    judged = interpret(
+        value=fields.value,
+        bounds=bounds,
+        has_range=printed is not None,
+        flag=fields.flag,
+        decimal_comma=decimal_comma,
+    )
+    matches = verdict.matches
+    return ParsedResult(
+        test_name=name,
+        value=fields.value,
+        type=infer_type(fields.value),
+        units=fields.units,
+        min_reference_range=bounds.low,
+        max_reference_range=bounds.high,
+        reference_range=printed,
+        source_panel_name=row.panel,
+        sample_type=verdict.sample_type or row.specimen,
+        measurement_kind=verdict.measurement_kind,
+        sensitivity=_sensitivity(row),
+        loinc_matches=matches,
+        loinc_match_status=verdict.status,
+        interpretation=judged.interpretation,
+        is_above_max_range=judged.above,
+        is_below_min_range=judged.below,
+        provenance=Provenance(
+            name=_place(page, row.name),
+            value=_place(page, fields.value_words),
+            units=_place(page, fields.units_words),
+            reference_range=_place(page, fields.range_words),
+        ),
+        confidence=_confidence(row, verdict),
+    )
+
+
+def _sensitivity(row: Row) -> Sensitivity | None:
+    """What a culture says of a drug, in its value or in the column beside it."""
+    texts = [row.fields.value, text_of(row.columns.get(Role.FLAG, []))]
+    for text in texts:
+        match text.strip().lower():
+            case "sensitive" | "susceptible":
+                return Sensitivity.SENSITIVE
+            case "resistant" | "intermediate" | "insensitive":
+                return Sensitivity.INSENSITIVE
+    return None
+
+
+def _same_scale(printed: str, units: str | None) -> bool:
+    """Whether a unit printed in the range, if any, is that of the row."""
+    own = unit_in_range(printed)
+    if own is not None and units is not None:
+        first, second = normalise_units(own), normalise_units(units)
+        return first is None or second is None or first == second
+    counted = _COUNTED_IN.search(printed)
+    return counted is None or counted[1].lower() in (units or "").lower()
+
+
+def _place(page: Page, words: Sequence[Word]) -> Place | None:
+    """The rectangle around words, corner by corner from the top left."""
+    if not words:
+        return None
+    x0, x1 = min(w.x0 for w in words), max(w.x1 for w in words)
+    top, bottom = min(w.top for w in words), max(w.bottom for w in words)
+    corners = ((x0, top), (x1, top), (x1, bottom), (x0, bottom))
+    return Place(page.number, tuple(page.shown(x, y) for x, y in corners))
+
+
+def _confidence(row: Row, verdict: LoincVerdict) -> Confidence:
+    """How sure each part is: the text of a text layer is as good as printed."""
+    fields = row.fields
+    unit = None
+    if fields.units:
+        unit = 0.98 if normalise_units(fields.units) else 0.6
+        if not looks_like_units(fields.units):
+            unit = 0.3
+    spread = None
+    if fields.range:
+        spread = 0.95 if looks_like_range(fields.range) else 0.6
+    best = verdict.matches[0].confidence_score if verdict.matches else None
+    sure = 0.5 + 0.06 * row.score + (0.05 if is_numeric_value(fields.value) else 0)
+    return Confidence(
+        text=0.99,
+        row=round(min(sure if row.titled else sure - 0.1, 0.99), 2),
+        loinc=best,
+        unit=unit,
+        range=spread,
+    )
