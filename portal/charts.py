@@ -5,16 +5,26 @@ Every text in them is escaped here. Must not be here: a query, or a colour.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # Shares of a range bar's width: a side zone beside two bounds, and beside one.
 _SIDE_OF_TWO = 0.3
 _SIDE_OF_ONE = 0.42
 _WIDTH = 180
 _MARK_ROOM = 6.5
+
+
+# A sparkline beside a number, and the strip of a source's hours.
+_SPARK_WIDTH, _SPARK_HEIGHT, _SPARK_ROOM = 104, 40, 4
+_CELL, _CELL_HEIGHT = 10, 12
+# Shares of the busiest hour at which a cell gets darker.
+_SHADES = (0.0, 0.25, 0.5, 0.75)
 
 
 class _Zone(NamedTuple):
@@ -79,6 +89,68 @@ def range_bar(
         bounds,
         f"{mark:.1f}",
     )
+
+
+def sparkline(values: Sequence[int], *, says: str) -> SafeString:
+    """Draw how a number moved, oldest first, evenly spaced; `says` is the finding.
+
+    The lowest and the highest value span the height. Fewer than two values draw
+    nothing. Source: Ours (design guide).
+    """
+    if len(values) < 2:
+        return SafeString("")
+    low, span = min(values), max(values) - min(values)
+    step = _SPARK_WIDTH / (len(values) - 1)
+    height = _SPARK_HEIGHT - 2 * _SPARK_ROOM
+    points = [
+        # A number that never moved lies at the bottom.
+        (
+            index * step,
+            _SPARK_HEIGHT - _SPARK_ROOM - (value - low) / (span or 1) * height,
+        )
+        for index, value in enumerate(values)
+    ]
+    line = "M" + " L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+    return format_html(
+        '<svg class="spark" viewBox="0 0 {} {}" role="img" aria-label="{}"'
+        ' preserveAspectRatio="none"><path class="a" d="{}"/><path class="l" d="{}"/>'
+        "</svg>",
+        _SPARK_WIDTH,
+        _SPARK_HEIGHT,
+        says,
+        f"{line} L{_SPARK_WIDTH} {_SPARK_HEIGHT} L0 {_SPARK_HEIGHT} Z",
+        line,
+    )
+
+
+def arrival_strip(counts: Sequence[int], *, says: str) -> SafeString:
+    """Draw one cell for each hour, oldest first; darker where more arrived.
+
+    Shades are quarters of the busiest hour; an hour without data stays empty. `says` is
+    the finding. Source: Ours (design guide).
+    """
+    busiest = max(counts, default=0)
+    cells = format_html_join(
+        "",
+        '<rect class="h{}" x="{}" y="0" width="{}" height="{}" rx="2.5"/>',
+        (
+            (_shade(count, busiest), index * _CELL, _CELL - 2, _CELL_HEIGHT)
+            for index, count in enumerate(counts)
+        ),
+    )
+    return format_html(
+        '<svg class="chart heat" viewBox="0 0 {} {}" role="img" aria-label="{}">'
+        "{}</svg>",
+        len(counts) * _CELL,
+        _CELL_HEIGHT,
+        says,
+        cells,
+    )
+
+
+def _shade(count: int, busiest: int) -> int:
+    """0 for none, else 1 to 4."""
+    return sum(count > share * busiest for share in _SHADES) if count else 0
 
 
 def _zones(

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from portal.charts import range_bar
+from portal.charts import arrival_strip, range_bar, sparkline
 
 
 def zones(svg):
@@ -67,3 +67,41 @@ def test_a_unit_is_escaped():
     assert 'aria-label="1 &lt;b&gt;, reference 0 to 2"' in range_bar(
         1, low=0, high=2, unit="<b>"
     )
+
+
+def test_a_sparkline_spans_its_height_from_lowest_to_highest():
+    svg = sparkline((10, 30, 20), says="<up>")
+
+    assert 'd="M0.0 36.0 L52.0 4.0 L104.0 20.0"' in svg
+    assert 'aria-label="&lt;up&gt;"' in svg
+
+
+def test_a_number_that_never_moved_is_a_line_at_the_bottom():
+    assert 'd="M0.0 36.0 L104.0 36.0"' in sparkline((7, 7), says="steady")
+
+
+def test_one_value_draws_no_sparkline():
+    assert sparkline((7,), says="alone") == ""
+
+
+def test_a_strip_is_darker_where_more_arrived_and_empty_where_nothing_did():
+    svg = arrival_strip((0, 1, 4, 5, 8, 12, 16), says="<some>")
+
+    assert re.findall(r'class="h(\d)" x="(\d+)"', svg) == [
+        ("0", "0"),
+        ("1", "10"),
+        ("1", "20"),
+        ("2", "30"),
+        ("2", "40"),
+        ("3", "50"),
+        ("4", "60"),
+    ]
+    assert 'aria-label="&lt;some&gt;"' in svg
+    assert 'viewBox="0 0 70 12"' in svg
+
+
+def test_a_strip_of_silent_hours_is_all_empty():
+    assert re.findall(r'class="h(\d)"', arrival_strip((0, 0), says="none")) == [
+        "0",
+        "0",
+    ]
