@@ -16,15 +16,27 @@ __all__ = ["LAYOUTS", "CorpusReport", "TrueRow", "build_corpus"]
 
 
 def build_corpus(
-    folder: Path, *, containing: str = "", seed: int = 0, held_out: bool = False
+    folder: Path,
+    *,
+    containing: str = "",
+    seed: int = 0,
+    held_out: bool = False,
+    kind: str = "text",
 ) -> list[CorpusReport]:
     """Draw each layout whose name contains a text into the folder, and its truth.
 
-    Either the layouts the parser is made on or, with held_out, those it is not.
+    Either the layouts the parser is made on or, with held_out, those it is not; as
+    text PDFs or as pictures of them (`pictures.PICTURE_KINDS`).
     """
     folder.mkdir(parents=True, exist_ok=True)
-    return [
+    reports = [
         draw_layout(layout, folder / f"{name}.pdf", seed=seed)
         for name, layout in sorted(LAYOUTS.items())
         if containing in name and layout.held_out == held_out
     ]
+    if kind == "text":
+        return reports
+    # numpy comes with the OCR group: text PDFs are drawn without it
+    from tests.reports.corpus.pictures import take_picture
+
+    return [take_picture(r, folder / kind, kind=kind, seed=seed) for r in reports]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from reportlab.lib.colors import Color, HexColor
@@ -77,6 +77,7 @@ class Sheet:
         self._open: Grid | None = None
         self._looks: dict[Grid, Grid] = {}
         self.pages_total = 0
+        self._rows_before = 0
 
     def begin(self, on_page: Callable[[Sheet], None] | None = None) -> None:
         """Open the first page; on_page prints what each page repeats."""
@@ -363,3 +364,6 @@ class Sheet:
         self.canvas.restoreState()
         self._drawn.clear()
         self.canvas.showPage()
+        new = self.rows[self._rows_before :]
+        self.rows[self._rows_before :] = [replace(r, page=self.page) for r in new]
+        self._rows_before = len(self.rows)

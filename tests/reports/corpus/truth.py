@@ -17,7 +17,7 @@ class TrueRow:
     interpretation is None where the report leaves it open, and is then not scored;
     loinc lists every acceptable code and is empty where none is known. A row marked
     optional may be reported or left out (an earlier result, a pending one). any_range:
-    the range is drawn, not written.
+    the range is drawn, not written. page counts from 1.
     """
 
     name: str
@@ -30,6 +30,7 @@ class TrueRow:
     optional: bool = False
     also: tuple[str, ...] = ()
     any_range: bool = False
+    page: int = 1
 
 
 @dataclass(frozen=True, slots=True)
