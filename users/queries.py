@@ -23,7 +23,7 @@ from users.models import Connection, User, UserInfo
 from users.states import ConnectionStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from datetime import date, datetime
 
     from django.db.models import QuerySet
@@ -253,6 +253,14 @@ def users_by_id(*, tenant: Tenant, text: str, limit: int) -> UserPage:
     )
 
 
+def live_users(*, tenant: Tenant, user_uuids: Collection[UUID]) -> set[UUID]:
+    """Which of these ids are those of live users."""
+    if not user_uuids:
+        return set()
+    live = User.objects.for_tenant(tenant).live().filter(uuid__in=user_uuids)
+    return set(live.values_list("uuid", flat=True))
+
+
 def new_users_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
     """How many of today's live users were created on each UTC day that has any."""
     new = User.objects.for_tenant(tenant).live().filter(created_on__gte=since)
@@ -296,6 +304,25 @@ def connections_of(*, user: User) -> list[Connection]:
     """Live connections of a user, oldest first."""
     live = Connection.objects.for_tenant(user.tenant).live()
     return list(live.filter(user=user).order_by("id"))
+
+
+def arrivals_by_hour(
+    *, tenant: Tenant, since: datetime
+) -> dict[str, dict[datetime, int]]:
+    """Elements received per provider and hour, from `since` on; one query.
+
+    Hours are named by their start, UTC; an hour without any is not there.
+    """
+    found = rows.fetch_rows(
+        "SELECT provider, date_trunc('hour', at, 'UTC') AS hour, sum(received)::bigint"
+        " FROM users_arrival WHERE tenant_id = %s AND at >= %s"
+        " GROUP BY provider, hour ORDER BY provider, hour",
+        [tenant.pk, since],
+    )
+    hours: dict[str, dict[datetime, int]] = {}
+    for provider, hour, received in found:
+        hours.setdefault(provider, {})[hour] = received
+    return hours
 
 
 def latest_info(*, user: User) -> UserInfo | None:

@@ -6,9 +6,9 @@ from typing import Any
 
 from accounts.models import AuditEntry
 from accounts.webhooks.models import Event
-from users.models import Connection, User, UserCount, UserInfo
+from users.models import Arrival, Connection, Summary, User, UserCount, UserInfo
 
-TABLES = (User, UserCount, Connection, UserInfo, AuditEntry, Event)
+TABLES = (User, UserCount, Connection, UserInfo, Summary, Arrival, AuditEntry, Event)
 
 
 def held(tenant: Any) -> dict[str, list[Any]]:

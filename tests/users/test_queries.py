@@ -12,11 +12,12 @@ from tests.factories.users import make_user
 from tests.statements import count_statements
 from tests.users.factories import info_request
 from users import queries
-from users.models import User
+from users.models import Arrival, User
 from users.operations.sources import connect_source, disconnect_source
 from users.operations.user_info import record_user_info
 from users.operations.users import delete_user
 from users.queries import (
+    arrivals_by_hour,
     connections_of,
     find_user,
     find_users,
@@ -269,3 +270,37 @@ def test_a_deleted_user_is_not_locked(alice_tenant, three):
 
     with pytest.raises(NotFound):
         lock_user(three[0])
+
+
+def make_arrival(user, provider, at, received=1):
+    Arrival(
+        tenant=user.tenant,
+        user=user,
+        provider=provider,
+        resource="sleep_cycle",
+        at=at,
+        received=received,
+        created=0,
+        updated=0,
+        dropped=0,
+    ).save(force_insert=True)
+
+
+def test_arrivals_are_summed_by_provider_and_hour(alice_tenant, charlie_tenant):
+    user = make_user(tenant=alice_tenant)
+    hour = datetime(2026, 3, 1, 10, tzinfo=UTC)
+    make_arrival(user, "oura", hour - timedelta(microseconds=1))
+    make_arrival(user, "oura", hour, received=3)
+    make_arrival(user, "oura", hour + timedelta(minutes=59), received=4)
+    make_arrival(user, "oura", hour + timedelta(hours=2))
+    make_arrival(user, "fitbit", hour)
+    make_arrival(make_user(tenant=charlie_tenant), "oura", hour)
+
+    with count_statements() as sent:
+        found = arrivals_by_hour(tenant=alice_tenant, since=hour)
+
+    assert found == {
+        "fitbit": {hour: 1},
+        "oura": {hour: 7, hour + timedelta(hours=2): 1},
+    }
+    assert len(sent) == 1

@@ -1,12 +1,16 @@
-"""Tables of end users and, later, their wearable data."""
+"""Tables of end users and their wearable data."""
 
+from users.models.arrival import Arrival
 from users.models.source import Connection, ConnectionQuerySet
+from users.models.summary import Summary
 from users.models.user import User, UserCount, UserQuerySet
 from users.models.user_info import UserInfo
 
 __all__ = [
+    "Arrival",
     "Connection",
     "ConnectionQuerySet",
+    "Summary",
     "User",
     "UserCount",
     "UserInfo",
