@@ -117,6 +117,15 @@ def part_cells(words: Sequence[Word], *, gap: float = CELL_GAP) -> tuple[Cell, .
     return tuple(Cell(tuple(cell)) for cell in cells)
 
 
+def is_of_size(a: Line, b: Line, *, by: float = 0.6) -> bool:
+    """Whether two lines are set in one size, to `by` points; looser where words were
+    read from a picture, whose boxes differ by the letters in them.
+    """
+    unsure = a.words[0].sure < 1 or b.words[0].sure < 1
+    share = 0.2 if unsure else 0.05
+    return abs(a.size - b.size) <= max(by, share * max(a.size, b.size))
+
+
 def clip_lines(lines: Iterable[Line], *, left: float, right: float) -> list[Line]:
     """The parts of lines whose words have their middle between left and right."""
     clipped = []

@@ -16,7 +16,7 @@ from reports.parser.fields import (
     split_value,
     text_of,
 )
-from reports.parser.lines import Line
+from reports.parser.lines import Line, is_of_size
 from reports.parser.names import (
     heads_explanation,
     is_method,
@@ -38,6 +38,8 @@ from reports.parser.values import (
 )
 
 from .centred import gather_centred, is_centred
+from .continuation import Continuation, join_wrapped
+from .evidence import Evidence
 from .reading import read_fields
 from .row import (
     Parts,
@@ -52,11 +54,8 @@ from .row import (
 from .wording import (
     clean_name,
     is_cut_off,
-    is_exact,
     is_heading,
-    is_part_of_name,
     may_name_a_test,
-    reads_on,
     split_name_flag,
     split_name_unit,
     without_raised,
@@ -73,16 +72,8 @@ class TableReader:
         self.rows: list[Row] = []
         self._pending: list[tuple[Line, list[Word]]] = []
         self._explaining = False
-        self._value_edges = [
-            (column.title_x0, column.title_x1)
-            for column in strip.columns
-            if column.role is Role.VALUE
-        ]
-        self._name_edges = [
-            column.title_x0 for column in strip.columns if column.role is Role.NAME
-        ]
-        self._sizes: list[float] = []
-        self._bracketed: list[tuple[Row, str, list[Word]]] = []
+        self._evidence = Evidence(section, strip)
+        self._continuation = Continuation(section)
         self._announced: Line | None = None
 
     def read(self, lines: Sequence[Line]) -> None:
@@ -92,14 +83,7 @@ class TableReader:
         cut = self._name_unknown_columns(cut)
         for line, parts in cut:
             self._read_line(line, parts)
-        self._drop_bracketed_methods()
-
-    def _drop_bracketed_methods(self) -> None:
-        """Brackets under one name are part of it; under many names they are methods."""
-        if len(self._bracketed) < max(2, 0.25 * len(self.rows)):
-            return
-        for row, name, words in self._bracketed:
-            row.name_text, row.name = name, words
+        self._continuation.drop_bracketed_methods(len(self.rows))
 
     def _name_unknown_columns(
         self, cut: list[tuple[Line, Parts]]
@@ -294,16 +278,16 @@ class TableReader:
         if is_blank(fields.value):
             self._pending.clear()
             return True
-        score = self._score(row)
+        score = self._weigh(row)
         needed = 6.0 if self._explaining or (self._carried and not self.rows) else 3.5
         if score < needed:
             wrapped = self._with_pending(row)
-            if wrapped is None or self._score(wrapped) < needed:
+            if wrapped is None or self._weigh(wrapped) < needed:
                 return False
             row = wrapped
         else:
             row = self._with_pending(row) or row
-        row.score = self._score(row)
+        row.score = self._weigh(row)
         row.panel = self._section.panel
         row.specimen = self._section.specimen
         if row.columns.get(Role.SPECIMEN):
@@ -311,57 +295,11 @@ class TableReader:
         self._explaining = False
         self._pending.clear()
         self.rows.append(row)
-        words = fields.value_words
-        self._value_edges.append((words[0].x0, words[-1].x1))
-        self._name_edges.append(row.name[0].x0)
-        self._sizes.append(row.line.size)
+        self._evidence.note(row)
         return True
 
-    def _score(self, row: Row) -> float:
-        fields = row.fields
-        score = 0.0
-        if is_numeric_value(fields.value):
-            score += 2
-        elif is_worded_value(fields.value):
-            score += 1.5
-        elif len(fields.value.split()) > 8:
-            return 0
-        if fields.units and is_unit(fields.units):
-            score += 2
-        if fields.range and looks_like_range(fields.range):
-            score += 2
-        elif fields.range:
-            score += 1
-        if self._is_aligned(row):
-            score += 1
-        if not is_numeric_value(fields.value) and self._section.is_morphology:
-            return 0
-        if any(abs(row.name[0].x0 - x) < 2 for x in self._name_edges[-12:]):
-            score += 1
-        if ":" in row.test_name or "=" in row.test_name:
-            score -= 2
-        if not is_exact(fields.value):
-            score -= 2 if self._explaining else 0
-            score -= 1 if not self._is_aligned(row) else 0
-        if fields.units and not is_unit(fields.units):
-            score -= 1
-        if score >= 1 and self._section.knows(row.test_name, fields):
-            score += 2.5
-        if reads_on(row.test_name):
-            score -= 3
-        if self._sizes and abs(row.line.size - self._sizes[0]) > 1.2:
-            score -= 1
-        return score
-
-    def _is_aligned(self, row: Row) -> bool:
-        if not self._value_edges or not row.fields.value_words:
-            return False
-        words = row.fields.value_words
-        x0, x1 = words[0].x0, words[-1].x1
-        return any(
-            abs(x0 - a) < 2 or abs(x1 - b) < 2 or abs((x0 + x1) - (a + b)) < 4
-            for a, b in self._value_edges[-12:]
-        )
+    def _weigh(self, row: Row) -> float:
+        return self._evidence.weigh(row, explaining=self._explaining)
 
     def _with_pending(self, row: Row) -> Row | None:
         """The row with the start of its name taken from the line above, if it wraps."""
@@ -371,7 +309,7 @@ class TableReader:
         if row.line.middle - above.middle > 1.75 * row.line.size:
             return None
         first, second = text_of(words), text_of(row.name)
-        if abs(above.size - row.line.size) > 0.6:
+        if not is_of_size(above, row.line):
             return None
         flows = is_cut_off(first)
         if not flows and not self._section.knows(row.test_name, row.fields):
@@ -382,7 +320,7 @@ class TableReader:
         joined = Row(
             row.page, [*words, *row.name], row.fields, row.line, columns=row.columns
         )
-        joined.name_text = _join_wrapped(clean_name(first), clean_name(second))
+        joined.name_text = join_wrapped(clean_name(first), clean_name(second))
         return joined
 
     def _read_rest(self, line: Line, parts: Parts) -> None:
@@ -394,12 +332,10 @@ class TableReader:
             last is not None
             and not self._explaining
             and last.page == line.page
-            and line.middle - _bottom_of(last).middle < 1.9 * line.size
+            and line.middle - last.line.middle < 1.9 * line.size
         )
-        if near and last is not None:
-            continued = self._continue_row(last, line, parts, name_words, others)
-            if continued:
-                return
+        if near and last and self._continuation.add_line(last, line, parts):
+            return
         if name_words and not others:
             text = text_of(name_words)
             if is_method(text) and last is not None:
@@ -419,71 +355,9 @@ class TableReader:
         if upper or bold or specimen_in(text) is not None or len(line.words) <= 4:
             self._section.open(text)
             if (
-                (upper or bold) and line.x0 <= min(self._name_edges) + 2
+                (upper or bold) and line.x0 <= self._evidence.names_begin + 2
             ) or specimen_in(text) is not None:
                 self._explaining = False
-
-    def _continue_row(
-        self,
-        last: Row,
-        line: Line,
-        parts: Parts,
-        name_words: list[Word],
-        others: set[Role],
-    ) -> bool:
-        took = False
-        if Role.RANGE in parts and not (others - {Role.RANGE, Role.UNIT, Role.METHOD}):
-            if name_words and not is_cut_off(last.test_name):
-                return False
-            words = parts[Role.RANGE]
-            if last.fields.range or not last.fields.range_words:
-                text = " ".join(filter(None, (last.fields.range, text_of(words))))
-                last.fields = with_range(last.fields, text, words)
-                took = True
-        if Role.UNIT in parts and not (others - {Role.RANGE, Role.UNIT, Role.METHOD}):
-            words = parts[Role.UNIT]
-            unit = last.fields.units or ""
-            glued, spaced = f"{unit}{text_of(words)}", f"{unit} {text_of(words)}"
-            text = glued if is_unit(glued) else spaced
-            if unit and len(words) == 1 and is_unit(text.strip()):
-                last.fields = with_units(last.fields, text.strip(), words)
-                took = True
-        if name_words and (took or not others or others == {Role.METHOD}):
-            text = text_of(name_words)
-            wrapped = self._is_wrapped_name(last, line, name_words)
-            bracketed = text.startswith("(") and text.count("(") == text.count(")")
-            if bracketed and (wrapped or is_method(text)):
-                self._bracketed.append((last, last.test_name, last.name))
-            if wrapped:
-                last.name_text = _join_wrapped(
-                    last.test_name, clean_name(text_of(name_words))
-                )
-                last.name = [*last.name, *name_words]
-                took = True
-        if took:
-            last.line = _stretch(last.line, line)
-        return took
-
-    def _is_wrapped_name(self, last: Row, line: Line, words: list[Word]) -> bool:
-        text = text_of(words)
-        if abs(last.line.size - line.size) > 0.6 or is_method(text):
-            return False
-        if opens_explanation(text) or is_prose(text) or len(words) > 6:
-            return False
-        if words[0].bold != last.name[0].bold:
-            return False
-        if words[0].x0 < last.name[0].x0 - 2:
-            return False
-        before = last.test_name
-        if is_cut_off(before):
-            return True
-        if text[:1].islower() or text.startswith(("(", "-", "/", "&")):
-            return True
-        if is_part_of_name(text) and line.middle - last.line.middle < 1.5 * line.size:
-            return True
-        known_before = self._section.knows(before, last.fields)
-        whole = f"{before} {clean_name(text)}"
-        return not known_before and self._section.knows(whole, last.fields)
 
 
 def _is_sure(parts: Parts) -> bool:
@@ -498,16 +372,3 @@ def _is_written_range(text: str) -> bool:
 
 def _is_written_unit(text: str) -> bool:
     return ("/" in text or "%" in text) and is_unit(text)
-
-
-def _bottom_of(row: Row) -> Line:
-    return row.line
-
-
-def _stretch(line: Line, below: Line) -> Line:
-    """The line moved down to where its row ends, so that the next one is near."""
-    return Line(line.page, line.words, line.cells, below.top, below.bottom, line.size)
-
-
-def _join_wrapped(first: str, second: str) -> str:
-    return f"{first} {second}"

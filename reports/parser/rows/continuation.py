@@ -1,0 +1,110 @@
+"""What a line below a row adds to it: more of its name, range or unit.
+
+Also the start of a name printed on the line above its value.
+"""
+
+from __future__ import annotations
+
+from reports.parser.fields import is_unit, text_of
+from reports.parser.lines import Line, is_of_size
+from reports.parser.names import is_method, is_prose, opens_explanation
+from reports.parser.pages import Word
+from reports.parser.titles import Role
+
+from .row import Parts, Row, Section, with_range, with_units
+from .wording import clean_name, is_cut_off, is_part_of_name
+
+_BESIDE = frozenset({Role.RANGE, Role.UNIT, Role.METHOD})
+
+
+class Continuation:
+    """Adds lines to rows, and remembers brackets that may be methods after all."""
+
+    def __init__(self, section: Section) -> None:
+        self._section = section
+        self._bracketed: list[tuple[Row, str, list[Word]]] = []
+
+    def drop_bracketed_methods(self, rows: int) -> None:
+        """Brackets under one name are part of it; under many names they are methods."""
+        if len(self._bracketed) < max(2, 0.25 * rows):
+            return
+        for row, name, words in self._bracketed:
+            row.name_text, row.name = name, words
+
+    def add_line(self, last: Row, line: Line, parts: Parts) -> bool:
+        """Take a line without a value into the row above it, if it goes on there."""
+        name_words = parts.get(Role.NAME, [])
+        others: set[Role] = set(parts) - {Role.NAME}
+        took = False
+        if not others - _BESIDE:
+            if Role.RANGE in parts:
+                if name_words and not is_cut_off(last.test_name):
+                    return False
+                took = _add_range(last, parts[Role.RANGE])
+            if Role.UNIT in parts:
+                took = _add_unit(last, parts[Role.UNIT]) or took
+        if name_words and (took or not others or others == {Role.METHOD}):
+            took = self._add_name(last, line, name_words) or took
+        if took:
+            last.line = _stretch(last.line, line)
+        return took
+
+    def _add_name(self, last: Row, line: Line, words: list[Word]) -> bool:
+        text = text_of(words)
+        wrapped = self._is_wrapped_name(last, line, words)
+        bracketed = text.startswith("(") and text.count("(") == text.count(")")
+        if bracketed and (wrapped or is_method(text)):
+            self._bracketed.append((last, last.test_name, last.name))
+        if wrapped:
+            last.name_text = join_wrapped(last.test_name, clean_name(text))
+            last.name = [*last.name, *words]
+        return wrapped
+
+    def _is_wrapped_name(self, last: Row, line: Line, words: list[Word]) -> bool:
+        text = text_of(words)
+        if not is_of_size(last.line, line) or is_method(text):
+            return False
+        if opens_explanation(text) or is_prose(text) or len(words) > 6:
+            return False
+        if words[0].bold != last.name[0].bold:
+            return False
+        if words[0].x0 < last.name[0].x0 - 0.25 * line.size:
+            return False
+        before = last.test_name
+        if is_cut_off(before):
+            return True
+        if text[:1].islower() or text.startswith(("(", "-", "/", "&")):
+            return True
+        if is_part_of_name(text) and line.middle - last.line.middle < 1.5 * line.size:
+            return True
+        known_before = self._section.knows(before, last.fields)
+        whole = f"{before} {clean_name(text)}"
+        return not known_before and self._section.knows(whole, last.fields)
+
+
+def join_wrapped(first: str, second: str) -> str:
+    """The two parts of a name printed over two lines."""
+    return f"{first} {second}"
+
+
+def _add_range(last: Row, words: list[Word]) -> bool:
+    if not last.fields.range and last.fields.range_words:
+        return False
+    text = " ".join(filter(None, (last.fields.range, text_of(words))))
+    last.fields = with_range(last.fields, text, words)
+    return True
+
+
+def _add_unit(last: Row, words: list[Word]) -> bool:
+    unit = last.fields.units or ""
+    glued, spaced = f"{unit}{text_of(words)}", f"{unit} {text_of(words)}"
+    text = (glued if is_unit(glued) else spaced).strip()
+    if not unit or len(words) != 1 or not is_unit(text):
+        return False
+    last.fields = with_units(last.fields, text, words)
+    return True
+
+
+def _stretch(line: Line, below: Line) -> Line:
+    """The line moved down to where its row ends, so that the next one is near."""
+    return Line(line.page, line.words, line.cells, below.top, below.bottom, line.size)
