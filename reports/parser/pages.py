@@ -61,7 +61,9 @@ class Page:
 
     `turn` is how far, in quarter turns clockwise, the upright text must be turned to
     lie as the page is shown; 0 for nearly every page. `legible` is False where
-    the page carries marks but no text that means anything.
+    the page carries marks but no text that means anything. `to_shown`, where a
+    picture had to be straightened, is the way back in place of `turn`: a homography
+    of nine numbers, row by row.
     """
 
     number: int
@@ -70,9 +72,15 @@ class Page:
     words: tuple[Word, ...]
     turn: int = 0
     legible: bool = True
+    to_shown: tuple[float, ...] = ()
 
     def shown(self, x: float, y: float) -> Point:
         """A place in the upright text as a place on the page as it is shown."""
+        if self.to_shown:
+            a, b, c, d, e, f, g, h, i = self.to_shown
+            depth = g * x + h * y + i
+            x, y = (a * x + b * y + c) / depth, (d * x + e * y + f) / depth
+            return Point(round(x, 2), round(y, 2))
         match self.turn:
             case 1:
                 x, y = self.width - y, x

@@ -10,12 +10,10 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import pypdfium2 as pdfium
-
-from .intake import FileKind, RefusalCode, RefusedFile, file_kind
+from .documents import read_document
 from .lines import read_lines
 from .metadata import read_metadata
-from .pages import Page, TooManyPages, read_pages
+from .pages import Page
 from .report import (
     FailureReason,
     ParsedReport,
@@ -32,29 +30,18 @@ _DECIMAL_COMMA = re.compile(r"(?<![\d.,])\d{1,3},(?:\d{1,2}|\d{4,})(?![\d.,])")
 _DECIMAL_POINT = re.compile(r"(?<![\d.,])\d+\.\d+(?![\d.,])")
 
 
-def parse_report(path: Path) -> ParsedReport:
+def parse_report(source: Path | Sequence[Path], *, threads: int = 1) -> ParsedReport:
     """Read a lab report into its header and its result rows.
 
-    Same bytes, same answer. Raises: UnreadableReport by too_many_pages (over 30),
-    processing_error (a picture, no text layer, a PDF that does not open), low_quality
-    (a text layer without meaning), not_english, invalid_input (no lab report, or no
-    PDF or picture at all).
-    Source: Contract 7.2, 7.4.
+    source: one PDF or picture, or several pictures of its pages in order. threads: how
+    many the reading of a picture may use. Same bytes, same answer. Raises:
+    UnreadableReport by too_many_pages (over 30), processing_error (a file that does
+    not open, or a picture where the packages that read pictures are missing),
+    low_quality (marks without meaning), not_english, invalid_input (no lab report, or
+    no PDF or picture at all). Source: Contract 7.1, 7.2, 7.4.
     """
-    try:
-        if file_kind(path) is not FileKind.PDF:
-            raise UnreadableReport(FailureReason.PROCESSING_ERROR)
-        pages = read_pages(path, at_most=MAX_PAGES)
-    except RefusedFile as refusal:
-        foreign = refusal.code in {RefusalCode.EMPTY, RefusalCode.UNSUPPORTED}
-        raise UnreadableReport(
-            FailureReason.INVALID_INPUT if foreign else FailureReason.PROCESSING_ERROR
-        ) from None
-    except pdfium.PdfiumError:
-        raise UnreadableReport(FailureReason.PROCESSING_ERROR) from None
-    except TooManyPages:
-        raise UnreadableReport(FailureReason.TOO_MANY_PAGES) from None
-    return read_report(pages)
+    paths = [source] if isinstance(source, Path) else list(source)
+    return read_report(read_document(paths, at_most=MAX_PAGES, threads=threads))
 
 
 def read_report(pages: Sequence[Page]) -> ParsedReport:

@@ -1,0 +1,230 @@
+"""The OCR engine: where text stands in a picture, and what single lines say.
+
+Wraps rapidocr's detector and recogniser with the models of its own package, the line
+direction classifier left out: it turns short units upside down. Loaded once in a
+process, when first used; never touches the network. Pictures are arrays of height,
+width and blue, green, red. Knows nothing of pages, and must not.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import unicodedata
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import cv2
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    Picture = NDArray[np.uint8]
+    Quad = NDArray[np.float32]
+
+LINE_HEIGHT = 48  # the height of every line the recogniser reads, in pixels
+_BATCH = 6
+_STEP = 8  # pixels of width for each answer of the recogniser
+_NARROWEST = 96
+_WIDEST = 3200
+
+
+class Sign(NamedTuple):
+    """One sign of a line: its middle as a share of the line's width, and how sure."""
+
+    text: str
+    at: float
+    sure: float
+
+
+class Reading(NamedTuple):
+    """A line as read, blanks among the signs; `sure` is the mean of its signs."""
+
+    signs: tuple[Sign, ...]
+    sure: float
+
+    @property
+    def text(self) -> str:
+        return "".join(sign.text for sign in self.signs)
+
+
+class EngineMissing(Exception):
+    """The packages that read pictures are not installed."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Detector and recogniser, loaded."""
+
+    detector: Any
+    recogniser: Any
+
+    def find_lines(self, picture: Picture) -> NDArray[np.float32]:
+        """Quadrilaterals around pieces of lines, in pixels: n of 4 corners of x, y.
+
+        Corners run clockwise from the top left; pieces come from top to bottom.
+        """
+        found = self.detector(picture)
+        if found.boxes is None:
+            return np.zeros((0, 4, 2), np.float32)
+        boxes: NDArray[np.float32] = np.asarray(found.boxes, np.float32)
+        return boxes
+
+    def read_lines(self, lines: Sequence[Picture]) -> list[Reading]:
+        """What each picture of one line, LINE_HEIGHT high, says."""
+        order = sorted(range(len(lines)), key=lambda n: lines[n].shape[1])
+        readings: list[Reading] = [Reading((), 0.0)] * len(lines)
+        for start in range(0, len(order), _BATCH):
+            batch = order[start : start + _BATCH]
+            widths = [min(lines[n].shape[1], _WIDEST) for n in batch]
+            widest = max(_NARROWEST, _STEP * math.ceil(max(widths) / _STEP))
+            block = np.zeros((len(batch), 3, LINE_HEIGHT, widest), np.float32)
+            for row, (n, width) in enumerate(zip(batch, widths, strict=True)):
+                pixels = lines[n][:, :width].astype(np.float32)
+                block[row, :, :, :width] = pixels.transpose(2, 0, 1) / 127.5 - 1
+            chances = self.recogniser.session(block)
+            for row, (n, width) in enumerate(zip(batch, widths, strict=True)):
+                readings[n] = self._decode(chances[row], widest / width)
+        return readings
+
+    def _decode(self, chances: NDArray[np.float32], stretch: float) -> Reading:
+        """Collapse repeated answers and blanks, keeping where each sign stands."""
+        best = chances.argmax(axis=1)
+        signs = _collapse(best, chances, self._alphabet, stretch)
+        if any(_is_foreign(sign.text) for sign in signs):
+            sure = [sign.sure for sign in signs if _is_foreign(sign.text)]
+            if sum(sure) < 0.9 * len(sure):
+                best = self._plain[chances[:, self._plain].argmax(axis=1)]
+                signs = _collapse(best, chances, self._alphabet, stretch)
+        if not signs:
+            return Reading((), 0.0)
+        return Reading(signs, sum(sign.sure for sign in signs) / len(signs))
+
+    @cached_property
+    def _alphabet(self) -> list[str]:
+        found: list[str] = self.recogniser.postprocess_op.character
+        return found
+
+    @cached_property
+    def _plain(self) -> NDArray[np.int64]:
+        """Indices of the blank and of the signs that reports in Latin script use."""
+        chosen = [n for n, text in enumerate(self._alphabet) if not _is_foreign(text)]
+        return np.array([0, *(n for n in chosen if n)], np.int64)
+
+
+def _collapse(
+    best: NDArray[np.int64],
+    chances: NDArray[np.float32],
+    alphabet: Sequence[str],
+    stretch: float,
+) -> tuple[Sign, ...]:
+    signs = []
+    steps = len(best)
+    start = 0
+    while start < steps:
+        index = int(best[start])
+        end = start + 1
+        while end < steps and best[end] == index:
+            end += 1
+        if index:
+            at = (start + end) / 2 / steps * stretch
+            sure = float(chances[start:end, index].max())
+            signs.append(Sign(alphabet[index], min(at, 1.0), sure))
+        start = end
+    return tuple(signs)
+
+
+@lru_cache(maxsize=32768)
+def _is_foreign(text: str) -> bool:
+    """Whether a sign is of no script that a report in Latin letters uses."""
+    if text.isascii():
+        return False
+    name = unicodedata.name(text[0], "")
+    if text[0].isalpha():
+        return not name.startswith(("LATIN", "GREEK", "MICRO"))
+    return name.startswith(("CJK", "FULLWIDTH", "IDEOGRAPHIC")) or ord(text[0]) > 0xFFFF
+
+
+def load_engine(*, threads: int = 1) -> Engine:
+    """The engine of this process. Raises: EngineMissing."""
+    if _substitute is not None:
+        return _substitute(lambda: _load(threads))
+    return _load(threads)
+
+
+@lru_cache(maxsize=1)
+def _load(threads: int) -> Engine:
+    try:
+        from rapidocr import RapidOCR
+    except ImportError:
+        raise EngineMissing from None
+    package = importlib.util.find_spec("rapidocr")
+    folder = Path(str(package.origin)).parent / "models" if package else Path()
+    # Paths, not names: a model that is not there must fail, not be fetched.
+    engine: Any = RapidOCR(
+        params={
+            "Global.log_level": "critical",
+            "Global.use_cls": False,
+            "Det.model_path": str(_model(folder, "det")),
+            "Rec.model_path": str(_model(folder, "rec")),
+            "EngineConfig.onnxruntime.intra_op_num_threads": threads,
+            "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+        }
+    )
+    return Engine(engine._load_det_model(), engine._load_rec_model())
+
+
+def _model(folder: Path, task: str) -> Path:
+    found = sorted(folder.glob(f"*_{task}_*.onnx"))
+    if not found:
+        raise EngineMissing
+    return found[-1]
+
+
+_substitute: Callable[[Callable[[], Engine]], Engine] | None = None
+
+
+@contextmanager
+def engine_replaced(
+    substitute: Callable[[Callable[[], Engine]], Engine],
+) -> Iterator[None]:
+    """Within, `load_engine` answers what `substitute` makes; it gets the real loader.
+
+    For benches that keep answers, and for tests.
+    """
+    global _substitute
+    before, _substitute = _substitute, substitute
+    try:
+        yield
+    finally:
+        _substitute = before
+
+
+def cut_line(picture: Picture, quad: Quad) -> Picture:
+    """The line inside a quadrilateral, laid level and LINE_HEIGHT high."""
+    top = np.linalg.norm(quad[1] - quad[0])
+    bottom = np.linalg.norm(quad[2] - quad[3])
+    left = np.linalg.norm(quad[3] - quad[0])
+    right = np.linalg.norm(quad[2] - quad[1])
+    height = max(float(left), float(right), 1.0)
+    width = round(LINE_HEIGHT * max(float(top), float(bottom)) / height)
+    width = min(max(width, 8), _WIDEST)
+    corners = np.array(
+        [[0, 0], [width, 0], [width, LINE_HEIGHT], [0, LINE_HEIGHT]], np.float32
+    )
+    lay = cv2.getPerspectiveTransform(quad.astype(np.float32), corners)
+    cut = cv2.warpPerspective(
+        picture,
+        lay,
+        (width, LINE_HEIGHT),
+        flags=cv2.INTER_CUBIC,
+        borderMode=cv2.BORDER_REPLICATE,
+    )
+    return np.asarray(cut, np.uint8)

@@ -1,0 +1,207 @@
+"""From a picture of a page to its words.
+
+Puts the steps together: level the picture, find lines, make sure they stand upright,
+read them, part them into words, and lay the words out in points.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from reports.parser.pages import Page, Word
+
+from .engine import LINE_HEIGHT, Engine, Reading, cut_line
+from .skew import find_skew
+from .view import View, map_points, rotate_view, scale_view, turn_view
+from .words import LineOfPieces, part_line
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Quads = NDArray[np.float32]
+    Matrix = NDArray[np.float64]
+
+# The detector's cost grows with the square of this; small print is lost below it.
+_DETECTED_SIDE = 1440
+_LEVEL = 0.3  # degrees
+_LEAST_SURE = 0.5
+_CLEARLY_UPRIGHT = 0.9
+_SAMPLE = 8
+_COMMON_EM = range(6, 15)
+_USUAL_EM = 9.0
+
+
+class _Line(NamedTuple):
+    quad: NDArray[np.float32]
+    reading: Reading
+    parts: LineOfPieces
+
+
+def read_view(
+    view: View, *, number: int, size: tuple[float, float], engine: Engine
+) -> Page:
+    """The page that a picture shows.
+
+    size: width and height of the page as shown, in the units of view.to_page. Words
+    stand in upright text of about the usual letter size; Page.shown leads back.
+    """
+    upright, quads = _stand_upright(view, engine)
+    lines = _read_lines(upright, quads, engine)
+    lean = _remaining_lean(lines)
+    words, to_text = _lay_out(lines, upright, lean)
+    back = upright.to_page @ np.linalg.inv(to_text)
+    return Page(
+        number=number,
+        width=size[0],
+        height=size[1],
+        words=tuple(words),
+        to_shown=tuple(float(part) for part in (back / back[2, 2]).ravel()),
+    )
+
+
+def _stand_upright(view: View, engine: Engine) -> tuple[View, Quads]:
+    """The picture with its lines level and on their feet, and where they are."""
+    view = _level(view)
+    quads = _find_lines(view, engine)
+    if _stand_on_end(quads):
+        view = _level(turn_view(view, 1))
+        quads = _find_lines(view, engine)
+    if len(quads) and not _is_upright(view, quads, engine):
+        corner = np.array([view.width, view.height], np.float32)
+        quads = (corner - quads)[::-1][:, [2, 3, 0, 1]]
+        view = turn_view(view, 2)
+    return view, quads
+
+
+def _level(view: View) -> View:
+    lean = find_skew(view.pixels)
+    return rotate_view(view, lean) if abs(lean) > _LEVEL else view
+
+
+def _find_lines(view: View, engine: Engine) -> Quads:
+    factor = min(1.0, _DETECTED_SIDE / max(view.width, view.height))
+    small = scale_view(view, factor) if factor < 1 else view
+    quads = engine.find_lines(small.pixels)
+    stretch = [view.width / small.width, view.height / small.height]
+    return quads * np.array(stretch, np.float32)
+
+
+def _sides(quads: Quads) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Width and height of each quadrilateral along its own edges."""
+    wide = np.linalg.norm(quads[:, 1] - quads[:, 0], axis=1)
+    high = np.linalg.norm(quads[:, 3] - quads[:, 0], axis=1)
+    return wide.astype(np.float32), high.astype(np.float32)
+
+
+def _stand_on_end(quads: Quads) -> bool:
+    """Whether most of the text runs up or down the picture."""
+    if len(quads) == 0:
+        return False
+    wide, high = _sides(quads)
+    longer = np.maximum(wide, high)
+    upended = high > 1.5 * wide
+    return bool(longer[upended].sum() > 0.5 * longer.sum())
+
+
+def _is_upright(view: View, quads: Quads, engine: Engine) -> bool:
+    """Whether lines read better as they stand than upside down."""
+    wide, high = _sides(quads)
+    likely = np.argsort(-np.minimum(wide / np.maximum(high, 1), 10))[:_SAMPLE]
+    cut = [cut_line(view.pixels, quads[n]) for n in likely]
+    sure = median(reading.sure for reading in engine.read_lines(cut))
+    if sure >= _CLEARLY_UPRIGHT:
+        return True
+    turned = [np.ascontiguousarray(line[::-1, ::-1]) for line in cut]
+    return sure >= median(reading.sure for reading in engine.read_lines(turned))
+
+
+def _read_lines(view: View, quads: Quads, engine: Engine) -> list[_Line]:
+    cut = [cut_line(view.pixels, quad) for quad in quads]
+    readings = engine.read_lines(cut)
+    return [
+        _Line(quad, reading, part_line(reading, line))
+        for quad, reading, line in zip(quads, readings, cut, strict=True)
+        if reading.text.strip() and reading.sure >= _LEAST_SURE
+    ]
+
+
+def _remaining_lean(lines: Sequence[_Line]) -> float:
+    """The angle, in radians, by which long lines still fall to the right."""
+    angles, weights = [], []
+    for line in lines:
+        left = (line.quad[0] + line.quad[3]) / 2
+        right = (line.quad[1] + line.quad[2]) / 2
+        run, fall = (float(part) for part in right - left)
+        high = float(np.linalg.norm(line.quad[3] - line.quad[0]))
+        if run > 5 * high:
+            angles.append(math.atan2(fall, run))
+            weights.append(run)
+    if not angles:
+        return 0.0
+    order = np.argsort(angles)
+    heaped = np.cumsum(np.array(weights)[order])
+    middle = int(np.searchsorted(heaped, heaped[-1] / 2))
+    return float(angles[order[middle]])
+
+
+def _lay_out(
+    lines: Sequence[_Line], view: View, lean: float
+) -> tuple[list[Word], Matrix]:
+    """The words in upright text, and the map from the picture's pixels to it."""
+    cos, sin = math.cos(-lean), math.sin(-lean)
+    level = np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
+    shift = np.eye(3)
+    shift[:2, 2] = -map_points(level, _corners(view)).min(axis=0)
+    a, b = map_points(view.to_page, np.array([[0.0, 0.0], [1.0, 0.0]]))
+    unit = float(np.hypot(*(b - a)))
+    heights = [
+        line.parts.em / LINE_HEIGHT * float(np.linalg.norm(line.quad[3] - line.quad[0]))
+        for line in lines
+        for _ in line.parts.pieces
+    ]
+    if heights:
+        em = median(heights) * unit
+        if round(em) not in _COMMON_EM:
+            unit *= _USUAL_EM / em
+    to_text = np.diag([unit, unit, 1.0]) @ shift @ level
+    words = [word for line in lines for word in _words(line, to_text)]
+    return words, to_text
+
+
+def _corners(view: View) -> NDArray[np.float64]:
+    w, h = view.width, view.height
+    return np.array([[0, 0], [w, 0], [w, h], [0, h]], np.float64)
+
+
+def _words(line: _Line, to_text: Matrix) -> list[Word]:
+    quad = map_points(to_text, line.quad)
+    wide = float(np.linalg.norm(quad[1] - quad[0] + quad[2] - quad[3])) / 2
+    high = float(np.linalg.norm(quad[3] - quad[0] + quad[2] - quad[1])) / 2
+    across = wide / max(1.0, LINE_HEIGHT * wide / max(high, 1e-6))
+    down = high / LINE_HEIGHT
+    left = (quad[0] + quad[3]) / 2
+    fall = float((quad[1] + quad[2])[1] / 2 - left[1]) / max(wide, 1e-6)
+    corner_y = float(left[1]) - high / 2
+    words = []
+    for piece in line.parts.pieces:
+        x0 = float(left[0]) + piece.x0 * across
+        x1 = float(left[0]) + piece.x1 * across
+        drop = fall * (piece.x0 + piece.x1) / 2 * across
+        words.append(
+            Word(
+                piece.text,
+                round(x0, 2),
+                round(corner_y + drop + line.parts.top * down, 2),
+                round(x1, 2),
+                round(corner_y + drop + line.parts.bottom * down, 2),
+                round(line.parts.em * down, 2),
+                red=piece.red,
+                sure=piece.sure,
+            )
+        )
+    return words

@@ -1,0 +1,62 @@
+"""Picture files, and pages of a PDF as they are shown, as pages of words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pypdfium2 as pdfium
+
+from reports.parser.pages import Page
+
+from .decoding import is_blank, open_picture, render_page
+from .engine import load_engine
+from .reading import read_view
+from .view import View
+
+
+def read_pictures(paths: Sequence[Path], *, threads: int = 1) -> tuple[Page, ...]:
+    """Read picture files, each one page, in their order.
+
+    Raises: EngineMissing; RefusedFile by unreadable_file, too_many_pixels.
+    """
+    pages = []
+    for number, path in enumerate(paths, start=1):
+        view = open_picture(path)
+        size = (
+            float(view.to_page[0, 0] * view.width),
+            float(view.to_page[1, 1] * view.height),
+        )
+        pages.append(_read(view, number, size, threads))
+    return tuple(pages)
+
+
+def read_shown(
+    path: Path, numbers: Sequence[int], *, threads: int = 1
+) -> dict[int, Page]:
+    """Read pages of a PDF, by number from 1, as they are shown.
+
+    Raises: EngineMissing, and pdfium's own error.
+    """
+    document = pdfium.PdfDocument(path)
+    try:
+        return {number: _read_shown(document, number, threads) for number in numbers}
+    finally:
+        document.close()
+
+
+def _read_shown(document: pdfium.PdfDocument, number: int, threads: int) -> Page:
+    page = document[number - 1]
+    try:
+        view = render_page(page)
+        size = page.get_size()
+    finally:
+        page.close()
+    return _read(view, number, size, threads)
+
+
+def _read(view: View, number: int, size: tuple[float, float], threads: int) -> Page:
+    if is_blank(view):
+        return Page(number=number, width=size[0], height=size[1], words=())
+    engine = load_engine(threads=threads)
+    return read_view(view, number=number, size=size, engine=engine)

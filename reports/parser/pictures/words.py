@@ -1,0 +1,236 @@
+"""Words with true boxes out of one line as read.
+
+The recogniser says which signs there are and roughly where; the ink says where words
+begin and end, how large the letters are, and which digits are raised. Nothing here
+knows of pages or of laboratories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .engine import LINE_HEIGHT, Reading, Sign
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Picture = NDArray[np.uint8]
+    Mask = NDArray[np.bool_]
+
+# In heights of the letter M's body (em). The blank of a narrow font is a quarter; the
+# ink of two digits one stands up to a third apart.
+_BLANK = 0.42
+_NO_BLANK = 0.09
+_TALL = 0.72
+_SMALL = 0.52
+_TAIL = 0.21
+_ABOVE, _BELOW = 0.78, 0.22
+_TAILED = frozenset("gjpqyQ,;()[]{}/|µ_$@")
+_LOW = frozenset("acemnorsuvwxzgpqy.,:;-–—_=~<>+*·µ")
+
+
+class Piece(NamedTuple):
+    """A word of a line, in pixels of the line's picture."""
+
+    text: str
+    x0: float
+    x1: float
+    sure: float
+    red: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LineOfPieces:
+    """The words of one line; top and bottom are the font's, not the ink's."""
+
+    pieces: tuple[Piece, ...]
+    top: float
+    bottom: float
+    em: float
+
+
+class _Run(NamedTuple):
+    start: int
+    end: int
+    top: int
+    bottom: int
+
+
+def part_line(reading: Reading, line: Picture) -> LineOfPieces:
+    """Part a line, LINE_HEIGHT high, into its words."""
+    ink = find_ink(line)
+    runs = _runs(ink)
+    width = line.shape[1]
+    signs = [sign for sign in reading.signs if not sign.text.isspace()]
+    if not signs or not runs:
+        return LineOfPieces((), 0.0, float(LINE_HEIGHT), 0.75 * LINE_HEIGHT)
+    homes = _homes(signs, runs, width)
+    em, baseline = _measure(signs, homes, runs)
+    groups = _groups(reading.signs, homes, runs, em)
+    pieces = []
+    for group in groups:
+        first, last = runs[homes[group[0]]], runs[homes[group[-1]]]
+        members = [signs[n] for n in group]
+        x0, x1 = _edges(members, first, last, width, em)
+        text = _with_exponents(group, signs, homes, runs, em, baseline)
+        sure = min(sign.sure for sign in members)
+        pieces.append(Piece(text, x0, x1, round(sure, 3), is_red(line, ink, x0, x1)))
+    return LineOfPieces(
+        tuple(_apart(pieces)), baseline - _ABOVE * em, baseline + _BELOW * em, em
+    )
+
+
+def find_ink(line: Picture) -> Mask:
+    """Where a line's picture differs from its paper, rules along the line left out."""
+    pixels = line.astype(np.int16)
+    paper = np.median(pixels.reshape(-1, pixels.shape[2]), axis=0)
+    apart = np.abs(pixels - paper).max(axis=2)
+    limit = max(0.4 * float(np.percentile(apart, 98)), 20.0)
+    ink: Mask = apart > limit
+    if line.shape[1] > 3 * LINE_HEIGHT:
+        ink[ink.mean(axis=1) > 0.85] = False
+    return ink
+
+
+def is_red(line: Picture, ink: Mask, x0: float, x1: float) -> bool:
+    """Whether the ink between two places is clearly red."""
+    start, end = int(x0), max(int(x0) + 1, int(x1))
+    colours = line[:, start:end][ink[:, start:end]]
+    if len(colours) == 0:
+        return False
+    blue, green, red = (float(part) for part in np.median(colours, axis=0))
+    return red > 140 and green < 0.6 * red and blue < 0.6 * red
+
+
+def _runs(ink: Mask) -> list[_Run]:
+    """Stretches of columns with ink, leaving out specks."""
+    columns = ink[2:-2].sum(axis=0) > 0
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], columns.view(np.int8), [0]])))
+    runs = []
+    for start, end in zip(edges[::2], edges[1::2], strict=True):
+        rows = np.flatnonzero(ink[:, start:end].any(axis=1))
+        if ink[:, start:end].sum() >= 4:
+            runs.append(_Run(int(start), int(end), int(rows[0]), int(rows[-1]) + 1))
+    return runs
+
+
+def _homes(signs: Sequence[Sign], runs: Sequence[_Run], width: int) -> list[int]:
+    """The run each sign stands in or next to, never going back."""
+    homes = []
+    least = 0
+    for sign in signs:
+        x = sign.at * width
+        nearest = min(
+            range(least, len(runs)),
+            key=lambda n: max(runs[n].start - x, x - runs[n].end, 0.0),
+        )
+        homes.append(nearest)
+        least = nearest
+    return homes
+
+
+def _measure(
+    signs: Sequence[Sign], homes: Sequence[int], runs: Sequence[_Run]
+) -> tuple[float, float]:
+    """The em and the baseline, from the ink's height and the letters it has."""
+    tops, bottoms = [], []
+    for sign, home in zip(signs, homes, strict=True):
+        run = runs[home]
+        if sign.text.isalnum() and sign.text not in _LOW:
+            tops.append(run.top)
+        if sign.text.isalnum() and sign.text not in _TAILED:
+            bottoms.append(run.bottom)
+    used = [runs[home] for home in homes]
+    ink_top = min(run.top for run in used)
+    ink_bottom = max(run.bottom for run in used)
+    if bottoms:
+        baseline = float(np.median(bottoms))
+    else:
+        tailed = any(sign.text in _TAILED for sign in signs)
+        baseline = ink_bottom - (_TAIL / (_TALL + _TAIL)) * tailed * (
+            ink_bottom - ink_top
+        )
+    if tops:
+        em = (baseline - float(np.median(tops))) / _TALL
+    elif any(sign.text.isalnum() for sign in signs):
+        em = (baseline - ink_top) / _SMALL
+    else:
+        em = 0.0
+    if not 0.45 * LINE_HEIGHT < em < 1.3 * LINE_HEIGHT:
+        em = 0.78 * LINE_HEIGHT
+    return em, baseline
+
+
+def _groups(
+    signs: Sequence[Sign], homes: Sequence[int], runs: Sequence[_Run], em: float
+) -> list[list[int]]:
+    """Indices of the signs that are no blanks, word by word."""
+    groups: list[list[int]] = []
+    blank = True
+    n = 0
+    for sign in signs:
+        if sign.text.isspace():
+            blank = True
+            continue
+        gap = 0.0
+        if n:
+            before, here = runs[homes[n - 1]], runs[homes[n]]
+            gap = (here.start - before.end) / em if homes[n] != homes[n - 1] else 0.0
+        apart = gap > _BLANK or (blank and gap > _NO_BLANK)
+        touching = blank and homes[n] == homes[n - 1] if n else False
+        if not groups or apart or touching:
+            groups.append([n])
+        else:
+            groups[-1].append(n)
+        blank = False
+        n += 1
+    return groups
+
+
+def _edges(
+    members: Sequence[Sign], first: _Run, last: _Run, width: int, em: float
+) -> tuple[float, float]:
+    """Where a word's ink begins and ends; by its signs where the ink has merged."""
+    left, right = members[0].at * width, members[-1].at * width
+    x0 = first.start if left - first.start < 0.9 * em else left - 0.3 * em
+    x1 = last.end if last.end - right < 0.9 * em else right + 0.3 * em
+    return max(0.0, float(x0)), min(float(width), max(float(x1), x0 + 1.0))
+
+
+def _with_exponents(
+    group: Sequence[int],
+    signs: Sequence[Sign],
+    homes: Sequence[int],
+    runs: Sequence[_Run],
+    em: float,
+    baseline: float,
+) -> str:
+    """The word's text, with a caret where digits after a ten stand raised."""
+    text = ""
+    raised = False
+    for n in group:
+        run = runs[homes[n]]
+        alone = homes.count(homes[n]) == 1
+        high = alone and run.bottom < baseline - 0.2 * em
+        starts = high and not raised and signs[n].text.isdigit()
+        if starts and text.endswith("10"):
+            text += "^"
+            raised = True
+        text += signs[n].text
+    return text
+
+
+def _apart(pieces: Sequence[Piece]) -> list[Piece]:
+    """Pieces that do not lie over each other."""
+    kept: list[Piece] = []
+    for piece in pieces:
+        if kept and piece.x0 < kept[-1].x1:
+            middle = (piece.x0 + kept[-1].x1) / 2
+            kept[-1] = kept[-1]._replace(x1=middle)
+            piece = piece._replace(x0=middle, x1=max(piece.x1, middle + 1))
+        kept.append(piece)
+    return kept
