@@ -69,6 +69,48 @@ class Interpretation(StrEnum):
     UNKNOWN = "unknown"
 
 
+class LoincReason(StrEnum):
+    """Why a LOINC candidate stands where it does; what speaks against it last."""
+
+    NAME = "name"
+    NAME_RESPELT = "name_respelt"
+    NAME_LIKE = "name_like"
+    UNIT_AGREES = "unit_agrees"
+    SPECIMEN_AGREES = "specimen_agrees"
+    PANEL_AGREES = "panel_agrees"
+    METHOD_AGREES = "method_agrees"
+    UNIT_MISSING = "unit_missing"
+    UNIT_CONTRADICTS = "unit_contradicts"
+    SPECIMEN_CONTRADICTS = "specimen_contradicts"
+    SHARE_CONTRADICTS = "share_contradicts"
+    SCALE_CONTRADICTS = "scale_contradicts"
+    METHOD_NOT_PRINTED = "method_not_printed"
+
+
+class NoteCode(StrEnum):
+    """What a check found (Ours; an open set)."""
+
+    FLAG_DISAGREES = "flag_disagrees"
+    ARITHMETIC = "arithmetic"
+    IMPLAUSIBLE = "implausible"
+    UNIT_SUSPECT = "unit_suspect"
+    UNIT_MISSING = "unit_missing"
+    RANGE_ODD = "range_odd"
+    DUPLICATE = "duplicate"
+    SECOND_PERSON = "second_person"
+    DATE_IN_FUTURE = "date_in_future"
+    DATES_OUT_OF_ORDER = "dates_out_of_order"
+    UNSURE = "unsure"
+
+
+class RowState(StrEnum):
+    """What a reviewer has to do with a row, the least first."""
+
+    AUTO = "auto"
+    LOOK = "look"
+    CONTRADICTION = "contradiction"
+
+
 class FailureReason(StrEnum):
     """Why a report could not be parsed (contract 7.2, open set)."""
 
@@ -106,13 +148,49 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """How sure the parser is of each part, 0 to 1; None where there is no such part."""
+    """How sure the parser is of each part, 0 to 1; None where there is no such part.
+
+    overall: that name, value, unit and range are all right.
+    """
 
     text: float | None = None
     row: float | None = None
     loinc: float | None = None
     unit: float | None = None
     range: float | None = None
+    overall: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One number or text that a note's sentence names."""
+
+    name: str
+    number: float | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a check found, with what a sentence about it needs.
+
+    rows: positions in ParsedReport.results from 0, empty where the whole report is
+    meant. severity is never AUTO.
+    """
+
+    code: NoteCode
+    severity: RowState
+    rows: tuple[int, ...] = ()
+    facts: tuple[Fact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PageSize:
+    """A page's number from 1 and its size as shown, in points."""
+
+    page: int
+    width: float
+    height: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +198,7 @@ class LoincMatch:
     """One LOINC candidate: the code with LOINC's own long common name beside it.
 
     confidence_score runs from 0 to 1. display_name and aliases are Assay's own.
+    reasons say what speaks for the candidate and what against it.
     """
 
     loinc_code: str
@@ -127,6 +206,7 @@ class LoincMatch:
     display_name: str | None
     aliases: tuple[str, ...]
     confidence_score: float
+    reasons: tuple[LoincReason, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +214,8 @@ class ParsedResult:
     """One biomarker row, every text as printed.
 
     min_reference_range and max_reference_range are in the unit of the row, and None
-    on a side the printed range does not bound.
+    on a side the printed range does not bound. ucum is the unit in UCUM, None where it
+    is not known; flag the laboratory's own mark.
     """
 
     test_name: str
@@ -155,6 +236,8 @@ class ParsedResult:
     is_below_min_range: bool | None = None
     provenance: Provenance = Provenance()
     confidence: Confidence = Confidence()
+    ucum: str | None = None
+    flag: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +256,25 @@ class Metadata:
 
 @dataclass(frozen=True, slots=True)
 class ParsedReport:
-    """A whole report: header and rows in reading order."""
+    """A whole report: header and rows in reading order.
+
+    unread: where text stands that looks like results and is in no row.
+    """
 
     metadata: Metadata
     results: tuple[ParsedResult, ...]
     pages: int
+    notes: tuple[Note, ...] = ()
+    unread: tuple[Place, ...] = ()
+    page_sizes: tuple[PageSize, ...] = ()
+
+    def state_of(self, position: int) -> RowState:
+        """What the notes ask of a reviewer for one row."""
+        asked = {note.severity for note in self.notes if position in note.rows}
+        return next(
+            (s for s in (RowState.CONTRADICTION, RowState.LOOK) if s in asked),
+            RowState.AUTO,
+        )
 
 
 class UnreadableReport(Exception):
