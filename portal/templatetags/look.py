@@ -1,59 +1,36 @@
-"""Tags and filters of the look: icons, pills, ids, fields, times, addresses.
+"""Tags and filters of the look: icons, pills, ids, fields, boxes, times, addresses.
 
-One mapping from a status to its pill lives here. Must not be here: a query, or anything
-that knows one app's tables.
+A part with few arguments is a template under components/, included with `only`. Must
+not be here: a query, or anything that knows one app's tables.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from html import unescape
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from django import template
+from django import forms, template
+from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
+from portal.highlighting import colour_json, write_json
 from portal.lib import web
+from portal.pills import find_pill, words
 
 if TYPE_CHECKING:
     from django.forms import BoundField
     from django.template import Context
-    from django.utils.safestring import SafeString
 
 register = template.Library()
 
 _SOURCE_HUES = "abcdef"
 _DAY = timedelta(days=1)
-
-
-class Pill(NamedTuple):
-    """How a status looks: its family, its icon, its words."""
-
-    family: str
-    icon: str
-    words: str
-
-
-PILLS = {
-    # Parsing jobs (contract 7.3)
-    "upload_pending": Pill("info", "upload", "Received"),
-    "started": Pill("info", "clock", "Processing"),
-    "pending_review": Pill("rev", "eye", "Pending review"),
-    "completed": Pill("ok", "check", "Completed"),
-    "failed": Pill("bad", "x", "Failed"),
-    # Interpretations (contract 7.4), and the side of the range a value lies on
-    "normal": Pill("ok", "check", "Normal"),
-    "abnormal": Pill("warn", "alert", "Abnormal"),
-    "critical": Pill("bad", "alert", "Critical"),
-    "high": Pill("warn", "alert", "High"),
-    "low": Pill("warn", "alert", "Low"),
-    # Connections (contract 2.4)
-    "connected": Pill("ok", "check", "Connected"),
-    "error": Pill("bad", "alert", "Error"),
-    "paused": Pill("mute", "minus", "Paused"),
-}
+_NOTICE_ICONS = {"warn": "alert", "bad": "alert", "rev": "eye"}
 
 
 @register.simple_tag
@@ -70,11 +47,7 @@ def icon(name: str, size: int = 16, label: str = "") -> SafeString:
     )
 
 
-@register.filter
-def words(value: str) -> str:
-    """A wire value as words: underscores to spaces, first letter up."""
-    text = value.replace("_", " ").strip()
-    return text[:1].upper() + text[1:]
+register.filter("words", words)
 
 
 @register.simple_tag
@@ -83,8 +56,7 @@ def status_pill(value: str, says: str = "") -> SafeString:
 
     `says` is for a place where the status's own words would say too little.
     """
-    known = PILLS.get(value)
-    family, glyph, text = known or Pill("unknown", "ring", words(value))
+    family, glyph, text = find_pill(value)
     return format_html(
         '<span class="pill pill--{}">{}{}</span>', family, icon(glyph), says or text
     )
@@ -132,30 +104,212 @@ def source_badge(name: str, slug: str, large: bool = False) -> SafeString:
 
 @register.inclusion_tag("components/field.html")
 def field(
-    bound: BoundField, label: str = "", hint: str = "", error: str = "", **attrs: Any
+    bound: BoundField,
+    label: str = "",
+    hint: str = "",
+    error: str = "",
+    counter: bool = False,
+    switch: bool = False,
+    **attrs: Any,
 ) -> dict[str, Any]:
     """A form field with label, hint and error; further names become its attributes.
 
-    `error` is for a fault of the whole form that belongs under this field.
+    Boxes and radios come as a group with a legend, one box with its label after it (as
+    a `switch` where it takes effect by itself), a file as a drop zone. `error` is for a
+    fault of the whole form that belongs under this field; `counter` shows how much of
+    the longest length is used.
     """
-    error = error or next((str(fault) for fault in bound.errors), "")
-    kind = "select" if getattr(bound.field, "choices", None) else "input"
+    error = error or " ".join(str(fault) for fault in bound.errors)
+    shape = _shape(bound)
     attrs = {key.replace("_", "-"): value for key, value in attrs.items()}
-    extra = attrs.pop("class", "")
-    attrs = {"placeholder": False, **attrs, "class": f"{kind} {extra}".strip()}
-    described = [f"{bound.id_for_label}_hint"] if hint else []
+    name = bound.id_for_label or bound.auto_id
+    described = [f"{name}_hint"] if hint else []
+    if counter:
+        attrs["data-count"] = f"{name}_count"
     if error:
-        attrs["aria-invalid"] = "true"
-        described.append(f"{bound.id_for_label}_error")
-    if described:
+        described.append(f"{name}_error")
+        if shape != "group":
+            attrs["aria-invalid"] = "true"
+    if described and shape != "group":
         attrs["aria-describedby"] = " ".join(described)
+    if shape == "check" and switch:
+        attrs |= {"class": "switch", "role": "switch"}
+    elif shape in {"input", "select", "textarea"}:
+        attrs["class"] = f"{shape} {attrs.get('class', '')}".strip()
+        attrs.setdefault("placeholder", False)
+    elif shape == "file":
+        attrs["class"] = "vh"
     return {
-        "id": bound.id_for_label,
+        "id": name,
+        "shape": shape,
         "label": label or bound.label,
         "hint": hint,
         "error": error,
-        "control": bound.as_widget(attrs=attrs),
+        "described": " ".join(described),
+        "options": list(bound) if shape == "group" else [],
+        "used": len(str(bound.value() or "")),
+        "limit": getattr(bound.field, "max_length", None) if counter else None,
+        "control": "" if shape == "group" else bound.as_widget(attrs=attrs),
     }
+
+
+def _shape(bound: BoundField) -> str:
+    match bound.field.widget:
+        case forms.RadioSelect():  # and several boxes, which derive from it
+            return "group"
+        case forms.Select():
+            return "select"
+        case forms.Textarea():
+            return "textarea"
+        case forms.CheckboxInput():
+            return "check"
+        case forms.FileInput():
+            return "file"
+        case _:
+            return "input"
+
+
+@register.simple_tag
+def boosted() -> SafeString:
+    """Attributes that make links within swap only the page's content."""
+    return SafeString(
+        'hx-boost:inherited="true" hx-target:inherited="#content"'
+        ' hx-select:inherited="#content" hx-swap:inherited="outerHTML"'
+    )
+
+
+@register.simple_block_tag
+def notice(content: SafeString, kind: str = "", glyph: str = "") -> SafeString:
+    """A note that stays in the page: what happened, what to do, one action at most."""
+    return format_html(
+        '<div class="note{}">{}{}</div>',
+        f" note--{kind}" if kind else "",
+        icon(glyph or _NOTICE_ICONS.get(kind, "info")),
+        content,
+    )
+
+
+@register.simple_block_tag
+def empty(
+    content: SafeString,
+    title: str,
+    art: str = "search",
+    level: int = 3,
+    announce: bool = False,
+) -> SafeString:
+    """Why there is nothing here and what to do: paragraphs, then one action.
+
+    `art` is the drawing: `search` for no match, `report` for no data yet, `lock` for no
+    access, or empty. `announce` reads the title aloud after a swap.
+    """
+    parts = {"art": art, "level": level, "title": title, "announce": announce}
+    return render_to_string("components/empty.html", {**parts, "content": content})
+
+
+@register.inclusion_tag("components/chip.html", takes_context=True)
+def chip(
+    context: Context,
+    words: str,
+    parameter: str,
+    value: str = "",
+    menu: str = "",
+    is_id: bool = False,
+) -> dict[str, Any]:
+    """A filter: unset it opens `menu`, set it shows `value` and how to remove it."""
+    query = context["request"].GET.copy()
+    for name in (parameter, "offset", "cursor"):
+        query.pop(name, None)
+    return {
+        "words": words,
+        "value": value,
+        "menu": menu,
+        "is_id": is_id,
+        "remove": f"?{query.urlencode()}",
+    }
+
+
+@register.simple_block_tag
+def menu(content: SafeString, name: str, label: str, long: bool = False) -> SafeString:
+    """What `popovertarget="name"` opens: links and buttons, destructive ones last."""
+    return format_html(
+        '<div class="menu{}" id="{}" popover aria-label="{}">{}</div>',
+        " menu--long" if long else "",
+        name,
+        label,
+        content,
+    )
+
+
+@register.inclusion_tag("components/key.html")
+def key(keys: str, words: str, go: str = "", press: str = "", focus: str = "") -> Any:
+    """A line of the page's key sheet; `keys` are typed one after the other.
+
+    `go` is an address to open, `press` a selector to click, `focus` one to focus. With
+    none of them a module of the page acts on the key itself.
+    """
+    strokes = keys.split(" ")
+    does = {"go": go, "press": press, "focus": focus}
+    return {"keys": keys, "strokes": strokes, "words": words, **does}
+
+
+@register.simple_block_tag
+def dialog(
+    content: SafeString, name: str, title: str, wide: bool = False
+) -> SafeString:
+    """A dialog opened by `data-dialog="name"`: its body and foot, or a form of both."""
+    return format_html(
+        '<dialog class="dialog{}" id="{}" data-light aria-labelledby="{}-h">'
+        '<div class="dialog__head"><h2 id="{}-h">{}</h2>{}</div>{}</dialog>',
+        " dialog--wide" if wide else "",
+        name,
+        name,
+        name,
+        title,
+        format_html(
+            '<button class="btn btn--ghost btn--icon btn--sm" type="button"'
+            ' data-close aria-label="Close">{}</button>',
+            icon("x"),
+        ),
+        content,
+    )
+
+
+@register.simple_block_tag
+def codebox(content: SafeString, title: str, label: str = "Example call") -> SafeString:
+    """Text to copy, a call say, under its title. What stands in it is escaped."""
+    text = unescape(content).strip("\n")
+    return _codebox(title, label, text, format_html("{}", text))
+
+
+@register.simple_tag
+def json_box(title: str, value: object) -> SafeString:
+    """A value as JSON in colours, under its title, with a button that copies it."""
+    text = write_json(value)
+    return _codebox(title, title, text, colour_json(text))
+
+
+def _codebox(title: str, label: str, text: str, shown: SafeString) -> SafeString:
+    return format_html(
+        '<div class="codebox"><div class="codebox__head"><b>{}</b>{}</div>'
+        '<pre class="code code--max" tabindex="0" role="region" aria-label="{}">{}'
+        "</pre></div>",
+        title,
+        copy_button(text),
+        label,
+        shown,
+    )
+
+
+@register.simple_tag
+def copy_button(text: str, words: str = "Copy") -> SafeString:
+    """A small button that puts `text` on the clipboard."""
+    return format_html(
+        '<button class="btn btn--ghost btn--sm" type="button" data-copy="{}">{}{}'
+        "</button>",
+        text,
+        icon("copy"),
+        words,
+    )
 
 
 @register.filter

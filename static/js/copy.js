@@ -1,4 +1,5 @@
-// A button with data-copy puts that text on the clipboard.
+// A button with data-copy puts that text on the clipboard; with data-copy-quietly the
+// toast does not repeat it, since it is a secret.
 const toast = (detail) => dispatchEvent(new CustomEvent("toast", { detail }));
 
 document.addEventListener("click", async (event) => {
@@ -6,7 +7,8 @@ document.addEventListener("click", async (event) => {
   if (!button) return;
   try {
     await navigator.clipboard.writeText(button.dataset.copy);
-    toast({ title: "Copied", text: button.dataset.copy });
+    const isSecret = button.dataset.copyQuietly !== undefined;
+    toast({ title: "Copied", text: isSecret ? "" : button.dataset.copy });
   } catch {
     toast({
       kind: "bad",

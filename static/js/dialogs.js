@@ -1,13 +1,32 @@
 // data-dialog="id" opens a <dialog>; data-close shuts the one it is in. The opener is a
 // link to a page with the same form, for when there is no script.
+const openers = new WeakMap();
+
+// Where focus goes back to: a menu is gone by then, so the button that opened it.
+function origin(opener) {
+  const menu = opener.closest(".menu");
+  return menu ? document.querySelector(`[popovertarget="${menu.id}"]`) : opener;
+}
+
 document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-dialog]");
   if (opener) {
     event.preventDefault();
-    document.getElementById(opener.dataset.dialog).showModal();
+    const dialog = document.getElementById(opener.dataset.dialog);
+    openers.set(dialog, origin(opener));
+    dialog.showModal();
   }
   if (event.target.closest("[data-close]")) event.target.closest("dialog").close();
 });
+
+document.addEventListener(
+  "close",
+  (event) => {
+    const opener = openers.get(event.target);
+    if (opener?.isConnected && document.activeElement === document.body) opener.focus();
+  },
+  true, // close does not bubble
+);
 
 // A press on the backdrop shuts a dialog that opted in with data-light.
 document.addEventListener("mousedown", (event) => {

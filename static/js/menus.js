@@ -1,33 +1,57 @@
 // Menus are popovers: put each beside its button, flip when short of room, arrows move.
 const EDGE = 8;
+const ITEMS = "a[href], button:not(:disabled)";
 // A sheet, not style attributes: htmx copies those onto swapped content, which the
 // content policy forbids.
 const sheet = new CSSStyleSheet();
 document.adoptedStyleSheets.push(sheet);
 
+const buttonOf = (menu) => document.querySelector(`[popovertarget="${menu.id}"]`);
+
+function place(menu) {
+  const { left, top, bottom } = buttonOf(menu).getBoundingClientRect();
+  const { offsetWidth: width, offsetHeight: height } = menu;
+  const below = bottom + height + EDGE <= innerHeight;
+  const x = Math.max(EDGE, Math.min(left, innerWidth - width - EDGE));
+  const y = below ? bottom + 6 : Math.max(EDGE, top - height - 6);
+  sheet.replaceSync(`#${CSS.escape(menu.id)} { left: ${x}px; top: ${y}px; }`);
+}
+
 document.addEventListener(
   "toggle",
   (event) => {
     const menu = event.target;
-    if (!menu.matches?.(".menu") || event.newState !== "open") return;
-    const button = document.querySelector(`[popovertarget="${menu.id}"]`);
-    const { left, top, bottom } = button.getBoundingClientRect();
-    const { offsetWidth: width, offsetHeight: height } = menu;
-    const below = bottom + height + EDGE <= innerHeight;
-    const x = Math.max(EDGE, Math.min(left, innerWidth - width - EDGE));
-    const y = below ? bottom + 6 : Math.max(EDGE, top - height - 6);
-    sheet.replaceSync(`#${menu.id} { left: ${x}px; top: ${y}px; }`);
-    menu.querySelector("a, button")?.focus();
+    if (!menu.matches?.(".menu")) return;
+    if (event.newState === "open") {
+      place(menu);
+      menu.querySelector(ITEMS)?.focus();
+    } else if (document.activeElement === document.body) {
+      // The browser gives focus back itself, but not out of a menu within the nav.
+      buttonOf(menu)?.focus();
+    }
   },
   true, // toggle does not bubble
 );
 
 document.addEventListener("keydown", (event) => {
   const menu = event.target.closest?.(".menu");
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (!menu || !step) return;
-  event.preventDefault();
-  const items = [...menu.querySelectorAll("a, button")];
+  if (!menu) return;
+  const items = [...menu.querySelectorAll(ITEMS)];
   const here = items.indexOf(document.activeElement);
-  items[(here + step + items.length) % items.length].focus();
+  const next = {
+    ArrowDown: (here + 1) % items.length,
+    ArrowUp: (here - 1 + items.length) % items.length,
+    Home: 0,
+    End: items.length - 1,
+  }[event.key];
+  if (next === undefined) return;
+  event.preventDefault();
+  items[next].focus();
+});
+
+// Leaving a menu by Tab shuts it.
+document.addEventListener("focusout", (event) => {
+  const menu = event.target.closest?.(".menu:popover-open");
+  const next = event.relatedTarget;
+  if (menu && next && !menu.contains(next) && next !== buttonOf(menu)) menu.hidePopover();
 });

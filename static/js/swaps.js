@@ -5,7 +5,7 @@ document.addEventListener("htmx:after:swap", (event) => {
     typeof ctx.target === "string" ? document.querySelector(ctx.target) : ctx.target;
   const region = target?.isConnected ? target : document;
   if (ctx.response?.status === 422) {
-    region.querySelector('[aria-invalid="true"]')?.focus();
+    region.querySelector('[aria-invalid="true"], fieldset:has(.err) input')?.focus();
   }
   const news = region.querySelector("[data-announce]");
   if (news) document.getElementById("live").textContent = news.textContent.trim();

@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from django.template.loader import get_template
 
-from portal.templatetags.look import PILLS
+from portal.pills import PILLS
 
 TEMPLATES = Path(settings.BASE_DIR) / "templates"
 STATIC = Path(settings.BASE_DIR) / "static"
