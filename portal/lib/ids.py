@@ -24,3 +24,8 @@ def id_bounds(text: str) -> tuple[UUID, UUID] | None:
     if not LEAST_LETTERS <= len(letters) <= _LETTERS or not _HEX.fullmatch(letters):
         return None
     return UUID(letters.ljust(_LETTERS, "0")), UUID(letters.ljust(_LETTERS, "f"))
+
+
+def is_whole_id(text: str, uuid: UUID) -> bool:
+    """Whether `text` is all of this UUID, with or without hyphens, in any case."""
+    return text.replace("-", "").lower() == uuid.hex

@@ -43,14 +43,15 @@ class Register(Generic[T]):
 class Tile:
     """A number of the overview and the list that it counts.
 
-    The tiles of the lowest ranks are shown. `trend` is drawn beside the number, oldest
-    first; `trend_says` is what it shows, in words.
+    The tiles of the lowest ranks are shown. `unit` follows the number. `trend` is drawn
+    beside it, oldest first; `trend_says` is what it shows, in words.
     """
 
     rank: int
     label: str
     number: int
     url: str
+    unit: str = ""
     detail: str = ""
     trend: tuple[int, ...] = ()
     trend_says: str = ""
@@ -124,8 +125,7 @@ class Destination:
     """A page, or the page where an action starts, for members with the right.
 
     `path_name` names its URL in the team and environment, `query` is its query string.
-    `area` None: every member. A page whose `section` has a count in the navigation
-    shows it. The overview offers actions `on_overview` as buttons.
+    `area` None: every member. The overview offers actions `on_overview` as buttons.
     """
 
     rank: int
@@ -135,7 +135,6 @@ class Destination:
     query: str = ""
     area: Area | None = None
     write: bool = False
-    section: str = ""
     is_action: bool = False
     on_overview: bool = False
 

@@ -15,6 +15,8 @@ from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from django_htmx.middleware import HtmxDetails
 
     from accounts.models import Member, Tenant
@@ -33,6 +35,7 @@ class TenantRequest(HttpRequest):
     tenant: Tenant
     rights: Rights
     actor: Actor
+    places: Sequence[Tenant]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,87 @@
+"""The overview: what every app has to say on it, in the order that people need.
+
+Must not be here: what one app says (its own web/overview.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from accounts.states import Area
+from accounts.webhooks.queries import recent_events
+from portal.charts import sparkline
+from portal.lib.registry import OverviewCard, OverviewPart, overview_parts
+from users.queries import live_users
+
+if TYPE_CHECKING:
+    from django.utils.safestring import SafeString
+
+    from portal.lib.registry import AttentionItem, Tile
+    from portal.lib.web import TenantRequest
+
+TILES = 4
+# More than this is no list to work through from here: each item's own list has it all.
+ATTENTION_ITEMS = 8
+EVENTS = 6
+# How long the page waits before it asks again when nobody is in a hurry.
+CALM_POLL_S = 60
+
+
+@dataclass(frozen=True, slots=True)
+class TileView:
+    """A tile and its drawing."""
+
+    tile: Tile
+    chart: SafeString
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The whole page; `attention` is cut, `attention_total` is not."""
+
+    tiles: list[TileView]
+    attention: list[AttentionItem]
+    attention_total: int
+    cards: list[OverviewCard]
+    aside: list[OverviewCard]
+    poll_seconds: int
+
+
+def gather_overview(request: TenantRequest) -> Overview:
+    """Ask every app, and put together what the member's roles read.
+
+    Source: Ours (design guide): the most urgent first, within it the oldest.
+    """
+    parts = [part(request) for _name, part in overview_parts] + [_events(request)]
+    tiles = sorted((t for p in parts for t in p.tiles), key=lambda tile: tile.rank)
+    attention = sorted(
+        (item for part in parts for item in part.attention),
+        key=lambda item: (item.urgency, item.since),
+    )
+    cards = sorted((c for p in parts for c in p.cards), key=lambda card: card.rank)
+    hurries = [part.poll_seconds for part in parts if part.poll_seconds is not None]
+    return Overview(
+        tiles=[
+            TileView(tile, sparkline(tile.trend, says=tile.trend_says))
+            for tile in tiles[:TILES]
+        ],
+        attention=attention[:ATTENTION_ITEMS],
+        attention_total=len(attention),
+        cards=[card for card in cards if not card.is_aside],
+        aside=[card for card in cards if card.is_aside],
+        poll_seconds=min(hurries, default=CALM_POLL_S),
+    )
+
+
+def _events(request: TenantRequest) -> OverviewPart:
+    """The last events, for those who read them; a deleted user's are not shown."""
+    if not request.rights.allow(Area.WEBHOOKS):
+        return OverviewPart()
+    events = recent_events(tenant=request.tenant, limit=EVENTS)
+    live = live_users(
+        tenant=request.tenant, user_uuids={event.user_uuid for event in events}
+    )
+    shown = [event for event in events if event.user_uuid in live]
+    card = OverviewCard(50, "portal/_recent_events.html", {"events": shown})
+    return OverviewPart(cards=(card,))

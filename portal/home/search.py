@@ -1,0 +1,135 @@
+"""The command palette: pages, actions and places by rights, and things by their ids.
+
+Must not be here: how one kind of thing is found (its app's web/palette.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.urls import reverse
+
+from portal.lib.registry import destinations, nav_counts, searches
+from portal.lib.web import page_url
+
+if TYPE_CHECKING:
+    from portal.lib.registry import Destination, Hit, NavCount
+    from portal.lib.web import TenantRequest
+
+# Fewer letters would fit too much to be of use.
+LEAST_LETTERS = 2
+MOST_LETTERS = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One line of the palette."""
+
+    words: str
+    icon: str
+    url: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Lines under one heading; `key` tells its ids from those of other groups."""
+
+    key: str
+    title: str
+    options: list[Option]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found; `exact` is where a whole id leads, if the text was one."""
+
+    groups: list[Group]
+    exact: str | None
+
+
+def search_ids(request: TenantRequest, text: str) -> Found:
+    """Look for `text` among the ids of everything that the member reads.
+
+    The number of queries depends on the kinds of things alone.
+    """
+    text = text.strip()
+    if not LEAST_LETTERS <= len(text) <= MOST_LETTERS or "\0" in text:
+        return Found(groups=[], exact=None)
+    found: list[tuple[Group, list[Hit]]] = []
+    for key, kind in sorted(searches, key=lambda entry: entry[1].rank):
+        if request.rights.allow(kind.area):
+            hits = kind.find(request, text)
+            options = [Option(h.words, kind.icon, h.url, h.detail) for h in hits]
+            found.append((Group(key, kind.title, options), hits))
+    exact = [hit.url for _, hits in found for hit in hits if hit.is_exact]
+    return Found(
+        groups=[group for group, _ in found if group.options],
+        exact=exact[0] if exact else None,
+    )
+
+
+def list_commands(request: TenantRequest) -> list[Group]:
+    """Pages, actions and other places that are open to the member."""
+    allowed = [
+        (key, destination)
+        for key, destination in sorted(destinations, key=lambda entry: entry[1].rank)
+        if destination.area is None
+        or request.rights.allow(destination.area, write=destination.write)
+    ]
+    groups = [
+        Group(
+            "goto",
+            "Go to",
+            [_option(request, d) for _, d in allowed if not d.is_action],
+        ),
+        Group(
+            "actions",
+            "Actions",
+            [_option(request, d) for _, d in allowed if d.is_action],
+        ),
+        Group("places", "Switch to", _places(request)),
+    ]
+    return [group for group in groups if group.options]
+
+
+def filter_commands(groups: list[Group], text: str) -> list[Group]:
+    """The lines whose words hold `text`, in any case; for who has no script."""
+    wanted = text.strip().lower()
+    kept = [
+        Group(g.key, g.title, [o for o in g.options if wanted in o.words.lower()])
+        for g in groups
+    ]
+    return [group for group in kept if group.options]
+
+
+def count_nav(request: TenantRequest) -> dict[str, NavCount]:
+    """The numbers beside the links of the navigation, by section."""
+    counted = {section: count(request) for section, count in nav_counts}
+    return {section: found for section, found in counted.items() if found}
+
+
+def _option(request: TenantRequest, destination: Destination) -> Option:
+    url = page_url(request, destination.path_name)
+    if destination.query:
+        url += f"?{destination.query}"
+    return Option(destination.words, destination.icon, url)
+
+
+def _places(request: TenantRequest) -> list[Option]:
+    return [
+        Option(
+            f"{place.team.name}, {place.get_environment_display()}",
+            "updown",
+            reverse(
+                "home",
+                kwargs={
+                    "team_slug": place.team.slug,
+                    "environment": place.environment,
+                },
+            ),
+        )
+        for place in request.places
+        if place.pk != request.tenant.pk
+    ]

@@ -1,0 +1,42 @@
+"""What the shell of every dashboard page shows of several apps.
+
+Must not be here: what those apps say (portal.lib.registry).
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
+
+from portal.home.search import count_nav, list_commands
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+    from portal.home.search import Group
+    from portal.lib.registry import NavCount
+    from portal.lib.web import TenantRequest
+
+
+class Shell:
+    """Asked by the shell's template alone, so that a fragment costs no query."""
+
+    def __init__(self, request: TenantRequest) -> None:
+        self._request = request
+
+    @cached_property
+    def nav_counts(self) -> dict[str, NavCount]:
+        """The numbers of the navigation, by section."""
+        return count_nav(self._request)
+
+    @cached_property
+    def commands(self) -> list[Group]:
+        """What the palette lists before anything is typed."""
+        return list_commands(self._request)
+
+
+def shell(request: HttpRequest) -> dict[str, Shell]:
+    """Context processor: `shell`, on the pages of a team."""
+    if not hasattr(request, "tenant"):
+        return {}
+    return {"shell": Shell(cast("TenantRequest", request))}

@@ -1,0 +1,158 @@
+"""What the overview and the navigation say of reports.
+
+Must not be here: a value that was read from one.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+
+from accounts.states import Area
+from portal.lib.registry import (
+    AttentionItem,
+    NavCount,
+    OverviewCard,
+    OverviewPart,
+    Tile,
+    Urgency,
+)
+from portal.lib.web import page_url
+from reports.queries import (
+    JobFilters,
+    failed_jobs,
+    jobs_per_day,
+    jobs_per_status,
+    jobs_to_look_at,
+    parsing_jobs,
+)
+from reports.states import ParsingJobFailureReason, ParsingJobStatus
+from reports.web.forms import TABS
+from reports.web.rows import poll_seconds
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from portal.lib.web import TenantRequest
+    from reports.models import ParsingJob
+
+TREND_DAYS = 14
+# A failed report can be answered by a new upload alone, so it stops asking after this.
+FAILED_LATELY = timedelta(days=7)
+LISTED = 4
+
+
+def overview_part(request: TenantRequest) -> OverviewPart:
+    """Reports that wait, and those that were read; who waits for a person."""
+    if not request.rights.allow(Area.REPORTS):
+        return OverviewPart()
+    tenant = request.tenant
+    counts = jobs_per_status(tenant=tenant)
+    waiting = parsing_jobs(tenant=tenant, filters=JobFilters(statuses=TABS["open"]))
+    oldest = list(waiting.order_by("created_at", "id")[:LISTED])
+    to_review = waiting.in_status([ParsingJobStatus.PENDING_REVIEW])
+    failed = list(failed_jobs(tenant=tenant, since=_failed_since())[: LISTED + 1])
+    attention = [
+        _to_review(request, job) for job in to_review.order_by("created_at")[:LISTED]
+    ]
+    attention += [_failed(request, job) for job in failed[:LISTED]]
+    if len(failed) > LISTED:
+        attention.append(_more_failed(request, failed[-1]))
+    return OverviewPart(
+        tiles=(_waiting_tile(request, counts, oldest), _read_tile(request, counts)),
+        attention=tuple(attention),
+        cards=(OverviewCard(20, "reports/_waiting.html", {"jobs": oldest}),),
+        poll_seconds=poll_seconds(oldest),
+    )
+
+
+def nav_count(request: TenantRequest) -> NavCount | None:
+    """How many reports a person should look at."""
+    if not request.rights.allow(Area.REPORTS):
+        return None
+    number = jobs_to_look_at(tenant=request.tenant, failed_since=_failed_since())
+    return NavCount(number, "to look at", "rev") if number else None
+
+
+def _waiting_tile(
+    request: TenantRequest, counts: dict[str, int], oldest: list[ParsingJob]
+) -> Tile:
+    return Tile(
+        rank=30,
+        label="Reports waiting",
+        number=sum(counts.get(status, 0) for status in TABS["open"]),
+        url=f"{page_url(request, 'reports:list')}?tab=open",
+        detail=f"Oldest {_age(oldest[0].created_at)}" if oldest else "None is waiting",
+    )
+
+
+def _read_tile(request: TenantRequest, counts: dict[str, int]) -> Tile:
+    now = timezone.now()
+    uploads = jobs_per_day(
+        tenant=request.tenant, since=now - timedelta(days=TREND_DAYS)
+    )
+    days = [now.date() - timedelta(days=ago) for ago in range(TREND_DAYS)]
+    week = sum(uploads.get(day, 0) for day in days[:7])
+    return Tile(
+        rank=60,
+        label="Reports read",
+        number=counts.get(ParsingJobStatus.COMPLETED, 0),
+        url=f"{page_url(request, 'reports:list')}?tab=completed",
+        detail=f"{week:,} uploaded in 7 days",
+        trend=tuple(uploads.get(day, 0) for day in reversed(days)),
+        trend_says=f"Reports uploaded a day, last {TREND_DAYS} days",
+    )
+
+
+def _to_review(request: TenantRequest, job: ParsingJob) -> AttentionItem:
+    return AttentionItem(
+        urgency=Urgency.REPORT,
+        since=job.created_at,
+        family="rev",
+        icon="scan",
+        title="A lab report waits for review",
+        detail=job.user.client_user_id,
+        url=page_url(request, "reports:page", job_id=job.id),
+        status=job.status,
+    )
+
+
+def _failed(request: TenantRequest, job: ParsingJob) -> AttentionItem:
+    reason = ParsingJobFailureReason.known(job.failure_reason)
+    return AttentionItem(
+        urgency=Urgency.REPORT,
+        since=job.finished_at or job.created_at,
+        family="bad",
+        icon="scan",
+        title="A lab report could not be read",
+        detail=f"{job.user.client_user_id}. {reason.label if reason else 'Failed'}",
+        url=page_url(request, "reports:page", job_id=job.id),
+        status=job.status,
+    )
+
+
+def _more_failed(request: TenantRequest, job: ParsingJob) -> AttentionItem:
+    return AttentionItem(
+        urgency=Urgency.REPORT,
+        since=job.finished_at or job.created_at,
+        family="bad",
+        icon="scan",
+        title="More lab reports could not be read",
+        detail=f"In the last {FAILED_LATELY.days} days",
+        url=f"{page_url(request, 'reports:list')}?tab=failed",
+        status=ParsingJobStatus.FAILED,
+    )
+
+
+def _failed_since() -> datetime:
+    return timezone.now() - FAILED_LATELY
+
+
+def _age(since: datetime) -> str:
+    minutes = int((timezone.now() - since).total_seconds() // 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours = minutes // 60
+    return f"{hours} h" if hours < 48 else f"{hours // 24} days"

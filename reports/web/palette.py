@@ -1,0 +1,32 @@
+"""How the command palette finds reports: by the id of their parsing job.
+
+Must not be here: names or other patient details.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from portal.lib.ids import is_whole_id
+from portal.lib.registry import Hit
+from portal.lib.web import page_url
+from portal.pills import find_pill
+from reports.queries import jobs_by_id
+
+if TYPE_CHECKING:
+    from portal.lib.web import TenantRequest
+
+HITS = 6
+
+
+def find_reports(request: TenantRequest, text: str) -> list[Hit]:
+    """Parsing jobs whose id is or begins with `text`."""
+    return [
+        Hit(
+            words=f"{str(job.id)[:8]} of {job.user.client_user_id}",
+            url=page_url(request, "reports:page", job_id=job.id),
+            detail=find_pill(job.status).words,
+            is_exact=is_whole_id(text, job.id),
+        )
+        for job in jobs_by_id(tenant=request.tenant, text=text, limit=HITS)
+    ]

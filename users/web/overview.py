@@ -1,0 +1,98 @@
+"""What the overview says of users and their sources.
+
+Must not be here: a user's own page, or data of one user.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+
+from accounts.states import Area
+from portal.lib.registry import AttentionItem, OverviewPart, Tile, Urgency
+from portal.lib.web import page_url
+from users.queries import (
+    COUNTED_UP_TO,
+    new_users_per_day,
+    provider_uses,
+    user_count,
+    users_with_source,
+)
+from users.states import ConnectionStatus
+from users.wearables.providers import find_provider
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from portal.lib.web import TenantRequest
+    from users.queries import ProviderUse
+
+TREND_DAYS = 26
+WEEK = 7
+
+
+def overview_part(request: TenantRequest) -> OverviewPart:
+    """Users, how many have a source, and the sources in error."""
+    if not request.rights.allow(Area.USERS):
+        return OverviewPart()
+    uses = provider_uses(tenant=request.tenant)
+    return OverviewPart(
+        tiles=(_users_tile(request), _sources_tile(request, uses)),
+        attention=tuple(_broken(request, use) for use in uses if use.broken),
+    )
+
+
+def _users_tile(request: TenantRequest) -> Tile:
+    today = timezone.now().date()
+    since = timezone.now() - timedelta(days=TREND_DAYS)
+    total = user_count(tenant=request.tenant)
+    new = new_users_per_day(tenant=request.tenant, since=since)
+    week = sum(new.get(today - timedelta(days=ago), 0) for ago in range(WEEK))
+    return Tile(
+        rank=10,
+        label="Users",
+        number=total,
+        url=page_url(request, "users:list"),
+        detail=f"{week:,} more than a week ago" if week else "None new this week",
+        trend=_totals(total, new, today),
+        trend_says=f"Users, last {TREND_DAYS} days, {'rising' if new else 'steady'}",
+    )
+
+
+def _totals(total: int, new: dict[date, int], today: date) -> tuple[int, ...]:
+    """How many of today's users there were at the end of each day, oldest first."""
+    totals = [total]
+    for ago in range(TREND_DAYS - 1):
+        totals.append(totals[-1] - new.get(today - timedelta(days=ago), 0))
+    return tuple(reversed(totals))
+
+
+def _sources_tile(request: TenantRequest, uses: list[ProviderUse]) -> Tile:
+    number = users_with_source(tenant=request.tenant, status=ConnectionStatus.CONNECTED)
+    broken = sum(use.broken for use in uses)
+    return Tile(
+        rank=50,
+        label="Users with a source",
+        number=min(number, COUNTED_UP_TO),
+        unit="or more" if number > COUNTED_UP_TO else "",
+        url=f"{page_url(request, 'users:list')}?status={ConnectionStatus.CONNECTED}",
+        detail=f"{broken:,} connections in error" if broken else "None in error",
+    )
+
+
+def _broken(request: TenantRequest, use: ProviderUse) -> AttentionItem:
+    source = find_provider(use.provider)
+    many = use.broken > 1
+    return AttentionItem(
+        urgency=Urgency.SOURCE,
+        since=use.broken_since or timezone.now(),
+        family="bad",
+        icon="link",
+        title=f"{source.name} is broken for {use.broken:,} user{'s' * many}",
+        detail=f"Of {use.connections:,} connected; no data comes until it is mended",
+        url=f"{page_url(request, 'users:list')}"
+        f"?source={use.provider}&status={ConnectionStatus.ERROR}",
+        status=ConnectionStatus.ERROR,
+    )

@@ -1,0 +1,36 @@
+"""How the command palette finds users: by either of their ids.
+
+Must not be here: names or other patient details.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from portal.lib.ids import is_whole_id
+from portal.lib.registry import Hit
+from portal.lib.web import page_url
+from users.queries import users_by_id
+
+if TYPE_CHECKING:
+    from portal.lib.web import TenantRequest
+
+HITS = 6
+
+
+def find_users(request: TenantRequest, text: str) -> list[Hit]:
+    """Users whose client_user_id or user_id is or begins with `text`."""
+    page = users_by_id(tenant=request.tenant, text=text, limit=HITS)
+    return [
+        Hit(
+            words=user.client_user_id,
+            url=page_url(request, "users:page", user_id=user.uuid),
+            detail=_sources(len(page.sources[user.id])),
+            is_exact=text == user.client_user_id or is_whole_id(text, user.uuid),
+        )
+        for user in page.users
+    ]
+
+
+def _sources(number: int) -> str:
+    return "1 source" if number == 1 else f"{number or 'No'} sources"
