@@ -76,8 +76,15 @@ class Line:
         return max(word.x1 for word in self.words)
 
 
-def read_lines(words: Iterable[Word], *, page: int) -> list[Line]:
+def read_lines(words: Sequence[Word], *, page: int) -> list[Line]:
     """Lines from top to bottom."""
+    drawn = any(word.sure < 1 for word in words)
+    groups = _follow_lines(words) if drawn else _stack_lines(words)
+    return [make_line(group, page=page) for group in groups]
+
+
+def _stack_lines(words: Iterable[Word]) -> list[list[Word]]:
+    """Words of one height, where each stands exactly on its baseline."""
     groups: list[list[Word]] = []
     middle = size = 0.0
     for word in sorted(words, key=lambda w: (w[2] + w[4], w[1])):
@@ -87,7 +94,31 @@ def read_lines(words: Iterable[Word], *, page: int) -> list[Line]:
             continue
         groups.append([word])
         middle, size = centre, word.size
-    return [make_line(group, page=page) for group in groups]
+    return groups
+
+
+def _follow_lines(words: Sequence[Word]) -> list[list[Word]]:
+    """Lines of a picture, from left to right: each word joins the line that ends
+    nearest to its height, so that a line may rise, fall or bend.
+    """
+    usual = median(word.size for word in words)
+    groups: list[list[Word]] = []
+    ends: list[tuple[float, float]] = []
+    for word in sorted(words, key=lambda w: (w[1], w[2])):
+        centre = word.middle
+        best, off = None, 0.46 * min(word.size, usual)
+        for n, (x1, middle) in enumerate(ends):
+            away = abs(centre - middle)
+            if away < off and word.x0 > x1 - 0.6 * usual:
+                best, off = n, away
+        if best is None:
+            groups.append([word])
+            ends.append((word.x1, centre))
+            continue
+        groups[best].append(word)
+        last = groups[best][-3:]
+        ends[best] = (word.x1, sum(w.middle for w in last) / len(last))
+    return sorted(groups, key=lambda group: median(w.middle for w in group))
 
 
 def make_line(words: Iterable[Word], *, page: int) -> Line:
