@@ -37,8 +37,10 @@ class ParsingJobQuerySet(TenantQuerySet["ParsingJob"]):
 class ParsingJob(TenantOwned):
     """One upload to be read; `id` is the wire's.
 
-    `metadata` has the keys of contract 7.4, None until the report is read. `sha256` is
-    that of the file, or of the digests of several files in order.
+    `metadata` has the keys of contract 7.4; it, `notes` (what the parser's checks
+    found), `unread` (places in no row) and `page_sizes` are None until the report is
+    read, and then have the shape of the wire. `sha256` is that of the file, or of the
+    digests of several files in order.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -54,6 +56,9 @@ class ParsingJob(TenantOwned):
     needs_human_review = models.BooleanField(default=False)
     is_reviewed = models.BooleanField(default=False)
     metadata = models.JSONField(null=True)
+    notes = models.JSONField(null=True)
+    unread = models.JSONField(null=True)
+    page_sizes = models.JSONField(null=True)
     pages = models.PositiveIntegerField(null=True)
     sha256 = models.CharField(max_length=64)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -101,7 +106,9 @@ class ReportFile(TenantOwned):
 class ReportResult(TenantOwned):
     """One biomarker row, fields as in contract 7.4; None where the report is silent.
 
-    `loinc_matches`, `provenance` and `confidence` have the shape of the wire.
+    `loinc_matches`, `provenance` and `confidence` have the shape of the wire, and the
+    matches their reasons besides. `ucum` is `units` in UCUM, `flag` the laboratory's
+    own mark, `state` what a reviewer has to do with the row (parser.report.RowState).
     """
 
     job = models.ForeignKey(
@@ -126,6 +133,9 @@ class ReportResult(TenantOwned):
     is_below_min_range = models.BooleanField(null=True)
     provenance = models.JSONField(default=dict)
     confidence = models.JSONField(default=dict)
+    ucum = models.TextField(null=True)  # noqa: DJ001 - null on the wire
+    flag = models.TextField(null=True)  # noqa: DJ001 - null on the wire
+    state = models.CharField(max_length=20, default="auto", db_default="auto")
 
     class Meta(TenantOwned.Meta):
         constraints = [

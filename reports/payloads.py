@@ -6,7 +6,7 @@ Must not be here: who may read a job.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from reports.queries import report_results
 from reports.states import ParsingJobFailureReason, ParsingJobStatus
@@ -48,23 +48,42 @@ class PlaceAnswer(TypedDict):
 
 
 class ConfidenceAnswer(TypedDict):
-    """How sure the parser is of each part, 0 to 1; null where there is no such part."""
+    """How sure the parser is of each part, 0 to 1; null where there is no such part.
+
+    Of rows with `overall` p about p in 1 have name, value, unit and range right.
+    """
 
     text: float | None
     row: float | None
     loinc: float | None
     unit: float | None
     range: float | None
+    overall: float | None
+
+
+class CandidateReasonsAnswer(TypedDict):
+    """What speaks for a LOINC candidate and what against it; may gain values."""
+
+    loinc_code: str
+    reasons: list[str]
 
 
 class ProvenanceAnswer(TypedDict):
-    """Where each part of a row was read, and how surely."""
+    """Where each part of a row was read, how surely, and what was made of it.
+
+    `ucum` is the unit in UCUM, `flag` the laboratory's own mark as printed, `state`
+    what a reviewer has to do with the row: auto, look or contradiction.
+    """
 
     name: PlaceAnswer | None
     value: PlaceAnswer | None
     units: PlaceAnswer | None
     reference_range: PlaceAnswer | None
     confidence: ConfidenceAnswer
+    ucum: str | None
+    flag: str | None
+    state: str
+    loinc_reasons: list[CandidateReasonsAnswer]
 
 
 class _ReportResult(TypedDict):
@@ -94,11 +113,45 @@ class ReportResultAnswer(_ReportResult, total=False):
     provenance: ProvenanceAnswer
 
 
-class ParsedLabReportData(TypedDict):
+class PageSizeAnswer(TypedDict):
+    """A page as shown, in points; the frame of every polygon on it."""
+
+    page: int
+    width: float
+    height: float
+
+
+class NoteAnswer(TypedDict):
+    """What a check found: rows are positions in `results` from 0.
+
+    `facts` are the numbers and texts a sentence about it needs, by name.
+    """
+
+    code: str
+    severity: str
+    rows: list[int]
+    facts: dict[str, float | str]
+
+
+class ReportProvenanceAnswer(TypedDict):
+    """What is said of the whole report; `unread` places may hold results in no row."""
+
+    pages: list[PageSizeAnswer]
+    notes: list[NoteAnswer]
+    unread: list[PlaceAnswer]
+
+
+class _ParsedLabReportData(TypedDict):
     """All that was read from a report."""
 
     metadata: ReportMetadataAnswer
     results: list[ReportResultAnswer]
+
+
+class ParsedLabReportData(_ParsedLabReportData, total=False):
+    """All that was read, and on the whole report, if asked for (contract 10)."""
+
+    provenance: ReportProvenanceAnswer
 
 
 class ParsingJobAnswer(TypedDict):
@@ -132,9 +185,15 @@ def parsing_job_payload(
 def _data(job: ParsingJob, *, with_provenance: bool) -> ParsedLabReportData | None:
     if not job.has_data:
         return None
-    return report_data(
-        job.metadata or {}, report_results(job), with_provenance=with_provenance
-    )
+    rows = report_results(job)
+    data = report_data(job.metadata or {}, rows, with_provenance=with_provenance)
+    if with_provenance:
+        data["provenance"] = {
+            "pages": job.page_sizes or [],
+            "notes": job.notes or [],
+            "unread": job.unread or [],
+        }
+    return data
 
 
 def report_data(
@@ -165,7 +224,25 @@ def _provenance(row: ReportResult) -> ProvenanceAnswer:
             "loinc": row.confidence.get("loinc"),
             "unit": row.confidence.get("unit"),
             "range": row.confidence.get("range"),
+            "overall": row.confidence.get("overall"),
         },
+        "ucum": row.ucum,
+        "flag": row.flag,
+        "state": row.state,
+        "loinc_reasons": [
+            {"loinc_code": match["loinc_code"], "reasons": match.get("reasons", [])}
+            for match in row.loinc_matches
+        ],
+    }
+
+
+def _match(match: Mapping[str, Any]) -> LoincMatchAnswer:
+    return {
+        "loinc_code": match["loinc_code"],
+        "loinc_name": match["loinc_name"],
+        "display_name": match["display_name"],
+        "aliases": match["aliases"],
+        "confidence_score": match["confidence_score"],
     }
 
 
@@ -195,7 +272,7 @@ def _result(row: ReportResult) -> ReportResultAnswer:
         "sample_type": row.sample_type,
         "measurement_kind": row.measurement_kind,
         "sensitivity": row.sensitivity,
-        "loinc_matches": row.loinc_matches,
+        "loinc_matches": [_match(match) for match in row.loinc_matches],
         "loinc_match_status": row.loinc_match_status,
         "interpretation": row.interpretation,
         "is_above_max_range": row.is_above_max_range,

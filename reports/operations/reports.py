@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from reports.parser.report import ParsedReport, ParsedResult
+    from reports.parser.report import ParsedReport, ParsedResult, RowState
 
 MAX_BYTES = 10_485_760  # Contract D11; of all parts together
 MAX_PARTS = 8  # Contract 7.1
@@ -166,7 +166,26 @@ def give_up_parsing(*, tenant_pk: int, job_id: UUID) -> None:
 
 def result_rows(report: ParsedReport) -> list[ReportResult]:
     """What was read as rows, not yet saved and of no job."""
-    return [_row(position, result) for position, result in enumerate(report.results)]
+    return [
+        _row(position, result, report.state_of(position))
+        for position, result in enumerate(report.results)
+    ]
+
+
+def note_rows(report: ParsedReport) -> list[dict[str, object]]:
+    """What the checks found, as stored and as on the wire: facts by name."""
+    return [
+        {
+            "code": note.code,
+            "severity": note.severity,
+            "rows": list(note.rows),
+            "facts": {
+                fact.name: fact.text if fact.number is None else fact.number
+                for fact in note.facts
+            },
+        }
+        for note in report.notes
+    ]
 
 
 @transaction.atomic
@@ -194,6 +213,9 @@ def finish_parsing(
         actor,
         verb="finish_parsing",
         metadata=dataclasses.asdict(report.metadata),
+        notes=note_rows(report),
+        unread=[dataclasses.asdict(place) for place in report.unread],
+        page_sizes=[dataclasses.asdict(size) for size in report.page_sizes],
         pages=report.pages,
         finished_at=timezone.now(),
     )
@@ -216,6 +238,8 @@ def fail_parsing(
         why=why or reason,
         failure_reason=reason,
         metadata=None,
+        notes=None,
+        unread=None,
         finished_at=timezone.now(),
     )
 
@@ -381,7 +405,7 @@ def _emit(job: ParsingJob, change: str) -> None:
     )
 
 
-def _row(position: int, result: ParsedResult) -> ReportResult:
+def _row(position: int, result: ParsedResult, state: RowState) -> ReportResult:
     return ReportResult(
         position=position,
         test_name=result.test_name,
@@ -402,4 +426,7 @@ def _row(position: int, result: ParsedResult) -> ReportResult:
         is_below_min_range=result.is_below_min_range,
         provenance=dataclasses.asdict(result.provenance),
         confidence=dataclasses.asdict(result.confidence),
+        ucum=result.ucum,
+        flag=result.flag,
+        state=state,
     )

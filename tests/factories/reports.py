@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
+from dataclasses import asdict
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
 from reports.models import ParsingJob, ReportFile, ReportResult
-from reports.operations.reports import result_rows
+from reports.operations.reports import note_rows, result_rows
 from reports.operations.storage import store_file
 from reports.parser.report import (
     Interpretation,
@@ -180,6 +181,9 @@ def make_parsing_job(
     digest = hashlib.sha256(content).hexdigest()
     if report:
         fields.setdefault("metadata", {"patient_first_name": "Rosa"})
+        fields.setdefault("notes", note_rows(report))
+        fields.setdefault("unread", [asdict(place) for place in report.unread])
+        fields.setdefault("page_sizes", [asdict(size) for size in report.page_sizes])
     job = ParsingJob(
         tenant=user.tenant, user=user, status=status, sha256=digest, **fields
     )

@@ -8,10 +8,22 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from accounts.models import AuditEntry
 from reports.models import ParsingJob
 from reports.operations.reports import MAX_BYTES
+from reports.parser.report import (
+    Fact,
+    LoincMatch,
+    LoincReason,
+    Note,
+    NoteCode,
+    PageSize,
+    Place,
+    Point,
+    RowState,
+)
 from reports.states import ParsingJobStatus
 from tests.clients import error_lines
 from tests.factories.reports import (
     make_parsed,
+    make_parsed_result,
     make_parsing_job,
     make_pdf,
     make_pdf_of,
@@ -286,9 +298,35 @@ def test_a_job_is_read_with_its_data(alice_api, alice_tenant, user):
     "query", ["?include=provenance", "?include=x&include=provenance"]
 )
 def test_provenance_is_included_when_asked_for(query, alice_api, user):
-    job = make_parsing_job(
-        user=user, status=ParsingJobStatus.COMPLETED, report=make_parsed()
+    report = make_parsed(
+        results=(
+            make_parsed_result(
+                ucum="mg/dL",
+                flag="H",
+                loinc_matches=(
+                    LoincMatch(
+                        "2345-7",
+                        "Glucose [Mass/volume] in Serum or Plasma",
+                        "Glucose",
+                        (),
+                        0.97,
+                        (LoincReason.NAME, LoincReason.UNIT_AGREES),
+                    ),
+                ),
+            ),
+        ),
+        notes=(
+            Note(
+                NoteCode.DUPLICATE,
+                RowState.LOOK,
+                (0,),
+                (Fact("first", number=105.0), Fact("unit", text="mg/dL")),
+            ),
+        ),
+        unread=(Place(1, (Point(10.0, 20.0), Point(30.0, 40.0))),),
+        page_sizes=(PageSize(1, 612.0, 792.0),),
     )
+    job = make_parsing_job(user=user, status=ParsingJobStatus.COMPLETED, report=report)
 
     reply = alice_api.get(f"{PATH}/{job.id}{query}")
 
@@ -304,7 +342,43 @@ def test_provenance_is_included_when_asked_for(query, alice_api, user):
             "loinc": None,
             "unit": None,
             "range": None,
+            "overall": None,
         },
+        "ucum": "mg/dL",
+        "flag": "H",
+        "state": "look",
+        "loinc_reasons": [{"loinc_code": "2345-7", "reasons": ["name", "unit_agrees"]}],
+    }
+    assert reply.json()["data"]["provenance"] == {
+        "pages": [{"page": 1, "width": 612.0, "height": 792.0}],
+        "notes": [
+            {
+                "code": "duplicate",
+                "severity": "look",
+                "rows": [0],
+                "facts": {"first": 105.0, "unit": "mg/dL"},
+            }
+        ],
+        "unread": [{"page": 1, "polygon": [[10.0, 20.0], [30.0, 40.0]]}],
+    }
+
+
+def test_provenance_is_left_out_unless_asked_for(alice_api, user):
+    job = make_parsing_job(
+        user=user, status=ParsingJobStatus.COMPLETED, report=make_parsed()
+    )
+
+    data = alice_api.get(f"{PATH}/{job.id}").json()["data"]
+
+    assert set(data) == {"metadata", "results"}
+    (result,) = data["results"]
+    assert "provenance" not in result
+    assert set(result["loinc_matches"][0]) == {
+        "loinc_code",
+        "loinc_name",
+        "display_name",
+        "aliases",
+        "confidence_score",
     }
 
 
