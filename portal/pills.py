@@ -33,6 +33,7 @@ PILLS = {
     "connected": Pill("ok", "check", "Connected"),
     "error": Pill("bad", "alert", "Error"),
     "paused": Pill("mute", "minus", "Paused"),
+    "overdue": Pill("warn", "clock", "Silent"),
     # Stages of an order, the first part of its status (contract 6.11)
     "received": Pill("info", "doc", "Received"),
     "collecting_sample": Pill("info", "drop", "Collecting sample"),

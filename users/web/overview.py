@@ -11,10 +11,17 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 
 from accounts.states import Area
-from portal.lib.registry import AttentionItem, OverviewPart, Tile, Urgency
+from portal.lib.registry import (
+    AttentionItem,
+    OverviewCard,
+    OverviewPart,
+    Tile,
+    Urgency,
+)
 from portal.lib.web import page_url
 from users.queries import (
     COUNTED_UP_TO,
+    arrivals_by_hour,
     new_users_per_day,
     provider_uses,
     user_count,
@@ -22,6 +29,7 @@ from users.queries import (
 )
 from users.states import ConnectionStatus
 from users.wearables.providers import find_provider
+from users.web.arrivals import HOUR, STRIP_HOURS, SourceDay
 
 if TYPE_CHECKING:
     from datetime import date
@@ -31,6 +39,7 @@ if TYPE_CHECKING:
 
 TREND_DAYS = 26
 WEEK = 7
+STRIPS = 8
 
 
 def overview_part(request: TenantRequest) -> OverviewPart:
@@ -38,10 +47,39 @@ def overview_part(request: TenantRequest) -> OverviewPart:
     if not request.rights.allow(Area.USERS):
         return OverviewPart()
     uses = provider_uses(tenant=request.tenant)
+    days = _source_days(request, uses)
+    attention = [_broken(request, use) for use in uses if use.broken]
+    attention += [_overdue(day) for day in days if day.is_overdue]
     return OverviewPart(
         tiles=(_users_tile(request), _sources_tile(request, uses)),
-        attention=tuple(_broken(request, use) for use in uses if use.broken),
+        attention=tuple(attention),
+        cards=(
+            OverviewCard(
+                10, "users/_arrivals.html", {"days": days[:STRIPS]}, is_aside=True
+            ),
+        ),
     )
+
+
+def _source_days(request: TenantRequest, uses: list[ProviderUse]) -> list[SourceDay]:
+    """Each source in use or heard of, those with data first, then the most used."""
+    this_hour = timezone.now().replace(minute=0, second=0, microsecond=0)
+    since = this_hour - (STRIP_HOURS - 1) * HOUR
+    arrived = arrivals_by_hour(tenant=request.tenant, since=since)
+    slugs = dict.fromkeys([*(use.provider for use in uses), *arrived])
+    days = [
+        SourceDay(
+            provider=find_provider(slug),
+            url=_users_of(request, slug),
+            this_hour=this_hour,
+            counts=tuple(
+                arrived.get(slug, {}).get(since + hour * HOUR, 0)
+                for hour in range(STRIP_HOURS)
+            ),
+        )
+        for slug in slugs
+    ]
+    return sorted(days, key=lambda day: day.silent_hours is None)
 
 
 def _users_tile(request: TenantRequest) -> Tile:
@@ -92,7 +130,26 @@ def _broken(request: TenantRequest, use: ProviderUse) -> AttentionItem:
         icon="link",
         title=f"{source.name} is broken for {use.broken:,} user{'s' * many}",
         detail=f"Of {use.connections:,} connected; no data comes until it is mended",
-        url=f"{page_url(request, 'users:list')}"
-        f"?source={use.provider}&status={ConnectionStatus.ERROR}",
+        url=f"{_users_of(request, use.provider)}&status={ConnectionStatus.ERROR}",
         status=ConnectionStatus.ERROR,
     )
+
+
+def _overdue(day: SourceDay) -> AttentionItem:
+    pause = day.longest_pause or 1
+    return AttentionItem(
+        urgency=Urgency.SOURCE,
+        since=day.this_hour - (day.silent_hours or 0) * HOUR,
+        family="warn",
+        icon="pulse",
+        title=f"{day.provider.name} has been silent for {day.silent_hours} h",
+        detail="It sent something every hour before"
+        if pause == 1
+        else f"It sent something at least every {pause} h before",
+        url=day.url,
+        status="overdue",
+    )
+
+
+def _users_of(request: TenantRequest, provider: str) -> str:
+    return f"{page_url(request, 'users:list')}?source={provider}"

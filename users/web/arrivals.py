@@ -1,0 +1,84 @@
+"""The last day of a source: its hours drawn, and whether it is overdue.
+
+Must not be here: a query.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from portal.charts import arrival_strip
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from django.utils.safestring import SafeString
+
+    from users.wearables.providers import Provider
+
+HOUR = timedelta(hours=1)
+# Cells of an arrival strip.
+STRIP_HOURS = 24
+# A source is overdue after twice its longest pause, which takes this many hours of data
+# to know, and never within the first hours of silence. Ours: a scale is quiet all
+# day, a glucose sensor is not.
+_KNOWN_AFTER = 3
+_PATIENCE_HOURS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDay:
+    """What arrived from a source in each of STRIP_HOURS hours, `this_hour` the last."""
+
+    provider: Provider
+    url: str
+    this_hour: datetime
+    counts: tuple[int, ...]
+
+    @property
+    def silent_hours(self) -> int | None:
+        """Whole hours since the last that brought something; None: nothing came."""
+        heard = self._heard()
+        return len(self.counts) - 1 - heard[-1] if heard else None
+
+    @property
+    def longest_pause(self) -> int | None:
+        """Hours between arrivals at most; None while too few came to tell."""
+        heard = self._heard()
+        if len(heard) < _KNOWN_AFTER:
+            return None
+        return max(later - hour for hour, later in pairwise(heard))
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether it has been silent for longer than its own pace explains."""
+        silent, pause = self.silent_hours, self.longest_pause
+        if silent is None or pause is None:
+            return False
+        return silent > max(_PATIENCE_HOURS, 2 * pause)
+
+    @property
+    def dot(self) -> str:
+        """Its state as the look's dots have it."""
+        if self.silent_hours is None:
+            return "mute"
+        return "bad" if self.is_overdue else "ok"
+
+    @property
+    def heard(self) -> str:
+        """When it was last heard of, in words."""
+        if self.silent_hours is None:
+            return "Nothing yet"
+        return f"{self.silent_hours} h ago" if self.silent_hours else "This hour"
+
+    @property
+    def strip(self) -> SafeString:
+        """The hours, drawn."""
+        said = f"{self.provider.name}, data in each of the last {STRIP_HOURS} hours"
+        return arrival_strip(self.counts, says=f"{said}. Last: {self.heard.lower()}")
+
+    def _heard(self) -> list[int]:
+        return [hour for hour, count in enumerate(self.counts) if count]
