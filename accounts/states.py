@@ -40,6 +40,13 @@ class Role(TextChoices):
     VIEWER = "viewer", "Viewer"
 
 
+class Theme(TextChoices):
+    """How a member's pages look; without a choice they follow the device."""
+
+    LIGHT = "light", "Light"
+    DARK = "dark", "Dark"
+
+
 class Area(TextChoices):
     """What a right is about; each page and operation belongs to one."""
 

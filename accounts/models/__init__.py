@@ -5,12 +5,14 @@ Must not be here: anything about end users, orders or reports.
 
 from accounts.models.api_key import ApiKey
 from accounts.models.audit import AuditEntry
+from accounts.models.invitation import Invitation
 from accounts.models.member import Member
 from accounts.models.team import Membership, Organisation, Team, Tenant
 
 __all__ = [
     "ApiKey",
     "AuditEntry",
+    "Invitation",
     "Member",
     "Membership",
     "Organisation",

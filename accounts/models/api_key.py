@@ -15,7 +15,8 @@ LABEL_MAX_LENGTH = 80
 class ApiKey(TenantOwned):
     """A key of one tenant; `digest` is the SHA-256 of the whole key text.
 
-    `prefix` and `last_four` are what people see of it later.
+    `prefix` and `last_four` are what people see of it later. A key that was rotated
+    ends at `expires_at`; the key that took its place names it in `replaces`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -25,6 +26,13 @@ class ApiKey(TenantOwned):
     digest = models.BinaryField(max_length=32, unique=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     last_used_at = models.DateTimeField(null=True, blank=True)
+    created_by = models.ForeignKey(
+        "accounts.Member", null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    replaces = models.OneToOneField(
+        "self", null=True, on_delete=models.SET_NULL, related_name="replaced_by"
+    )
+    expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
 
     class Meta(TenantOwned.Meta):

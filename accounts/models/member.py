@@ -11,6 +11,8 @@ from django.db import models
 from django.db.models.functions import Lower
 from django.utils import timezone
 
+from accounts.states import Theme
+
 
 class MemberManager(BaseUserManager["Member"]):
     """Makes members with a usable or an unset password."""
@@ -24,15 +26,30 @@ class MemberManager(BaseUserManager["Member"]):
         member.save(using=self._db)
         return member
 
+    def create_superuser(self, email: str, password: str, **fields: Any) -> Member:
+        """Add an operator; `manage.py createsuperuser` makes the first."""
+        return self.create_user(
+            email, password, **fields, is_staff=True, is_superuser=True
+        )
+
 
 class Member(AbstractBaseUser, PermissionsMixin):
-    """A person who logs in by e-mail address; operators have `is_staff`."""
+    """A person who logs in by e-mail address; operators have `is_staff`.
+
+    `time_zone` empty: that of the team they look at. `theme` empty: that of their
+    device.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     email = models.EmailField(unique=True)
     name = models.CharField(max_length=150, blank=True)
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField(default=False)
+    time_zone = models.CharField(max_length=64, blank=True, default="", db_default="")
+    theme = models.CharField(
+        max_length=5, blank=True, choices=Theme.choices, default="", db_default=""
+    )
+    shortcuts_enabled = models.BooleanField(default=True, db_default=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     USERNAME_FIELD = "email"

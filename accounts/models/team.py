@@ -15,6 +15,10 @@ from django.utils import timezone
 from accounts.states import Environment, Region, Role
 
 NAME_MAX_LENGTH = 80  # Contract 9.1
+# One role or more, each of them known; no database row may say anything else.
+ROLES_ARE_KNOWN = models.Q(roles__contained_by=list(Role.values)) & models.Q(
+    roles__len__gt=0
+)
 
 
 class Organisation(models.Model):
@@ -29,7 +33,11 @@ class Organisation(models.Model):
 
 
 class Team(models.Model):
-    """What the wire calls a team: `id` is its `team_id`."""
+    """What the wire calls a team: `id` is its `team_id`.
+
+    `time_zone` is what its members see times in unless they chose another: an IANA
+    name.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organisation = models.ForeignKey(
@@ -38,6 +46,7 @@ class Team(models.Model):
     name = models.CharField(max_length=NAME_MAX_LENGTH)
     slug = models.SlugField(max_length=80, unique=True)
     region = models.CharField(max_length=2, choices=Region.choices, default=Region.US)
+    time_zone = models.CharField(max_length=64, default="UTC", db_default="UTC")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     def __str__(self) -> str:
@@ -85,7 +94,10 @@ class Tenant(models.Model):
 
 
 class Membership(models.Model):
-    """A member in a team, with one role or several."""
+    """A member in a team, with one role or several.
+
+    `last_seen_at` is when they last opened one of its pages, to a few minutes.
+    """
 
     member = models.ForeignKey(
         "accounts.Member", on_delete=models.CASCADE, related_name="memberships"
@@ -93,6 +105,7 @@ class Membership(models.Model):
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="memberships")
     roles = ArrayField(models.CharField(max_length=20, choices=Role.choices))
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    last_seen_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [
@@ -100,9 +113,7 @@ class Membership(models.Model):
                 fields=["member", "team"], name="membership_once_per_team"
             ),
             models.CheckConstraint(
-                condition=models.Q(roles__contained_by=list(Role.values))
-                & models.Q(roles__len__gt=0),
-                name="membership_roles_known",
+                condition=ROLES_ARE_KNOWN, name="membership_roles_known"
             ),
         ]
 

@@ -1,0 +1,62 @@
+"""Invitation: a way into a team for one address. Only a digest of its link is kept."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.utils import timezone
+
+from accounts.models.team import ROLES_ARE_KNOWN, Team
+from accounts.states import Role
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+class Invitation(models.Model):
+    """One address invited into one team, in both environments, with these roles.
+
+    `digest` is the SHA-256 of the link's token. It is open until it is accepted or
+    revoked; an open one that has expired lets nobody in, but can be sent again.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="invitations")
+    email = models.EmailField()
+    roles = ArrayField(models.CharField(max_length=20, choices=Role.choices))
+    digest = models.BinaryField(max_length=32, unique=True)
+    invited_by = models.ForeignKey(
+        "accounts.Member", null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    resent_at = models.DateTimeField(null=True, blank=True)
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["team", "email"],
+                condition=models.Q(accepted_at=None, revoked_at=None),
+                name="invitation_open_once_per_address",
+            ),
+            models.CheckConstraint(
+                condition=ROLES_ARE_KNOWN, name="invitation_roles_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.pk} into {self.team_id}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has been neither accepted nor revoked."""
+        return self.accepted_at is None and self.revoked_at is None
+
+    def is_expired(self, at: datetime) -> bool:
+        """Whether its time is over at this moment."""
+        return self.expires_at <= at
