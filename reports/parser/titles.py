@@ -187,7 +187,9 @@ _PHRASES: dict[tuple[str, ...], Role] = {
     )
     if phrase
 }
-_LONGEST = max(len(phrase) for phrase in _PHRASES)
+_LONGEST = max(len(phrase) for phrase in _PHRASES) + 1
+# Without blanks, for a picture is read with blanks lost or put in.
+_JOINED = {"".join(phrase): role for phrase, role in _PHRASES.items()}
 _FILLERS = {"and", "of", "in", "the", "for", "your", "by", "with", "si", "age", "sex"}
 
 
@@ -314,10 +316,11 @@ def _may_be_titles(lines: Sequence[Line]) -> bool:
 
 @lru_cache(maxsize=8192)
 def _is_title_word(text: str) -> bool:
-    return fold(text).partition(" ")[0] in _FIRST_WORDS
+    folded = fold(text)
+    return folded.partition(" ")[0] in _TITLE_WORDS or folded in _JOINED
 
 
-_FIRST_WORDS = {word for phrase in _PHRASES for word in phrase}
+_TITLE_WORDS = {word for phrase in _PHRASES for word in phrase}
 
 
 def _stack(lines: Sequence[Line]) -> list[list[Word]]:
@@ -348,7 +351,7 @@ def _read_group(words: list[Word]) -> tuple[list[Title], int]:
     while n < len(parts):
         for length in range(min(_LONGEST, len(parts) - n), 0, -1):
             phrase = tuple(part.folded for part in parts[n : n + length])
-            role = _PHRASES.get(phrase)
+            role = _JOINED.get("".join(phrase))
             if role is not None:
                 taken = [part.word for part in parts[n : n + length]]
                 titles.append(_title(role, " ".join(phrase), taken))
@@ -363,12 +366,17 @@ def _read_group(words: list[Word]) -> tuple[list[Title], int]:
 
 def is_name_title(text: str) -> bool:
     """Whether a text is a usual title of the column of names."""
-    return _PHRASES.get(tuple(fold(text).split())) is Role.NAME
+    return role_of(text) is Role.NAME
 
 
 def is_title(text: str) -> bool:
     """Whether a text is a usual title of a column, whatever it holds."""
-    return tuple(fold(text).split()) in _PHRASES
+    return role_of(text) is not None
+
+
+def role_of(text: str) -> Role | None:
+    """What a column of this title holds; None where the text is no usual title."""
+    return _JOINED.get(fold(text).replace(" ", ""))
 
 
 def _title(role: Role, text: str, words: Sequence[Word]) -> Title:
