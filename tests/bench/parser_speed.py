@@ -17,8 +17,12 @@ from pathlib import Path
 
 import pypdfium2
 
-from tests.bench.parser_accuracy import parse_with_ours
-from tests.reports.corpus import CorpusReport, build_corpus
+from reports.management.scorecard.scoring import rows_or_reason
+from tests.reports.corpus import TrueReport, build_corpus
+
+
+def parse_with_ours(path: Path) -> object:
+    return rows_or_reason([path])
 
 
 def extract_text(path: Path) -> int:
@@ -44,7 +48,7 @@ def peak_megabytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def measure(reports: Sequence[CorpusReport], *, rounds: int) -> None:
+def measure(reports: Sequence[TrueReport], *, rounds: int) -> None:
     """Print pages, milliseconds a page of both, their ratio, and peak memory."""
     pages = {report.path: extract_text(report.path) for report in reports}
     before = peak_megabytes()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from reports.management.scorecard.marking import add_marks, mark_report
 from reports.parser import parse_report
 from reports.parser.report import UnreadableReport
 from tests.reports.corpus import build_corpus
-from tests.reports.corpus.marking import add_marks, mark_report
 
 
 def rows_of(path):

@@ -8,11 +8,44 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from reports.management.scorecard.truth import TrueReport, TrueRow
 from tests.reports.corpus import layouts as _layouts  # noqa: F401 fills the registry
 from tests.reports.corpus.registry import LAYOUTS, draw_layout
-from tests.reports.corpus.truth import CorpusReport, TrueRow
 
-__all__ = ["LAYOUTS", "CorpusReport", "TrueRow", "build_corpus"]
+__all__ = [
+    "LAYOUTS",
+    "TrueReport",
+    "TrueRow",
+    "build_corpus",
+    "draw_report",
+    "layout_names",
+]
+
+
+def layout_names(*, containing: str = "", held_out: bool = False) -> list[str]:
+    """Layouts the parser is made on or, held out, not; by part of their name."""
+    return [
+        name
+        for name, layout in sorted(LAYOUTS.items())
+        if containing in name and layout.held_out == held_out
+    ]
+
+
+def draw_report(
+    folder: Path, name: str, *, kind: str = "text", seed: int = 0
+) -> TrueReport:
+    """Draw a layout into the folder and tell its truth.
+
+    As a text PDF or as a picture of it (`pictures.PICTURE_KINDS`).
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    report = draw_layout(LAYOUTS[name], folder / f"{name}.pdf", seed=seed)
+    if kind == "text":
+        return report
+    # numpy comes with the OCR group: text PDFs are drawn without it
+    from tests.reports.corpus.pictures import take_picture
+
+    return take_picture(report, folder / kind, kind=kind, seed=seed)
 
 
 def build_corpus(
@@ -22,21 +55,9 @@ def build_corpus(
     seed: int = 0,
     held_out: bool = False,
     kind: str = "text",
-) -> list[CorpusReport]:
-    """Draw each layout whose name contains a text into the folder, and its truth.
-
-    Either the layouts the parser is made on or, with held_out, those it is not; as
-    text PDFs or as pictures of them (`pictures.PICTURE_KINDS`).
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    reports = [
-        draw_layout(layout, folder / f"{name}.pdf", seed=seed)
-        for name, layout in sorted(LAYOUTS.items())
-        if containing in name and layout.held_out == held_out
+) -> list[TrueReport]:
+    """Every layout whose name contains a text, drawn into the folder."""
+    return [
+        draw_report(folder, name, kind=kind, seed=seed)
+        for name in layout_names(containing=containing, held_out=held_out)
     ]
-    if kind == "text":
-        return reports
-    # numpy comes with the OCR group: text PDFs are drawn without it
-    from tests.reports.corpus.pictures import take_picture
-
-    return [take_picture(r, folder / kind, kind=kind, seed=seed) for r in reports]

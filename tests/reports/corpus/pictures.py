@@ -18,9 +18,9 @@ import numpy as np
 import pypdfium2
 from PIL import Image, ImageChops
 
+from reports.management.scorecard.truth import TrueReport
 from tests.reports.corpus import damage
 from tests.reports.corpus.damage import Dice
-from tests.reports.corpus.truth import CorpusReport
 
 PICTURE_KINDS = ("screenshot", "scan", "photo")
 
@@ -36,15 +36,15 @@ _A_DAY = time.gmtime(1_700_000_000)
 
 
 def take_picture(
-    report: CorpusReport, folder: Path, *, kind: str, seed: int = 0
-) -> CorpusReport:
+    report: TrueReport, folder: Path, *, kind: str, seed: int = 0
+) -> TrueReport:
     """Photograph a text PDF of the corpus in one of PICTURE_KINDS into the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     dice = np.random.default_rng(zlib.crc32(f"{report.layout}:{kind}:{seed}".encode()))
     return _TAKERS[kind](report, folder, dice)
 
 
-def _screenshot(report: CorpusReport, folder: Path, dice: Dice) -> CorpusReport:
+def _screenshot(report: TrueReport, folder: Path, dice: Dice) -> TrueReport:
     page = fullest_page(report)
     picture = render_page(
         report.path, page, dpi=int(dice.choice([96, 110, 120, 144, 150]))
@@ -62,7 +62,7 @@ def _screenshot(report: CorpusReport, folder: Path, dice: Dice) -> CorpusReport:
     return _of_one_page(report, path, page, "screenshot")
 
 
-def _scan(report: CorpusReport, folder: Path, dice: Dice) -> CorpusReport:
+def _scan(report: TrueReport, folder: Path, dice: Dice) -> TrueReport:
     look = dice.choice(
         ["clean", "copier", "faint", "bilevel"], p=[0.2, 0.4, 0.25, 0.15]
     )
@@ -113,7 +113,7 @@ def _scanned(picture: Image.Image, dice: Dice, *, look: str) -> Image.Image:
     return damage.noisy(picture, dice, sigma=dice.uniform(2, 7))
 
 
-def _photo(report: CorpusReport, folder: Path, dice: Dice) -> CorpusReport:
+def _photo(report: TrueReport, folder: Path, dice: Dice) -> TrueReport:
     page = fullest_page(report)
     picture = render_page(report.path, page, dpi=int(dice.integers(190, 231)))
     if dice.random() < 0.25:
@@ -153,7 +153,7 @@ def page_count(path: Path) -> int:
         document.close()
 
 
-def fullest_page(report: CorpusReport) -> int:
+def fullest_page(report: TrueReport) -> int:
     """The page with most rows; the first where there are none."""
     counted = Counter(row.page for row in report.required_rows)
     return counted.most_common(1)[0][0] if counted else 1
@@ -184,14 +184,12 @@ def _in_a_viewer(picture: Image.Image) -> Image.Image:
     return window
 
 
-def _of_one_page(
-    report: CorpusReport, path: Path, page: int, kind: str
-) -> CorpusReport:
+def _of_one_page(report: TrueReport, path: Path, page: int, kind: str) -> TrueReport:
     seen = tuple(replace(r, page=1) for r in report.rows if r.page == page)
     return replace(report, path=path, kind=kind, rows=seen)
 
 
-_TAKERS: dict[str, Callable[[CorpusReport, Path, Dice], CorpusReport]] = {
+_TAKERS: dict[str, Callable[[TrueReport, Path, Dice], TrueReport]] = {
     "screenshot": _screenshot,
     "scan": _scan,
     "photo": _photo,

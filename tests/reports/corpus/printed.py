@@ -11,8 +11,8 @@ import random
 import re
 from dataclasses import dataclass, field
 
+from reports.management.scorecard.truth import TrueRow
 from tests.reports.corpus.codes import ACCEPTED
-from tests.reports.corpus.truth import TrueRow
 
 BREAK = "¶"
 KERN = "‸"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from reportlab.lib.pagesizes import A4
 
+from reports.management.scorecard.truth import TrueReport
 from tests.reports.corpus.sheet import Sheet
-from tests.reports.corpus.truth import CorpusReport
 
 Draw = Callable[[Sheet], None]
 
@@ -52,11 +52,11 @@ def layout(
     return register
 
 
-def draw_layout(layout: Layout, path: Path, *, seed: int = 0) -> CorpusReport:
+def draw_layout(layout: Layout, path: Path, *, seed: int = 0) -> TrueReport:
     """Draw twice, as the first pass is what tells how many pages there are."""
     sheet = _drawn(layout, path, seed=seed, pages_total=0)
     sheet = _drawn(layout, path, seed=seed, pages_total=sheet.page)
-    return CorpusReport(
+    return TrueReport(
         path=path,
         kind="text",
         layout=layout.name,

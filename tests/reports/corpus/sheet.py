@@ -16,6 +16,7 @@ from reportlab.lib.pagesizes import A4
 from reportlab.lib.utils import simpleSplit
 from reportlab.pdfgen.canvas import Canvas
 
+from reports.management.scorecard.truth import TrueRow
 from tests.reports.corpus.glyphs import (
     BOLD,
     draw_run,
@@ -30,7 +31,6 @@ from tests.reports.corpus.printed import (
     truth_of,
 )
 from tests.reports.corpus.tables import Cell, Column, Grid, restyled
-from tests.reports.corpus.truth import TrueRow
 
 BLACK = HexColor("#000000")
 GREY = HexColor("#777777")

@@ -2,7 +2,8 @@
 
 A row is recalled when a parsed row has its name and stands in the same place of the
 answer; value, unit, range, interpretation and LOINC are counted among those pairs.
-Strict is name, value, unit and range all right, out of the rows that are true.
+Strict is name, value, unit and range all right, out of the rows that are true. Each
+confidence the parser states is kept beside whether it was right (`Claim`).
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from dataclasses import dataclass, field
 
 from rapidfuzz import fuzz
 
+from reports.management.scorecard.truth import TrueReport, TrueRow
 from reports.parser.report import LoincMatchStatus, ParsedResult
-from tests.reports.corpus.truth import CorpusReport, TrueRow
 
 _DASHES = re.compile("[\u2010-\u2015\u2212]")
 
@@ -47,13 +48,36 @@ PARTS = (
 )
 
 
+CLAIMS = ("row", "text", "unit", "range", "loinc")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A confidence as stated, 0 to 1, and whether what it vouched for was right.
+
+    row: the report has this result; text: name and value are as printed; unit, range,
+    loinc: that part is right. All but row only where the row is one of the report's.
+    """
+
+    part: str
+    confidence: float
+    right: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Shares by part, and what went wrong in words. `wrong_codes` were auto-matched."""
+    """Shares by part, what went wrong in words, and the claims.
+
+    wrong_codes were matched without review; invented counts rows the report has not;
+    misread counts its rows that were given another value.
+    """
 
     parts: dict[str, Share]
     faults: tuple[str, ...] = ()
     wrong_codes: int = 0
+    invented: int = 0
+    misread: int = 0
+    claims: tuple[Claim, ...] = ()
 
     def rate(self, part: str) -> float:
         return self.parts[part].rate
@@ -70,7 +94,7 @@ class _Tally:
         return right
 
 
-def mark_report(report: CorpusReport, parsed: Sequence[ParsedResult]) -> Marks:
+def mark_report(report: TrueReport, parsed: Sequence[ParsedResult]) -> Marks:
     """Mark the rows parsed from one report."""
     pairs = _pairs(report.rows, parsed)
     tally = _Tally()
@@ -97,7 +121,14 @@ def mark_report(report: CorpusReport, parsed: Sequence[ParsedResult]) -> Marks:
                 f"invented {got.test_name!r} = {got.value!r} {got.units!r} "
                 f"[{got.reference_range!r}]"
             )
-    return Marks(tally.parts, tuple(faults), wrong_codes)
+    return Marks(
+        tally.parts,
+        tuple(faults),
+        wrong_codes,
+        invented=len(parsed) - len(taken),
+        misread=tally.parts["value"].asked - tally.parts["value"].right,
+        claims=_claims(report.rows, parsed, pairs),
+    )
 
 
 def add_marks(several: Sequence[Marks]) -> Marks:
@@ -106,7 +137,13 @@ def add_marks(several: Sequence[Marks]) -> Marks:
     for marks in several:
         for part in PARTS:
             parts[part] += marks.parts[part]
-    return Marks(parts, wrong_codes=sum(marks.wrong_codes for marks in several))
+    return Marks(
+        parts,
+        wrong_codes=sum(marks.wrong_codes for marks in several),
+        invented=sum(marks.invented for marks in several),
+        misread=sum(marks.misread for marks in several),
+        claims=tuple(claim for marks in several for claim in marks.claims),
+    )
 
 
 def same_name(true: TrueRow, got: str) -> bool:
@@ -115,10 +152,12 @@ def same_name(true: TrueRow, got: str) -> bool:
 
 
 def same_value(true: str, got: str) -> bool:
+    """Equal but for the width of gaps."""
     return " ".join(true.split()) == " ".join(got.split())
 
 
 def same_unit(true: str | None, got: str | None) -> bool:
+    """Equal in their one spelling."""
     return normal_unit(true) == normal_unit(got)
 
 
@@ -179,6 +218,30 @@ def _mark_pair(tally: _Tally, true: TrueRow, got: ParsedResult) -> list[str]:
         for part, right in checks.items()
         if not right
     ]
+
+
+def _claims(
+    rows: Sequence[TrueRow], parsed: Sequence[ParsedResult], pairs: dict[int, int]
+) -> tuple[Claim, ...]:
+    owners = {m: rows[n] for n, m in pairs.items()}
+    found: list[tuple[str, float | None, bool]] = []
+    for m, got in enumerate(parsed):
+        sure, true = got.confidence, owners.get(m)
+        found.append(("row", sure.row, true is not None))
+        if true is None:
+            continue
+        named = same_name(true, got.test_name)
+        found += [
+            ("text", sure.text, named and same_value(true.value, got.value)),
+            ("unit", sure.unit, same_unit(true.unit, got.units)),
+            ("range", sure.range, same_range(true, got.reference_range)),
+        ]
+        if true.loinc and got.loinc_matches:
+            first = got.loinc_matches[0].loinc_code
+            found.append(("loinc", sure.loinc, first in true.loinc))
+    return tuple(
+        Claim(p, stated, right) for p, stated, right in found if stated is not None
+    )
 
 
 def _pairs(true: Sequence[TrueRow], parsed: Sequence[ParsedResult]) -> dict[int, int]:

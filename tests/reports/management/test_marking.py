@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from reports.management.scorecard.marking import (
+    mark_report,
+    normal_range,
+    normal_unit,
+    same_name,
+)
+from reports.management.scorecard.truth import TrueReport, TrueRow
 from reports.parser.report import (
     Interpretation,
     LoincMatch,
     LoincMatchStatus,
     ParsedResult,
-)
-from tests.reports.corpus import CorpusReport, TrueRow
-from tests.reports.corpus.marking import (
-    mark_report,
-    normal_range,
-    normal_unit,
-    same_name,
 )
 
 SODIUM = TrueRow("Sodium", "140", "mmol/L", "135-145", "normal", ("2951-2",))
@@ -25,7 +25,7 @@ PENDING = TrueRow("Ferritin", "PENDING", optional=True)
 
 
 def report_of(*rows):
-    return CorpusReport(Path("none.pdf"), "text", "made-up", rows, is_lab_report=True)
+    return TrueReport(Path("none.pdf"), "text", "made-up", rows, is_lab_report=True)
 
 
 def parsed(**changes):
