@@ -130,7 +130,7 @@ def ruler(
 
 
 def _lanes(centres: list[float]) -> list[int]:
-    """The lane of each pin, 0 on the line: the lowest where none before is in its way."""
+    """The lane of each pin, 0 on the line: the lowest with room beside it."""
     lanes: list[int] = []
     for at, x in enumerate(centres):
         taken = {
