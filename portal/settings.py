@@ -11,6 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import environ
+from django.urls import reverse_lazy
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -25,6 +26,9 @@ SECRET_KEY: str = env.str("SECRET_KEY", default="") or (
     secrets.token_urlsafe(50) if DEBUG or not DATABASE_URL else ""
 )
 SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", default=[])
+# What secrets in the database are encrypted with, newest first; any long random text.
+# Empty: SECRET_KEY and its fallbacks.
+ENCRYPTION_KEYS: list[str] = env.list("ENCRYPTION_KEYS", default=[])
 ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost"])
 # Where people and API clients reach this server, no slash at the end.
 PUBLIC_URL: str = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
@@ -42,6 +46,8 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 
 INSTALLED_APPS = [
+    "unfold.apps.BasicAppConfig",
+    "portal.apps.OperatorsAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -50,6 +56,7 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
     "django_htmx",
     "csp",
     "rest_framework",
@@ -200,11 +207,62 @@ ACCOUNT_RATE_LIMITS = {
     "change_password": "5/m/user",
 }
 
+MFA_ADAPTER = "accounts.web.adapter.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_TOTP_ISSUER = "Assay"
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
 SESSION_COOKIE_AGE = int(timedelta(days=14).total_seconds())
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
+
+# Operators' admin
+
+UNFOLD = {
+    "SITE_TITLE": "Assay operators",
+    "SITE_HEADER": "Assay operators",
+    "SITE_URL": "/",
+    "SHOW_HISTORY": False,
+    "SHOW_VIEW_ON_SITE": False,
+    "SIDEBAR": {
+        "show_search": True,
+        "show_all_applications": True,
+        "navigation": [
+            {
+                "title": "Customers",
+                "items": [
+                    {
+                        "title": title,
+                        "icon": icon,
+                        "link": reverse_lazy(f"admin:{page}"),
+                    }
+                    for title, icon, page in (
+                        ("Organisations", "domain", "accounts_organisation_changelist"),
+                        ("Teams", "groups", "accounts_team_changelist"),
+                        ("Members", "person", "accounts_member_changelist"),
+                    )
+                ],
+            },
+            {
+                "title": "Work",
+                "items": [
+                    {
+                        "title": title,
+                        "icon": icon,
+                        "link": reverse_lazy(f"admin:{page}"),
+                    }
+                    for title, icon, page in (
+                        ("Providers", "sensors", "providers"),
+                        ("Parsing jobs", "lab_panel", "reports_parsingjob_changelist"),
+                        ("Events", "outbox", "webhooks_event_changelist"),
+                    )
+                ],
+            },
+        ],
+    },
+}
 
 # Transport and content policy
 

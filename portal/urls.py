@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from csp.decorators import csp_update
+from django.contrib import admin
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
@@ -27,6 +28,7 @@ urlpatterns = [
     path("logos/<slug:slug>.svg", logo, name="logo"),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
+    path("admin/", admin.site.urls),
     path("", include("accounts.web.urls")),
     path("", include("portal.home.urls")),
     path(

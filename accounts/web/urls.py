@@ -7,7 +7,12 @@ addresses. The names are allauth's, which looks them up.
 from __future__ import annotations
 
 from allauth.account import views
+from allauth.mfa.base import views as second_factors
+from allauth.mfa.recovery_codes import views as recovery_codes
+from allauth.mfa.totp import views as authenticator_app
 from django.urls import path, re_path
+
+from accounts.web.second_factor import ActivateAuthenticatorApp, ShowRecoveryCodes
 
 urlpatterns = [
     path("accounts/login/", views.login, name="account_login"),
@@ -34,5 +39,36 @@ urlpatterns = [
         "accounts/password/reset/done/",
         views.password_reset_from_key_done,
         name="account_reset_password_from_key_done",
+    ),
+    path("accounts/second-factor/", second_factors.index, name="mfa_index"),
+    path(
+        "accounts/second-factor/code/",
+        second_factors.authenticate,
+        name="mfa_authenticate",
+    ),
+    path(
+        "accounts/second-factor/confirm/",
+        second_factors.reauthenticate,
+        name="mfa_reauthenticate",
+    ),
+    path(
+        "accounts/second-factor/app/",
+        ActivateAuthenticatorApp.as_view(),
+        name="mfa_activate_totp",
+    ),
+    path(
+        "accounts/second-factor/app/remove/",
+        authenticator_app.deactivate_totp,
+        name="mfa_deactivate_totp",
+    ),
+    path(
+        "accounts/second-factor/recovery-codes/",
+        ShowRecoveryCodes.as_view(),
+        name="mfa_view_recovery_codes",
+    ),
+    path(
+        "accounts/second-factor/recovery-codes/new/",
+        recovery_codes.generate_recovery_codes,
+        name="mfa_generate_recovery_codes",
     ),
 ]

@@ -1,0 +1,148 @@
+"""Operators' pages of organisations, teams and members."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin, messages
+from django.db.models import Count
+
+from accounts.models import Member, Organisation, Team
+from accounts.operations.operators import (
+    allow_sign_in,
+    make_operator,
+    rename_organisation,
+)
+from portal.lib.actor import Actor, ActorKind
+from portal.lib.admin import ReadOnlyAdmin
+from portal.lib.errors import DomainError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.db.models import QuerySet
+    from django.http import HttpRequest
+
+
+@admin.register(Organisation)
+class OrganisationAdmin(ReadOnlyAdmin):
+    """A customer; its name may be changed."""
+
+    list_display = ("name", "teams", "created_at")
+    search_fields = ("name",)
+    ordering = ("name",)
+    fields = ("id", "name", "created_at")
+    readonly_fields = ("id", "created_at")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows: QuerySet[Any] = super().get_queryset(request)
+        return rows.annotate(team_count=Count("teams"))
+
+    @admin.display(description="Teams", ordering="team_count")
+    def teams(self, organisation: Any) -> int:
+        return int(organisation.team_count)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return True
+
+    def save_model(self, request: Any, obj: Any, form: Any, change: bool) -> None:
+        rename_organisation(
+            organisation=obj, actor=_actor(request), name=form.cleaned_data["name"]
+        )
+
+
+@admin.register(Team)
+class TeamAdmin(ReadOnlyAdmin):
+    """A team: its owners change it, and `create_team` makes one."""
+
+    list_display = ("name", "slug", "organisation", "region", "members", "created_at")
+    list_filter = ("region",)
+    search_fields = ("name", "slug", "organisation__name")
+    ordering = ("name",)
+    fields = ("id", "organisation", "name", "slug", "region", "created_at")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows: QuerySet[Any] = super().get_queryset(request)
+        return rows.annotate(member_count=Count("memberships"))
+
+    @admin.display(description="Members", ordering="member_count")
+    def members(self, team: Any) -> int:
+        return int(team.member_count)
+
+
+@admin.register(Member)
+class MemberAdmin(ReadOnlyAdmin):
+    """A person who signs in; teams invite, operators let in and out."""
+
+    list_display = ("email", "name", "teams", "is_active", "is_staff", "last_login")
+    list_filter = ("is_active", "is_staff")
+    search_fields = ("email", "name")
+    ordering = ("email",)
+    fields = ("id", "email", "name", "is_active", "is_staff", "last_login", "teams")
+    actions = ("end_sign_in", "restore_sign_in", "appoint", "dismiss")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).prefetch_related("memberships__team")
+
+    @admin.display(description="Teams")
+    def teams(self, member: Member) -> str:
+        return ", ".join(m.team.slug for m in member.memberships.all())
+
+    @admin.action(description="Let no more sign in")
+    def end_sign_in(self, request: HttpRequest, queryset: QuerySet[Member]) -> None:
+        _each(
+            request,
+            queryset,
+            lambda m, a: allow_sign_in(member=m, actor=a, allowed=False),
+        )
+
+    @admin.action(description="Let sign in again")
+    def restore_sign_in(self, request: HttpRequest, queryset: QuerySet[Member]) -> None:
+        _each(
+            request,
+            queryset,
+            lambda m, a: allow_sign_in(member=m, actor=a, allowed=True),
+        )
+
+    @admin.action(description="Make operators")
+    def appoint(self, request: HttpRequest, queryset: QuerySet[Member]) -> None:
+        _each(
+            request,
+            queryset,
+            lambda m, a: make_operator(member=m, actor=a, operator=True),
+        )
+
+    @admin.action(description="Make operators no more")
+    def dismiss(self, request: HttpRequest, queryset: QuerySet[Member]) -> None:
+        _each(
+            request,
+            queryset,
+            lambda m, a: make_operator(member=m, actor=a, operator=False),
+        )
+
+
+def _actor(request: Any) -> Actor:
+    member = request.user
+    return Actor(
+        ActorKind.MEMBER,
+        str(member.pk),
+        member.email,
+        request.META.get("REMOTE_ADDR") or None,
+    )
+
+
+def _each(
+    request: HttpRequest,
+    members: QuerySet[Member],
+    change: Callable[[Member, Actor], object],
+) -> None:
+    """Do one thing to each chosen member; say of each refusal whose it was."""
+    done = 0
+    for member in members:
+        try:
+            change(member, _actor(request))
+            done += 1
+        except DomainError as refusal:
+            messages.error(request, f"{member.email}: {refusal.message}")
+    if done:
+        messages.success(request, f"Done for {done}.")

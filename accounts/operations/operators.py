@@ -1,0 +1,102 @@
+"""What operators do to accounts from their admin: names, and who may sign in.
+
+Must not be here: what a team does to its own members (accounts.operations.teams).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from accounts.models import Member, Organisation, Tenant
+from accounts.models.team import NAME_MAX_LENGTH
+from accounts.operations.audit import record_change
+from portal.lib.errors import DomainError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from portal.lib.actor import Actor
+
+
+@transaction.atomic
+def rename_organisation(
+    *, organisation: Organisation, actor: Actor, name: str
+) -> Organisation:
+    """Give an organisation another name; its teams' audits tell of it.
+
+    Raises: name_missing, name_too_long.
+    """
+    name = name.strip()
+    if not name:
+        raise DomainError("name_missing", "An organisation needs a name.", "name")
+    if len(name) > NAME_MAX_LENGTH:
+        raise DomainError("name_too_long", "A name has at most 80 characters.", "name")
+    organisation = Organisation.objects.select_for_update().get(pk=organisation.pk)
+    before, organisation.name = organisation.name, name
+    if before != name:
+        organisation.save(update_fields=["name"])
+        _tell(
+            Tenant.objects.filter(team__organisation=organisation),
+            actor,
+            "rename_organisation",
+            "organisation",
+            organisation.pk,
+            {"name": [before, name]},
+        )
+    return organisation
+
+
+@transaction.atomic
+def allow_sign_in(*, member: Member, actor: Actor, allowed: bool) -> Member:
+    """Let a person sign in again, or end their sessions and let them no more.
+
+    Raises: own_account (nobody locks themselves out). Source: Ours: memberships stay,
+    so that letting them in again restores what they had.
+    """
+    return _switch(member, actor, "is_active", allowed, "allow_sign_in")
+
+
+@transaction.atomic
+def make_operator(*, member: Member, actor: Actor, operator: bool) -> Member:
+    """Let a member into the operators' admin, or out of it. Raises: own_account."""
+    return _switch(member, actor, "is_staff", operator, "make_operator")
+
+
+def _switch(member: Member, actor: Actor, field: str, value: bool, verb: str) -> Member:
+    if str(member.pk) == actor.key:
+        raise DomainError("own_account", "Ask another operator to do this to you.")
+    member = Member.objects.select_for_update().get(pk=member.pk)
+    before = getattr(member, field)
+    if before != value:
+        setattr(member, field, value)
+        member.save(update_fields=[field])
+        _tell(
+            Tenant.objects.filter(team__memberships__member=member),
+            actor,
+            verb,
+            "member",
+            member.pk,
+            {field: [before, value]},
+        )
+    return member
+
+
+def _tell(
+    tenants: Iterable[Tenant],
+    actor: Actor,
+    verb: str,
+    subject: str,
+    subject_id: object,
+    changes: dict[str, object],
+) -> None:
+    for tenant in tenants:
+        record_change(
+            tenant=tenant,
+            actor=actor,
+            verb=verb,
+            subject=subject,
+            subject_id=subject_id,
+            changes=changes,
+        )

@@ -1,0 +1,44 @@
+"""Encryption of secrets in the database, under keys that may be rotated.
+
+Must not be here: what is encrypted, or keys that are only compared (those are hashed).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import lru_cache
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from django.conf import settings
+
+
+class UnreadableSecret(RuntimeError):
+    """A stored secret belongs to none of the present keys."""
+
+
+def encrypt(text: str) -> str:
+    """Encrypt and sign with the newest key. Source: Fernet (AES-128-CBC, HMAC)."""
+    return _ring(*_keys()).encrypt(text.encode()).decode()
+
+
+def decrypt(token: str) -> str:
+    """Give back what `encrypt` took. Raises UnreadableSecret, which quotes nothing."""
+    try:
+        return _ring(*_keys()).decrypt(token.encode()).decode()
+    except InvalidToken:
+        raise UnreadableSecret("no present key opens this secret") from None
+
+
+def _keys() -> list[str]:
+    return settings.ENCRYPTION_KEYS or [
+        settings.SECRET_KEY,
+        *settings.SECRET_KEY_FALLBACKS,
+    ]
+
+
+@lru_cache(maxsize=4)
+def _ring(*keys: str) -> MultiFernet:
+    # Keys are long random texts: a hash makes them the size Fernet wants.
+    digests = (hashlib.sha256(b"assay.encryption" + key.encode()) for key in keys)
+    return MultiFernet([Fernet(base64.urlsafe_b64encode(d.digest())) for d in digests])

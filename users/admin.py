@@ -1,0 +1,44 @@
+"""Operators' page of providers: what each is, and how its connections are."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from django.contrib import admin
+from django.db.models import Count
+from django.template.response import TemplateResponse
+
+from users.models import Connection
+from users.wearables.providers import PROVIDERS
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+
+def list_providers(request: HttpRequest) -> TemplateResponse:
+    """Every provider with its live connections over all teams, by status.
+
+    Providers are reference data in code: there is nothing here to change.
+    """
+    counts: dict[str, dict[str, int]] = defaultdict(dict)
+    rows = Connection.unscoped.filter(disconnected_at=None).values("provider", "status")
+    for row in rows.annotate(number=Count("pk")):
+        counts[row["provider"]][row["status"]] = row["number"]
+    return TemplateResponse(
+        request,
+        "admin/providers.html",
+        {
+            **admin.site.each_context(request),
+            "title": "Providers",
+            "providers": [
+                {
+                    "provider": provider,
+                    "connected": counts[slug].get("connected", 0),
+                    "error": counts[slug].get("error", 0),
+                    "paused": counts[slug].get("paused", 0),
+                }
+                for slug, provider in PROVIDERS.items()
+            ],
+        },
+    )
