@@ -15,6 +15,7 @@ from .lines import Line, part_cells
 from .pages import Word
 from .titles import Role, Title, is_title
 
+_HOLDS_ON = re.compile(r"\d\s?[-–—] |^[-–—] \d|^[<>≤≥]=? \d|\d [-–—]$")
 _STARTS_VALUE = re.compile(r"[<>≤≥=+-]?\s*\d|[<>≤≥]|[\[(]?(?:H|L|\*)[\])]?$")
 
 
@@ -149,7 +150,7 @@ def _cut(a: Title, b: Title, spans: Sequence[tuple[float, float]]) -> float:
         if x1 - x0 < 0.8:
             continue
         away = max(x0 - near_high, near_low - x1, 0.0)
-        cost = crossed / reach + away / 30 - min(x1 - x0, 60) / 600
+        cost = 1.5 * crossed / reach + away / 40 - min(x1 - x0, 60) / 600
         if best is None or cost < best:
             best, place = cost, (x0 + x1) / 2
             inner = (max(x0, near_low) + min(x1, near_high)) / 2
@@ -165,7 +166,9 @@ def cut_line(line: Line, strip: Strip) -> list[list[Word]]:
         homes = [_home(word, strip.columns) for word in cell.words]
         first = homes[0]
         spilling = strip.columns[first].role is Role.NAME
-        for word, home in zip(cell.words, homes, strict=True):
+        for n, (word, home) in enumerate(zip(cell.words, homes, strict=True)):
+            if n and _HOLDS_ON.search(f"{cell.words[n - 1].text} {word.text}"):
+                home = homes[n] = homes[n - 1]
             if home != first and spilling:
                 if _STARTS_VALUE.match(word.text) and home == first + 1:
                     spilling = False

@@ -66,6 +66,7 @@ _ADMINISTRATIVE = re.compile(
     |da|di|del).* | idade | medecin.* | prescri.*
     | nom | prenom | ne\sle | nee\sle | date\sde.* | adresse.* | telefon.* |
     telefono.* | protokol.* | hasta.* | tarih.* | barkod.*
+    | o\se\s.* | q\s?risk.* | frax.* | .*\brisk\sscore | .*\bbody\s(?:weight|height)
     | hours?\s.* | kit\s(?:lot|name|no).* | lot\s.* | expiry.* | batch.* | reg\sdate.*
     | s\sno | sl\sno | sr\sno
     | score\s.* | accreditation.* | iso\s\d+.* | copyright.* | tests?\sordered.* |
@@ -152,6 +153,7 @@ _OPENING = re.compile(
     | classification\b | stages?\s+of | goals?\s+(?:by|of|for|in)\b | ckd\s+stag\w+ |
     (?:age|trimester|category|weeks?)\s+(?:group|wise|based) | bibliograph\w+ |
     literature | sources?\s*:
+    | tariffs?\b | (?:price|fee)\s+list | charges\b | vital\s+signs
     | important | please\s+note | kindly | nb\s*: | n\.b | \*\s*note | correlate |
     when\s+to | who\s+should | what\s+(?:is|does|are) | why\s+ | about\s+(?:this|the
     |your)

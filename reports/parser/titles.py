@@ -259,7 +259,11 @@ def _read_dates(titles: list[Title], unknown: list[Title]) -> list[Title]:
     kinds = {title.role for title in titles}
     if Role.VALUE in kinds or not kinds & {Role.RANGE, Role.UNIT}:
         return []
-    dated = [(day, t) for t in unknown if (day := _day(t.text)) is not None]
+    dated = [
+        (day, t)
+        for t in unknown
+        if (day := _day(t.text)) is not None and not t.text.startswith(":")
+    ]
     if not dated:
         return []
     latest = max(day for day, _ in dated)

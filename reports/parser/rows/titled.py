@@ -16,7 +16,7 @@ from reports.parser.fields import (
     split_value,
     text_of,
 )
-from reports.parser.lines import Line, is_of_size
+from reports.parser.lines import Line, is_of_size, part_cells
 from reports.parser.names import (
     heads_explanation,
     is_method,
@@ -186,10 +186,9 @@ class TableReader:
         earlier = parts.get(Role.PREVIOUS, [])
         if not earlier or earlier[0].x0 > parts[Role.VALUE][0].x0:
             return
-        for n in range(len(earlier), 0, -1):
-            if is_unit(text_of(earlier[:n])):
-                parts[Role.UNIT] = earlier[:n]
-                return
+        unit = list(part_cells(earlier, gap=line.tight)[0].words)
+        if is_unit(text_of(unit)):
+            parts[Role.UNIT] = unit
 
     def _is_spread_text(self, line: Line) -> bool:
         """A sentence written across the columns."""

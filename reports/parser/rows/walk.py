@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from reports.parser.columns import Strip, lay_strips
 from reports.parser.lines import Line, clip_lines
+from reports.parser.names import heads_explanation
 from reports.parser.pages import Page
 from reports.parser.titles import Role, Title, is_name_title, read_titles
 
@@ -143,6 +144,8 @@ def find_tables(lines: Sequence[Line]) -> list[TitledPart]:
                 break
             if depth > 1 and best is None and read_titles(group[-1:]):
                 break
+            if best and _are_whole(best[1]) and heads_explanation(group[-1].text):
+                break
             titles = read_titles(group)
             if titles:
                 worth = len({t.role for t in titles} - {Role.OTHER})
@@ -154,6 +157,11 @@ def find_tables(lines: Sequence[Line]) -> list[TitledPart]:
         tables.append(TitledPart(best[1], n, n + best[2]))
         n += best[2]
     return tables
+
+
+def _are_whole(titles: Sequence[Title]) -> bool:
+    """Whether titles name all that a row of results has."""
+    return {t.role for t in titles} >= {Role.NAME, Role.VALUE, Role.UNIT, Role.RANGE}
 
 
 def _are_close(lines: Sequence[Line]) -> bool:
