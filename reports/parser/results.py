@@ -103,6 +103,8 @@ def make_result(
             reference_range=_place(page, fields.range_words),
         ),
         confidence=_confidence(row, verdict),
+        ucum=normalise_units(fields.units) if fields.units else None,
+        flag=fields.flag,
     )
 
 

@@ -9,11 +9,12 @@ contradicts a candidate also bars it from being matched without a person.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from reports.parser.report import (
     LoincMatch,
     LoincMatchStatus,
+    LoincReason,
     MeasurementKind,
     SampleType,
 )
@@ -46,6 +47,8 @@ _METHOD_IGNORED = 0.95
 _OTHER_ROW = 0.85
 _COUNTERPART = 0.99
 _PANEL_SPEAKS = 1.02
+# From here on the name stands in the catalogue as printed, furniture aside.
+_NAMED = 0.93
 
 _BLOOD_SIDE = frozenset({"serum", "blood", "arterial", "venous", "capillary"})
 _SAMPLE_TYPES: dict[str, SampleType] = {
@@ -135,6 +138,7 @@ class _Candidate:
     entry: Entry
     score: float
     barred: bool
+    reasons: tuple[LoincReason, ...]
 
 
 def match_loinc(
@@ -244,12 +248,13 @@ def _weigh(
         rows = catalogue.entries[sense.analyte]
         named = catalogue.entries_of(sense)
         for place, entry in enumerate(rows):
-            score, barred = _score(entry, rows, evidence)
-            score *= reading.quality * _name_factor(entry, sense, named)
+            scale = _score(entry, rows, evidence)
+            score = scale.score * reading.quality * _name_factor(entry, sense, named)
             score = min(score, 0.99) - 0.001 * place
+            reasons = (_reason_of(reading), *scale.spoken_for, *scale.spoken_against)
             key = (entry.code, entry.analyte)
             if key not in best or best[key].score < score:
-                best[key] = _Candidate(entry, score, barred)
+                best[key] = _Candidate(entry, score, scale.barred, reasons)
     ranked = sorted(best.values(), key=lambda c: (c.barred, -c.score, c.entry.order))
     first: dict[str, _Candidate] = {}
     for candidate in ranked:
@@ -270,47 +275,75 @@ def _name_factor(entry: Entry, sense: Sense, named: tuple[Entry, ...]) -> float:
     return _COUNTERPART if is_twin else _OTHER_ROW
 
 
-def _score(
-    entry: Entry, rows: tuple[Entry, ...], evidence: _Evidence
-) -> tuple[float, bool]:
-    score, barred = 1.0, False
+@dataclass(slots=True)
+class _Scale:
+    """A candidate on the scale: what is left of its score, and why."""
+
+    score: float = 1.0
+    barred: bool = False
+    spoken_for: list[LoincReason] = field(default_factory=list)
+    spoken_against: list[LoincReason] = field(default_factory=list)
+
+    def add(self, reason: LoincReason, factor: float = 1.0) -> None:
+        self.score *= factor
+        self.spoken_for.append(reason)
+
+    def take(self, reason: LoincReason, factor: float, *, bar: bool = False) -> None:
+        self.score *= factor
+        self.barred = self.barred or bar
+        self.spoken_against.append(reason)
+
+
+def _score(entry: Entry, rows: tuple[Entry, ...], evidence: _Evidence) -> _Scale:
+    scale = _Scale()
     agrees = (
         unit_agrees(property=entry.property, units=evidence.units)
         if evidence.units
         else None
     )
     if agrees is False:
-        score, barred = score * _UNIT_CONTRADICTS, True
+        scale.take(LoincReason.UNIT_CONTRADICTS, _UNIT_CONTRADICTS, bar=True)
+    elif agrees:
+        scale.add(LoincReason.UNIT_AGREES)
     elif not evidence.units and entry.units:
-        score *= _UNIT_MISSING
+        scale.take(LoincReason.UNIT_MISSING, _UNIT_MISSING)
     is_measured = entry.scale == "Qn"
     if (
         evidence.is_number is (not is_measured)
         and not (evidence.is_sighting and entry.property == "Naric")
         and any((row.scale == "Qn") is not is_measured for row in rows)
     ):
-        score *= _SCALE_CONTRADICTS
+        scale.take(LoincReason.SCALE_CONTRADICTS, _SCALE_CONTRADICTS)
     if evidence.specimens is None:
         if entry.specimen != rows[0].specimen:
-            score *= _SPECIMEN_UNUSUAL
+            scale.score *= _SPECIMEN_UNUSUAL
     elif entry.specimen not in evidence.specimens:
-        score, barred = score * _SPECIMEN_CONTRADICTS, True
-    elif entry.specimen != evidence.exact_specimen and (
-        evidence.exact_specimen not in (None, "blood", "serum")
-        or entry.specimen not in ("blood", "serum")
-    ):
-        score *= _SPECIMEN_NEAR
+        scale.take(LoincReason.SPECIMEN_CONTRADICTS, _SPECIMEN_CONTRADICTS, bar=True)
+    else:
+        is_near = entry.specimen != evidence.exact_specimen and (
+            evidence.exact_specimen not in (None, "blood", "serum")
+            or entry.specimen not in ("blood", "serum")
+        )
+        scale.add(LoincReason.SPECIMEN_AGREES, _SPECIMEN_NEAR if is_near else 1.0)
     if evidence.share and {row.property for row in rows} & _COUNTS:
         wanted = _SHARES if evidence.share == "percent" else _COUNTS
         if entry.property not in wanted:
-            score, barred = score * _SHARE_CONTRADICTS, True
+            scale.take(LoincReason.SHARE_CONTRADICTS, _SHARE_CONTRADICTS, bar=True)
     if entry.method and entry.method not in evidence.methods:
-        score *= _METHOD_MISSING
-    elif not entry.method and evidence.methods & {row.method for row in rows}:
-        score *= _METHOD_IGNORED
+        scale.take(LoincReason.METHOD_NOT_PRINTED, _METHOD_MISSING)
+    elif entry.method:
+        scale.add(LoincReason.METHOD_AGREES)
+    elif evidence.methods & {row.method for row in rows}:
+        scale.score *= _METHOD_IGNORED
     if evidence.panel and any(word in evidence.panel for word in entry.panels):
-        score *= _PANEL_SPEAKS
-    return score, barred
+        scale.add(LoincReason.PANEL_AGREES, _PANEL_SPEAKS)
+    return scale
+
+
+def _reason_of(reading: NameReading) -> LoincReason:
+    if reading.is_fuzzy:
+        return LoincReason.NAME_LIKE
+    return LoincReason.NAME if reading.quality >= _NAMED else LoincReason.NAME_RESPELT
 
 
 def _judge(
@@ -347,6 +380,7 @@ def _as_match(candidate: _Candidate, catalogue: Catalogue) -> LoincMatch:
         display_name=entry.display_name,
         aliases=catalogue.aliases[entry.analyte][:_ALIASES_SHOWN],
         confidence_score=round(max(candidate.score, 0.0), 3),
+        reasons=candidate.reasons,
     )
 
 
