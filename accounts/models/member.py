@@ -10,6 +10,7 @@ from django.contrib.auth.models import PermissionsMixin
 from django.db import models
 from django.db.models.functions import Lower
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 from accounts.states import Theme
 
@@ -37,7 +38,7 @@ class Member(AbstractBaseUser, PermissionsMixin):
     """A person who logs in by e-mail address; operators have `is_staff`.
 
     `time_zone` empty: that of the team they look at. `theme` empty: that of their
-    device.
+    device. A session is good for one `session_round`: the next ends them all.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -50,6 +51,7 @@ class Member(AbstractBaseUser, PermissionsMixin):
         max_length=5, blank=True, choices=Theme.choices, default="", db_default=""
     )
     shortcuts_enabled = models.BooleanField(default=True, db_default=True)
+    session_round = models.PositiveIntegerField(default=0, db_default=0)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     USERNAME_FIELD = "email"
@@ -64,3 +66,13 @@ class Member(AbstractBaseUser, PermissionsMixin):
 
     def __str__(self) -> str:
         return self.email
+
+    def _get_session_auth_hash(self, secret: str | None = None) -> str:
+        # Django's own, with the round in it; what stands in a session is compared
+        # with this on each request.
+        return salted_hmac(
+            "accounts.Member.session",
+            f"{self.password}:{self.session_round}",
+            secret=secret,
+            algorithm="sha256",
+        ).hexdigest()
