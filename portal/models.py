@@ -1,5 +1,6 @@
-"""The floor's one table, entered here so that Django finds it."""
+"""The tables of floor and roof, entered here so that Django finds them."""
 
+from portal.demo.models import DemoData
 from portal.lib.idempotency import IdempotentAnswer
 
-__all__ = ["IdempotentAnswer"]
+__all__ = ["DemoData", "IdempotentAnswer"]

@@ -1,7 +1,9 @@
 """Demo's people and data: two teams with fictional users, their sources and reports.
 
-Loading again adds only what is missing. Must not be here: passwords and keys
-(portal.demo.access).
+`manage.py demo` loads them into teams of its own, "Load demo data" the first team's
+into a customer's sandbox. Loading again adds only what is missing. Must not be here:
+passwords and keys (portal.demo.access), or when a sandbox is loaded
+(portal.demo.sandbox).
 """
 
 from __future__ import annotations
@@ -12,17 +14,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.utils import timezone
 
 from accounts.models import Member, Membership, Team
 from accounts.operations.teams import add_member, create_team
 from accounts.states import Environment, Role
+from portal.demo.models import DemoData
 from portal.lib.actor import Actor
+from portal.lib.registry import DemoPerson, DemoScene, demo_loaders
 from portal.lib.tenancy import across_tenants, acting_for
 from reports.operations.reports import ReportPart, ReportRequest, submit_report
 from users.operations.sources import connect_source
 from users.operations.users import ClientUserIdTaken, UserRequest, create_user
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
     from accounts.models import Tenant
 
 OWNER_EMAIL = "demo@assay.example"
@@ -121,8 +129,10 @@ def load_demo_data() -> DemoTeams:
                 environment=Environment.SANDBOX
             )
         with acting_for(sandbox):
-            for person in people:
-                _load_user(sandbox, person)
+            DemoData.objects.for_tenant(sandbox).get_or_create(
+                tenant=sandbox, defaults={"loaded_at": timezone.now()}
+            )
+            load_people(tenant=sandbox, people=people, are_ours=True)
         sandboxes.append(sandbox)
     return DemoTeams(owner=owner, sandboxes=tuple(sandboxes))
 
@@ -140,28 +150,76 @@ def _owner(team: Team) -> Member:
     return membership.member
 
 
+def load_people(
+    *,
+    tenant: Tenant,
+    people: Sequence[DemoUser],
+    prefix: str = "",
+    are_ours: bool = False,
+) -> None:
+    """Make the users that are missing, then let each app add its part to them.
+
+    The tenant has its DemoData. `prefix` goes before each client_user_id. An id that is
+    taken is left alone unless it is of the demo data, or `are_ours` says that all such
+    ids of this tenant are.
+    """
+    found = []
+    for person in people:
+        client_user_id = prefix + person.client_user_id
+        user_uuid = _load_user(tenant, person, client_user_id, adopt=are_ours)
+        if user_uuid is not None:
+            found.append(
+                DemoPerson(
+                    user_uuid=user_uuid,
+                    client_user_id=client_user_id,
+                    sources=person.sources,
+                    time_zone=person.time_zone,
+                    birth_date=person.born,
+                )
+            )
+    scene = DemoScene(tenant=tenant, actor=ACTOR, people=tuple(found))
+    for _app, load in demo_loaders:
+        load(scene)
+
+
 @transaction.atomic  # a user is either missing or whole
-def _load_user(sandbox: Tenant, person: DemoUser) -> None:
+def _load_user(
+    tenant: Tenant, person: DemoUser, client_user_id: str, *, adopt: bool
+) -> UUID | None:
+    """The demo user of this id, made if it is missing; None: the id is taken."""
+    demo = DemoData.objects.for_tenant(tenant).select_for_update().get()
     try:
         user = create_user(
-            tenant=sandbox,
+            tenant=tenant,
             actor=ACTOR,
             wanted=UserRequest(
-                client_user_id=person.client_user_id,
+                client_user_id=client_user_id,
                 fallback_time_zone=person.time_zone,
                 fallback_birth_date=person.born,
             ),
         )
-    except ClientUserIdTaken:
-        return  # loaded before
+    except ClientUserIdTaken as taken:
+        if taken.user_uuid in demo.user_uuids:
+            return taken.user_uuid
+        if not adopt:
+            return None
+        _note(demo, taken.user_uuid)
+        return taken.user_uuid
+    _note(demo, user.uuid)
     for provider in person.sources:
         connect_source(user=user, actor=ACTOR, provider=provider)
-    for name in person.reports:
-        submit_report(
-            tenant=sandbox,
-            actor=ACTOR,
-            wanted=ReportRequest(
-                user_id=user.uuid,
-                parts=(ReportPart((REPORTS / name).read_bytes(), "application/pdf"),),
-            ),
-        )
+    if tenant.lab_report_parsing_enabled:
+        for name in person.reports:
+            _submit(tenant, user.uuid, REPORTS / name)
+    return user.uuid
+
+
+def _note(demo: DemoData, user_uuid: UUID) -> None:
+    demo.user_uuids.append(user_uuid)
+    demo.save(update_fields=["user_uuids"])
+
+
+def _submit(tenant: Tenant, user_uuid: UUID, path: Path) -> None:
+    part = ReportPart(path.read_bytes(), "application/pdf")
+    wanted = ReportRequest(user_id=user_uuid, parts=(part,))
+    submit_report(tenant=tenant, actor=ACTOR, wanted=wanted)

@@ -25,7 +25,7 @@ from users.operations.sources import disconnect_all, resume_sources
 from users.queries import lock_user
 
 if TYPE_CHECKING:
-    from datetime import date, datetime
+    from datetime import date, datetime, timedelta
     from uuid import UUID
 
     from accounts.models import Tenant
@@ -211,15 +211,18 @@ def undo_delete_user(
 
 
 @transaction.atomic
-def erase_user(*, tenant: Tenant, actor: Actor, user_uuid: UUID) -> bool:
+def erase_user(
+    *, tenant: Tenant, actor: Actor, user_uuid: UUID, grace: timedelta = UNDO_GRACE
+) -> bool:
     """Remove all that is kept of a user whose undo is over; whether there was one.
 
-    Higher apps remove their part through `portal.lib.registry.user_erasers`. The audit
-    stays: it names the user by uuid alone. Source: Contract 2.2.
+    `grace` is how long a deletion can be undone: for demo data not at all. Higher apps
+    remove their part through `portal.lib.registry.user_erasers`. The audit stays: it
+    names the user by uuid alone. Source: Contract 2.2.
     """
     user = (
         User.objects.for_tenant(tenant)
-        .filter(uuid=user_uuid, deleted_at__lte=timezone.now() - UNDO_GRACE)
+        .filter(uuid=user_uuid, deleted_at__lte=timezone.now() - grace)
         .select_for_update()
         .first()
     )

@@ -1,0 +1,36 @@
+"""DemoData: that a sandbox holds demo data, and which of its users are made up."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.utils import timezone
+
+from portal.lib.tenancy import TenantOwned
+
+
+class DemoData(TenantOwned):
+    """The demo data of one sandbox, from asking for it until it is removed.
+
+    `user_uuids` grows in the transactions that make the users, so that removing takes
+    exactly those. `loaded_at` None: still loading. `removal_asked_at`: on its way out.
+    """
+
+    tenant = models.OneToOneField(
+        "accounts.Tenant", on_delete=models.CASCADE, related_name="+", primary_key=True
+    )
+    asked_at = models.DateTimeField(default=timezone.now, editable=False)
+    loaded_at = models.DateTimeField(null=True)
+    removal_asked_at = models.DateTimeField(null=True)
+    user_uuids = ArrayField(models.UUIDField(), default=list)
+
+    class Meta(TenantOwned.Meta):
+        app_label = "portal"
+
+    def __str__(self) -> str:
+        return f"{len(self.user_uuids)} demo users"
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a job loads or removes it now."""
+        return self.loaded_at is None or self.removal_asked_at is not None
