@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from .amounts import convert_amount, unit_factor
 from .dimensions import Dimension, dimension_of, property_agrees
 from .reading import looks_like_units, normalise_units, read_units, unit_agrees
 
 __all__ = [
     "Dimension",
+    "convert_amount",
     "dimension_of",
     "looks_like_units",
     "normalise_units",
     "property_agrees",
     "read_units",
     "unit_agrees",
+    "unit_factor",
 ]
