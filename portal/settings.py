@@ -98,6 +98,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "portal.home.shell.shell",
             ],
         },
     },
@@ -224,6 +225,22 @@ UNFOLD = {
     "SITE_TITLE": "Assay operators",
     "SITE_HEADER": "Assay operators",
     "SITE_URL": "/",
+    # Petrol, as in static/css/tokens.css.
+    "COLORS": {
+        "primary": {
+            "50": "#e1f0f2",
+            "100": "#cfe6ea",
+            "200": "#a9d3d9",
+            "300": "#7fc0ca",
+            "400": "#4fa9b7",
+            "500": "#1f8a9b",
+            "600": "#0b6373",
+            "700": "#084e5b",
+            "800": "#063d47",
+            "900": "#052f37",
+            "950": "#031f25",
+        }
+    },
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
     "SIDEBAR": {

@@ -85,7 +85,7 @@ class Tenant(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.team_id} {self.environment}"
+        return f"{self.team.slug} {self.environment}"
 
     @property
     def is_sandbox(self) -> bool:

@@ -65,7 +65,7 @@ class ReadOnlyAdmin(ModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
         related = [
-            field.name
+            "tenant__team" if field.name == "tenant" else field.name
             for field in self.model._meta.fields
             if isinstance(field, models.ForeignKey)
         ]
