@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from .lines import Line, part_cells
 from .pages import Word
-from .titles import Role, Title, is_title
+from .titles import Role, Title, is_day, is_name_title, is_title, role_of
 
 _HOLDS_ON = re.compile(r"\d\s?[-–—] |^[-–—] \d|^[<>≤≥]=? \d|\d [-–—]$")
 _STARTS_VALUE = re.compile(r"[<>≤≥=+-]?\s*\d|[<>≤≥]|[\[(]?(?:H|L|\*)[\])]?$")
@@ -50,11 +50,20 @@ class Strip:
 
 
 def part_strips(titles: Sequence[Title]) -> list[list[Title]]:
-    """Tables side by side: a second name title starts a second table."""
+    """Tables side by side: a second name title starts a second table.
+
+    So does a title of no usual words before a second title of values, as 'Chemical |
+    Result' beside 'Test | Result | Unit'.
+    """
     strips: list[list[Title]] = [[]]
-    for title in titles:
+    for n, title in enumerate(titles):
         seen = {t.role for t in strips[-1]}
-        starts = title.role is Role.NAME and Role.VALUE in seen
+        starts = title.role is Role.NAME and seen >= {Role.NAME, Role.VALUE}
+        after = titles[n + 1].role if n + 1 < len(titles) else None
+        strange = title.role is Role.OTHER and role_of(title.text) is None
+        if strange and after is Role.VALUE and seen >= {Role.NAME, Role.VALUE}:
+            starts = not is_day(titles[n + 1].text)
+            title = Title(Role.NAME, title.text, title.x0, title.x1)
         if starts:
             strips.append([])
         strips[-1].append(title)
@@ -89,7 +98,9 @@ def _lay_columns(
     right: float,
 ) -> tuple[Column, ...]:
     titles = _merge(titles)
-    if titles[0].role not in (Role.NAME, Role.OTHER, Role.FLAG):
+    if any(t.role is Role.NAME and is_name_title(t.text) for t in titles):
+        pass
+    elif titles[0].role not in (Role.NAME, Role.OTHER, Role.FLAG):
         start = Title(Role.NAME, "", left, left + 1)
         titles = [start, *titles]
     elif Role.NAME not in {title.role for title in titles}:

@@ -32,7 +32,9 @@ _LEADING_NUMBER = re.compile(
 )
 _BRACKETED_TAIL = re.compile(r"(?P<head>.*?)\s*(?P<tail>[(\[][^()\[\]]*[)\]])$")
 _RANGE_THEN_UNIT = re.compile(
-    rf"^(?:.*?(?:{NUMBER}\s*(?:-|–|—|−|to|a|bis)|{COMPARATOR}|=)\s*{NUMBER}|nil"
+    rf"^(?:.*?(?:{NUMBER}\s*(?:-|–|—|−|to|a|à|bis)|{COMPARATOR}|=|\b(?:below|above"
+    r"|under|over|up\s*to|upto|than|bis|unter|über|hasta|até|max\.?|min\.?))"
+    rf"\s*{NUMBER}|nil"
     rf"|negative)"
     r"\s*[)\]]?\s*(?P<unit>\S.*)$",
     re.IGNORECASE,

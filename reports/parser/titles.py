@@ -15,6 +15,7 @@ from functools import lru_cache
 from .dates import read_date
 from .lines import Cell, Line
 from .pages import Word
+from .ranges import announced_range
 
 
 class Role(StrEnum):
@@ -275,6 +276,11 @@ def _read_dates(titles: list[Title], unknown: list[Title]) -> list[Title]:
     ]
 
 
+def is_day(text: str) -> bool:
+    """Whether a title is a date, over the results of that day."""
+    return _day(text) is not None
+
+
 def _day(text: str) -> str | None:
     """A date to compare by; where the order is in doubt the day comes first."""
     return read_date(text) or read_date(text, month_first=False)
@@ -305,6 +311,8 @@ def _add_unknown(titles: list[Title], unknown: list[Title]) -> list[Title]:
 def _may_be_titles(lines: Sequence[Line]) -> bool:
     """Cheap refusal: of a line of titles, most words are words of titles."""
     if len(lines[0].words) > 26:
+        return False
+    if any(announced_range(cell.text) for line in lines for cell in line.cells):
         return False
     known = words = 0
     for line in lines:
@@ -426,4 +434,6 @@ def _is_table(titles: list[Title], unread: int) -> bool:
     if named:
         return bool(beside) or Role.METHOD in kinds or unread == 0
     beside.discard(Role.FLAG)
+    if any(is_name_title(t.text) for t in titles[first:] if t.role is Role.NAME):
+        return bool(beside) and unread <= 2
     return bool(beside) and unread <= 8 and first > 0

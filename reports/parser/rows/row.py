@@ -76,11 +76,20 @@ class Section:
         """Whether the section describes a smear: there words are no results."""
         return bool(re.search(r"(?i)smear|morpholog", self.panel or ""))
 
+    def copy(self) -> Section:
+        """The section as it is now, for a row that is put together later."""
+        return replace(self)
+
     def knows(self, name: str, fields: Fields) -> bool:
         """Whether a name is that of a known test, in this section."""
         return self.is_known(
             name, fields.units, fields.value, self.panel, self.specimen
         )
+
+
+def words_of(fields: Fields) -> tuple[Word, ...]:
+    """The words that the fields were read from."""
+    return (*fields.value_words, *fields.units_words, *fields.range_words)
 
 
 def with_flag(fields: Fields, flag: str) -> Fields:

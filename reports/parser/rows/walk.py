@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 from reports.parser.columns import Strip, lay_strips
-from reports.parser.lines import Line, clip_lines
+from reports.parser.lines import Line, clip_lines, make_line
 from reports.parser.names import heads_explanation
 from reports.parser.pages import Page
 from reports.parser.titles import Role, Title, is_name_title, read_titles
 
+from .abreast import part_abreast
+from .cards import read_cards
 from .loose import LooseReader, implied_titles, merge_readings
-from .row import (
-    KnownName,
-    Row,
-    Section,
-)
+from .records import read_records
+from .row import KnownName, Row, Section, words_of
 from .titled import TableReader
+from .transposed import read_transposed
 from .wording import (
     is_heading,
 )
@@ -105,8 +105,17 @@ class _Walker:
         self.rows.extend(table.rows)
 
     def _walk_untitled(self, lines: Sequence[Line], page: Page) -> None:
+        """Records and cards first, then what stands in lines, table by table."""
+        for read in (read_records, read_transposed, read_cards):
+            rows = read(lines, self._section)
+            self.rows.extend(rows)
+            lines = _without(lines, rows)
+        for strip in part_abreast(lines, self._section):
+            self._walk_loose(strip, page)
+
+    def _walk_loose(self, lines: Sequence[Line], page: Page) -> None:
         """Rows by their own form, then once more by the columns those rows imply."""
-        before = replace(self._section)
+        before = self._section.copy()
         reader = LooseReader(self._section)
         reader.read(lines)
         titles = implied_titles(reader.rows)
@@ -119,6 +128,21 @@ class _Walker:
         table = TableReader(before, strip, carried=False)
         table.read(body)
         self.rows.extend(merge_readings(reader.rows, table.rows))
+
+
+def _without(lines: Sequence[Line], rows: Sequence[Row]) -> list[Line]:
+    """The lines, or what is left of them, that gave none of the rows."""
+    if not rows:
+        return list(lines)
+    used = {word for row in rows for word in (*row.name, *words_of(row.fields))}
+    left = []
+    for line in lines:
+        words = [word for word in line.words if word not in used]
+        if len(words) == len(line.words):
+            left.append(line)
+        elif words:
+            left.append(make_line(words, page=line.page))
+    return left
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,74 @@
+"""Tables side by side without titles: where one ends and the next begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from reports.parser.fields import Fields, split_value, text_of
+from reports.parser.lines import Cell, Line, clip_lines, part_cells
+from reports.parser.values import is_flag, is_numeric_value, is_value
+
+from .row import Section
+from .wording import clean_name, may_name_a_test
+
+_LEAST_LINES = 3
+
+
+def part_abreast(lines: Sequence[Line], section: Section) -> list[list[Line]]:
+    """The lines of each table from left to right; one list where there is one table.
+
+    A second table begins where names of known tests stand in line, each behind the
+    values of another name and before a value of its own. What is printed across the
+    cut stays with the first.
+    """
+    starts = [start for line in lines for start in _second_names(line, section)]
+    edges: list[float] = []
+    for start in sorted(starts):
+        if edges and start - edges[-1] < 6:
+            continue
+        if sum(1 for other in starts if abs(other - start) < 6) >= _LEAST_LINES:
+            edges.append(start)
+    if not edges:
+        return [list(lines)]
+    cuts = [0.0, *(edge - 3 for edge in edges), float("inf")]
+    across = [line for line in lines if _crosses(line, cuts[1:-1])]
+    inner = [line for line in lines if line not in across]
+    strips = [
+        clip_lines(inner, left=left, right=right) for left, right in pairwise(cuts)
+    ]
+    strips[0] = sorted([*strips[0], *across], key=lambda line: line.middle)
+    return strips
+
+
+def _second_names(line: Line, section: Section) -> list[float]:
+    """Where names begin that stand behind the value of another name."""
+    cells = part_cells(line.words, gap=line.tight)
+    starts = []
+    valued = False
+    for n, cell in enumerate(cells[:-1]):
+        if not valued:
+            valued = n > 0 and _has_value(cell)
+            continue
+        after = cells[n + 1 : n + 3]
+        if is_flag(after[0].text):
+            after = after[1:]
+        if not after or not _has_value(after[0]):
+            continue
+        name = clean_name(text_of(cell.words))
+        if may_name_a_test(name) and section.knows(name, Fields()):
+            starts.append(cell.x0)
+    return starts
+
+
+def _has_value(cell: Cell) -> bool:
+    value, _, _, _ = split_value(cell.text)
+    return is_numeric_value(value) or (is_value(value) and len(cell.words) < 4)
+
+
+def _crosses(line: Line, cuts: Sequence[float]) -> bool:
+    return any(
+        cell.x0 < cut - 6 and cell.x1 > cut + 6
+        for cell in part_cells(line.words)
+        for cut in cuts
+    )

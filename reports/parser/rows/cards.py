@@ -1,0 +1,182 @@
+"""Results on cards: a name, and below it its value, unit, range or scale.
+
+Cards may stand side by side. A card is believed only with a known name and one value
+that is told from the numbers of its scale.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from reports.parser.fields import Fields, is_unit, split_value
+from reports.parser.lines import Cell, Line, part_cells
+from reports.parser.names import has_letters
+from reports.parser.ranges import announced_range, is_expected_finding, looks_like_range
+from reports.parser.titles import is_title
+from reports.parser.values import is_blank, is_flag, is_numeric_value, is_worded_value
+
+from .row import Row, Section, with_announced, with_flag, with_units
+from .wording import clean_name, is_exact, is_heading, may_name_a_test
+
+_DEEPEST = 7.5
+_LEAST_CARDS = 2
+
+
+@dataclass(slots=True)
+class _Card:
+    """A name and the cells below it that are nearer to it than to another."""
+
+    name: Cell
+    line: Line
+    right: float
+    panel: Section
+    beside: list[Cell] = field(default_factory=list)
+    cells: list[Cell] = field(default_factory=list)
+
+
+def read_cards(lines: Sequence[Line], section: Section) -> list[Row]:
+    """The rows of cards; none where there are fewer than two."""
+    cards = _find_cards(lines, section)
+    rows = [row for card in cards if (row := _read_card(card)) is not None]
+    return rows if len(rows) >= _LEAST_CARDS else []
+
+
+def _find_cards(lines: Sequence[Line], section: Section) -> list[_Card]:
+    cards: list[_Card] = []
+    open_cards: list[_Card] = []
+    for line in lines:
+        cells = part_cells(line.words, gap=line.tight)
+        names = [n for n, cell in enumerate(cells) if _is_name(cell, section)]
+        if names and not any(_has_number(cell) for cell in cells):
+            found = []
+            for n, start in enumerate(names):
+                end = names[n + 1] if n + 1 < len(names) else len(cells)
+                right = cells[end].x0 if end < len(cells) else float("inf")
+                card = _Card(cells[start], line, right, section.copy())
+                card.beside = list(cells[start + 1 : end])
+                found.append(card)
+            cards.extend(found)
+            open_cards = [
+                card
+                for card in open_cards
+                if not any(_overlaps(card, other) for other in found)
+            ] + found
+            continue
+        if is_heading(line) and not open_cards:
+            section.open(line.text)
+        open_cards = [
+            card
+            for card in open_cards
+            if line.middle - card.line.middle < _DEEPEST * card.line.size
+        ]
+        for cell in cells:
+            home = [c for c in open_cards if c.name.x0 - 3 <= cell.x0 < c.right - 3]
+            if home:
+                home[-1].cells.append(cell)
+    return cards
+
+
+def _is_name(cell: Cell, section: Section) -> bool:
+    name = clean_name(cell.text)
+    if not has_letters(name) or not may_name_a_test(name) or len(cell.words) > 8:
+        return False
+    if is_title(name) or announced_range(cell.text) is not None or is_unit(name):
+        return False
+    return section.knows(name, Fields())
+
+
+def _has_number(cell: Cell) -> bool:
+    return is_numeric_value(split_value(cell.text)[0])
+
+
+def _overlaps(a: _Card, b: _Card) -> bool:
+    return a.name.x0 < b.right - 3 and b.name.x0 < a.right - 3
+
+
+def _read_card(card: _Card) -> Row | None:
+    fields = Fields()
+    flag = next((c.text for c in card.beside if is_flag(c.text)), None)
+    values: list[tuple[Cell, Fields]] = []
+    expected: Cell | None = None
+    for cell in card.cells:
+        spread = announced_range(cell.text)
+        if spread is not None:
+            readable = looks_like_range(spread) or is_expected_finding(spread)
+            if expected is None and readable:
+                expected = cell
+            continue
+        found = _read_value(cell)
+        if found is not None:
+            values.append((cell, found))
+    if not values:
+        return None
+    limits = _numbers(announced_range(expected.text) or "") if expected else set()
+    chosen = _choose(values, limits)
+    if chosen is None:
+        return None
+    cell, fields = chosen
+    if fields.units is None:
+        fields = _with_unit_beside(fields, cell, card.cells)
+    if expected is not None and fields.range is None:
+        text = announced_range(expected.text) or ""
+        fields = with_announced(fields, text, list(expected.words))
+    worded = not is_numeric_value(fields.value)
+    if fields.range is None and (worded or not fields.units):
+        return None
+    row = Row(card.line.page, list(card.name.words), fields, card.line)
+    if flag and fields.flag is None:
+        row.fields = with_flag(fields, flag)
+    row.panel, row.specimen = card.panel.panel, card.panel.specimen
+    row.score, row.titled = 7.0, False
+    return row
+
+
+def _read_value(cell: Cell) -> Fields | None:
+    value, unit, flag, spread = split_value(cell.text)
+    if is_blank(value) or not (is_numeric_value(value) or is_worded_value(value)):
+        return None
+    if not is_exact(value) and unit is None:
+        return None
+    if is_flag(cell.text):
+        return None
+    words = tuple(cell.words)
+    return Fields(
+        value=value,
+        units=unit,
+        flag=flag,
+        range=spread,
+        value_words=words[:1] if unit else words,
+        units_words=words[1:] if unit else (),
+        range_words=words if spread else (),
+    )
+
+
+def _choose(
+    values: Sequence[tuple[Cell, Fields]], limits: set[str]
+) -> tuple[Cell, Fields] | None:
+    """The value among numbers of a scale: it has a unit, or is set larger."""
+    with_unit = [pair for pair in values if pair[1].units]
+    if with_unit:
+        return with_unit[0]
+    others = [pair for pair in values if pair[1].value not in limits] or list(values)
+    if len(others) == 1:
+        return others[0]
+    sizes = sorted((pair[0].words[0].size for pair in others), reverse=True)
+    largest = [pair for pair in others if pair[0].words[0].size > 0.95 * sizes[0]]
+    if len(largest) == 1:
+        return largest[0]
+    bold = [pair for pair in largest if pair[0].words[0].bold]
+    return bold[0] if len(bold) == 1 else None
+
+
+def _with_unit_beside(fields: Fields, own: Cell, cells: Iterable[Cell]) -> Fields:
+    for cell in cells:
+        if cell is not own and is_unit(cell.text) and not is_flag(cell.text):
+            return with_units(fields, cell.text, list(cell.words))
+    return fields
+
+
+def _numbers(text: str) -> set[str]:
+    return set(re.findall(r"\d+(?:[.,]\d+)?", text))

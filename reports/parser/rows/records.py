@@ -1,0 +1,123 @@
+"""Results written as records: 'Test: ...' and 'Result: ...' on lines of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from reports.parser.fields import text_of
+from reports.parser.lines import Line, part_cells
+from reports.parser.pages import Word
+from reports.parser.titles import Role, is_name_title, role_of
+from reports.parser.values import is_blank, is_value
+
+from .reading import read_fields
+from .row import Parts, Row, Section
+from .wording import clean_name, may_name_a_test
+
+_LABEL = re.compile(r"(?P<label>[^:]{2,40}?)\s*:(?=\s|$)")
+_SPOKEN = {
+    "lab type": "panel",
+    "panel": "panel",
+    "profile": "panel",
+    "test group": "panel",
+    "department": "panel",
+}
+_FARTHEST = 9
+
+
+class _Entry(NamedTuple):
+    line: Line
+    label: str
+    role: Role | None
+    words: list[Word]
+
+
+def read_records(lines: Sequence[Line], section: Section) -> list[Row]:
+    """The rows of labelled records; none where no record names a test and a value."""
+    rows: list[Row] = []
+    name: _Entry | None = None
+    parts: Parts = {}
+    heading: Line | None = None
+    distance = 0
+
+    def close() -> None:
+        row = _row(name, heading, parts, section)
+        if row is not None:
+            rows.append(row)
+
+    for line in lines:
+        entries = list(_entries(line))
+        distance += 1
+        if distance > _FARTHEST:
+            close()
+            name, parts, heading = None, {}, None
+        if not entries:
+            if parts.get(Role.VALUE):
+                close()
+                name, parts = None, {}
+            heading, distance = line, 0
+            continue
+        for entry in entries:
+            opens = entry.role is Role.NAME or (
+                entry.role is Role.VALUE and Role.VALUE in parts
+            )
+            if opens or entry.label in _SPOKEN:
+                close()
+                name, parts, distance = None, {}, 0
+            if entry.label in _SPOKEN:
+                section.open(text_of(entry.words))
+            elif entry.role is Role.NAME:
+                name, heading = entry, None
+            elif entry.role is not None and entry.words:
+                parts.setdefault(entry.role, entry.words)
+    close()
+    return rows
+
+
+def _entries(line: Line) -> Iterator[_Entry]:
+    """Labels of a line with the words behind each, up to the next label."""
+    entry: _Entry | None = None
+    for cell in part_cells(line.words, gap=line.tight):
+        match = _LABEL.match(cell.text)
+        if match is None:
+            if entry is not None:
+                entry.words.extend(cell.words)
+            continue
+        if entry is not None:
+            yield entry
+        taken = len(match.group().split())
+        label = match["label"].lower().strip()
+        role = role_of(label)
+        entry = _Entry(line, label, role, list(cell.words[taken:]))
+    if entry is not None:
+        yield entry
+
+
+def _row(
+    name: _Entry | None, heading: Line | None, parts: Parts, section: Section
+) -> Row | None:
+    words = name.words if name else list(heading.words) if heading else []
+    if not words or not parts.get(Role.VALUE):
+        return None
+    if name is not None and not is_name_title(name.label):
+        return None
+    fields = read_fields(parts, has_limits=False)
+    text = clean_name(text_of(words))
+    if (
+        not may_name_a_test(text)
+        or is_blank(fields.value)
+        or not is_value(fields.value)
+    ):
+        return None
+    known = section.knows(text, fields)
+    if not known and (name is None or not (fields.units or fields.range)):
+        return None
+    line = name.line if name else heading
+    if line is None:
+        return None
+    row = Row(line.page, words, fields, line, section.panel, section.specimen)
+    row.name_text, row.score = text, 8.0 if known else 6.0
+    row.titled = name is not None
+    return row
