@@ -6,7 +6,7 @@ What is read here is personal. It goes into the result and nowhere else.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from .dates import NUMBER_DATE, read_date
 from .lines import Line
@@ -123,7 +123,24 @@ def read_metadata(pages: Sequence[Sequence[Line]]) -> Metadata:
     )
 
 
-def _labelled(lines: Sequence[Line]) -> list[tuple[str, str]]:
+def read_headers(pages: Mapping[int, Sequence[Line]]) -> dict[int, Metadata]:
+    """Name and birth date on each page, by its number; pages without are left out."""
+    american = _month_first(tuple(pages.values()))
+    headers: dict[int, Metadata] = {}
+    for number, lines in pages.items():
+        found: dict[str, str] = {}
+        for key, text in _labelled(lines, keys=("name", "dob")):
+            found.setdefault(key, text)
+        first, last = _split_name(found.get("name"))
+        dob = read_date(found["dob"], month_first=american) if "dob" in found else None
+        if last or dob:
+            headers[number] = Metadata(first, last, dob)
+    return headers
+
+
+def _labelled(
+    lines: Sequence[Line], *, keys: Sequence[str] = tuple(_LABELS)
+) -> list[tuple[str, str]]:
     """Label and text pairs, the text beside the label or in the cell after it."""
     pairs: list[tuple[str, str]] = []
     for n, line in enumerate(lines[:40]):
@@ -132,8 +149,8 @@ def _labelled(lines: Sequence[Line]) -> list[tuple[str, str]]:
         cells = [cell.text for cell in line.cells]
         for at, cell in enumerate(cells):
             for piece in _pieces(cell):
-                for key, pattern in _LABEL.items():
-                    match = pattern.match(piece)
+                for key in keys:
+                    match = _LABEL[key].match(piece)
                     if not match:
                         continue
                     text = piece[match.end() :].strip(" :：-#")

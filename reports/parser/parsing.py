@@ -10,12 +10,15 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from .checks import check_report
+from .confidence import settle_confidences
 from .documents import read_document
 from .lines import read_lines
-from .metadata import read_metadata
+from .metadata import read_headers, read_metadata
 from .pages import Page
 from .report import (
     FailureReason,
+    PageSize,
     ParsedReport,
     SampleType,
     UnreadableReport,
@@ -69,7 +72,24 @@ def read_report(pages: Sequence[Page]) -> ParsedReport:
             if wrong_language(pages)
             else FailureReason.INVALID_INPUT
         )
-    return ParsedReport(metadata=metadata, results=results, pages=len(pages))
+    notes = check_report(
+        metadata=metadata,
+        by_page=read_headers(
+            {page.number: found for page, found in zip(legible, lines, strict=True)}
+        ),
+        results=results,
+        decimal_comma=comma,
+    )
+    return ParsedReport(
+        metadata=metadata,
+        results=settle_confidences(results, notes),
+        pages=len(pages),
+        notes=notes,
+        page_sizes=tuple(
+            PageSize(page.number, round(page.width, 2), round(page.height, 2))
+            for page in pages
+        ),
+    )
 
 
 def _uses_decimal_comma(rows: Iterable[Row]) -> bool:

@@ -10,13 +10,13 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from .confidence import first_confidence
 from .fields import text_of, unit_in_range
 from .interpretation import interpret
 from .loinc import LoincVerdict, match_loinc
 from .pages import Page, Word
-from .ranges import Bounds, looks_like_range, read_bounds
+from .ranges import Bounds, read_bounds
 from .report import (
-    Confidence,
     LoincMatchStatus,
     Metadata,
     ParsedResult,
@@ -27,8 +27,8 @@ from .report import (
 )
 from .rows import Row
 from .titles import Role
-from .units import looks_like_units, normalise_units
-from .values import infer_type, is_numeric_value
+from .units import normalise_units
+from .values import infer_type
 
 _COUNTED_IN = re.compile(r"(?i)\d\s*(lakh|lac|mill|thou|bin)\w*")
 
@@ -102,7 +102,7 @@ def make_result(
             units=_place(page, fields.units_words),
             reference_range=_place(page, fields.range_words),
         ),
-        confidence=_confidence(row, verdict),
+        confidence=first_confidence(row, verdict.matches),
         ucum=normalise_units(fields.units) if fields.units else None,
         flag=fields.flag,
     )
@@ -138,25 +138,3 @@ def _place(page: Page, words: Sequence[Word]) -> Place | None:
     top, bottom = min(w.top for w in words), max(w.bottom for w in words)
     corners = ((x0, top), (x1, top), (x1, bottom), (x0, bottom))
     return Place(page.number, tuple(page.shown(x, y) for x, y in corners))
-
-
-def _confidence(row: Row, verdict: LoincVerdict) -> Confidence:
-    """How sure each part is: the text of a text layer is as good as printed."""
-    fields = row.fields
-    unit = None
-    if fields.units:
-        unit = 0.98 if normalise_units(fields.units) else 0.6
-        if not looks_like_units(fields.units):
-            unit = 0.3
-    spread = None
-    if fields.range:
-        spread = 0.95 if looks_like_range(fields.range) else 0.6
-    best = verdict.matches[0].confidence_score if verdict.matches else None
-    sure = 0.5 + 0.06 * row.score + (0.05 if is_numeric_value(fields.value) else 0)
-    return Confidence(
-        text=0.99,
-        row=round(min(sure if row.titled else sure - 0.1, 0.99), 2),
-        loinc=best,
-        unit=unit,
-        range=spread,
-    )

@@ -1,0 +1,38 @@
+"""Checks of a parsed report against itself: notes, never changes of a value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from reports.parser.report import Metadata, Note, ParsedResult
+
+from .arithmetic import check_arithmetic
+from .flags import check_flags
+from .header import check_dates_against, check_header
+from .plausibility import check_plausibility
+from .readings import read_results
+from .repeats import check_repeats
+
+__all__ = ["check_dates_against", "check_report"]
+
+
+def check_report(
+    *,
+    metadata: Metadata,
+    by_page: Mapping[int, Metadata],
+    results: Sequence[ParsedResult],
+    decimal_comma: bool,
+) -> tuple[Note, ...]:
+    """Everything that a report's own contents say against it, worst rows first named.
+
+    by_page: the header of each page that has one, by number. Source: Ours; a
+    reviewer is shown each note beside its rows.
+    """
+    readings = read_results(results, decimal_comma=decimal_comma)
+    return (
+        *check_header(metadata, by_page, results),
+        *check_arithmetic(readings),
+        *check_plausibility(readings, results),
+        *check_flags(results),
+        *check_repeats(results),
+    )

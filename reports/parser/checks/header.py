@@ -1,0 +1,104 @@
+"""The header against itself and against the rows: persons and dates."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from datetime import date
+
+from rapidfuzz import fuzz
+
+from reports.parser.report import (
+    Fact,
+    Metadata,
+    Note,
+    NoteCode,
+    ParsedResult,
+    RowState,
+)
+
+# Names more alike than this differ by a slip of print or of reading.
+_SAME_NAME = 80.0
+_DATES = ("dob", "date_collected", "date_reported")
+
+
+def check_header(
+    metadata: Metadata,
+    by_page: Mapping[int, Metadata],
+    results: Sequence[ParsedResult],
+) -> tuple[Note, ...]:
+    """Notes on a second person in the file and on dates in an impossible order.
+
+    by_page: the header of each page that has one, by number. No note tells a name.
+    """
+    return (*_second_person(metadata, by_page, results), *_order_of_dates(metadata))
+
+
+def check_dates_against(metadata: Metadata, *, today: date) -> tuple[Note, ...]:
+    """Notes on dates after today, which the reader of a file can't know."""
+    return tuple(
+        Note(
+            NoteCode.DATE_IN_FUTURE,
+            RowState.LOOK,
+            (),
+            (Fact("date", text=name),),
+        )
+        for name in _DATES
+        if (day := getattr(metadata, name)) and day > today.isoformat()
+    )
+
+
+def _second_person(
+    metadata: Metadata,
+    by_page: Mapping[int, Metadata],
+    results: Sequence[ParsedResult],
+) -> tuple[Note, ...]:
+    strangers = {
+        number for number, found in by_page.items() if _is_another(metadata, found)
+    }
+    rows = tuple(
+        position
+        for position, result in enumerate(results)
+        if (place := result.provenance.name or result.provenance.value)
+        and place.page in strangers
+    )
+    if not rows:
+        return ()
+    pages = (Fact(f"page_{n}", number=float(n)) for n in sorted(strangers))
+    return (Note(NoteCode.SECOND_PERSON, RowState.CONTRADICTION, rows, tuple(pages)),)
+
+
+def _is_another(first: Metadata, other: Metadata) -> bool:
+    """Whether two headers name two persons: neither holds the other's name."""
+    if first.dob and other.dob:
+        return first.dob != other.dob
+    names = [
+        _words(f"{header.patient_first_name or ''} {header.patient_last_name or ''}")
+        for header in (first, other)
+    ]
+    if not all(names) or names[0] <= names[1] or names[1] <= names[0]:
+        return False
+    texts = [" ".join(sorted(words)) for words in names]
+    return fuzz.ratio(*texts) < _SAME_NAME
+
+
+def _words(name: str) -> frozenset[str]:
+    folded = unicodedata.normalize("NFKD", name.casefold())
+    return frozenset(re.findall(r"[^\W\d_]{2,}", folded))
+
+
+def _order_of_dates(metadata: Metadata) -> tuple[Note, ...]:
+    """Birth, collection and report come in this order; ISO dates compare as texts."""
+    known = [(name, day) for name in _DATES if (day := getattr(metadata, name))]
+    return tuple(
+        Note(
+            NoteCode.DATES_OUT_OF_ORDER,
+            RowState.LOOK,
+            (),
+            (Fact("earlier", text=first), Fact("later", text=second)),
+        )
+        for n, (first, day) in enumerate(known)
+        for second, later in known[n + 1 :]
+        if day > later
+    )

@@ -1,0 +1,134 @@
+"""Numbers that no living person has, and units that the number does not fit.
+
+The limits of data/plausible.csv are wide on purpose: beyond what has been survived or
+what an assay reports, so that a number outside them is a slip of print, of reading or
+of unit. A number is never rescaled; a unit that it would fit is named.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from reports.parser.report import Fact, Note, NoteCode, ParsedResult, RowState
+from reports.parser.units import Dimension, dimension_of, unit_agrees, unit_factor
+
+from .readings import Reading
+
+_FILE = Path(__file__).parent.parent / "data" / "plausible.csv"
+
+# What a unit is printed in the place of, beside the analyte's usual ones.
+_OTHER_UNITS: dict[Dimension, tuple[str, ...]] = {
+    Dimension.NUMBER_CONCENTRATION: ("10*3/uL", "10*5/uL", "10*6/uL", "/uL"),
+}
+# In these a number stands without a unit as often as not.
+_UNITLESS = frozenset(
+    {Dimension.RATIO, Dimension.INDEX, Dimension.ACIDITY, Dimension.TITRE}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Least and most that can be true, in a unit ("1": none)."""
+
+    unit: str
+    least: float
+    most: float
+
+
+def check_plausibility(
+    readings: Sequence[Reading], results: Sequence[ParsedResult]
+) -> tuple[Note, ...]:
+    """Notes on numbers beyond the limits, and on units missing or of another kind."""
+    notes: list[Note] = []
+    for reading in readings:
+        result = results[reading.position]
+        notes += _judge(reading, result)
+    return tuple(notes)
+
+
+@lru_cache(maxsize=1)
+def load_limits() -> dict[str, tuple[Limits, ...]]:
+    """The limits by analyte, all of blood."""
+    found: dict[str, list[Limits]] = {}
+    with _FILE.open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            found.setdefault(row["analyte"], []).append(
+                Limits(row["ucum"], float(row["least"]), float(row["most"]))
+            )
+    return {analyte: tuple(limits) for analyte, limits in found.items()}
+
+
+def _judge(reading: Reading, result: ParsedResult) -> Iterator[Note]:
+    entry = reading.entry
+    needs_unit = bool(entry.units) and not any(
+        dimension_of(unit) in _UNITLESS for unit in entry.units
+    )
+    is_blood = reading.specimen == "blood"
+    limits = load_limits().get(reading.analyte, ()) if is_blood else ()
+    if not result.units:
+        if needs_unit:
+            fits = _fitting(reading, limits)
+            yield _note(NoteCode.UNIT_MISSING, reading, fits)
+        return
+    if unit_agrees(property=entry.property, units=result.units) is False:
+        yield _note(NoteCode.UNIT_SUSPECT, reading, entry.units[:1])
+        return
+    outside = [_is_outside(reading, limit) for limit in limits]
+    if True not in outside:
+        return
+    fits = _fitting(reading, limits)
+    if fits:
+        yield _note(NoteCode.UNIT_SUSPECT, reading, fits)
+        return
+    broken = limits[outside.index(True)]
+    yield Note(
+        NoteCode.IMPLAUSIBLE,
+        RowState.CONTRADICTION,
+        (reading.position,),
+        (
+            Fact("printed", number=reading.number),
+            Fact("least", number=broken.least),
+            Fact("most", number=broken.most),
+            Fact("unit", text=broken.unit),
+        ),
+    )
+
+
+def _is_outside(reading: Reading, limits: Limits) -> bool | None:
+    """Whether the number, as printed, breaks limits; None where they are of no use."""
+    amount = reading.within(limits.unit)
+    if amount is None:
+        return None
+    return not limits.least <= amount[0] <= limits.most
+
+
+def _fitting(reading: Reading, limits: Sequence[Limits]) -> tuple[str, ...]:
+    """Units in which the bare number would be possible, the usual ones first."""
+    kinds = {dimension_of(unit) for unit in reading.entry.units}
+    others = [unit for kind in kinds for unit in _OTHER_UNITS.get(kind, ())]
+    wanted = [*reading.entry.units, *(limit.unit for limit in limits), *others]
+    fits: dict[str, None] = {}
+    for unit in wanted:
+        for limit in limits:
+            factor = unit_factor(unit, limit.unit)
+            if factor is None:
+                continue
+            if limit.least <= reading.number * float(factor) <= limit.most:
+                fits[unit] = None
+    return tuple(unit for unit in fits if unit not in reading.units)
+
+
+def _note(code: NoteCode, reading: Reading, fits: Sequence[str]) -> Note:
+    return Note(
+        code,
+        RowState.LOOK,
+        (reading.position,),
+        (
+            Fact("printed", number=reading.number),
+            *(Fact(f"fits_{n}", text=unit) for n, unit in enumerate(fits[:3], start=1)),
+        ),
+    )

@@ -1,0 +1,109 @@
+"""A report's rows as quantities that checks can reckon with.
+
+Only rows whose number and analyte are plain take part. Nothing here judges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from reports.parser.loinc import Entry, load_catalogue
+from reports.parser.report import LoincMatchStatus, ParsedResult
+from reports.parser.units import read_units, unit_factor
+from reports.parser.values import read_number
+
+# A candidate that nobody has confirmed takes part from here on.
+_LIKELY = 0.6
+_BLOOD = frozenset({"serum", "blood", "arterial", "venous", "capillary"})
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One number of a report: what it measures, in which unit, and how exactly.
+
+    step is the worth of the last printed digit, in the printed unit. units are the
+    UCUM readings of the printed unit, empty where none is printed.
+    """
+
+    position: int
+    analyte: str
+    property: str
+    specimen: str
+    number: float
+    step: float
+    units: tuple[str, ...]
+    entry: Entry
+
+    def within(self, unit: str) -> tuple[float, float] | None:
+        """Number and step in another unit; None where it can't be told in that.
+
+        "1" is a plain number, printed without a unit or with that of a ratio.
+        """
+        if not self.units:
+            return (self.number, self.step) if unit == "1" else None
+        for own in self.units:
+            factor = unit_factor(own, unit)
+            if factor is not None:
+                return self.number * float(factor), self.step * float(factor)
+        return None
+
+
+def read_results(
+    results: Sequence[ParsedResult], *, decimal_comma: bool
+) -> tuple[Reading, ...]:
+    """The rows that are plain numbers of known analytes, in order."""
+    return tuple(_read(results, decimal_comma=decimal_comma))
+
+
+def step_of(text: str, number: float) -> float:
+    """The worth of the last digit of a printed number."""
+    digits = [sign for sign in text if sign.isdigit() or sign in ".,"]
+    plain = "".join(digits)
+    cut = max(plain.rfind("."), plain.rfind(","))
+    if cut < 0:
+        return 1.0
+    places = len(plain) - cut - 1
+    whole = int("".join(sign for sign in plain if sign.isdigit()) or "0")
+    # In "5,100" the comma groups.
+    is_decimal = round(abs(number) * 10**places) == whole
+    return float(10**-places) if is_decimal else 1.0
+
+
+def _read(results: Sequence[ParsedResult], *, decimal_comma: bool) -> Iterator[Reading]:
+    for position, result in enumerate(results):
+        number = read_number(result.value.rstrip("% "), decimal_comma=decimal_comma)
+        entry = entry_of(result)
+        if number is None or entry is None:
+            continue
+        yield Reading(
+            position=position,
+            analyte=entry.analyte,
+            property=entry.property,
+            specimen="blood" if entry.specimen in _BLOOD else entry.specimen,
+            number=number,
+            step=step_of(result.value, number),
+            units=read_units(result.units) if result.units else (),
+            entry=entry,
+        )
+
+
+def entry_of(result: ParsedResult) -> Entry | None:
+    """The catalogue's row for a result, where its first candidate is likely."""
+    if not result.loinc_matches:
+        return None
+    best = result.loinc_matches[0]
+    is_sure = result.loinc_match_status is LoincMatchStatus.AUTO_MATCH
+    if not is_sure and best.confidence_score < _LIKELY:
+        return None
+    return _entries().get(best.loinc_code)
+
+
+@lru_cache(maxsize=1)
+def _entries() -> dict[str, Entry]:
+    found: dict[str, Entry] = {}
+    for rows in load_catalogue().entries.values():
+        for entry in rows:
+            found.setdefault(entry.code, entry)
+    return found

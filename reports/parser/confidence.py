@@ -1,0 +1,125 @@
+"""How sure each part of a row is: evidence first, then what such evidence was worth.
+
+The evidence of a part is a plain product; the tables turn it into the share of rows
+with that much evidence that were right on the project's own corpus, text and pictures
+together. `tests/bench/parser_confidence.py` prints them anew. Nothing here reads.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .pages import Word
+from .ranges import looks_like_range
+from .report import Confidence, LoincMatch, Note, ParsedResult, RowState
+from .rows import Row
+from .units import looks_like_units, normalise_units
+from .values import is_numeric_value, is_worded_value
+
+Table = tuple[tuple[float, float], ...]
+
+# Evidence to share right, rising in both; between two points on the line.
+TABLES: dict[str, Table] = {
+    "text": ((0.0, 0.0), (1.0, 1.0)),
+    "row": ((0.0, 0.0), (1.0, 1.0)),
+    "loinc": ((0.0, 0.0), (1.0, 1.0)),
+    "unit": ((0.0, 0.0), (1.0, 1.0)),
+    "range": ((0.0, 0.0), (1.0, 1.0)),
+    "overall": ((0.0, 0.0), (1.0, 1.0)),
+}
+PARTS = tuple(TABLES)
+
+# What a note leaves of the evidence for the whole row.
+_LEFT_BY = {RowState.LOOK: 0.9, RowState.CONTRADICTION: 0.7}
+# Nothing is certain.
+_MOST = 0.99
+
+
+def first_confidence(row: Row, matches: Sequence[LoincMatch]) -> Confidence:
+    """The evidence for each part of a row, by itself; 0 to 1."""
+    fields = row.fields
+    text = min(_sureness(row.name), _sureness(fields.value_words))
+    is_plain = is_numeric_value(fields.value) or is_worded_value(fields.value)
+    structure = min(max(row.score, 0.0), 10.0) / 10
+    unit = None
+    if fields.units:
+        reads = looks_like_units(fields.units) and normalise_units(fields.units)
+        unit = _sureness(fields.units_words) * (1.0 if reads else 0.6)
+    spread = None
+    if fields.range:
+        reads_so = looks_like_range(fields.range)
+        spread = _sureness(fields.range_words) * (1.0 if reads_so else 0.7)
+    return Confidence(
+        text=text,
+        row=(0.7 + 0.3 * structure)
+        * (1.0 if row.titled else 0.9)
+        * (1.0 if is_plain else 0.85),
+        loinc=matches[0].confidence_score if matches else None,
+        unit=unit,
+        range=spread,
+    )
+
+
+def settle_confidences(
+    results: Sequence[ParsedResult],
+    notes: Sequence[Note],
+    tables: dict[str, Table] | None = None,
+) -> tuple[ParsedResult, ...]:
+    """The rows with their evidence turned into confidences, notes weighed in.
+
+    Of rows with confidence p about p in 1 are right. tables: others than the
+    project's own, for who fits them.
+    """
+    used = TABLES if tables is None else tables
+    severities: dict[int, set[RowState]] = {}
+    for note in notes:
+        for position in note.rows:
+            severities.setdefault(position, set()).add(note.severity)
+    return tuple(
+        replace(
+            result,
+            confidence=_settle(
+                result.confidence, severities.get(position, set()), used
+            ),
+        )
+        for position, result in enumerate(results)
+    )
+
+
+def _settle(
+    evidence: Confidence, severities: set[RowState], tables: dict[str, Table]
+) -> Confidence:
+    overall = 1.0
+    for part in (evidence.text, evidence.row, evidence.unit, evidence.range):
+        overall *= 1.0 if part is None else part
+    for severity in severities:
+        overall *= _LEFT_BY[severity]
+    return Confidence(
+        text=_look_up(tables["text"], evidence.text),
+        row=_look_up(tables["row"], evidence.row),
+        loinc=_look_up(tables["loinc"], evidence.loinc),
+        unit=_look_up(tables["unit"], evidence.unit),
+        range=_look_up(tables["range"], evidence.range),
+        overall=_look_up(tables["overall"], overall),
+    )
+
+
+def _look_up(table: Table, evidence: float | None) -> float | None:
+    if evidence is None:
+        return None
+    place = bisect_right([x for x, _ in table], evidence)
+    if place == 0:
+        share = table[0][1]
+    elif place == len(table):
+        share = table[-1][1]
+    else:
+        (x0, y0), (x1, y1) = table[place - 1], table[place]
+        share = y0 + (y1 - y0) * (evidence - x0) / (x1 - x0)
+    return round(min(share, _MOST), 3)
+
+
+def _sureness(words: Sequence[Word]) -> float:
+    """That of the least sure word; a text with no words of its own was inferred."""
+    return min((word.sure for word in words), default=1.0)
