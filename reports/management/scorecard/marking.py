@@ -139,6 +139,7 @@ def add_marks(several: Sequence[Marks]) -> Marks:
             parts[part] += marks.parts[part]
     return Marks(
         parts,
+        tuple(fault for marks in several for fault in marks.faults),
         wrong_codes=sum(marks.wrong_codes for marks in several),
         invented=sum(marks.invented for marks in several),
         misread=sum(marks.misread for marks in several),
