@@ -173,21 +173,29 @@ def _cut(a: Title, b: Title, spans: Sequence[tuple[float, float]]) -> float:
 def cut_line(line: Line, strip: Strip) -> list[list[Word]]:
     """The words of a line by column; a cell that spills over stays with its start."""
     parts: list[list[Word]] = [[] for _ in strip.columns]
+    last: Word | None = None
+    home = 0
     for cell in part_cells(line.words, gap=line.tight):
-        homes = [_home(word, strip.columns) for word in cell.words]
-        first = homes[0]
+        first = _home(cell.words[0], strip.columns)
         spilling = strip.columns[first].role is Role.NAME
-        for n, (word, home) in enumerate(zip(cell.words, homes, strict=True)):
-            if n and _HOLDS_ON.search(f"{cell.words[n - 1].text} {word.text}"):
-                home = homes[n] = homes[n - 1]
-            if home != first and spilling:
+        for word in cell.words:
+            before, home = home, _home(word, strip.columns)
+            if last is not None and _holds_on(last, word):
+                home = before
+            elif home != first and spilling:
                 if _STARTS_VALUE.match(word.text) and home == first + 1:
                     spilling = False
                 else:
-                    parts[first].append(word)
-                    continue
+                    home = first
             parts[home].append(word)
+            last = word
     return parts
+
+
+def _holds_on(last: Word, word: Word) -> bool:
+    """Whether two words are parts of one range, however far apart they stand."""
+    near = word.x0 - last.x1 < 1.5 * word.size
+    return near and bool(_HOLDS_ON.search(f"{last.text} {word.text}"))
 
 
 def _home(word: Word, columns: Sequence[Column]) -> int:

@@ -17,6 +17,8 @@ from .pages import Word
 CELL_GAP = 0.75
 TIGHT_GAP = 0.5
 _PITCH = 0.6
+# In a picture a word ends with its ink, which leaves more between words.
+_WIDER = 0.1
 
 
 class Cell(NamedTuple):
@@ -39,7 +41,10 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Words on one baseline, from left to right, and the cells they form."""
+    """Words on one baseline, from left to right, and the cells they form.
+
+    `drawn` says that they were read from a picture, so that no measure is exact.
+    """
 
     page: int
     words: tuple[Word, ...]
@@ -47,17 +52,14 @@ class Line:
     top: float
     bottom: float
     size: float
+    drawn: bool = False
 
     @property
     def tight(self) -> float:
-        """The gap, in font sizes, that parts cells where columns stand close.
-
-        Blanks of a typewriter font are as wide as its letters.
-        """
-        fixed = sum(
-            1 for w in self.words if abs(w[3] - w[1] - _PITCH * w[5] * len(w[0])) < 0.2
-        )
-        return CELL_GAP if fixed > 0.7 * len(self.words) else TIGHT_GAP
+        """The gap, in font sizes, that parts cells where columns stand close."""
+        fixed = is_typewritten(self.words, drawn=self.drawn)
+        gap = CELL_GAP if fixed else TIGHT_GAP
+        return gap + _WIDER * (1 + fixed) if self.drawn else gap
 
     @property
     def text(self) -> str:
@@ -76,11 +78,24 @@ class Line:
         return max(word.x1 for word in self.words)
 
 
-def read_lines(words: Sequence[Word], *, page: int) -> list[Line]:
-    """Lines from top to bottom."""
-    drawn = any(word.sure < 1 for word in words)
+def read_lines(words: Sequence[Word], *, page: int, drawn: bool = False) -> list[Line]:
+    """Lines from top to bottom; drawn: whether the words were read from a picture."""
     groups = _follow_lines(words) if drawn else _stack_lines(words)
-    return [make_line(group, page=page) for group in groups]
+    return [make_line(group, page=page, drawn=drawn) for group in groups]
+
+
+def is_typewritten(words: Sequence[Word], *, drawn: bool) -> bool:
+    """Whether all letters, and the blanks, are of one width."""
+    fixed = 0
+    for text, x0, _, x1, _, size, *_ in words:
+        pitch = _PITCH * size
+        wide = pitch * len(text)
+        if drawn:
+            fixed += len(text) > 2 and abs(x1 - x0 + 0.2 * pitch - wide) < 0.06 * wide
+        else:
+            fixed += abs(x1 - x0 - wide) < 0.2
+    asked = sum(1 for word in words if len(word[0]) > 2) if drawn else len(words)
+    return fixed > 0.7 * asked
 
 
 def _stack_lines(words: Iterable[Word]) -> list[list[Word]]:
@@ -121,16 +136,20 @@ def _follow_lines(words: Sequence[Word]) -> list[list[Word]]:
     return sorted(groups, key=lambda group: median(w.middle for w in group))
 
 
-def make_line(words: Iterable[Word], *, page: int) -> Line:
+def make_line(words: Iterable[Word], *, page: int, drawn: bool = False) -> Line:
     """A line of these words, in whatever order they come."""
     ordered = tuple(sorted(words, key=lambda w: (w[1], w[3])))
+    gap = CELL_GAP
+    if drawn:
+        gap += _WIDER * (1 + 2 * is_typewritten(ordered, drawn=True))
     return Line(
         page=page,
         words=ordered,
-        cells=part_cells(ordered),
+        cells=part_cells(ordered, gap=gap),
         top=min(word[2] for word in ordered),
         bottom=max(word[4] for word in ordered),
         size=ordered[0].size if len(ordered) == 1 else median(w[5] for w in ordered),
+        drawn=drawn,
     )
 
 
@@ -152,8 +171,7 @@ def is_of_size(a: Line, b: Line, *, by: float = 0.6) -> bool:
     """Whether two lines are set in one size, to `by` points; looser where words were
     read from a picture, whose boxes differ by the letters in them.
     """
-    unsure = a.words[0].sure < 1 or b.words[0].sure < 1
-    share = 0.2 if unsure else 0.05
+    share = 0.2 if a.drawn or b.drawn else 0.05
     return abs(a.size - b.size) <= max(by, share * max(a.size, b.size))
 
 
@@ -165,5 +183,5 @@ def clip_lines(lines: Iterable[Line], *, left: float, right: float) -> list[Line
         if len(inside) == len(line.words):
             clipped.append(line)
         elif inside:
-            clipped.append(make_line(inside, page=line.page))
+            clipped.append(make_line(inside, page=line.page, drawn=line.drawn))
     return clipped

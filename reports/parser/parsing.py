@@ -54,7 +54,10 @@ def read_report(pages: Sequence[Page]) -> ParsedReport:
     invalid_input.
     """
     legible = [page for page in pages if page.legible]
-    lines = [read_lines(page.words, page=page.number) for page in legible]
+    lines = [
+        read_lines(page.words, page=page.number, drawn=bool(page.to_shown))
+        for page in legible
+    ]
     rows = find_rows(legible, lines, is_known=is_known_test)
     if not rows:
         raise UnreadableReport(unread_reason(pages))

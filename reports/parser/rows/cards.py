@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from reports.parser.fields import Fields, is_unit, split_value
-from reports.parser.lines import Cell, Line, part_cells
+from reports.parser.lines import Cell, Line
 from reports.parser.names import has_letters
 from reports.parser.ranges import announced_range, is_expected_finding, looks_like_range
 from reports.parser.titles import is_title
@@ -47,9 +47,10 @@ def _find_cards(lines: Sequence[Line], section: Section) -> list[_Card]:
     cards: list[_Card] = []
     open_cards: list[_Card] = []
     for line in lines:
-        cells = part_cells(line.words, gap=line.tight)
+        cells = line.cells
         names = [n for n, cell in enumerate(cells) if _is_name(cell, section)]
-        if names and not any(_has_number(cell) for cell in cells):
+        others = [cell for n, cell in enumerate(cells) if n not in names]
+        if names and not any(_has_digit(cell) for cell in others):
             found = []
             for n, start in enumerate(names):
                 end = names[n + 1] if n + 1 < len(names) else len(cells)
@@ -87,8 +88,8 @@ def _is_name(cell: Cell, section: Section) -> bool:
     return section.knows(name, Fields())
 
 
-def _has_number(cell: Cell) -> bool:
-    return is_numeric_value(split_value(cell.text)[0])
+def _has_digit(cell: Cell) -> bool:
+    return any(sign.isdigit() for sign in cell.text)
 
 
 def _overlaps(a: _Card, b: _Card) -> bool:

@@ -5,6 +5,8 @@ Also the start of a name printed on the line above its value.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from reports.parser.fields import is_unit, text_of
 from reports.parser.lines import Line, is_of_size
 from reports.parser.names import is_method, is_prose, opens_explanation
@@ -107,4 +109,4 @@ def _add_unit(last: Row, words: list[Word]) -> bool:
 
 def _stretch(line: Line, below: Line) -> Line:
     """The line moved down to where its row ends, so that the next one is near."""
-    return Line(line.page, line.words, line.cells, below.top, below.bottom, line.size)
+    return replace(line, top=below.top, bottom=below.bottom)

@@ -141,7 +141,7 @@ def _without(lines: Sequence[Line], rows: Sequence[Row]) -> list[Line]:
         if len(words) == len(line.words):
             left.append(line)
         elif words:
-            left.append(make_line(words, page=line.page))
+            left.append(make_line(words, page=line.page, drawn=line.drawn))
     return left
 
 
