@@ -13,8 +13,25 @@ class PortalConfig(AppConfig):
     default = True
 
     def ready(self) -> None:
-        """Register the system checks."""
+        """Register the system checks, and the pages that look at several apps."""
+        from accounts.states import Area
         from portal import checks  # noqa: F401 - importing registers them
+        from portal.lib.registry import Destination, destinations
+
+        destinations.add("home", Destination(10, "Overview", "home", "home"))
+        destinations.add(
+            "demo_data",
+            Destination(
+                190,
+                "Load or remove demo data",
+                "download",
+                "demo_data",
+                area=Area.TEAM,
+                write=True,
+                is_action=True,
+                is_sandbox_only=True,
+            ),
+        )
 
 
 class OperatorsAdminConfig(admin.AdminConfig):

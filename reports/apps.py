@@ -11,8 +11,49 @@ class ReportsConfig(AppConfig):
     name = "reports"
 
     def ready(self) -> None:
-        """Hand the floor what erases a user's reports."""
+        """Hand on what erases a user's reports, and what other pages show of them."""
         from portal.lib.registry import user_erasers
         from reports.operations.storage import erase_reports
 
         user_erasers.add("reports", erase_reports)
+        self._enter_pages()
+
+    def _enter_pages(self) -> None:
+        from accounts.states import Area
+        from portal.lib.registry import (
+            Destination,
+            Search,
+            destinations,
+            nav_counts,
+            overview_parts,
+            searches,
+        )
+        from reports.web.overview import nav_count, overview_part
+        from reports.web.palette import find_reports
+
+        area = Area.REPORTS
+        overview_parts.add("reports", overview_part)
+        nav_counts.add("reports", nav_count)
+        searches.add("reports", Search(30, "Reports", "scan", area, find_reports))
+        destinations.add(
+            "reports", Destination(30, "Reports", "scan", "reports:list", area=area)
+        )
+        destinations.add(
+            "reports:open",
+            Destination(
+                31, "Reports waiting", "clock", "reports:list", "tab=open", area=area
+            ),
+        )
+        destinations.add(
+            "reports:upload",
+            Destination(
+                100,
+                "Upload report",
+                "upload",
+                "reports:upload",
+                area=area,
+                write=True,
+                is_action=True,
+                on_overview=True,
+            ),
+        )

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.template.loader import render_to_string
+
 from accounts.states import Area
 from accounts.webhooks.queries import recent_events
 from portal.charts import sparkline
@@ -38,13 +40,13 @@ class TileView:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The whole page; `attention` is cut, `attention_total` is not."""
+    """The whole page; cards are rendered; `attention` is cut, its total is not."""
 
     tiles: list[TileView]
     attention: list[AttentionItem]
     attention_total: int
-    cards: list[OverviewCard]
-    aside: list[OverviewCard]
+    cards: list[SafeString]
+    aside: list[SafeString]
     poll_seconds: int
 
 
@@ -68,10 +70,14 @@ def gather_overview(request: TenantRequest) -> Overview:
         ],
         attention=attention[:ATTENTION_ITEMS],
         attention_total=len(attention),
-        cards=[card for card in cards if not card.is_aside],
-        aside=[card for card in cards if card.is_aside],
+        cards=[_render(request, card) for card in cards if not card.is_aside],
+        aside=[_render(request, card) for card in cards if card.is_aside],
         poll_seconds=min(hurries, default=CALM_POLL_S),
     )
+
+
+def _render(request: TenantRequest, card: OverviewCard) -> SafeString:
+    return render_to_string(card.template, dict(card.context), request)
 
 
 def _events(request: TenantRequest) -> OverviewPart:

@@ -70,25 +70,20 @@ def search_ids(request: TenantRequest, text: str) -> Found:
     )
 
 
+def list_actions(request: TenantRequest) -> list[Option]:
+    """The actions that the overview offers as buttons."""
+    allowed = _allowed(request)
+    return [_option(request, place) for place in allowed if place.on_overview]
+
+
 def list_commands(request: TenantRequest) -> list[Group]:
     """Pages, actions and other places that are open to the member."""
-    allowed = [
-        (key, destination)
-        for key, destination in sorted(destinations, key=lambda entry: entry[1].rank)
-        if destination.area is None
-        or request.rights.allow(destination.area, write=destination.write)
-    ]
+    allowed = _allowed(request)
+    pages = [_option(request, place) for place in allowed if not place.is_action]
+    actions = [_option(request, place) for place in allowed if place.is_action]
     groups = [
-        Group(
-            "goto",
-            "Go to",
-            [_option(request, d) for _, d in allowed if not d.is_action],
-        ),
-        Group(
-            "actions",
-            "Actions",
-            [_option(request, d) for _, d in allowed if d.is_action],
-        ),
+        Group("goto", "Go to", pages),
+        Group("actions", "Actions", actions),
         Group("places", "Switch to", _places(request)),
     ]
     return [group for group in groups if group.options]
@@ -108,6 +103,17 @@ def count_nav(request: TenantRequest) -> dict[str, NavCount]:
     """The numbers beside the links of the navigation, by section."""
     counted = {section: count(request) for section, count in nav_counts}
     return {section: found for section, found in counted.items() if found}
+
+
+def _allowed(request: TenantRequest) -> list[Destination]:
+    """Destinations that are open to the member, in order."""
+    allowed = [
+        place
+        for _name, place in destinations
+        if (place.area is None or request.rights.allow(place.area, write=place.write))
+        and (request.tenant.is_sandbox or not place.is_sandbox_only)
+    ]
+    return sorted(allowed, key=lambda place: place.rank)
 
 
 def _option(request: TenantRequest, destination: Destination) -> Option:

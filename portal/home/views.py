@@ -1,21 +1,43 @@
-"""Where a member lands. Must not be here: any page of one app."""
+"""Where a member lands, the overview, and the search over everything.
+
+Must not be here: any page of one app.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
+from django.http import HttpResponseRedirect
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from accounts.operations.audit import record_read
+from accounts.states import Area
 from accounts.web.places import find_landing
-from portal.lib.web import page_url
+from portal.demo.sandbox import demo_data_of
+from portal.home.greeting import greet
+from portal.home.overview import CALM_POLL_S, gather_overview
+from portal.home.search import (
+    MOST_LETTERS,
+    filter_commands,
+    list_actions,
+    list_commands,
+    search_ids,
+)
+from portal.lib.web import render_page, wants_fragment
+from users.queries import user_count
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
     from accounts.models import Member
     from portal.lib.web import TenantRequest
+
+# How soon to ask again while demo data is on its way.
+DEMO_POLL_S = 2
 
 
 @require_GET
@@ -30,5 +52,56 @@ def landing(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def home(request: TenantRequest) -> HttpResponse:
-    """A team's first page: its users."""
-    return redirect(page_url(request, "users:list"))
+    """A team's first page: its overview, or how to begin where there is no user yet."""
+    tenant = request.tenant
+    demo = demo_data_of(tenant=tenant) if tenant.is_sandbox else None
+    overview = gather_overview(request) if user_count(tenant=tenant) else None
+    if overview is not None:
+        record_read(
+            tenant=tenant,
+            actor=request.actor,
+            subject="overview",
+            subject_id=tenant.environment,
+        )
+    poll_seconds = overview.poll_seconds if overview else CALM_POLL_S
+    return render_page(
+        request,
+        "portal/overview.html",
+        fragment="portal/_overview.html",
+        greeting=greet(
+            member=request.member, team=request.tenant.team, now=timezone.now()
+        ),
+        overview=overview,
+        actions=list_actions(request) if overview else [],
+        demo=demo,
+        may_change_demo=tenant.is_sandbox
+        and request.rights.allow(Area.TEAM, write=True),
+        poll_seconds=DEMO_POLL_S if demo and demo.is_busy else poll_seconds,
+        public_url=settings.PUBLIC_URL,
+    )
+
+
+@require_GET
+def search(request: TenantRequest) -> HttpResponse:
+    """What the palette finds while one types, or the same as a page of its own."""
+    text = request.GET.get("q", "")[: MOST_LETTERS + 1]
+    found = search_ids(request, text)
+    if found.groups:
+        # Never the text: somebody may type a name.
+        record_read(
+            tenant=request.tenant,
+            actor=request.actor,
+            subject="search",
+            subject_id=",".join(group.key for group in found.groups),
+        )
+    is_page = not wants_fragment(request)
+    if is_page and found.exact:
+        return HttpResponseRedirect(found.exact)
+    return render_page(
+        request,
+        "portal/search.html",
+        fragment="portal/_palette_groups.html",
+        text=text,
+        groups=found.groups,
+        commands=filter_commands(list_commands(request), text) if is_page else [],
+    )

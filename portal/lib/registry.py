@@ -137,6 +137,7 @@ class Destination:
     write: bool = False
     is_action: bool = False
     on_overview: bool = False
+    is_sandbox_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

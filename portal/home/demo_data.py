@@ -1,0 +1,91 @@
+"""The page and the buttons of demo data, in the sandbox, for owners and admins.
+
+Must not be here: the loading itself (portal.demo).
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import TYPE_CHECKING
+
+from django.contrib import messages
+from django.http import Http404
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts.states import Area
+from accounts.web.rights import require_right
+from portal.demo.sandbox import (
+    PEOPLE,
+    PREFIX,
+    ask_for_demo_data,
+    ask_to_remove_demo_data,
+    demo_data_of,
+)
+from portal.lib.errors import DomainError, NotAllowed, NotFound
+from portal.lib.web import go_to, page_url, render_page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.http import HttpResponse
+
+    from portal.lib.web import TenantRequest
+
+
+def sandbox_only(
+    view: Callable[[TenantRequest], HttpResponse],
+) -> Callable[[TenantRequest], HttpResponse]:
+    """Hide a view from production, where it does not exist."""
+
+    @wraps(view)
+    def guarded(request: TenantRequest) -> HttpResponse:
+        if not request.tenant.is_sandbox:
+            raise Http404
+        return view(request)
+
+    return guarded
+
+
+@require_GET
+@sandbox_only
+@require_right(Area.TEAM, write=True)
+def demo_page(request: TenantRequest) -> HttpResponse:
+    """What demo data is, and the button that loads or removes it."""
+    return render_page(
+        request,
+        "portal/demo_data.html",
+        demo=demo_data_of(tenant=request.tenant),
+        people=len(PEOPLE),
+        prefix=PREFIX,
+    )
+
+
+@require_POST
+@sandbox_only
+@require_right(Area.TEAM, write=True)
+def load_demo(request: TenantRequest) -> HttpResponse:
+    """Ask for demo data."""
+    return _ask(
+        request, lambda: ask_for_demo_data(tenant=request.tenant, actor=request.actor)
+    )
+
+
+@require_POST
+@sandbox_only
+@require_right(Area.TEAM, write=True)
+def remove_demo(request: TenantRequest) -> HttpResponse:
+    """Ask to remove it."""
+    return _ask(
+        request,
+        lambda: ask_to_remove_demo_data(tenant=request.tenant, actor=request.actor),
+    )
+
+
+def _ask(request: TenantRequest, operation: Callable[[], object]) -> HttpResponse:
+    try:
+        operation()
+    except (NotAllowed, NotFound):
+        raise
+    except DomainError as refusal:
+        messages.error(request, f"{refusal.message} Nothing was changed.")
+    return go_to(request, page_url(request, "home"))

@@ -1,0 +1,40 @@
+"""The words at the top of the overview: a greeting and the day, where the member is.
+
+Must not be here: what waits for them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from accounts.models import Member, Team
+
+_NOON, _EVENING = 12, 18
+
+
+@dataclass(frozen=True, slots=True)
+class Greeting:
+    """`day` is the weekday, the day and the month."""
+
+    words: str
+    day: str
+
+
+def greet(*, member: Member, team: Team, now: datetime) -> Greeting:
+    """Greet a member by name, by the clock of their own zone or else their team's."""
+    there = now.astimezone(ZoneInfo(member.time_zone or team.time_zone))
+    if there.hour < _NOON:
+        words = "Good morning"
+    elif there.hour < _EVENING:
+        words = "Good afternoon"
+    else:
+        words = "Good evening"
+    return Greeting(
+        words=f"{words}, {member.name}" if member.name else words,
+        day=f"{there:%A} {there.day} {there:%B}",
+    )
