@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from reports.parser.report import Metadata, Note, ParsedResult
+from reports.parser.report import Metadata, Note, NoteCode, ParsedResult
 
 from .arithmetic import check_arithmetic
 from .flags import check_flags
@@ -29,10 +29,19 @@ def check_report(
     reviewer is shown each note beside its rows.
     """
     readings = read_results(results, decimal_comma=decimal_comma)
+    doubts = check_plausibility(readings, results)
+    # Of a number whose unit is in doubt nothing can be reckoned.
+    doubted = {
+        position
+        for note in doubts
+        if note.code is NoteCode.UNIT_SUSPECT
+        for position in note.rows
+    }
+    sound = [r for r in readings if r.position not in doubted]
     return (
         *check_header(metadata, by_page, results),
-        *check_arithmetic(readings),
-        *check_plausibility(readings, results),
+        *check_arithmetic(sound),
+        *doubts,
         *check_flags(results),
         *check_repeats(results),
     )

@@ -331,7 +331,8 @@ def _by_rules(readings: Sequence[Reading]) -> Iterator[Note]:
                 _agrees(rule, number, step, span) for _, span in judged
             ):
                 continue
-            combination, (low, high) = judged[0]
+            combination, _ = judged[0]
+            expected = rule.formula(*(amount for _, amount, _ in combination))
             yield Note(
                 NoteCode.ARITHMETIC,
                 rule.severity,
@@ -339,7 +340,7 @@ def _by_rules(readings: Sequence[Reading]) -> Iterator[Note]:
                 (
                     Fact("rule", text=rule.name),
                     Fact("printed", number=round(number, 4)),
-                    Fact("expected", number=round((low + high) / 2, 4)),
+                    Fact("expected", number=round(expected, 4)),
                     Fact("unit", text=rule.target[1]),
                 ),
             )
@@ -408,7 +409,11 @@ def _by_parts(readings: Sequence[Reading]) -> Iterator[Note]:
 
 def _by_differential(readings: Sequence[Reading]) -> Iterator[Note]:
     """Percentages of one differential count make 100."""
-    shares = [r for r in readings if r.property == "NFr" and r.specimen == "blood"]
+    shares = [
+        r
+        for r in readings
+        if r.property == "NFr" and r.specimen == "blood" and "%" in (r.units or ("%",))
+    ]
     main = _first_of_each(shares, _MAIN_CELLS)
     others = _first_of_each(shares, _OTHER_CELLS)
     if len(main) < _LEAST_CELLS:
@@ -416,6 +421,8 @@ def _by_differential(readings: Sequence[Reading]) -> Iterator[Note]:
     least = sum(r.number for r in main)
     # Bands and immature cells are counted among the neutrophils by some machines.
     sums = {least, least + sum(r.number for r in others)}
+    if all(r.number <= 1 for r in main):
+        sums = {100 * total for total in sums}  # printed as parts of one
     room = _SUM_ROOM + sum(r.step for r in (*main, *others)) / 2
     if any(abs(total - 100) <= room for total in sums):
         return
@@ -441,7 +448,7 @@ def _by_counts(readings: Sequence[Reading]) -> Iterator[Note]:
         shares = [
             r
             for r in readings
-            if r.analyte == cell and r.property == "NFr" and r.specimen == "blood"
+            if r.analyte == cell and r.property == "NFr" and "%" in r.units
         ]
         counts = _taken(readings, cell, "10*9/L", "blood")
         if not (totals and shares and len(counts) == 1 and len(shares) == 1):

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from reports.parser.loinc import Entry, load_catalogue
-from reports.parser.report import LoincMatchStatus, ParsedResult
+from reports.parser.report import LoincMatchStatus, LoincReason, ParsedResult
 from reports.parser.units import read_units, unit_factor
 from reports.parser.values import read_number
 
-# A candidate that nobody has confirmed takes part from here on.
+# A candidate that nobody has confirmed takes part from here on; where its unit speaks
+# against it, which is a thing to check, by its name alone.
 _LIKELY = 0.6
+_NAMED = 0.3
 _BLOOD = frozenset({"serum", "blood", "arterial", "venous", "capillary"})
 
 
@@ -95,7 +97,9 @@ def entry_of(result: ParsedResult) -> Entry | None:
         return None
     best = result.loinc_matches[0]
     is_sure = result.loinc_match_status is LoincMatchStatus.AUTO_MATCH
-    if not is_sure and best.confidence_score < _LIKELY:
+    is_of_another_unit = LoincReason.UNIT_CONTRADICTS in best.reasons
+    least = _NAMED if is_of_another_unit else _LIKELY
+    if not is_sure and best.confidence_score < least:
         return None
     return _entries().get(best.loinc_code)
 

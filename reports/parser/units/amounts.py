@@ -100,7 +100,7 @@ def _resolve(unit: str) -> tuple[Fraction, str] | None:
             return None
         factor /= below[0]
         kinds.append(below[1])
-    if len(kinds) == 2 and kinds[0] == kinds[1]:
+    if kinds == ["L", "L"]:
         return factor, "1"
     return factor, "/".join(kinds)
 
