@@ -285,7 +285,9 @@ def provider_uses(*, tenant: Tenant) -> list[ProviderUse]:
     live = Connection.objects.for_tenant(tenant).live()
     is_broken = Q(status=ConnectionStatus.ERROR)
     grouped = live.values_list("provider").annotate(
-        Count("id"), Count("id", filter=is_broken), Min("errored_at", filter=is_broken)
+        connections=Count("id"),
+        broken=Count("id", filter=is_broken),
+        broken_since=Min("errored_at", filter=is_broken),
     )
     found = [ProviderUse(*row) for row in grouped.order_by()]
     return sorted(found, key=lambda use: (-use.connections, use.provider))
