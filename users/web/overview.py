@@ -116,7 +116,9 @@ def _sources_tile(request: TenantRequest, uses: list[ProviderUse]) -> Tile:
         number=min(number, COUNTED_UP_TO),
         unit="or more" if number > COUNTED_UP_TO else "",
         url=f"{page_url(request, 'users:list')}?status={ConnectionStatus.CONNECTED}",
-        detail=f"{broken:,} connections in error" if broken else "None in error",
+        detail=f"{broken:,} connection{'s' * (broken > 1)} in error"
+        if broken
+        else "None in error",
     )
 
 
@@ -142,7 +144,7 @@ def _overdue(day: SourceDay) -> AttentionItem:
         since=day.this_hour - (day.silent_hours or 0) * HOUR,
         family="warn",
         icon="pulse",
-        title=f"{day.provider.name} has been silent for {day.silent_hours} h",
+        title=f"{day.provider.name} has gone silent",
         detail="It sent something every hour before"
         if pause == 1
         else f"It sent something at least every {pause} h before",
