@@ -24,6 +24,7 @@ from reports.models import ParsingJob, ParsingJobTransition, ReportFile, ReportR
 from reports.operations.extraction import extract_report, inspect_files
 from reports.operations.storage import path_of, remove_files, store_file
 from reports.parser import FileKind, RefusalCode, RefusedFile, UnreadableReport
+from reports.parser.checks import check_dates_against
 from reports.parser.report import FailureReason
 from reports.payloads import parsing_job_payload
 from reports.queries import report_files
@@ -202,6 +203,9 @@ def finish_parsing(
 
     Raises: transition_not_allowed. Source: Contract 7.2, 7.3.
     """
+    today = timezone.now().date()
+    late = check_dates_against(report.metadata, today=today)
+    report = dataclasses.replace(report, notes=(*report.notes, *late))
     rows = result_rows(report)
     for row in rows:
         row.tenant, row.job = job.tenant, job

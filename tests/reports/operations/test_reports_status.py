@@ -19,7 +19,16 @@ from reports.operations.reports import (
     finish_parsing,
     start_parsing,
 )
-from reports.parser.report import FailureReason, Metadata
+from reports.parser.report import (
+    FailureReason,
+    Metadata,
+    Note,
+    NoteCode,
+    PageSize,
+    Place,
+    Point,
+    RowState,
+)
 from reports.states import JOB_MOVES, ParsingJobFailureReason, ParsingJobStatus
 from tests.factories.accounts import ACTOR
 from tests.factories.reports import make_parsed, make_parsed_result, make_parsing_job
@@ -93,6 +102,44 @@ def test_each_status_and_reason_has_a_row_a_label_and_the_wires_name():
     assert {str(status) for status, _ in JOB_MOVES} == set(ParsingJobStatus.values)
     assert set(ParsingJobFailureReason.values) == {str(r) for r in FailureReason}
     assert all(ParsingJobStatus.labels)
+
+
+def test_finishing_keeps_notes_places_and_the_state_of_rows(user, time_machine):
+    time_machine.move_to("2026-04-01T12:00:00Z", tick=False)
+    job = make_parsing_job(user=user, status=ParsingJobStatus.STARTED)
+    report = make_parsed(
+        metadata=Metadata(date_collected="2026-05-02"),
+        results=(make_parsed_result(), make_parsed_result(ucum="mg/dL", flag="H")),
+        notes=(Note(NoteCode.DUPLICATE, RowState.LOOK, (1, 0)),),
+        unread=(Place(1, (Point(1.0, 2.0),)),),
+        page_sizes=(PageSize(1, 612.0, 792.0),),
+    )
+
+    finish_parsing(job=job, actor=PARSER, report=report)
+
+    kept = stored(job)
+    rows = ReportResult.objects.for_tenant(user.tenant).order_by("position")
+    assert [note["code"] for note in kept.notes] == ["duplicate", "date_in_future"]
+    assert kept.notes[1]["facts"] == {"date": "date_collected"}
+    assert kept.unread == [{"page": 1, "polygon": [[1.0, 2.0]]}]
+    assert kept.page_sizes == [{"page": 1, "width": 612.0, "height": 792.0}]
+    assert [row.state for row in rows] == ["look", "look"]
+    assert (rows[1].ucum, rows[1].flag) == ("mg/dL", "H")
+
+
+def test_failing_drops_what_the_checks_found(user):
+    job = make_parsing_job(
+        user=user,
+        status=ParsingJobStatus.PENDING_REVIEW,
+        report=make_parsed(
+            notes=(Note(NoteCode.DUPLICATE, RowState.LOOK, (0,)),),
+            unread=(Place(1, (Point(1.0, 2.0),)),),
+        ),
+    )
+
+    fail_parsing(job=job, actor=ACTOR, reason=FailureReason.INVALID_INPUT)
+
+    assert (stored(job).notes, stored(job).unread) == (None, None)
 
 
 def test_finishing_stores_every_field_and_emits_the_job(alice_tenant, user):
