@@ -11,8 +11,27 @@ class UsersConfig(AppConfig):
     name = "users"
 
     def ready(self) -> None:
-        """Hand on what other pages show of users."""
+        """Enter the events of each summary, and what other pages show of users."""
         self._enter_pages()
+        self._enter_events()
+
+    def _enter_events(self) -> None:
+        from accounts.webhooks.catalogue import EventType, add_event_type
+        from users.wearables.summaries import SUMMARIES
+
+        for resource in SUMMARIES.values():
+            schema = resource.event_schema
+            for is_new, when in (
+                (True, "was stored for the first time"),
+                (False, "was replaced by a later version"),
+            ):
+                add_event_type(
+                    EventType(
+                        resource.event_type(is_new=is_new),
+                        f"A summary ({resource.name.lower()}) {when}.",
+                        schema,
+                    )
+                )
 
     def _enter_pages(self) -> None:
         from accounts.states import Area

@@ -1,4 +1,4 @@
-"""Jobs of the users app: erasing what was deleted, pausing what has ended.
+"""Jobs of the users app: erasing what was deleted, pausing what has ended, forgetting.
 
 A job calls one operation. Must not be here: what the operations do.
 """
@@ -12,6 +12,7 @@ from accounts.models import Tenant
 from portal.lib.actor import Actor
 from portal.lib.jobs import job, periodic
 from users.operations.sources import enqueue_due_pauses, pause_sources
+from users.operations.summaries import remove_old_arrivals
 from users.operations.users import enqueue_due_erasures, erase_user
 
 SWEEPS = Actor.system("users.sweep")
@@ -36,3 +37,9 @@ def sweep() -> None:
     """Once an hour, find what is due."""
     enqueue_due_erasures()
     enqueue_due_pauses()
+
+
+@periodic("43 3 * * *", "users.remove_old_arrivals")
+def remove_arrivals() -> None:
+    """Once a day, forget arrivals that nothing looks back to."""
+    remove_old_arrivals()

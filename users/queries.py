@@ -13,6 +13,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
+import orjson
 from django.db.models import Count, Exists, F, Lookup, Min, OuterRef, Q
 from django.db.models.functions import TruncDate
 
@@ -66,6 +67,19 @@ class SourceRow(NamedTuple):
     provider: str
     status: str
     created_on: datetime
+
+
+class SummaryRow(NamedTuple):
+    """A stored summary: the columns of Summary that answers and pages show."""
+
+    id: UUID
+    provider: str
+    source_type: str
+    app_id: str | None
+    device_id: UUID | None
+    body: dict[str, Any]
+    created_at: datetime
+    updated_at: datetime
 
 
 class UserWithSources(NamedTuple):
@@ -306,6 +320,35 @@ def connections_of(*, user: User) -> list[Connection]:
     """Live connections of a user, oldest first."""
     live = Connection.objects.for_tenant(user.tenant).live()
     return list(live.filter(user=user).order_by("id"))
+
+
+def summaries_of(
+    *,
+    user: User,
+    kind: str,
+    start: date,
+    end: date,
+    provider: str | None = None,
+    is_span: bool = False,
+) -> list[SummaryRow]:
+    """A user's summaries of a kind dated `start` to `end`, both included; one query.
+
+    Ascending by start. With `is_span` those whose days overlap the range. `provider` is
+    a slug, None for all.
+    """
+    first = "last_date" if is_span else "calendar_date"
+    found = rows.fetch_rows(
+        "SELECT id, provider, source_type, app_id, device_id, body::text,"  # noqa: S608 - columns are ours
+        " created_at, updated_at FROM users_summary"
+        " WHERE tenant_id = %s AND user_id = %s AND kind = %s"
+        f" AND calendar_date <= %s AND {first} >= %s"
+        " AND provider = coalesce(%s, provider) ORDER BY starts_at, id",
+        [user.tenant_id, user.pk, kind, end, start, provider],
+    )
+    return [
+        SummaryRow(*row[:5], orjson.loads(row[5]), *row[6:])  # type: ignore[call-arg]  # eight columns
+        for row in found
+    ]
 
 
 def arrivals_by_hour(

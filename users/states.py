@@ -1,10 +1,12 @@
-"""Open sets of the users app, and the moves of a connection.
+"""Open sets of users and of their data, and the moves of a connection.
 
 Lives here: enumerations and one table of moves. Must not be here: who moves a row
 (operations).
 """
 
 from __future__ import annotations
+
+from django.db.models import IntegerChoices
 
 from portal.lib.choices import OpenChoices
 from portal.lib.transitions import Transitions
@@ -111,3 +113,100 @@ class GenderIdentity(OpenChoices):
     )
     GENDERQUEER = "genderqueer", "Genderqueer"
     OTHER = "other", "Other"
+
+
+class SourceType(OpenChoices):
+    """What kind of thing measured (contract 3.3)."""
+
+    UNKNOWN = "unknown", "Unknown"
+    PHONE = "phone", "Phone"
+    WATCH = "watch", "Watch"
+    APP = "app", "App"  # typed in by hand
+    MULTIPLE_SOURCES = "multiple_sources", "Several sources"  # merged
+    FINGERPRICK = "fingerprick", "Fingerprick"
+    CUFF = "cuff", "Cuff"
+    MANUAL_SCAN = "manual_scan", "Scanned sensor"
+    AUTOMATIC = "automatic", "Automatic sensor"
+    INSULIN_PUMP = "insulin_pump", "Insulin pump"
+    SCALE = "scale", "Scale"
+    CHEST_STRAP = "chest_strap", "Chest strap"
+    RING = "ring", "Ring"
+    LAB = "lab", "Lab"
+    EXERCISE_MACHINE = "exercise_machine", "Exercise machine"
+    EARPHONE = "earphone", "Earphone"
+
+
+class MenstrualFlow(OpenChoices):
+    """Contract 4.2; the specification names light, medium and heavy."""
+
+    UNSPECIFIED = "unspecified", "Unspecified"
+    NONE = "none", "None"
+    LIGHT = "light", "Light"
+    MEDIUM = "medium", "Medium"
+    HEAVY = "heavy", "Heavy"
+
+
+class CervicalMucusQuality(OpenChoices):
+    """Contract 4.2."""
+
+    DRY = "dry", "Dry"
+    STICKY = "sticky", "Sticky"
+    CREAMY = "creamy", "Creamy"
+    WATERY = "watery", "Watery"
+    EGG_WHITE = "egg_white", "Egg white"
+
+
+class Contraceptive(OpenChoices):
+    """Contract 4.2."""
+
+    UNSPECIFIED = "unspecified", "Unspecified"
+    IMPLANT = "implant", "Implant"
+    INJECTION = "injection", "Injection"
+    IUD = "iud", "Intrauterine device"
+    INTRAVAGINAL_RING = "intravaginal_ring", "Vaginal ring"
+    ORAL = "oral", "Pill"
+    PATCH = "patch", "Patch"
+
+
+class CycleDeviation(OpenChoices):
+    """Contract 4.2."""
+
+    PERSISTENT_INTERMENSTRUAL_BLEEDING = (
+        "persistent_intermenstrual_bleeding",
+        "Persistent bleeding between periods",
+    )
+    PROLONGED_MENSTRUAL_PERIODS = "prolonged_menstrual_periods", "Prolonged periods"
+    IRREGULAR_MENSTRUAL_CYCLES = "irregular_menstrual_cycles", "Irregular cycles"
+    INFREQUENT_MENSTRUAL_CYCLES = "infrequent_menstrual_cycles", "Infrequent cycles"
+
+
+class OvulationTest(OpenChoices):
+    """Contract 4.2."""
+
+    NEGATIVE = "negative", "Negative"
+    POSITIVE = "positive", "Positive"
+    LUTEINIZING_HORMONE_SURGE = "luteinizing_hormone_surge", "LH surge"
+    ESTROGEN_SURGE = "estrogen_surge", "Estrogen surge"
+    INDETERMINATE = "indeterminate", "Indeterminate"
+
+
+class HomeTest(OpenChoices):
+    """Results of home pregnancy and progesterone tests (contract 4.2)."""
+
+    NEGATIVE = "negative", "Negative"
+    POSITIVE = "positive", "Positive"
+    INDETERMINATE = "indeterminate", "Indeterminate"
+
+
+class SleepStage(IntegerChoices):
+    """Codes of a sleep cycle's stages (contract 4.3), in the order they are drawn.
+
+    Stored codes that are none of these are shown by their number.
+    """
+
+    AWAKE = 4, "Awake"
+    REM = 3, "REM"
+    LIGHT = 2, "Light"  # non-REM
+    DEEP = 1, "Deep"
+    UNKNOWN = -1, "Unknown"  # or unclassified
+    MANUAL = 5, "By hand"  # classified by hand

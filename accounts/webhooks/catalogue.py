@@ -1,6 +1,7 @@
 """Every event type Assay emits: its name, when, and the JSON Schema of its data.
 
-Entries come with the feature that emits them. Contract 8.2.
+Entries come with the feature that emits them; an app above adds those that its own
+registry drives, in AppConfig.ready. Contract 8.2.
 """
 
 from __future__ import annotations
@@ -107,3 +108,9 @@ EVENT_TYPES: dict[str, EventType] = {
         ),
     )
 }
+
+
+def add_event_type(kind: EventType) -> None:
+    """Enter an event type of an app above; a name is taken once."""
+    if EVENT_TYPES.setdefault(kind.name, kind) is not kind:
+        raise ValueError(f"{kind.name} is in the catalogue already")

@@ -86,6 +86,10 @@ def test_the_paths_of_users_are_the_contracts():
         ("PATCH", "/v2/user/{user_id}/info"),
         ("GET", "/v2/user/{user_id}/info/latest"),
         ("GET", "/v2/providers"),
+        ("GET", "/v2/summary/menstrual_cycle/{user_id}"),
+        ("POST", "/v2/summary/menstrual_cycle/{user_id}"),
+        ("GET", "/v2/summary/sleep_cycle/{user_id}"),
+        ("POST", "/v2/summary/sleep_cycle/{user_id}"),
     }
 
 

@@ -7,9 +7,7 @@ DRF's own fields coerce (5 becomes "5", "yes" becomes true); the contract does n
 from __future__ import annotations
 
 import uuid
-import zoneinfo
 from collections.abc import Mapping
-from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from django.core.validators import RegexValidator
@@ -17,6 +15,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
 from portal.lib.api.errors import FieldError, RequestInvalid, read_errors
+from portal.lib.periods import time_zones
 
 if TYPE_CHECKING:
     from rest_framework.request import Request
@@ -115,7 +114,7 @@ class TimeZone(Str):
 
     def to_internal_value(self, data: Any) -> str:
         name = str(super().to_internal_value(data))
-        if name not in _time_zones():
+        if name not in time_zones():
             raise ValidationError("Not an IANA time zone.", code="value_error")
         return name
 
@@ -139,12 +138,6 @@ def of_pattern(pattern: str) -> RegexValidator:
     return RegexValidator(
         rf"^(?:{pattern})\Z", message="Wrong form.", code="string_pattern_mismatch"
     )
-
-
-@cache
-def _time_zones() -> frozenset[str]:
-    # Asking anew walks the disk: a hundred times the rest of a request.
-    return frozenset(zoneinfo.available_timezones())
 
 
 class Inputs(serializers.Serializer[Any]):

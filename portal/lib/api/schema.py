@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import (
     TYPE_CHECKING,
@@ -74,6 +75,17 @@ class InvalidRequest(TypedDict):
     detail: list[InvalidLine]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class JsonShape:
+    """A component given as JSON Schema, for shapes that a registry drives.
+
+    Where the schema holds another shape the document refers to that.
+    """
+
+    name: str
+    schema: Mapping[str, Any]
+
+
 def describe(
     operation_id: str,
     summary: str,
@@ -86,9 +98,9 @@ def describe(
 ) -> Callable[[F], F]:
     """Say in the document what a view's method takes and answers.
 
-    `answer` is a TypedDict, a list of one, or None for an empty body. `body` is a class
-    of inputs, or inputs by media type. `refuses` names statuses besides 401 and 422, a
-    mapping those with a shape of their own.
+    `answer` is a TypedDict, a list of one, a JsonShape, or None for an empty body.
+    `body` is a class of inputs, or inputs or a JsonShape by media type. `refuses` names
+    statuses besides 401 and 422, a mapping those with a shape of their own.
     """
     shapes: dict[int, Any] = (
         dict(refuses)
@@ -117,6 +129,8 @@ class ApiSchema(AutoSchema):
     ) -> Any:
         if is_typeddict(serializer) or get_origin(serializer) is not None:
             serializer = self._schema_of(serializer)
+        elif isinstance(serializer, JsonShape):
+            serializer = self._resolve(serializer)
         return super()._get_response_for_code(  # type: ignore[no-untyped-call]  # the library's
             serializer, status_code, *args, **options
         )
@@ -124,6 +138,8 @@ class ApiSchema(AutoSchema):
     def _get_request_for_media_type(
         self, serializer: Any, direction: Any = "request"
     ) -> Any:
+        if isinstance(serializer, JsonShape):
+            return self._resolve(serializer), True
         is_inputs = inspect.isclass(serializer) and issubclass(serializer, Inputs)
         if is_inputs and self.method == "PATCH" and serializer.whole:
             return self.resolve_serializer(serializer, direction).ref, True
@@ -154,10 +170,20 @@ class ApiSchema(AutoSchema):
             return {"anyOf": schemas}
         raise TypeError(f"{hint!r} has no place in the document")
 
+    def _resolve(self, value: Any) -> Any:
+        if isinstance(value, JsonShape):
+            component = _component(value.name, value)
+            if component not in self.registry:
+                component.schema = {"type": "object"}
+                self.registry.register(component)
+                component.schema = self._resolve(dict(value.schema))
+            return component.ref
+        if isinstance(value, dict):
+            return {key: self._resolve(inner) for key, inner in value.items()}
+        return value
+
     def _component_of(self, shape: Any) -> dict[str, Any]:
-        component = ResolvedComponent(  # type: ignore[no-untyped-call]  # the library's
-            name=shape.__name__, type=ResolvedComponent.SCHEMA, object=shape
-        )
+        component = _component(shape.__name__, shape)
         if component not in self.registry:
             # Entered before its parts, which may name it again.
             component.schema = {"type": "object"}
@@ -172,6 +198,12 @@ class ApiSchema(AutoSchema):
             }
         ref: dict[str, Any] = component.ref
         return ref
+
+
+def _component(name: str, source: object) -> ResolvedComponent:
+    return ResolvedComponent(  # type: ignore[no-untyped-call]  # the library's
+        name=name, type=ResolvedComponent.SCHEMA, object=source
+    )
 
 
 class OpenEnumInDocument(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]  # untyped registry

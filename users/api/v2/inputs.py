@@ -5,9 +5,12 @@ Must not be here: rules that need the database (operations).
 
 from __future__ import annotations
 
+import re
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django.core.validators import EmailValidator
+from rest_framework.exceptions import ValidationError
 
 from portal.lib.api.fields import (
     Date,
@@ -18,11 +21,20 @@ from portal.lib.api.fields import (
     QueryUuid,
     Str,
     TimeZone,
+    Uuid,
     of_pattern,
 )
 from users.models.user import CLIENT_USER_ID_MAX_LENGTH
 from users.operations.user_info import Address, Guarantor, UserInfoRequest
-from users.states import Ethnicity, Gender, GenderIdentity, Race, SexualOrientation
+from users.states import (
+    Ethnicity,
+    Gender,
+    GenderIdentity,
+    Race,
+    SexualOrientation,
+    SourceType,
+)
+from users.wearables.providers import PROVIDERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +42,7 @@ if TYPE_CHECKING:
 # Contract 6.9: starts alphanumeric; letters, digits, - . , ' and single inner blanks.
 _name = of_pattern(r"[A-Za-z0-9](?:[A-Za-z0-9.,'-]| (?=[A-Za-z0-9.,'-]))*")
 _email = EmailValidator()
+_DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]|$)", re.ASCII)
 
 
 class UserInputs(Inputs):
@@ -53,6 +66,54 @@ class ProviderListInputs(Inputs):
     """Matches auth_type; an unknown one matches nothing (contract 3.1)."""
 
     source_type = QueryText(required=False)
+
+
+class ProviderSlug(Str):
+    """A slug of a source that can be connected, in any case (contract D2)."""
+
+    def to_internal_value(self, data: Any) -> str:
+        slug = str(super().to_internal_value(data)).lower()
+        if slug not in PROVIDERS:
+            raise ValidationError("No such source.", code="enum")
+        return slug
+
+
+class QueryDay(QueryText):
+    """A date, or the date that a date-time has as it is written (contract 1.5)."""
+
+    wire = "date_from_datetime_parsing"
+
+    def to_internal_value(self, data: Any) -> Any:
+        text = str(super().to_internal_value(data))
+        try:
+            if _DAY.match(text):
+                return datetime.fromisoformat(text).date()
+        except ValueError:
+            pass
+        raise ValidationError("Not a date.", code=self.wire)
+
+
+class SummaryBatchInputs(Inputs):
+    """What a batch says of its source; its elements their resource reads."""
+
+    provider = ProviderSlug(max_length=50)
+    source_type = OpenEnum(SourceType, required=False)
+    app_id = Str(max_length=255, required=False)
+    device_id = Uuid(required=False)
+
+
+class SummaryFilterInputs(Inputs):
+    """Which summaries: both dates are included, an unknown provider has none."""
+
+    start_date = QueryDay(help_text="YYYY-MM-DD, included")
+    end_date = QueryDay(required=False, help_text="YYYY-MM-DD, included; until now")
+    provider = QueryText(required=False)
+
+
+class ProfileFilterInputs(Inputs):
+    """Of which source; without it the latest."""
+
+    provider = QueryText(required=False)
 
 
 class AddressInputs(Inputs):

@@ -8,6 +8,7 @@ from users.api.v2.views.sources import (
     UserProvidersView,
     UserProviderView,
 )
+from users.api.v2.views.summaries import summary_endpoints
 from users.api.v2.views.user_info import LatestUserInfoView, UserInfoView
 from users.api.v2.views.users import (
     ResolveUserView,
@@ -26,4 +27,5 @@ urlpatterns = [
     endpoint("user/<user_id>/info/latest", LatestUserInfoView, "api-user-info-latest"),
     endpoint("user/<user_id>/<provider>", UserProviderView, "api-user-provider"),
     endpoint("providers", ProviderListView, "api-providers"),
+    *summary_endpoints,
 ]

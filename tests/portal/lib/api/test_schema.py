@@ -9,7 +9,13 @@ from drf_spectacular.generators import SchemaGenerator
 from rest_framework.response import Response
 
 from portal.lib.api.fields import Inputs, OpenEnum, QueryInt, Str
-from portal.lib.api.schema import ApiSchema, Refusal, describe, keep_api_paths
+from portal.lib.api.schema import (
+    ApiSchema,
+    JsonShape,
+    Refusal,
+    describe,
+    keep_api_paths,
+)
 from portal.lib.api.views import TenantAPIView, endpoint
 from portal.lib.choices import OpenChoices
 
@@ -78,6 +84,16 @@ class Things(TenantAPIView):
         return Response(status=204)
 
 
+INNER = JsonShape("Inner", {"type": "object", "properties": {}})
+OUTER = JsonShape("Outer", {"type": "array", "items": INNER})
+
+
+class ShapedThing(TenantAPIView):
+    @describe("shape_thing", "Shape", answer=OUTER, body={"application/json": INNER})
+    def post(self, request):
+        return Response([])
+
+
 class WholeThing(TenantAPIView):
     @describe("replace_thing", "Replace", answer=Whole, body=All)
     def patch(self, request):
@@ -87,7 +103,11 @@ class WholeThing(TenantAPIView):
 @pytest.fixture(scope="module")
 def document():
     generator = SchemaGenerator(
-        patterns=[endpoint("v2/things", Things), endpoint("v2/thing", WholeThing)]
+        patterns=[
+            endpoint("v2/things", Things),
+            endpoint("v2/thing", WholeThing),
+            endpoint("v2/shape", ShapedThing),
+        ]
     )
     return generator.get_schema(request=None, public=True)
 
@@ -122,6 +142,20 @@ def test_a_shape_becomes_a_component(document):
     assert sorted(shape["required"]) == sorted(shape["properties"])
     assert document["components"]["schemas"]["Part"]["properties"] == {
         "name": {"type": "string"}
+    }
+
+
+def test_a_shape_given_as_json_schema_becomes_a_component(document):
+    shaped = document["paths"]["/v2/shape"]["post"]
+
+    inner = {"$ref": "#/components/schemas/Inner"}
+    assert body_of(shaped["responses"]["200"]) == {"$ref": "#/components/schemas/Outer"}
+    assert body_of(shaped["requestBody"]) == inner
+    assert shaped["requestBody"]["required"] is True
+    assert document["components"]["schemas"]["Inner"] == dict(INNER.schema)
+    assert document["components"]["schemas"]["Outer"] == {
+        "type": "array",
+        "items": inner,
     }
 
 

@@ -1,0 +1,186 @@
+"""Summaries: take in a batch, read a range of days. Contract 4.1, 5.4.
+
+Each resource of the registry has one path and one view class, made here.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypedDict
+from uuid import UUID
+
+from django.utils import timezone
+from rest_framework.response import Response
+
+from portal.lib.api.errors import FieldError, RequestInvalid
+from portal.lib.api.fields import read_body, read_query
+from portal.lib.api.schema import JsonShape, describe
+from portal.lib.api.views import endpoint, json_response
+from users.api.v2.inputs import SummaryBatchInputs, SummaryFilterInputs
+from users.api.v2.views.base import UserAPIView
+from users.operations.summaries import SummaryBatch, record_summaries
+from users.queries import summaries_of
+from users.wearables.readings import ElementsInvalid
+from users.wearables.resources import ELEMENTS_MAX
+from users.wearables.summaries import SUMMARIES
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+    from django.urls import URLPattern
+    from rest_framework.request import Request
+
+    from users.wearables.resources import SummaryResource
+
+# Somewhere the next day has begun.
+_FARTHEST_EAST = timedelta(hours=14)
+
+
+class RecordedAnswer(TypedDict):
+    """What became of a batch; an unchanged element is counted nowhere.
+
+    `ids` are of all that are stored, in the order they came.
+    """
+
+    success: bool
+    created: int
+    updated: int
+    dropped: int
+    ids: list[UUID]
+
+
+class SummaryView(UserAPIView):
+    """GET and POST /v2/summary/{resource}/{user_id}."""
+
+    resource: SummaryResource
+
+    def list_summaries(self, request: Request, user_id: str) -> HttpResponse:
+        """Summaries dated in a range, ascending by start; no pages (contract 4.1)."""
+        user = self.get_user(user_id)
+        wanted = read_query(request, SummaryFilterInputs)
+        start = wanted["start_date"]
+        # Until now, wherever the user is; a summary has the date of its own zone.
+        end = wanted.get("end_date") or max(
+            start, (timezone.now() + _FARTHEST_EAST).date()
+        )
+        if end < start:
+            at = ("query", "end_date")
+            raise RequestInvalid(
+                [FieldError(at, "The end lies before the start.", "value_error")]
+            )
+        found = summaries_of(
+            user=user,
+            kind=self.resource.slug,
+            start=start,
+            end=end,
+            provider=_lower(wanted.get("provider")),
+            is_span=self.resource.is_span,
+        )
+        self.record_read(self.resource.slug, user.uuid)
+        return json_response(
+            {self.resource.key: [self.resource.answer(user.uuid, row) for row in found]}
+        )
+
+    def record_batch(self, request: Request, user_id: str) -> Response:
+        """Store a batch, whole or not at all; the later version of an id wins."""
+        user = self.get_user(user_id)
+        source = read_body(request, SummaryBatchInputs)
+        body: Any = request.data
+        elements = body.get("data")
+        if not isinstance(elements, list):
+            missing = "missing" if elements is None else "value_error"
+            raise RequestInvalid(
+                [FieldError(("body", "data"), "A list is needed.", missing)]
+            )
+        try:
+            recorded = record_summaries(
+                user=user,
+                actor=self.actor,
+                resource=self.resource,
+                batch=SummaryBatch(elements=elements, **source),
+            )
+        except ElementsInvalid as refused:
+            raise RequestInvalid(
+                [
+                    FieldError(("body", "data", *fault.loc), fault.msg, fault.type)
+                    for fault in refused.faults
+                ]
+            ) from None
+        answer: RecordedAnswer = {
+            "success": True,
+            "created": recorded.created,
+            "updated": recorded.updated,
+            "dropped": recorded.dropped,
+            "ids": list(recorded.ids),
+        }
+        return Response(answer)
+
+
+def _view(resource: SummaryResource) -> type[SummaryView]:
+    name = "".join(word.title() for word in resource.slug.split("_"))
+    one = JsonShape(f"{name}Summary", resource.schema)
+    listed = {str(resource.key): {"type": "array", "items": one}}
+    element = JsonShape(f"{name}Element", resource.input_schema)
+
+    class View(SummaryView):
+        @describe(
+            f"list_{resource.slug}_summaries",
+            f"Read a user's summaries: {resource.name.lower()}",
+            answer=JsonShape(f"{name}Summaries", _object(listed)),
+            query=SummaryFilterInputs,
+            refuses=(404,),
+        )
+        def get(self, request: Request, user_id: str) -> HttpResponse:
+            return self.list_summaries(request, user_id)
+
+        @describe(
+            f"record_{resource.slug}_summaries",
+            f"Store a user's summaries: {resource.name.lower()}",
+            answer=RecordedAnswer,
+            body={"application/json": JsonShape(f"{name}Batch", _batch(element))},
+            refuses=(404,),
+        )
+        def post(self, request: Request, user_id: str) -> Response:
+            return self.record_batch(request, user_id)
+
+        get.__doc__ = SummaryView.list_summaries.__doc__
+        post.__doc__ = SummaryView.record_batch.__doc__
+
+    View.resource = resource
+    return View
+
+
+def _lower(slug: str | None) -> str | None:
+    return slug if slug is None else slug.lower()
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+    }
+
+
+def _batch(element: JsonShape) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {
+            "provider": {"type": "string", "description": "Slug of a source"},
+            "source_type": {"type": ["string", "null"], "default": "unknown"},
+            "app_id": {"type": ["string", "null"], "maxLength": 255},
+            "device_id": {"type": ["string", "null"], "format": "uuid"},
+            "data": {
+                "type": "array",
+                "items": element,
+                "minItems": 1,
+                "maxItems": ELEMENTS_MAX,
+            },
+        },
+        "required": ["provider", "data"],
+    }
+
+
+summary_endpoints: list[URLPattern] = [
+    endpoint(f"summary/{slug}/<user_id>", _view(resource), f"api-summary-{slug}")
+    for slug, resource in SUMMARIES.items()
+]

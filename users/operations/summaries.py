@@ -1,0 +1,227 @@
+"""Summaries: take in a batch of one kind, and forget old arrivals.
+
+Must not be here: how an element is read (users.wearables).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.operations.audit import record_change
+from accounts.webhooks.operations import emit_events
+from portal.lib import rows
+from portal.lib.periods import find_zone
+from users.models import Arrival, Connection
+from users.models.arrival import ARRIVAL_RETENTION
+from users.operations.sources import connect_source
+from users.queries import SummaryRow, lock_user
+from users.states import ConnectionStatus, SourceType
+from users.wearables.readings import Context
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from portal.lib.actor import Actor
+    from users.models import User
+    from users.wearables.resources import SummaryReading, SummaryResource
+
+# One statement for any number of rows. Equal rows are left alone: no dead tuple, and
+# what it returns is exactly what changed (performance 2a).
+_UPSERT = """
+    INSERT INTO users_summary AS kept (
+        id, tenant_id, user_id, kind, provider, source_type, app_id, device_id,
+        calendar_date, last_date, starts_at, ends_at, body, raw, version,
+        created_at, updated_at
+    )
+    SELECT id, %s, %s, %s, %s, %s, %s, %s,
+        calendar_date, last_date, starts_at, ends_at, body::jsonb, raw::jsonb, 1,
+        %s::timestamptz, %s::timestamptz
+    FROM unnest(
+        %s::uuid[], %s::date[], %s::date[], %s::timestamptz[], %s::timestamptz[],
+        %s::text[], %s::text[]
+    ) AS given (id, calendar_date, last_date, starts_at, ends_at, body, raw)
+    ON CONFLICT (id) DO UPDATE SET
+        source_type = excluded.source_type, app_id = excluded.app_id,
+        device_id = excluded.device_id, calendar_date = excluded.calendar_date,
+        last_date = excluded.last_date, starts_at = excluded.starts_at,
+        ends_at = excluded.ends_at, body = excluded.body, raw = excluded.raw,
+        version = kept.version + 1, updated_at = excluded.updated_at
+    WHERE (kept.body, kept.source_type, kept.app_id, kept.device_id)
+        IS DISTINCT FROM
+        (excluded.body, excluded.source_type, excluded.app_id, excluded.device_id)
+    RETURNING id, version, created_at, updated_at
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryBatch:
+    """What one source sends of one kind; `elements` as they came (contract 5.4).
+
+    `provider` is a slug that can be connected.
+    """
+
+    provider: str
+    elements: Sequence[object]
+    source_type: str = SourceType.UNKNOWN
+    app_id: str | None = None
+    device_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What became of a batch; neither counted are those that were stored already.
+
+    `ids` are of all that are stored, in the order they came.
+    """
+
+    created: int
+    updated: int
+    dropped: int
+    ids: tuple[UUID, ...]
+
+
+@transaction.atomic
+def record_summaries(
+    *, user: User, actor: Actor, resource: SummaryResource, batch: SummaryBatch
+) -> Recorded:
+    """Store a batch of summaries of a live user: the latest version of an id wins.
+
+    Of elements with one id the last counts, once. Those dated outside of the ingestion
+    bounds are dropped. The first data of a source connects it, and mends a broken
+    connection. Each summary that is new or changed emits one event, by start. Raises:
+    ElementsInvalid (422, nothing stored); provider_unknown; not_found. Source:
+    Spec 6.2; Contract 2.3, 5.4; Ours: a dropped element has no id in the answer.
+    """
+    now = timezone.now()
+    read = resource.read(batch.elements, _context(user, batch.provider, now))
+    user = lock_user(user)
+    latest = {reading.id: reading for reading in read}
+    kept = {id_: each for id_, each in latest.items() if _is_within(user, each)}
+    changed: list[tuple[bool, SummaryRow]] = []
+    if kept:
+        _connect(user, actor, batch.provider)
+        changed = _store(user, resource, batch, kept, now)
+    recorded = Recorded(
+        created=sum(is_new for is_new, _ in changed),
+        updated=sum(not is_new for is_new, _ in changed),
+        dropped=len(latest) - len(kept),
+        ids=tuple(kept),
+    )
+    Arrival(
+        tenant=user.tenant,
+        user=user,
+        provider=batch.provider,
+        resource=resource.slug,
+        at=now,
+        received=len(batch.elements),
+        created=recorded.created,
+        updated=recorded.updated,
+        dropped=recorded.dropped,
+    ).save(force_insert=True)
+    if changed:
+        record_change(
+            tenant=user.tenant,
+            actor=actor,
+            verb="record_summaries",
+            subject=resource.slug,
+            subject_id=batch.provider,
+            user_uuid=user.uuid,
+            changes={"created": recorded.created, "updated": recorded.updated},
+        )
+        emit_events(
+            tenant=user.tenant,
+            user=user.ref,
+            messages=[
+                (resource.event_type(is_new=is_new), resource.event(user.uuid, row))
+                for is_new, row in changed
+            ],
+        )
+    return recorded
+
+
+def remove_old_arrivals() -> int:
+    """Forget arrivals older than ARRIVAL_RETENTION; returns how many.
+
+    Over all tenants.
+    """
+    old = Arrival.unscoped.filter(at__lt=timezone.now() - ARRIVAL_RETENTION)
+    removed, _ = old.delete()
+    return removed
+
+
+def _context(user: User, provider: str, now: datetime) -> Context:
+    zone = user.fallback_time_zone or "UTC"  # Contract D4
+    return Context(
+        user_uuid=user.uuid,
+        provider=provider,
+        time_zone=zone,
+        zone=find_zone(zone),
+        now=now,
+    )
+
+
+def _is_within(user: User, reading: SummaryReading) -> bool:
+    """Whether any of the summary's days lies in the ingestion bounds."""
+    start, end = user.ingestion_start, user.ingestion_end
+    place = reading.place
+    return not (start and place.last_date < start) and not (
+        end and place.calendar_date > end
+    )
+
+
+def _connect(user: User, actor: Actor, provider: str) -> None:
+    live = Connection.objects.for_tenant(user.tenant).live()
+    status = (
+        live.filter(user=user, provider=provider)
+        .values_list("status", flat=True)
+        .first()
+    )
+    # A paused one stays so: its user's ingestion has ended, and this is history.
+    if status is None or status == ConnectionStatus.ERROR:
+        connect_source(user=user, actor=actor, provider=provider)
+
+
+def _store(
+    user: User,
+    resource: SummaryResource,
+    batch: SummaryBatch,
+    kept: dict[UUID, SummaryReading],
+    now: datetime,
+) -> list[tuple[bool, SummaryRow]]:
+    """Upsert; returns what changed, by start, each with whether it is new."""
+    readings = sorted(kept.values(), key=lambda each: (each.place.starts_at, each.id))
+    columns: list[list[Any]] = [
+        [each.id for each in readings],
+        [each.place.calendar_date for each in readings],
+        [each.place.last_date for each in readings],
+        [each.place.starts_at for each in readings],
+        [each.place.ends_at for each in readings],
+        [orjson.dumps(each.body).decode() for each in readings],
+        [orjson.dumps(each.raw).decode() for each in readings],
+    ]
+    source = (str(batch.source_type), batch.app_id, batch.device_id)
+    found = rows.fetch_rows(
+        _UPSERT,
+        [
+            *(user.tenant_id, user.pk, resource.slug, batch.provider, *source),
+            *(now, now, *columns),
+        ],
+    )
+    written = {id_: rest for id_, *rest in found}
+    return [
+        (
+            written[each.id][0] == 1,
+            SummaryRow(
+                each.id, batch.provider, *source, each.body, *written[each.id][1:]
+            ),
+        )
+        for each in readings
+        if each.id in written
+    ]

@@ -1,0 +1,221 @@
+"""What a summary resource is: how its elements are read, named, found and answered.
+
+One value of SummaryResource drives input, answers, events and the OpenAPI document.
+Must not be here: the fields of any one resource (summaries), or the database.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid5
+
+from users.wearables.payloads import source_badge
+from users.wearables.readings import (
+    ElementsInvalid,
+    Fault,
+    Id,
+    Moment,
+    Refused,
+    Schema,
+    Text,
+    check_text,
+    nullable,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import date, datetime
+
+    from users.queries import SummaryRow
+    from users.wearables.readings import Context, Record
+
+ELEMENTS_MAX = 500  # Contract 5.4
+# Never changed: ids of stored summaries come from it.
+_NAMESPACE = UUID("6f1d8a5e-3b0c-5f7e-9d42-0c8e5a7b1f63")
+_EXTERNAL_ID = Text()
+_SOURCE = {
+    "provider": {"type": "string"},
+    "type": {"type": "string"},
+    "app_id": {"type": ["string", "null"]},
+    "device_id": {"type": ["string", "null"], "format": "uuid"},
+    "sport": {"type": ["string", "null"]},
+    "workout_id": {"type": ["string", "null"]},
+}
+_EVENT_SOURCE = ("provider", "type", "app_id", "device_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a summary stands in time, and what tells it from the others of its kind.
+
+    It is found by the days from `calendar_date` to `last_date`, both included. `key` is
+    its date or start, as the wire has it.
+    """
+
+    key: str
+    calendar_date: date
+    last_date: date
+    starts_at: datetime
+    ends_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryReading:
+    """An element that was read: its id, its place, its fields, and as it came."""
+
+    id: UUID
+    place: Place
+    body: dict[str, Any]
+    raw: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryResource:
+    """One kind of summary (contract 4).
+
+    `key` is the answer's top-level key, None where the answer is the object itself.
+    `place` says where a read element stands; it fills fields that are ours, and refuses
+    what no field alone can. `is_span` says that it is found by any of its days, not by
+    its calendar_date alone. `source_keys` are those of the source object, `twins` the
+    keys beside it that repeat one of them (contract 4.2).
+    """
+
+    slug: str
+    name: str
+    key: str | None
+    record: Record
+    place: Callable[[dict[str, Any], Context], Place]
+    is_span: bool = False
+    source_keys: tuple[str, ...] = tuple(_SOURCE)
+    twins: tuple[tuple[str, str], ...] = ()
+
+    def event_type(self, *, is_new: bool) -> str:
+        """The name of the event of a first or of a later version."""
+        return f"daily.data.{self.slug}.{'created' if is_new else 'updated'}"
+
+    def read(
+        self, elements: Sequence[object], context: Context
+    ) -> list[SummaryReading]:
+        """Read a batch: all of it, or nothing. Raises: ElementsInvalid."""
+        if not 1 <= len(elements) <= ELEMENTS_MAX:
+            few_or_many = f"1 to {ELEMENTS_MAX} elements are needed."
+            raise ElementsInvalid([Fault((), few_or_many, "value_error")])
+        read: list[SummaryReading] = []
+        faults: list[Fault] = []
+        for index, element in enumerate(elements):
+            try:
+                read.append(self._read_one(element, context))
+            except Refused as refused:
+                faults += refused.below(index)
+        if faults:
+            raise ElementsInvalid(faults)
+        return read
+
+    def _read_one(self, element: Any, context: Context) -> SummaryReading:
+        check_text(element)
+        body = self.record.read(element, context)
+        named = element.get("external_id")
+        if named is not None:
+            try:
+                named = _EXTERNAL_ID.read(named, context)
+            except Refused as refused:
+                raise Refused(refused.below("external_id")) from None
+        place = self.place(body, context)
+        key = f"key:{place.key}" if named is None else f"external_id:{named}"
+        return SummaryReading(
+            id=summary_id(context.user_uuid, context.provider, self.slug, key),
+            place=place,
+            body=body,
+            raw=element,
+        )
+
+    def answer(self, user_uuid: UUID, row: SummaryRow) -> dict[str, Any]:
+        """The element as it is answered: every key of the contract, always."""
+        source = _source(row)
+        return {
+            "id": row.id,
+            "user_id": user_uuid,
+            **{
+                field.name: row.body.get(field.name, field.default)
+                for field in self.record.fields
+            },
+            **{twin: source[key] for twin, key in self.twins},
+            "source": {key: source[key] for key in self.source_keys},
+            "created_at": row.created_at,
+            "updated_at": row.updated_at,
+        }
+
+    def event(self, user_uuid: UUID, row: SummaryRow) -> dict[str, Any]:
+        """Data of the summary's event: the answer with the source of events (D5)."""
+        source = _source(row)
+        return {
+            **self.answer(user_uuid, row),
+            "source": {
+                **source_badge(row.provider),
+                **{key: source[key] for key in _EVENT_SOURCE},
+            },
+        }
+
+    @property
+    def schema(self) -> Schema:
+        """The JSON Schema of `answer`."""
+        return self._schema({key: _SOURCE[key] for key in self.source_keys})
+
+    @property
+    def event_schema(self) -> Schema:
+        """The JSON Schema of `event`."""
+        badge = dict.fromkeys(("name", "slug", "logo"), _SOURCE["provider"])
+        return self._schema({**badge, **{key: _SOURCE[key] for key in _EVENT_SOURCE}})
+
+    @property
+    def input_schema(self) -> Schema:
+        """The JSON Schema of an element as it is sent."""
+        schema = self.record.input_schema
+        external_id = {
+            **nullable(_EXTERNAL_ID.schema),
+            "description": "Identifies the element at its source;"
+            " without it, its date or start does",
+        }
+        return {
+            **schema,
+            "properties": {"external_id": external_id, **schema["properties"]},
+        }
+
+    def _schema(self, source: Mapping[str, Any]) -> Schema:
+        own = self.record.schema["properties"]
+        return _closed(
+            {
+                "id": Id().schema,
+                "user_id": Id().schema,
+                **own,
+                **{twin: _SOURCE[key] for twin, key in self.twins},
+                "source": _closed(source),
+                "created_at": Moment().schema,
+                "updated_at": Moment().schema,
+            }
+        )
+
+
+def summary_id(user_uuid: UUID, provider: str, slug: str, key: str) -> UUID:
+    """The id of a summary: the same for every delivery of it (performance 9)."""
+    return uuid5(_NAMESPACE, f"{user_uuid}/{provider}/{slug}/{key}")
+
+
+def _source(row: SummaryRow) -> dict[str, Any]:
+    return {
+        "provider": row.provider,
+        "type": row.source_type,
+        "app_id": row.app_id,
+        "device_id": row.device_id,
+        "sport": None,
+        "workout_id": None,
+    }
+
+
+def _closed(properties: Mapping[str, Any]) -> Schema:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+    }
