@@ -6,6 +6,7 @@ Reads the text of cells whose columns are known, and of cells whose columns are 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .pages import Word
@@ -71,6 +72,18 @@ class Fields:
 def text_of(words: list[Word] | tuple[Word, ...]) -> str:
     """The words as one text."""
     return " ".join(word.text for word in words)
+
+
+def words_with(words: Sequence[Word], text: str | None) -> tuple[Word, ...]:
+    """The fewest neighbours among words that hold a text; all of them if none do."""
+    wanted = (text or "").replace(" ", "")
+    if not wanted:
+        return ()
+    for length in range(1, len(words)):
+        for n in range(len(words) - length + 1):
+            if wanted in "".join(word.text for word in words[n : n + length]):
+                return tuple(words[n : n + length])
+    return tuple(words)
 
 
 def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
@@ -167,11 +180,11 @@ def type_cells(cells: list[list[Word]]) -> Fields | None:
             found = replace(
                 found,
                 value=value,
-                value_words=words,
+                value_words=words_with(words, value),
                 units=unit,
-                units_words=words if unit else (),
+                units_words=words_with(words, unit),
                 range=spread,
-                range_words=words if spread else (),
+                range_words=words_with(words, spread),
                 flag=flag or found.flag,
             )
             continue

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from itertools import pairwise
 
 from .dates import read_date
 from .lines import Cell, Line
@@ -312,7 +313,7 @@ def _may_be_titles(lines: Sequence[Line]) -> bool:
     """Cheap refusal: of a line of titles, most words are words of titles."""
     if len(lines[0].words) > 26:
         return False
-    if any(announced_range(cell.text) for line in lines for cell in line.cells):
+    if any(_is_labelled(line) for line in lines):
         return False
     known = words = 0
     for line in lines:
@@ -324,6 +325,16 @@ def _may_be_titles(lines: Sequence[Line]) -> bool:
             return False
         known += hits
     return known > 1 and known >= 0.35 * words
+
+
+def _is_labelled(line: Line) -> bool:
+    """Whether a line says something behind a label: 'Reference range: 70 - 99'."""
+    texts = [cell.text for cell in line.cells]
+    if any(announced_range(text) for text in texts):
+        return True
+    return any(
+        a.endswith(":") and not b.endswith(":") for a, b in pairwise([*texts, ""])
+    )
 
 
 @lru_cache(maxsize=8192)

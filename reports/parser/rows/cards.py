@@ -45,38 +45,50 @@ def read_cards(lines: Sequence[Line], section: Section) -> list[Row]:
 
 def _find_cards(lines: Sequence[Line], section: Section) -> list[_Card]:
     cards: list[_Card] = []
-    open_cards: list[_Card] = []
+    near: list[_Card] = []
     for line in lines:
-        cells = line.cells
-        names = [n for n, cell in enumerate(cells) if _is_name(cell, section)]
-        others = [cell for n, cell in enumerate(cells) if n not in names]
-        if names and not any(_has_digit(cell) for cell in others):
-            found = []
-            for n, start in enumerate(names):
-                end = names[n + 1] if n + 1 < len(names) else len(cells)
-                right = cells[end].x0 if end < len(cells) else float("inf")
-                card = _Card(cells[start], line, right, section.copy())
-                card.beside = list(cells[start + 1 : end])
-                found.append(card)
-            cards.extend(found)
-            open_cards = [
-                card
-                for card in open_cards
-                if not any(_overlaps(card, other) for other in found)
-            ] + found
+        named = [n for n, cell in enumerate(line.cells) if _is_name(cell, section)]
+        if named:
+            found = _open_cards(line, named, section)
+            near = [c for c in near if not any(_overlaps(c, other) for other in found)]
+            if not _is_row(line, named):
+                cards.extend(found)
+                near.extend(found)
             continue
-        if is_heading(line) and not open_cards:
+        if is_heading(line) and not near:
             section.open(line.text)
-        open_cards = [
+        near = [
             card
-            for card in open_cards
+            for card in near
             if line.middle - card.line.middle < _DEEPEST * card.line.size
         ]
-        for cell in cells:
-            home = [c for c in open_cards if c.name.x0 - 3 <= cell.x0 < c.right - 3]
+        for cell in line.cells:
+            home = [c for c in near if c.name.x0 - 3 <= cell.x0 < c.right - 3]
             if home:
                 home[-1].cells.append(cell)
     return cards
+
+
+def _open_cards(line: Line, named: Sequence[int], section: Section) -> list[_Card]:
+    """A card for each name of a line, as wide as up to what stands beside it."""
+    cells = line.cells
+    cards = []
+    for n, start in enumerate(named):
+        end = named[n + 1] if n + 1 < len(named) else len(cells)
+        right = cells[end].x0 if end < len(cells) else float("inf")
+        beside = list(cells[start + 1 : end])
+        cards.append(_Card(cells[start], line, right, section.copy(), beside))
+    return cards
+
+
+def _is_row(line: Line, named: Sequence[int]) -> bool:
+    """Whether a line with names has a value too, so that it is no top of cards."""
+    others = [cell.text for n, cell in enumerate(line.cells) if n not in named]
+    return any(
+        any(sign.isdigit() for sign in text)
+        or (is_worded_value(text) and not is_flag(text))
+        for text in others
+    )
 
 
 def _is_name(cell: Cell, section: Section) -> bool:
@@ -86,10 +98,6 @@ def _is_name(cell: Cell, section: Section) -> bool:
     if is_title(name) or announced_range(cell.text) is not None or is_unit(name):
         return False
     return section.knows(name, Fields())
-
-
-def _has_digit(cell: Cell) -> bool:
-    return any(sign.isdigit() for sign in cell.text)
 
 
 def _overlaps(a: _Card, b: _Card) -> bool:

@@ -12,6 +12,7 @@ from reports.parser.lines import Line, is_of_size
 from reports.parser.names import is_method, is_prose, opens_explanation
 from reports.parser.pages import Word
 from reports.parser.titles import Role
+from reports.parser.values import is_flag
 
 from .row import Parts, Row, Section, with_range, with_units
 from .wording import clean_name, is_cut_off, is_part_of_name
@@ -87,6 +88,20 @@ class Continuation:
 def join_wrapped(first: str, second: str) -> str:
     """The two parts of a name printed over two lines."""
     return f"{first} {second}"
+
+
+def take_unit_below(last: Row, line: Line, text: str) -> bool:
+    """Give a row without a unit the one that stands alone under its value."""
+    near = last.page == line.page and line.middle - last.line.middle < 2 * line.size
+    if last.fields.units or not near or not is_unit(text) or is_flag(text):
+        return False
+    value = last.fields.value_words
+    words = [word for cell in line.cells for word in cell.words]
+    if not value or words[0].x0 > value[-1].x1 or words[-1].x1 < value[0].x0:
+        return False
+    last.fields = with_units(last.fields, text, words)
+    last.line = _stretch(last.line, line)
+    return True
 
 
 def _add_range(last: Row, words: list[Word]) -> bool:

@@ -10,7 +10,7 @@ from reports.parser.titles import Role
 from reports.parser.values import is_numeric_value, is_worded_value
 
 from .row import Row, Section
-from .wording import is_exact, reads_on
+from .wording import is_exact, is_lower_case, reads_on
 
 _REMEMBERED = 12
 
@@ -80,6 +80,8 @@ class Evidence:
             score -= 1
         if score >= 1 and self._section.knows(row.test_name, fields):
             score += 2.5
+        elif is_lower_case(row.test_name):
+            score -= 2
         if reads_on(row.test_name):
             score -= 3
         if self._first and not is_of_size(row.line, self._first, by=1.2):

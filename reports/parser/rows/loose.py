@@ -22,11 +22,13 @@ from reports.parser.names import (
 from reports.parser.pages import Word
 from reports.parser.ranges import (
     announced_range,
+    is_expected_finding,
     looks_like_range,
 )
 from reports.parser.titles import Role, Title
 from reports.parser.values import is_flag, is_numeric_value
 
+from .continuation import take_unit_below
 from .row import (
     Row,
     Section,
@@ -35,11 +37,15 @@ from .row import (
 )
 from .wording import (
     clean_name,
+    is_exact,
     is_heading,
+    is_lower_case,
     may_name_a_test,
     may_start_value,
     reads_on,
 )
+
+_CURRENCY = re.compile(r"(?:^|\s)(?:R|Rs\.?|INR|USD|EUR|GBP|AED|SAR|[$€£₹])$")
 
 
 class LooseReader:
@@ -64,9 +70,11 @@ class LooseReader:
             if row is not None
         ]
         explaining = False
-        for line, row in candidates:
+        for n, (line, row) in enumerate(candidates):
             if row is None:
                 if self._take_range_below(line):
+                    continue
+                if self.rows and take_unit_below(self.rows[-1], line, line.text):
                     continue
                 if opens_explanation(line.text) or heads_explanation(line.text):
                     explaining = True
@@ -76,6 +84,8 @@ class LooseReader:
                 continue
             known = self._section.knows(row.test_name, row.fields)
             score = self._score(row, edges, known=known)
+            if not row.fields.range and _announces_range(lines[n + 1 : n + 2]):
+                score += 2
             if opens_explanation(line.text) and not known:
                 explaining = True
                 continue
@@ -156,11 +166,19 @@ class LooseReader:
             score += 2
         if known:
             score += 2
-        elif reads_on(row.test_name):
-            score -= 3
+        else:
+            score -= 3 if reads_on(row.test_name) else 0
+            score -= 0 if is_exact(fields.value) else 1
+            if is_lower_case(row.test_name) or _CURRENCY.search(row.test_name):
+                score -= 2
         x0, x1 = fields.value_words[0].x0, fields.value_words[-1].x1
         aligned = sum(1 for a, b in edges if abs(x0 - a) < 2 or abs(x1 - b) < 2)
         return score + (1 if aligned > 1 else 0)
+
+
+def _announces_range(lines: Sequence[Line]) -> bool:
+    text = announced_range(lines[0].text) or "" if lines else ""
+    return looks_like_range(text) or is_expected_finding(text)
 
 
 def hold_together(cells: Sequence[Cell]) -> list[list[Word]]:
@@ -191,7 +209,7 @@ def implied_titles(rows: Sequence[Row]) -> tuple[Title, ...]:
         apart = [
             words
             for words, row in zip(several, rows, strict=True)
-            if words and (role is Role.VALUE or words != row.fields.value_words)
+            if words and (role is Role.VALUE or _stands_apart(words, row))
         ]
         if len(apart) < 0.4 * len(rows):
             if role is Role.VALUE:
@@ -204,6 +222,15 @@ def implied_titles(rows: Sequence[Row]) -> tuple[Title, ...]:
         titles.append(Title(role, "", x0, x1))
         end = x1
     return tuple(titles)
+
+
+def _stands_apart(words: Sequence[Word], row: Row) -> bool:
+    """Whether words right of a value are a cell of their own."""
+    before = row.fields.value_words[-1]
+    if words[0].top > row.line.bottom:
+        return True
+    cells = part_cells(row.line.words, gap=row.line.tight)
+    return not any(before in cell.words and words[0] in cell.words for cell in cells)
 
 
 def merge_readings(loose: Sequence[Row], table: Sequence[Row]) -> list[Row]:

@@ -38,7 +38,7 @@ from reports.parser.values import (
 )
 
 from .centred import gather_centred, is_centred
-from .continuation import Continuation, join_wrapped
+from .continuation import Continuation, join_wrapped, take_unit_below
 from .evidence import Evidence
 from .reading import read_fields
 from .row import (
@@ -253,6 +253,8 @@ class TableReader:
                 row = Row(line.page, list(words), fields, line)
                 self._pending.pop()
                 return self._judge(row)
+        if self.rows and take_unit_below(self.rows[-1], line, text):
+            return True
         if self.rows and not self.rows[-1].fields.range and looks_like_range(text):
             last = self.rows[-1]
             if line.middle - last.line.middle < 2.4 * line.size:

@@ -142,6 +142,12 @@ def reads_on(name: str) -> bool:
     return len(words) >= 5 and lower >= 0.7 * (len(words) - 1)
 
 
+def is_lower_case(name: str) -> bool:
+    """Whether the first word is an ordinary one, as inside a sentence."""
+    first = name.split()[0].rstrip(",;")
+    return first.isalpha() and first.islower() and len(first) > 2
+
+
 def is_cut_off(name: str) -> bool:
     """Whether a name plainly goes on: an open bracket, a hyphen, a joining word."""
     return name.count("(") > name.count(")") or bool(_WRAP_END.search(name))
