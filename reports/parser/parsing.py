@@ -13,18 +13,18 @@ from pathlib import Path
 from .checks import check_report
 from .confidence import settle_confidences
 from .documents import read_document
-from .lines import read_lines
+from .lines import Line, read_lines
+from .mending import mend_words
 from .metadata import read_headers, read_metadata
 from .pages import Page
 from .report import (
     FailureReason,
     PageSize,
     ParsedReport,
-    SampleType,
     UnreadableReport,
 )
 from .results import is_known_test, make_result
-from .rows import Row, find_rows
+from .rows import Row, find_rows, settle_rows
 from .screening import is_believable, unread_reason, wrong_language
 
 MAX_PAGES = 30
@@ -54,11 +54,8 @@ def read_report(pages: Sequence[Page]) -> ParsedReport:
     invalid_input.
     """
     legible = [page for page in pages if page.legible]
-    lines = [
-        read_lines(page.words, page=page.number, drawn=bool(page.to_shown))
-        for page in legible
-    ]
-    rows = find_rows(legible, lines, is_known=is_known_test)
+    lines = [_lines_of(page) for page in legible]
+    rows = settle_rows(find_rows(legible, lines, is_known=is_known_test))
     if not rows:
         raise UnreadableReport(unread_reason(pages))
     metadata = read_metadata(lines)
@@ -66,7 +63,7 @@ def read_report(pages: Sequence[Page]) -> ParsedReport:
     by_number = {page.number: page for page in pages}
     results = tuple(
         make_result(row, by_number[row.page], metadata, decimal_comma=comma)
-        for row in _without_repeats(rows)
+        for row in rows
     )
     titled = any(row.titled for row in rows)
     if not is_believable(results, pages, titled=titled):
@@ -95,6 +92,12 @@ def read_report(pages: Sequence[Page]) -> ParsedReport:
     )
 
 
+def _lines_of(page: Page) -> list[Line]:
+    drawn = bool(page.to_shown)
+    words = mend_words(page.words) if drawn else page.words
+    return read_lines(words, page=page.number, drawn=drawn)
+
+
 def _uses_decimal_comma(rows: Iterable[Row]) -> bool:
     """Whether the report's numbers have decimal commas and no decimal points."""
     commas = points = 0
@@ -103,21 +106,3 @@ def _uses_decimal_comma(rows: Iterable[Row]) -> bool:
         commas += len(_DECIMAL_COMMA.findall(text))
         points += len(_DECIMAL_POINT.findall(text))
     return commas > points
-
-
-def _without_repeats(rows: Iterable[Row]) -> list[Row]:
-    """Leave out a row that a later page quotes again, equal in every part."""
-    kept: dict[tuple[str, str, str | None, SampleType | None], Row] = {}
-    for row in rows:
-        key = (
-            row.test_name.casefold(),
-            row.fields.value,
-            row.fields.units,
-            row.specimen,
-        )
-        first = kept.get(key)
-        if first is None:
-            kept[key] = row
-        elif first.page == row.page:
-            kept[(*key[:3], None) if key[3] else (f"{key[0]} ", *key[1:])] = row
-    return sorted(kept.values(), key=lambda row: (row.page,))

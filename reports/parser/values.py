@@ -35,7 +35,7 @@ _WORDED = re.compile(
         |reactive|evident)\b.* | undetect(?:able|ed) | nd | detected
     | absent | present | trace[sd]? | (?:en)?spuren | ausente | presente | absence
     | none(?:\s+(?:seen|detected|found))? | no\s+(?:growth|ova|cyst|parasite|organism
-    |malaria).*
+    |malaria|agglutination).*
     | normal | abnormal | adequate | inadequate | reduced | increased | decreased
     | few | many | plenty | moderate | occasional | rare | scanty | several | numerous
     | packed | loaded | tntc | clear | cloudy | turbid | hazy | slightly\s+\w+ | clara?

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .row import KnownName, Row
+from .settling import settle_rows
 from .walk import find_rows
 
-__all__ = ["KnownName", "Row", "find_rows"]
+__all__ = ["KnownName", "Row", "find_rows", "settle_rows"]

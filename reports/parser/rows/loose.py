@@ -45,6 +45,8 @@ from .wording import (
     reads_on,
 )
 
+# So many rows make a table, in whose columns less must speak for one more.
+_MANY = 8
 _CURRENCY = re.compile(r"(?:^|\s)(?:R|Rs\.?|INR|USD|EUR|GBP|AED|SAR|[$€£₹])$")
 
 
@@ -238,6 +240,7 @@ def merge_readings(loose: Sequence[Row], table: Sequence[Row]) -> list[Row]:
 
     The columns may add a row in words, more of a name, or more lines of a range.
     """
+    needed = 4 if len(loose) >= _MANY else 5
     by_word = {word: row for row in loose for word in row.line.words}
     left = {id(row): row for row in loose}
     merged: list[Row] = []
@@ -245,7 +248,7 @@ def merge_readings(loose: Sequence[Row], table: Sequence[Row]) -> list[Row]:
         words = (*row.fields.value_words, *row.name)
         own = next((by_word[word] for word in words if word in by_word), None)
         if own is None:
-            if row.score >= 5:
+            if row.score >= needed:
                 row.titled = False
                 merged.append(row)
             continue

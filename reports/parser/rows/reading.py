@@ -12,7 +12,9 @@ from reports.parser.fields import (
     split_value,
     text_of,
     unit_in_range,
+    words_with,
 )
+from reports.parser.pages import Word
 from reports.parser.ranges import is_plain_range, looks_like_range, without_label
 from reports.parser.titles import Role
 from reports.parser.values import (
@@ -58,7 +60,7 @@ def read_fields(parts: Parts, *, has_limits: bool) -> Fields:
                     units = rest
                 break
     if units or spread:
-        value_words = tuple(words[:1])
+        value_words = words_with(words, value)
     unit_words = tuple(parts.get(Role.UNIT, ()))
     printed_unit = text_of(unit_words)
     range_words = tuple(parts.get(Role.RANGE, ()))
@@ -68,23 +70,26 @@ def read_fields(parts: Parts, *, has_limits: bool) -> Fields:
         range_words = (*parts.get(Role.LOW, ()), *parts.get(Role.HIGH, ()))
         printed_range = " - ".join(filter(None, ends))
     printed_unit = re.sub(r"^[-–—]\s+", "", printed_unit)
+    if flag is None and len(unit_words) > 1:
+        flag, unit_words = _part_flag(unit_words)
+        printed_unit = text_of(unit_words)
     if printed_unit and is_blank(printed_unit):
         printed_unit, unit_words = "", ()
     if not printed_range and printed_unit and is_plain_range(printed_unit):
         printed_range, range_words = printed_unit, unit_words
         printed_unit, unit_words = "", ()
-    printed_range = without_label(printed_range)
+    printed_range = re.sub(r"(?i)^ref\.?\s*:\s*", "", without_label(printed_range))
     if printed_unit and units and re.match(r"[(\[]\s*\d", printed_unit):
         printed_unit = ""
     if printed_unit:
         units = printed_unit
     elif units:
-        unit_words = tuple(words[1:])
+        unit_words = words_with(words[1:], units)
     if printed_range:
         printed_range, after = split_range_flag(printed_range)
         flag = flag or after
     if not printed_range and spread:
-        printed_range, range_words = spread, tuple(words[1:])
+        printed_range, range_words = spread, words_with(words[1:], spread)
     flag_text = text_of(parts.get(Role.FLAG, []))
     if flag is None and flag_text and is_flag(flag_text):
         flag = flag_text.strip("()[] ")
@@ -96,7 +101,7 @@ def read_fields(parts: Parts, *, has_limits: bool) -> Fields:
         head, _, rest = printed_range.partition(" ")
         inside = unit_in_range(printed_range)
         if inside:
-            units, unit_words = inside, range_words
+            units, unit_words = inside, words_with(range_words, inside)
         elif is_unit(head) and looks_like_range(rest):
             units, unit_words = head, range_words[:1]
             printed_range, range_words = rest, range_words[1:]
@@ -110,3 +115,11 @@ def read_fields(parts: Parts, *, has_limits: bool) -> Fields:
         units_words=unit_words if units else (),
         range_words=range_words,
     )
+
+
+def _part_flag(words: tuple[Word, ...]) -> tuple[str | None, tuple[Word, ...]]:
+    """A mark that stands before or after a unit, and the words of the unit."""
+    for mark, rest in ((words[0], words[1:]), (words[-1], words[:-1])):
+        if is_flag(mark.text) and is_unit(text_of(rest)):
+            return mark.text.strip("()[]* ") or mark.text, rest
+    return None, words

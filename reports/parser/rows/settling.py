@@ -1,0 +1,40 @@
+"""What only the rows of a whole report tell: repeats, and marks behind every name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from reports.parser.report import SampleType
+
+from .row import Row
+
+# The number of the laboratory that did the test, as some print behind every name.
+_LAB_NUMBER = re.compile(r"(?<=[^\d\s])\s?0\d$")
+
+
+def settle_rows(rows: Sequence[Row]) -> list[Row]:
+    """The rows of a report, each once, their names without a laboratory's number."""
+    numbered = [row for row in rows if _LAB_NUMBER.search(row.test_name)]
+    if len(numbered) >= max(3, 0.4 * len(rows)):
+        for row in numbered:
+            row.name_text = _LAB_NUMBER.sub("", row.test_name)
+    return _without_repeats(rows)
+
+
+def _without_repeats(rows: Iterable[Row]) -> list[Row]:
+    """Leave out a row that a later page quotes again, equal in every part."""
+    kept: dict[tuple[str, str, str | None, SampleType | None], Row] = {}
+    for row in rows:
+        key = (
+            row.test_name.casefold(),
+            row.fields.value,
+            row.fields.units,
+            row.specimen,
+        )
+        first = kept.get(key)
+        if first is None:
+            kept[key] = row
+        elif first.page == row.page:
+            kept[(*key[:3], None) if key[3] else (f"{key[0]} ", *key[1:])] = row
+    return sorted(kept.values(), key=lambda row: (row.page,))
