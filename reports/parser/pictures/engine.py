@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     Quad = NDArray[np.float32]
 
 LINE_HEIGHT = 48  # the height of every line the recogniser reads, in pixels
-_BATCH = 6
 _STEP = 8  # pixels of width for each answer of the recogniser
-_NARROWEST = 96
+_NARROWEST = 160
 _WIDEST = 3200
 
 
@@ -79,20 +78,16 @@ class Engine:
 
     def read_lines(self, lines: Sequence[Picture]) -> list[Reading]:
         """What each picture of one line, LINE_HEIGHT high, says."""
-        order = sorted(range(len(lines)), key=lambda n: lines[n].shape[1])
-        readings: list[Reading] = [Reading((), 0.0)] * len(lines)
-        for start in range(0, len(order), _BATCH):
-            batch = order[start : start + _BATCH]
-            widths = [min(lines[n].shape[1], _WIDEST) for n in batch]
-            widest = max(_NARROWEST, _STEP * math.ceil(max(widths) / _STEP))
-            block = np.zeros((len(batch), 3, LINE_HEIGHT, widest), np.float32)
-            for row, (n, width) in enumerate(zip(batch, widths, strict=True)):
-                pixels = lines[n][:, :width].astype(np.float32)
-                block[row, :, :, :width] = pixels.transpose(2, 0, 1) / 127.5 - 1
-            chances = self.recogniser.session(block)
-            for row, (n, width) in enumerate(zip(batch, widths, strict=True)):
-                readings[n] = self._decode(chances[row], widest / width)
-        return readings
+        return [self._read_line(line) for line in lines]
+
+    def _read_line(self, line: Picture) -> Reading:
+        # One by one: in a batch the padding, and with it the reading of a short line,
+        # would hang on its neighbours, and it is no quicker.
+        width = line.shape[1]
+        padded = max(_NARROWEST, _STEP * math.ceil(width / _STEP))
+        block = np.zeros((1, 3, LINE_HEIGHT, padded), np.float32)
+        block[0, :, :, :width] = line.astype(np.float32).transpose(2, 0, 1) / 127.5 - 1
+        return self._decode(self.recogniser.session(block)[0], padded / width)
 
     def _decode(self, chances: NDArray[np.float32], stretch: float) -> Reading:
         """Collapse repeated answers and blanks, keeping where each sign stands."""

@@ -18,7 +18,7 @@ from reports.parser.pages import Page, Word
 from .engine import LINE_HEIGHT, Engine, Reading, cut_line
 from .skew import find_skew
 from .view import View, map_points, rotate_view, scale_view, turn_view
-from .words import LineOfPieces, part_line
+from .words import Piece, part_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +39,7 @@ _USUAL_EM = 9.0
 class _Line(NamedTuple):
     quad: NDArray[np.float32]
     reading: Reading
-    parts: LineOfPieces
+    pieces: list[Piece]
 
 
 def read_view(
@@ -160,9 +160,9 @@ def _lay_out(
     a, b = map_points(view.to_page, np.array([[0.0, 0.0], [1.0, 0.0]]))
     unit = float(np.hypot(*(b - a)))
     heights = [
-        line.parts.em / LINE_HEIGHT * float(np.linalg.norm(line.quad[3] - line.quad[0]))
+        piece.em / LINE_HEIGHT * float(np.linalg.norm(line.quad[3] - line.quad[0]))
         for line in lines
-        for _ in line.parts.pieces
+        for piece in line.pieces
     ]
     if heights:
         em = median(heights) * unit
@@ -188,7 +188,7 @@ def _words(line: _Line, to_text: Matrix) -> list[Word]:
     fall = float((quad[1] + quad[2])[1] / 2 - left[1]) / max(wide, 1e-6)
     corner_y = float(left[1]) - high / 2
     words = []
-    for piece in line.parts.pieces:
+    for piece in line.pieces:
         x0 = float(left[0]) + piece.x0 * across
         x1 = float(left[0]) + piece.x1 * across
         drop = fall * (piece.x0 + piece.x1) / 2 * across
@@ -196,10 +196,10 @@ def _words(line: _Line, to_text: Matrix) -> list[Word]:
             Word(
                 piece.text,
                 round(x0, 2),
-                round(corner_y + drop + line.parts.top * down, 2),
+                round(corner_y + drop + piece.top * down, 2),
                 round(x1, 2),
-                round(corner_y + drop + line.parts.bottom * down, 2),
-                round(line.parts.em * down, 2),
+                round(corner_y + drop + piece.bottom * down, 2),
+                round(piece.em * down, 2),
                 red=piece.red,
                 sure=piece.sure,
             )

@@ -8,7 +8,6 @@ knows of pages or of laboratories.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,36 +20,35 @@ if TYPE_CHECKING:
     Picture = NDArray[np.uint8]
     Mask = NDArray[np.bool_]
 
-# In heights of the letter M's body (em). The blank of a narrow font is a quarter; the
+# In ems. The blank of a narrow font is a quarter and the paper beside its letters; the
 # ink of two digits one stands up to a third apart.
-_BLANK = 0.42
+_BLANK = 0.32
+_WIDE = 0.4
 _NO_BLANK = 0.09
+_NARROW = frozenset("1Iil|!.,:;'")
+_MARKS = frozenset("▲▼△▽↑↓←→●■◆★☆✓")
 _TALL = 0.72
 _SMALL = 0.52
 _TAIL = 0.21
-_ABOVE, _BELOW = 0.78, 0.22
+_ABOVE, _BELOW = 0.9, 0.22
 _TAILED = frozenset("gjpqyQ,;()[]{}/|µ_$@")
 _LOW = frozenset("acemnorsuvwxzgpqy.,:;-–—_=~<>+*·µ")
 
 
 class Piece(NamedTuple):
-    """A word of a line, in pixels of the line's picture."""
+    """A word of a line, in pixels of the line's picture.
+
+    top and bottom are those of the font, not of the ink; em is the font's size.
+    """
 
     text: str
     x0: float
     x1: float
-    sure: float
-    red: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LineOfPieces:
-    """The words of one line; top and bottom are the font's, not the ink's."""
-
-    pieces: tuple[Piece, ...]
     top: float
     bottom: float
     em: float
+    sure: float
+    red: bool
 
 
 class _Run(NamedTuple):
@@ -60,28 +58,39 @@ class _Run(NamedTuple):
     bottom: int
 
 
-def part_line(reading: Reading, line: Picture) -> LineOfPieces:
+def part_line(reading: Reading, line: Picture) -> list[Piece]:
     """Part a line, LINE_HEIGHT high, into its words."""
     ink = find_ink(line)
     runs = _runs(ink)
     width = line.shape[1]
     signs = [sign for sign in reading.signs if not sign.text.isspace()]
     if not signs or not runs:
-        return LineOfPieces((), 0.0, float(LINE_HEIGHT), 0.75 * LINE_HEIGHT)
+        return []
     homes = _homes(signs, runs, width)
     em, baseline = _measure(signs, homes, runs)
-    groups = _groups(reading.signs, homes, runs, em)
+    raised = _raised(signs, homes, runs, em, baseline)
     pieces = []
-    for group in groups:
-        first, last = runs[homes[group[0]]], runs[homes[group[-1]]]
-        members = [signs[n] for n in group]
-        x0, x1 = _edges(members, first, last, width, em)
-        text = _with_exponents(group, signs, homes, runs, em, baseline)
-        sure = min(sign.sure for sign in members)
-        pieces.append(Piece(text, x0, x1, round(sure, 3), is_red(line, ink, x0, x1)))
-    return LineOfPieces(
-        tuple(_apart(pieces)), baseline - _ABOVE * em, baseline + _BELOW * em, em
-    )
+    for group in _groups(reading.signs, homes, runs, em):
+        for part in _without_footnotes(group, signs, raised):
+            members = [signs[n] for n in part]
+            first, last = runs[homes[part[0]]], runs[homes[part[-1]]]
+            x0, x1 = _edges(members, first, last, width, em)
+            small = raised[part[0]]
+            foot = float(first.bottom) if small else baseline
+            size = (first.bottom - first.top) / _TALL if small else em
+            pieces.append(
+                Piece(
+                    _text(part, signs, raised),
+                    x0,
+                    x1,
+                    foot - _ABOVE * size,
+                    foot + _BELOW * size,
+                    size,
+                    round(min(sign.sure for sign in members), 3),
+                    is_red(line, ink, x0, x1),
+                )
+            )
+    return _apart(pieces)
 
 
 def find_ink(line: Picture) -> Mask:
@@ -171,24 +180,38 @@ def _groups(
     """Indices of the signs that are no blanks, word by word."""
     groups: list[list[int]] = []
     blank = True
+    last = ""
     n = 0
     for sign in signs:
         if sign.text.isspace():
             blank = True
             continue
-        gap = 0.0
-        if n:
-            before, here = runs[homes[n - 1]], runs[homes[n]]
-            gap = (here.start - before.end) / em if homes[n] != homes[n - 1] else 0.0
-        apart = gap > _BLANK or (blank and gap > _NO_BLANK)
-        touching = blank and homes[n] == homes[n - 1] if n else False
-        if not groups or apart or touching:
+        gap = _gap(runs, homes[n - 1], homes[n]) / em if n else 0.0
+        if blank:
+            apart = n == 0 or homes[n] == homes[n - 1] or gap > _NO_BLANK
+        elif sign.text in _MARKS or last in _MARKS:
+            apart = gap > _NO_BLANK
+        else:
+            apart = gap > (_WIDE if _stands_free(last, sign.text) else _BLANK)
+        if apart:
             groups.append([n])
         else:
             groups[-1].append(n)
-        blank = False
+        blank, last = False, sign.text
         n += 1
     return groups
+
+
+def _gap(runs: Sequence[_Run], first: int, second: int) -> float:
+    """The widest stretch without ink from one run to a later one."""
+    return max(
+        (runs[n + 1].start - runs[n].end for n in range(first, second)), default=0.0
+    )
+
+
+def _stands_free(before: str, after: str) -> bool:
+    """Whether two signs leave much paper between them without a blank."""
+    return bool(_NARROW & {before, after}) or not (before + after).isalnum()
 
 
 def _edges(
@@ -201,25 +224,43 @@ def _edges(
     return max(0.0, float(x0)), min(float(width), max(float(x1), x0 + 1.0))
 
 
-def _with_exponents(
-    group: Sequence[int],
+def _raised(
     signs: Sequence[Sign],
     homes: Sequence[int],
     runs: Sequence[_Run],
     em: float,
     baseline: float,
-) -> str:
+) -> list[bool]:
+    """Whether each sign is a small letter or digit above the line."""
+    return [
+        sign.text.isalnum()
+        and homes.count(home) == 1
+        and runs[home].bottom < baseline - 0.2 * em
+        and runs[home].bottom - runs[home].top < 0.6 * em
+        for sign, home in zip(signs, homes, strict=True)
+    ]
+
+
+def _without_footnotes(
+    group: Sequence[int], signs: Sequence[Sign], raised: Sequence[bool]
+) -> list[list[int]]:
+    """A word, parted from a raised mark behind it that is no exponent of ten."""
+    for place in range(1, len(group)):
+        n = group[place]
+        if raised[n] and not raised[n - 1]:
+            before = "".join(signs[m].text for m in group[:place])
+            if before[-1].isalpha() or not before.endswith("10"):
+                return [list(group[:place]), list(group[place:])]
+    return [list(group)]
+
+
+def _text(part: Sequence[int], signs: Sequence[Sign], raised: Sequence[bool]) -> str:
     """The word's text, with a caret where digits after a ten stand raised."""
     text = ""
-    raised = False
-    for n in group:
-        run = runs[homes[n]]
-        alone = homes.count(homes[n]) == 1
-        high = alone and run.bottom < baseline - 0.2 * em
-        starts = high and not raised and signs[n].text.isdigit()
-        if starts and text.endswith("10"):
+    for n in part:
+        lifted = raised[n] and n > part[0] and not raised[n - 1]
+        if lifted and signs[n].text.isdigit():
             text += "^"
-            raised = True
         text += signs[n].text
     return text
 
