@@ -1,1 +1,1 @@
-"""Lab accounts, the catalogue, orders, results and visits; not begun."""
+"""Lab accounts, the catalogue and orders."""

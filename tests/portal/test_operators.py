@@ -4,6 +4,7 @@ from http import HTTPStatus
 from urllib.parse import urlencode
 
 import pytest
+import time_machine
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import (
     format_hotp_value,
@@ -35,6 +36,13 @@ SET_UP = "/accounts/second-factor/app/"
 @pytest.fixture(autouse=True)
 def _fresh_counts():
     cache.clear()
+
+
+@pytest.fixture(autouse=True)
+def _one_half_minute():
+    """Codes change every half minute, which none of these tests may cross."""
+    with time_machine.travel("2026-03-02T09:00:10Z", tick=False):
+        yield
 
 
 def code_of(secret):

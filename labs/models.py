@@ -1,1 +1,0 @@
-"""Tables of lab accounts, the catalogue, orders, results and visits; none yet."""

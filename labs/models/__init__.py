@@ -1,0 +1,21 @@
+"""Tables of lab testing: catalogue, lab accounts, orders.
+
+Must not be here: anything that writes a row.
+"""
+
+from labs.models.account import LabAccount, LabAccountTeam
+from labs.models.catalogue import ExpectedResult, Lab, LabTest, Marker
+from labs.models.order import Order, OrderEvent, OrderTransaction, Shipment
+
+__all__ = [
+    "ExpectedResult",
+    "Lab",
+    "LabAccount",
+    "LabAccountTeam",
+    "LabTest",
+    "Marker",
+    "Order",
+    "OrderEvent",
+    "OrderTransaction",
+    "Shipment",
+]

@@ -1,0 +1,111 @@
+"""LabAccount: a customer's account at a lab, shared by the teams on its allow-list."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.utils import timezone
+
+from accounts.states import Environment
+from labs.models.catalogue import Lab
+from labs.states.accounts import DelegatedFlow, LabAccountStatus
+from portal.lib.tenancy import UnscopedQuery
+
+if TYPE_CHECKING:
+    from accounts.models import Tenant
+
+
+class LabAccountManager(models.Manager["LabAccount"]):
+    """Every query names a tenant: by `linked_to` or `of_organisation`."""
+
+    def linked_to(self, tenant: Tenant) -> models.QuerySet[LabAccount]:
+        """Accounts that this tenant's orders may use."""
+        rows: models.QuerySet[LabAccount] = models.QuerySet(self.model, using=self._db)
+        return rows.filter(
+            organisation_id=tenant.team.organisation_id,
+            environment=tenant.environment,
+            team_links__team=tenant.team_id,
+        )
+
+    def of_organisation(self, tenant: Tenant) -> models.QuerySet[LabAccount]:
+        """Accounts of the tenant's organisation, linked to its team or not."""
+        rows: models.QuerySet[LabAccount] = models.QuerySet(self.model, using=self._db)
+        return rows.filter(
+            organisation_id=tenant.team.organisation_id, environment=tenant.environment
+        )
+
+    def get_queryset(self) -> NoReturn:
+        raise UnscopedQuery("LabAccount.objects needs .linked_to(tenant)")
+
+
+class LabAccount(models.Model):
+    """An account at a lab (contract 6.4); `id` is the wire's.
+
+    It belongs to an organisation in one environment and reaches tenants by the teams
+    it is linked to. `allowed_billing` maps who pays to the states where that holds;
+    `default_clinical_notes` stand before each order's comment on the requisition.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organisation = models.ForeignKey(
+        "accounts.Organisation", on_delete=models.PROTECT, related_name="+"
+    )
+    environment = models.CharField(max_length=10, choices=Environment.choices)
+    lab = models.ForeignKey(Lab, on_delete=models.PROTECT, related_name="+")
+    status = models.CharField(
+        max_length=100,
+        choices=LabAccountStatus.offered,
+        default=LabAccountStatus.PENDING,
+    )
+    delegated_flow = models.CharField(
+        max_length=100,
+        choices=DelegatedFlow.offered,
+        default=DelegatedFlow.NOT_DELEGATED,
+    )
+    provider_account_id = models.CharField(max_length=50)
+    account_name = models.CharField(max_length=150, blank=True)
+    default_clinical_notes = models.TextField(blank=True)
+    business_units = ArrayField(models.CharField(max_length=50), default=list)
+    allowed_billing = models.JSONField(default=dict)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    objects = LabAccountManager()
+    unscoped: models.Manager[Any] = models.Manager()
+
+    class Meta:
+        default_manager_name = "unscoped"
+        base_manager_name = "unscoped"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["organisation", "environment", "lab", "provider_account_id"],
+                name="lab_account_once_per_number",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.lab_id} {self.provider_account_id}"
+
+
+class LabAccountTeam(models.Model):
+    """A team that a lab account is linked to (the wire's `team_id_allowlist`)."""
+
+    account = models.ForeignKey(
+        LabAccount, on_delete=models.CASCADE, related_name="team_links"
+    )
+    team = models.ForeignKey(
+        "accounts.Team", on_delete=models.CASCADE, related_name="+"
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["account", "team"], name="lab_account_linked_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.account_id} {self.team_id}"

@@ -1,0 +1,176 @@
+"""Lab, Marker and ExpectedResult, which are reference data, and LabTest, a panel.
+
+Labs and markers are the same for every tenant; panels are a tenant's own, laid from
+the reference set when the tenant is made, so that archiving or renaming one is nobody
+else's matter.
+"""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex, OpClass
+from django.db import models
+from django.db.models.functions import Upper
+from django.utils import timezone
+
+from labs.states.catalogue import (
+    CollectionMethod,
+    Generation,
+    LabTestStatus,
+    MarkerType,
+    ResultType,
+    SampleType,
+)
+from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
+
+PANEL_NAME_MAX_LENGTH = 150
+
+
+class Lab(models.Model):
+    """A laboratory (contract 6.1); `id` is the wire's integer and never changes."""
+
+    id = models.PositiveIntegerField(primary_key=True)
+    slug = models.SlugField(max_length=50, unique=True)
+    name = models.CharField(max_length=150)
+    first_line_address = models.CharField(max_length=200)
+    city = models.CharField(max_length=100)
+    zipcode = models.CharField(max_length=10)
+    collection_methods = ArrayField(models.CharField(max_length=100))
+    sample_types = ArrayField(models.CharField(max_length=100))
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Marker(models.Model):
+    """What a lab lets one order (contract 6.2); `id` is the wire's integer.
+
+    `provider_id` is the lab's own code of the test. `price` in US dollars, None where
+    the contract with the lab says it. `aoe_questions` are those of contract 6.2, asked
+    at order entry. Turnaround is in days.
+    """
+
+    id = models.PositiveIntegerField(primary_key=True)
+    lab = models.ForeignKey(Lab, on_delete=models.PROTECT, related_name="markers")
+    name = models.CharField(max_length=200)
+    slug = models.SlugField(max_length=200)
+    description = models.TextField(blank=True)
+    provider_id = models.CharField(max_length=50)
+    type = models.CharField(max_length=100, choices=MarkerType.offered)
+    unit = models.CharField(max_length=50, blank=True)
+    price = models.DecimalField(max_digits=9, decimal_places=2, null=True)
+    sample_type = models.CharField(max_length=100, choices=SampleType.offered)
+    fasting = models.BooleanField(default=False)
+    a_la_carte_enabled = models.BooleanField(default=True)
+    is_orderable = models.BooleanField(default=True)
+    common_tat_days = models.PositiveSmallIntegerField(null=True)
+    worst_case_tat_days = models.PositiveSmallIntegerField(null=True)
+    aoe_questions = models.JSONField(default=list)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["lab", "provider_id"], name="marker_once_per_lab_code"
+            )
+        ]
+        indexes = [
+            GinIndex(
+                OpClass(Upper("name"), "gin_trgm_ops"), name="marker_by_part_of_name"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ExpectedResult(models.Model):
+    """A result that a marker gives (contract 6.2), and how a sandbox makes one.
+
+    `low` and `high` are the reference bounds in `unit`; `coded_values` the constants of
+    a coded result, the normal one first. `loinc_name` is the official long common name.
+    """
+
+    id = models.PositiveIntegerField(primary_key=True)
+    marker = models.ForeignKey(
+        Marker, on_delete=models.CASCADE, related_name="expected_results"
+    )
+    name = models.CharField(max_length=200)
+    slug = models.SlugField(max_length=200)
+    provider_id = models.CharField(max_length=50)
+    required = models.BooleanField(default=True)
+    loinc_code = models.CharField(max_length=10, blank=True)
+    loinc_name = models.CharField(max_length=300, blank=True)
+    unit = models.CharField(max_length=50, blank=True)
+    result_type = models.CharField(max_length=100, choices=ResultType.offered)
+    low = models.FloatField(null=True)
+    high = models.FloatField(null=True)
+    coded_values = ArrayField(models.CharField(max_length=100), default=list)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class LabTestQuerySet(TenantQuerySet["LabTest"]):
+    """Conditions on sets of panels."""
+
+    def orderable(self) -> LabTestQuerySet:
+        """Panels that new orders may name."""
+        return self.filter(status=LabTestStatus.ACTIVE)
+
+
+class LabTest(TenantOwned):
+    """A panel of a tenant (contract 6.3); `id` is the wire's.
+
+    `price` in US dollars. `status_before_archive` is what unarchiving returns to.
+    `reference_slug` names the entry of the reference set it was laid from, empty for a
+    panel of the team's own.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    lab = models.ForeignKey(Lab, on_delete=models.PROTECT, related_name="+")
+    name = models.CharField(max_length=PANEL_NAME_MAX_LENGTH)
+    slug = models.SlugField(max_length=PANEL_NAME_MAX_LENGTH)
+    description = models.TextField(blank=True)
+    sample_type = models.CharField(max_length=100, choices=SampleType.offered)
+    method = models.CharField(max_length=100, choices=CollectionMethod.offered)
+    price = models.DecimalField(max_digits=9, decimal_places=2, default=0)
+    fasting = models.BooleanField(default=False)
+    status = models.CharField(
+        max_length=100,
+        choices=LabTestStatus.offered,
+        default=LabTestStatus.PENDING_APPROVAL,
+    )
+    status_before_archive = models.CharField(max_length=100, blank=True)
+    generation = models.CharField(
+        max_length=100, choices=Generation.offered, default=Generation.MANUAL
+    )
+    has_collection_instructions = models.BooleanField(default=False)
+    reference_slug = models.CharField(max_length=PANEL_NAME_MAX_LENGTH, blank=True)
+    markers = models.ManyToManyField(Marker, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    objects = TenantManager(LabTestQuerySet)
+
+    class Meta(TenantOwned.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tenant", "reference_slug"],
+                condition=~models.Q(reference_slug=""),
+                name="lab_test_once_per_reference",
+            )
+        ]
+        indexes = [
+            models.Index(fields=["tenant", "price", "id"], name="lab_test_by_price"),
+            models.Index(
+                fields=["tenant", "created_at", "id"], name="lab_test_by_creation"
+            ),
+            models.Index(
+                fields=["tenant", "updated_at", "id"], name="lab_test_by_update"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

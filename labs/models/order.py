@@ -1,0 +1,216 @@
+"""Order, its transaction, its events, and the shipment of a kit. All health data."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex, OpClass
+from django.db import models
+from django.db.models.functions import Upper
+from django.utils import timezone
+
+from labs.models.account import LabAccount
+from labs.models.catalogue import Lab, LabTest
+from labs.states.accounts import AccountReason, Billing
+from labs.states.catalogue import CollectionMethod
+from labs.states.orders import (
+    Interpretation,
+    OrderOrigin,
+    OrderStatusDetail,
+    StatusParts,
+    split_status,
+)
+from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
+
+if TYPE_CHECKING:
+    from typing import Self
+    from uuid import UUID
+
+COMMENTS_MAX_LENGTH = 1000  # Specification 8
+STATUS_MAX_LENGTH = 100
+
+
+class OrderQuerySet(TenantQuerySet["Order"]):
+    """Conditions on sets of orders."""
+
+    def live(self) -> Self:
+        """Orders of users that are not deleted."""
+        return self.filter(user__deleted_at=None)
+
+    def of_user(self, user_uuid: UUID) -> Self:
+        """Orders of one user."""
+        return self.filter(user__uuid=user_uuid)
+
+
+class OrderTransaction(TenantOwned):
+    """An order with its redraw and its recreations; `id` is the wire's."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey("users.User", on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta(TenantOwned.Meta):
+        pass
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
+class Order(TenantOwned):
+    """A lab test ordered for a user (contract 6.10); `id` is the wire's.
+
+    `status` is the full status of its last event. `patient_details`, `patient_address`,
+    `shipping_address`, `physician`, `consents`, `aoe_answers` and `health_insurance`
+    are the wire's shapes of contract 6.6 and 6.9; `patient_name` and `patient_dob`
+    repeat what is searched and sorted by, empty until a kit is registered. `lab` is
+    that of the panel. `lab_account` is None on the platform's own account;
+    `account_reason` says why. `is_registrable` is a kit sent before its person is
+    known. `activate_by` is the day a scheduled order starts, `due_by` and
+    `worst_case_due_by` the days results are expected.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey("users.User", on_delete=models.PROTECT, related_name="+")
+    transaction = models.ForeignKey(
+        OrderTransaction, on_delete=models.PROTECT, related_name="orders"
+    )
+    parent = models.ForeignKey(
+        "self", on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    origin = models.CharField(
+        max_length=100, choices=OrderOrigin.offered, default=OrderOrigin.INITIAL
+    )
+    update_reason = models.CharField(max_length=100, blank=True)
+
+    lab = models.ForeignKey(Lab, on_delete=models.PROTECT, related_name="+")
+    lab_test = models.ForeignKey(LabTest, on_delete=models.PROTECT, related_name="+")
+    lab_account = models.ForeignKey(
+        LabAccount, on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    account_reason = models.CharField(max_length=100, choices=AccountReason.offered)
+
+    method = models.CharField(max_length=100, choices=CollectionMethod.offered)
+    status = models.CharField(max_length=STATUS_MAX_LENGTH)
+    is_registrable = models.BooleanField(default=False)
+    registered_at = models.DateTimeField(null=True)
+
+    patient_details = models.JSONField(null=True)
+    patient_address = models.JSONField(null=True)
+    shipping_address = models.JSONField(null=True)
+    patient_name = models.CharField(max_length=102, blank=True)
+    patient_dob = models.DateField(null=True)
+    recipient_name = models.CharField(max_length=150, blank=True)
+    physician = models.JSONField(null=True)
+    consents = models.JSONField(default=list)
+    aoe_answers = models.JSONField(default=list)
+    health_insurance = models.JSONField(null=True)
+    health_insurance_id = models.UUIDField(null=True)
+
+    comments = models.CharField(max_length=COMMENTS_MAX_LENGTH, blank=True)
+    passthrough = models.TextField(blank=True)
+    priority = models.BooleanField(default=False)
+    billing_type = models.CharField(
+        max_length=100, choices=Billing.offered, default=Billing.CLIENT_BILL
+    )
+    icd_codes = ArrayField(models.CharField(max_length=20), default=list)
+    creator_member_id = models.UUIDField(null=True)
+    activate_by = models.DateField(null=True)
+
+    sample_id = models.CharField(max_length=50, blank=True)
+    interpretation = models.CharField(
+        max_length=100, choices=Interpretation.offered, blank=True
+    )
+    has_missing_results = models.BooleanField(null=True)
+    due_by = models.DateField(null=True)
+    worst_case_due_by = models.DateField(null=True)
+
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    objects = TenantManager(OrderQuerySet)
+
+    class Meta(TenantOwned.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["lab", "sample_id"],
+                condition=~models.Q(sample_id=""),
+                name="order_sample_once_per_lab",
+            )
+        ]
+        indexes = [
+            models.Index(fields=["tenant", "-created_at", "id"], name="order_by_time"),
+            models.Index(fields=["tenant", "-updated_at"], name="order_by_update"),
+            models.Index(
+                fields=["tenant", "status", "-created_at"], name="order_by_status"
+            ),
+            models.Index(fields=["user", "-created_at"], name="order_by_user"),
+            models.Index(
+                fields=["tenant", "interpretation", "-created_at"],
+                condition=~models.Q(interpretation=""),
+                name="order_by_interpretation",
+            ),
+            models.Index(
+                fields=["activate_by"],
+                condition=models.Q(activate_by__isnull=False),
+                name="order_scheduled",
+            ),
+            GinIndex(
+                OpClass(Upper("patient_name"), "gin_trgm_ops"),
+                name="order_by_part_of_patient",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+    @property
+    def status_parts(self) -> StatusParts:
+        """Top, method and low-level status."""
+        return split_status(self.status)
+
+
+class OrderEvent(TenantOwned):
+    """One step of an order; `id` is the wire's growing integer.
+
+    `actor_label` and `why` say who took the step and with what words, for people.
+    """
+
+    order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="events")
+    status = models.CharField(max_length=STATUS_MAX_LENGTH)
+    status_detail = models.CharField(
+        max_length=100, choices=OrderStatusDetail.offered, blank=True
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    actor_kind = models.CharField(max_length=10)
+    actor_label = models.CharField(max_length=254)
+    why = models.CharField(max_length=200, blank=True)
+
+    class Meta(TenantOwned.Meta):
+        indexes = [models.Index(fields=["order", "id"], name="order_event_in_order")]
+
+    def __str__(self) -> str:
+        return f"{self.order_id} {self.status}"
+
+
+class Shipment(TenantOwned):
+    """How a kit travels to its person and to the lab (contract 6.10)."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    order = models.OneToOneField(
+        Order, on_delete=models.CASCADE, related_name="shipment"
+    )
+    outbound_tracking_number = models.CharField(max_length=100, blank=True)
+    outbound_tracking_url = models.URLField(blank=True)
+    outbound_courier = models.CharField(max_length=100, blank=True)
+    inbound_tracking_number = models.CharField(max_length=100, blank=True)
+    inbound_tracking_url = models.URLField(blank=True)
+    inbound_courier = models.CharField(max_length=100, blank=True)
+    notes = models.CharField(max_length=500, blank=True)
+
+    class Meta(TenantOwned.Meta):
+        pass
+
+    def __str__(self) -> str:
+        return str(self.id)

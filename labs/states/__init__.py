@@ -1,0 +1,1 @@
+"""Statuses, moves and closed sets of the labs app, by noun."""

@@ -1,0 +1,388 @@
+"""Statuses of an order, the moves between them, and the shortest walks.
+
+A status is `{top}.{method}.{low}`. Must not be here: the one writer of a status
+(labs.operations.orders).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple
+
+from labs.states.catalogue import CollectionMethod
+from portal.lib.choices import OpenChoices
+from portal.lib.transitions import Transitions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class OrderTopLevelStatus(OpenChoices):
+    """The first part of a status: how far the order is (contract 6.11)."""
+
+    RECEIVED = "received", "Received"
+    COLLECTING_SAMPLE = "collecting_sample", "Collecting sample"
+    SAMPLE_WITH_LAB = "sample_with_lab", "With the lab"
+    COMPLETED = "completed", "Completed"
+    CANCELLED = "cancelled", "Cancelled"
+    FAILED = "failed", "Failed"
+
+
+class OrderStatusDetail(OpenChoices):
+    """Why a step came out as it did (contract 6.10)."""
+
+    FULFILLMENT_ERROR = "fulfillment_error", "Fulfilment error"
+    DATE_OF_COLLECTION_UNSPECIFIED = (
+        "date_of_collection_unspecified",
+        "Date of collection missing",
+    )
+    DEMOGRAPHIC_INFORMATION_UNSPECIFIED = (
+        "demographic_information_unspecified",
+        "Patient details missing",
+    )
+    DEMOGRAPHIC_INFORMATION_MISMATCH = (
+        "demographic_information_mismatch",
+        "Patient details do not agree",
+    )
+    SAMPLE_QUANTITY_NOT_SUFFICIENT = (
+        "sample_quantity_not_sufficient",
+        "Too little sample",
+    )
+    SAMPLE_CONTAMINATED = "sample_contaminated", "Sample contaminated"
+    SAMPLE_STABILITY_EXCEEDED = "sample_stability_exceeded", "Sample too old"
+    SAMPLE_HEMOLYZED = "sample_hemolyzed", "Sample hemolyzed"
+    SAMPLE_IMPROPER_COLLECTION = (
+        "sample_improper_collection",
+        "Sample wrongly collected",
+    )
+    SAMPLE_DAMAGED_IN_TRANSIT = (
+        "sample_damaged_in_transit",
+        "Sample damaged on its way",
+    )
+    SAMPLE_INTEGRITY_COMPROMISED = (
+        "sample_integrity_compromised",
+        "Sample not intact",
+    )
+    SAMPLE_NOT_PROVIDED = "sample_not_provided", "No sample in the kit"
+    CONSENT_MISSING = "consent_missing", "Consent missing"
+    LAB_NOT_CERTIFIED_FOR_STATE = (
+        "lab_not_certified_for_state",
+        "Lab not certified for the state",
+    )
+    COLLECTION_DEVICE_EXPIRED = "collection_device_expired", "Kit expired"
+    KIT_NOT_REGISTERED = "kit_not_registered", "Kit not registered"
+    COLLECTION_SITE_UNRECOGNISED = (
+        "collection_site_unrecognised",
+        "Collection site not known",
+    )
+    REJECTED_ON_REQUEST = "rejected_on_request", "Rejected on request"
+
+
+class OrderOrigin(OpenChoices):
+    """How an order came to be (contract 6.10)."""
+
+    INITIAL = "initial", "Placed"
+    REDRAW = "redraw", "Redraw"
+    RECREATION = "recreation", "Recreated"
+
+
+class OrderTransactionStatus(OpenChoices):
+    """Whether a transaction's orders are still open (contract 6.10)."""
+
+    ACTIVE = "active", "Active"
+    COMPLETED = "completed", "Completed"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+class UpdateReason(OpenChoices):
+    """Why an order is recreated (contract 6.14), upper case on the wire."""
+
+    INCORRECT_LAB = "INCORRECT_LAB", "Wrong lab"
+    INCORRECT_PATIENT_DETAILS = "INCORRECT_PATIENT_DETAILS", "Wrong patient details"
+    INCORRECT_TEST = "INCORRECT_TEST", "Wrong test"
+    OTHER = "OTHER", "Other"
+
+
+class Interpretation(OpenChoices):
+    """How results lie to their ranges (contract 6.8, D2)."""
+
+    NORMAL = "normal", "Normal"
+    ABNORMAL = "abnormal", "Abnormal"
+    CRITICAL = "critical", "Critical"
+    UNKNOWN = "unknown", "Unknown"
+
+
+# Contract 6.11: which low-level statuses a method has below each top-level one.
+_REQUISITION = "requisition_created requisition_bypassed"
+_VOCABULARY: dict[CollectionMethod, dict[str, str]] = {
+    CollectionMethod.WALK_IN_TEST: {
+        "received": f"ordered {_REQUISITION}",
+        "collecting_sample": "appointment_pending appointment_scheduled"
+        " appointment_cancelled redraw_available",
+        "sample_with_lab": "partial_results",
+        "completed": "completed corrected",
+        "failed": "sample_error",
+        "cancelled": "cancelled",
+    },
+    CollectionMethod.AT_HOME_PHLEBOTOMY: {
+        "received": f"ordered {_REQUISITION}",
+        "collecting_sample": "appointment_pending appointment_scheduled draw_completed"
+        " appointment_cancelled",
+        "sample_with_lab": "partial_results",
+        "completed": "completed corrected",
+        "failed": "sample_error",
+        "cancelled": "cancelled",
+    },
+    CollectionMethod.TESTKIT: {
+        "received": f"ordered awaiting_registration {_REQUISITION} registered",
+        "collecting_sample": "transit_customer out_for_delivery with_customer"
+        " transit_lab problem_in_transit_customer problem_in_transit_lab",
+        "sample_with_lab": "delivered_to_lab lab_processing_blocked",
+        "completed": "completed corrected",
+        "failed": "failure_to_deliver_to_customer failure_to_deliver_to_lab"
+        " sample_error lost",
+        "cancelled": "cancelled do_not_process",
+    },
+    CollectionMethod.ON_SITE_COLLECTION: {
+        "received": f"ordered {_REQUISITION}",
+        "sample_with_lab": "draw_completed partial_results",
+        "completed": "completed corrected",
+        "failed": "sample_error",
+        "cancelled": "cancelled",
+    },
+}
+
+# From each low-level status to those that may follow, by method (contract 6.12).
+# `req` stands for both kinds of requisition. Edges that the contract marks with a plus
+# are ours: the published graphs lack them, real labs need them.
+_LATE = "partial_results completed sample_error"
+_MOVES: dict[CollectionMethod, dict[str, str]] = {
+    CollectionMethod.WALK_IN_TEST: {
+        "ordered": f"{_REQUISITION} cancelled",
+        "req": f"appointment_pending cancelled redraw_available {_LATE}",
+        "appointment_pending": "appointment_scheduled appointment_cancelled cancelled",
+        "appointment_scheduled": "appointment_pending appointment_scheduled"
+        f" appointment_cancelled cancelled redraw_available {_LATE}",
+        "appointment_cancelled": "appointment_pending cancelled partial_results"
+        " completed",
+        "partial_results": f"redraw_available {_LATE}",
+        "completed": "corrected",
+        "corrected": "corrected",
+    },
+    CollectionMethod.AT_HOME_PHLEBOTOMY: {
+        "ordered": f"{_REQUISITION} cancelled",
+        "req": "appointment_pending cancelled",
+        "appointment_pending": "appointment_scheduled appointment_cancelled cancelled",
+        "appointment_scheduled": "appointment_scheduled appointment_cancelled"
+        " draw_completed cancelled",
+        "appointment_cancelled": "appointment_pending appointment_scheduled cancelled",
+        "draw_completed": f"cancelled {_LATE}",
+        "partial_results": _LATE,
+        "completed": "corrected",
+        "corrected": "corrected",
+    },
+    CollectionMethod.ON_SITE_COLLECTION: {
+        "ordered": f"{_REQUISITION} cancelled",
+        "req": "draw_completed cancelled",
+        "draw_completed": f"cancelled {_LATE}",
+        "partial_results": _LATE,
+        "completed": "corrected",
+        "corrected": "corrected",
+    },
+    CollectionMethod.TESTKIT: {
+        "ordered": f"{_REQUISITION} cancelled",
+        "req": "transit_customer cancelled do_not_process",
+        "with_customer": "transit_lab",
+    },
+}
+_KIT_ON_ITS_WAY = {
+    "transit_customer": "out_for_delivery with_customer problem_in_transit_customer"
+    " failure_to_deliver_to_customer lost",
+    "out_for_delivery": "with_customer problem_in_transit_customer"
+    " failure_to_deliver_to_customer lost",
+    "problem_in_transit_customer": "transit_customer out_for_delivery with_customer"
+    " failure_to_deliver_to_customer lost",
+    "transit_lab": "delivered_to_lab problem_in_transit_lab failure_to_deliver_to_lab"
+    " lost",
+    "problem_in_transit_lab": "transit_lab delivered_to_lab failure_to_deliver_to_lab"
+    " lost",
+    "delivered_to_lab": "completed sample_error lab_processing_blocked lost",
+    "lab_processing_blocked": "delivered_to_lab completed sample_error",
+    "completed": "corrected",
+    "corrected": "corrected",
+}
+_MOVES[CollectionMethod.TESTKIT] |= _KIT_ON_ITS_WAY
+# A kit that is bound to its person after it was sent. The contract's list of what can
+# be cancelled names its requisition, so that edge is here too.
+_REGISTRABLE_KIT = {
+    "ordered": "awaiting_registration cancelled",
+    "awaiting_registration": "transit_customer registered cancelled",
+    "with_customer": "registered",
+    "registered": "requisition_created cancelled",
+    "requisition_created": "transit_lab cancelled",
+    **_KIT_ON_ITS_WAY,
+}
+
+_TOP_OF = {
+    (method, low): top
+    for method, tops in _VOCABULARY.items()
+    for top, lows in tops.items()
+    for low in lows.split()
+}
+ORDER_STATUSES: tuple[str, ...] = tuple(
+    f"{top}.{method}.{low}" for (method, low), top in _TOP_OF.items()
+)
+LOW_LEVEL_STATUSES: tuple[str, ...] = tuple(dict.fromkeys(low for _, low in _TOP_OF))
+
+
+class StatusParts(NamedTuple):
+    """A status in its three parts; of one that we do not know, what there is."""
+
+    top: str
+    method: str
+    low: str
+
+
+def full_status(method: str, low: str) -> str:
+    """`received.walk_in_test.ordered` of `walk_in_test` and `ordered`.
+
+    Raises KeyError where the method has no such status.
+    """
+    known = CollectionMethod(method)
+    return f"{_TOP_OF[known, low]}.{known}.{low}"
+
+
+def split_status(status: str) -> StatusParts:
+    """The parts of a status, also of one from a lab that we do not know."""
+    top, _, rest = status.partition(".")
+    method, _, low = rest.partition(".")
+    return StatusParts(top, method, low or method or top)
+
+
+def _table(method: CollectionMethod, moves: Mapping[str, str]) -> Transitions[str]:
+    rows: dict[str, set[str]] = {
+        full_status(method, low): set() for known, low in _TOP_OF if known == method
+    }
+    for low, following in moves.items():
+        for one in _REQUISITION.split() if low == "req" else [low]:
+            rows[full_status(method, one)] = {
+                full_status(method, after) for after in following.split()
+            }
+    return Transitions(rows)
+
+
+ORDER_MOVES: dict[CollectionMethod, Transitions[str]] = {
+    method: _table(method, moves) for method, moves in _MOVES.items()
+}
+REGISTRABLE_KIT_MOVES = _table(CollectionMethod.TESTKIT, _REGISTRABLE_KIT)
+
+# What a person or a customer may still call off (contract 6.12).
+_BOOKED = "appointment_pending appointment_scheduled appointment_cancelled"
+CANCELLABLE: frozenset[str] = frozenset(
+    full_status(method, low)
+    for method, lows in {
+        CollectionMethod.WALK_IN_TEST: f"ordered {_REQUISITION} {_BOOKED}",
+        CollectionMethod.AT_HOME_PHLEBOTOMY: f"ordered {_REQUISITION} {_BOOKED}"
+        " draw_completed",
+        CollectionMethod.TESTKIT: f"ordered awaiting_registration {_REQUISITION}"
+        " registered",
+        CollectionMethod.ON_SITE_COLLECTION: f"ordered {_REQUISITION} draw_completed",
+    }.items()
+    for low in lows.split()
+)
+# Statuses from which on a requisition exists; bypassed ones never had one.
+_BEFORE_REQUISITION = {"ordered", "awaiting_registration", "registered"}
+
+# Which details a status may carry (contract 6.12); null always.
+STATUS_DETAILS: dict[str, frozenset[str]] = {
+    "lab_processing_blocked": frozenset(
+        {
+            OrderStatusDetail.DATE_OF_COLLECTION_UNSPECIFIED,
+            OrderStatusDetail.DEMOGRAPHIC_INFORMATION_UNSPECIFIED,
+            OrderStatusDetail.DEMOGRAPHIC_INFORMATION_MISMATCH,
+        }
+    ),
+    "sample_error": frozenset(
+        value for value in OrderStatusDetail.values if value.startswith("sample_")
+    ),
+}
+
+
+def moves_of(method: str, *, registrable: bool) -> Transitions[str]:
+    """The table of an order's method; a kit to be registered has its own.
+
+    An order of a method that we do not know may not move.
+    """
+    known = CollectionMethod.known(method)
+    if known is None:
+        return Transitions({})
+    if registrable and known is CollectionMethod.TESTKIT:
+        return REGISTRABLE_KIT_MOVES
+    return ORDER_MOVES[known]
+
+
+def has_requisition(status: str) -> bool:
+    """Whether an order in this status has had its requisition made."""
+    return split_status(status).low not in _BEFORE_REQUISITION
+
+
+# Steps of the shortest walk that simulation never takes by itself (contract 6.13).
+_DETOURS = {
+    "requisition_bypassed",
+    "problem_in_transit_customer",
+    "problem_in_transit_lab",
+    "lab_processing_blocked",
+    "appointment_cancelled",
+}
+DEFAULT_WALKS: dict[str, str] = {
+    CollectionMethod.TESTKIT: "ordered requisition_created transit_customer"
+    " out_for_delivery with_customer transit_lab delivered_to_lab completed",
+    CollectionMethod.WALK_IN_TEST: "ordered requisition_created partial_results"
+    " completed",
+    CollectionMethod.AT_HOME_PHLEBOTOMY: "ordered requisition_created"
+    " appointment_pending appointment_scheduled draw_completed completed",
+    CollectionMethod.ON_SITE_COLLECTION: "ordered requisition_created draw_completed"
+    " completed",
+}
+REGISTRABLE_WALK = (
+    "ordered awaiting_registration transit_customer out_for_delivery with_customer"
+    " registered requisition_created transit_lab delivered_to_lab completed"
+)
+
+
+def find_walk(status: str, *, to: str, registrable: bool) -> list[str] | None:
+    """The statuses to pass from `status` until `to`, both of one method; None if none.
+
+    Along the default walk where both lie on it, `to` after `status`; else the shortest
+    legal way, through detours only where `to` is one itself. Source: Contract 6.13.
+    """
+    method = split_status(status).method
+    moves = moves_of(method, registrable=registrable)
+    usual = [
+        full_status(method, low)
+        for low in (
+            REGISTRABLE_WALK
+            if registrable and method == CollectionMethod.TESTKIT
+            else DEFAULT_WALKS.get(method, "")
+        ).split()
+    ]
+    if status in usual and to in usual and usual.index(status) < usual.index(to):
+        return usual[usual.index(status) + 1 : usual.index(to) + 1]
+    following = dict(moves)
+    came_from: dict[str, str] = {}
+    waiting = deque([status])
+    while waiting:
+        here = waiting.popleft()
+        for after in sorted(following.get(here, ())):
+            if after in came_from and after != to:
+                continue
+            if after == to:
+                walk = [after]
+                while here != status:
+                    walk.append(here)
+                    here = came_from[here]
+                return walk[::-1]
+            if split_status(after).low not in _DETOURS and after != status:
+                came_from[after] = here
+                waiting.append(after)
+    return None
