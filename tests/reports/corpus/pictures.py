@@ -86,11 +86,18 @@ def _scan(report: TrueReport, folder: Path, dice: Dice) -> TrueReport:
         save_all=True,
         append_images=pages[1:],
         resolution=dpi,
-        quality=90 if look == "clean" else int(dice.integers(40, 81)),
         creationDate=_A_DAY,
         modDate=_A_DAY,
+        **_compression(look, dice),
     )
     return replace(report, path=path, kind="scan")
+
+
+def _compression(look: str, dice: Dice) -> dict[str, int]:
+    """A bilevel page is packed as a fax is, the others as JPEG."""
+    if look == "bilevel":
+        return {}
+    return {"quality": 90 if look == "clean" else int(dice.integers(40, 81))}
 
 
 def _scanned(picture: Image.Image, dice: Dice, *, look: str) -> Image.Image:
