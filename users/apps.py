@@ -12,8 +12,12 @@ class UsersConfig(AppConfig):
 
     def ready(self) -> None:
         """Enter the events of each summary, and what other pages show of users."""
+        from portal.lib.registry import demo_loaders
+        from users.operations.demo import load_demo_summaries
+
         self._enter_pages()
         self._enter_events()
+        demo_loaders.add("users", load_demo_summaries)
 
     def _enter_events(self) -> None:
         from accounts.webhooks.catalogue import EventType, add_event_type
