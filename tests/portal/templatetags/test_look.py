@@ -4,7 +4,9 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 import time_machine
+from django import forms
 from django.template import Context, Template
+from django.test import RequestFactory
 
 from portal.templatetags import look
 
@@ -109,3 +111,115 @@ def test_initials(text, letters):
 
 def test_thousands():
     assert look.thousands(2418) == "2,418"
+
+
+class ExampleForm(forms.Form):
+    name = forms.CharField(max_length=80)
+    comment = forms.CharField(max_length=10, widget=forms.Textarea)
+    kind = forms.ChoiceField(choices=[("a", "A"), ("b", "B")])
+    reason = forms.ChoiceField(
+        choices=[("x", "X"), ("y", "Y")], widget=forms.RadioSelect
+    )
+    roles = forms.MultipleChoiceField(
+        choices=[("o", "Owner")], widget=forms.CheckboxSelectMultiple
+    )
+    agreed = forms.BooleanField()
+    file = forms.FileField()
+
+
+def test_a_field_ties_its_hint_and_error_to_its_control():
+    html = render('{% field form.name hint="As it is." %}', form=ExampleForm({}))
+
+    assert 'aria-describedby="id_name_hint id_name_error"' in html
+    assert 'aria-invalid="true"' in html
+    assert '<p class="hint" id="id_name_hint">As it is.</p>' in html
+    assert 'id="id_name_error"' in html
+
+
+def test_several_errors_are_all_said():
+    form = ExampleForm({"name": "n"})
+    form.add_error("name", "Too short.")
+    form.add_error("name", "Too common.")
+
+    assert "Too short. Too common." in render("{% field form.name %}", form=form)
+
+
+def test_a_counter_starts_at_what_is_there():
+    form = ExampleForm({"comment": "Hello"})
+
+    html = render("{% field form.comment counter=True %}", form=form)
+
+    assert 'class="textarea"' in html
+    assert 'data-count="id_comment_count"' in html
+    assert 'id="id_comment_count">5 of 10 characters' in html
+
+
+@pytest.mark.parametrize("name", ["reason", "roles"])
+def test_choices_are_a_group_with_a_legend(name):
+    html = render(
+        '{% field bound label="Which" hint="Choose." %}', bound=ExampleForm()[name]
+    )
+
+    assert f'<fieldset class="field" aria-describedby="id_{name}_hint">' in html
+    assert '<legend class="label">Which</legend>' in html
+    assert html.count("<input") == len(ExampleForm()[name].field.choices)
+    assert 'for="id_' + name + '_0"' in html
+
+
+def test_a_switch_says_that_it_is_one():
+    html = render("{% field form.agreed switch=True %}", form=ExampleForm())
+
+    assert 'role="switch"' in html
+    assert 'class="switch"' in html
+
+
+def test_a_file_is_dropped_on_its_label():
+    html = render('{% field form.file hint="PDF" %}', form=ExampleForm({}))
+
+    assert '<label class="drop" for="id_file">' in html
+    assert html.count('id="id_file_hint"') == 1
+    assert 'aria-describedby="id_file_hint id_file_error"' in html
+
+
+def test_a_chip_is_removed_without_its_offset_and_keeps_the_rest():
+    request = RequestFactory().get("/?source=oura&q=a%26b&offset=50")
+
+    html = render(
+        '{% chip "Source" "source" value=name %}', request=request, name="<Oura>"
+    )
+
+    assert 'href="?q=a%26b"' in html
+    assert "<b>&lt;Oura&gt;</b>" in html
+
+
+def test_a_codebox_shows_and_copies_the_same_text():
+    html = render(
+        '{% codebox "Call" %}\ncurl {{ url }} -d \'{"a": 1}\'\n{% endcodebox %}',
+        url="https://x/?a&b=<c>",
+    )
+
+    text = "curl https://x/?a&amp;b=&lt;c&gt; -d &#x27;{&quot;a&quot;: 1}&#x27;"
+    assert f'data-copy="{text}"' in html
+    assert f">{text}</pre>" in html
+
+
+def test_a_notice_escapes_what_a_view_says():
+    html = render('{% notice "bad" %}<p>{{ x }}</p>{% endnotice %}', x="<b>")
+
+    assert 'class="note note--bad"' in html
+    assert "<p>&lt;b&gt;</p>" in html
+
+
+def test_an_empty_state_has_its_words_and_its_heading():
+    html = render('{% empty "None yet" level=2 %}<p>Soon.</p>{% endempty %}')
+
+    assert "<h2>None yet</h2>" in html
+    assert "<p>Soon.</p>" in html
+
+
+def test_a_line_of_the_key_sheet_says_what_it_does():
+    html = render('{% key "g u" "Go to users" go="/users/" %}')
+
+    assert 'data-keys="g u" data-go="/users/"' in html
+    assert "<kbd>g</kbd>" in html
+    assert "<kbd>u</kbd>" in html

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import PHONE, WIDE, assert_sound
+from tests.factories.users import make_user
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PLACE = "/t/alice-health/sandbox"
+
+
+@pytest.fixture
+def user(alice_tenant):
+    return make_user(tenant=alice_tenant, client_user_id="mbr_001")
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_question_mark_shows_the_keys_of_the_page(visit, alice, user, theme, size):
+    with visit.page(member=alice, theme=theme, size=size) as page:
+        page.goto(f"{PLACE}/users/")
+        page.keyboard.press("?")
+
+        sheet = page.get_by_role("dialog", name="Keyboard shortcuts")
+        expect(sheet).to_be_visible()
+        expect(sheet.get_by_text("Resolve an id")).to_be_visible()
+        assert_sound(page)
+        page.keyboard.press("?")
+        expect(sheet).not_to_be_visible()
+
+
+def test_two_keys_go_to_a_page(visit, alice, user):
+    with visit.page(member=alice) as page:
+        page.goto(f"{PLACE}/users/")
+        page.keyboard.press("g")
+        page.keyboard.press("r")
+        expect(page).to_have_url(re.compile(r"/reports/$"))
+        page.keyboard.press("g")
+        page.keyboard.press("u")
+
+        expect(page).to_have_url(re.compile(r"/users/$"))
+
+
+def test_a_slash_searches_and_keys_do_nothing_in_the_field(visit, alice, user):
+    with visit.page(member=alice) as page:
+        page.goto(f"{PLACE}/users/")
+        page.keyboard.press("/")
+        expect(page.get_by_label("Search users")).to_be_focused()
+        page.keyboard.type("gr?")
+
+        expect(page.get_by_label("Search users")).to_have_value("gr?")
+        expect(page.locator("#d-keys")).not_to_be_visible()
+        expect(page).to_have_url(re.compile(r"/users/"))
+
+
+def test_a_key_of_the_page_opens_its_dialog(visit, alice, user):
+    with visit.page(member=alice) as page:
+        page.goto(f"{PLACE}/users/")
+        page.keyboard.press("r")
+
+        expect(page.get_by_role("dialog", name="Resolve an id")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).not_to_be_visible()
+
+
+def test_the_sheet_opens_from_the_member_menu_and_gives_focus_back(visit, alice, user):
+    with visit.page(member=alice) as page:
+        page.goto(f"{PLACE}/users/")
+        page.locator('[popovertarget="m-member"]').click()
+        page.get_by_role("button", name="Keyboard shortcuts").click()
+        expect(page.locator("#d-keys")).to_be_visible()
+        page.keyboard.press("Escape")
+
+        expect(page.locator('[popovertarget="m-member"]')).to_be_focused()

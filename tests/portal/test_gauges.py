@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from portal.gauges import meter, ruler, sparkline
+
+
+def test_a_sparkline_goes_from_its_first_to_its_last_value():
+    svg = sparkline([1, 3, 2], says="Rising")
+
+    assert 'aria-label="Rising"' in svg
+    assert 'class="l" d="M0.0 36.0 L52.0 4.0 L104.0 20.0"' in svg
+
+
+def test_a_flat_line_lies_on_the_floor():
+    assert 'class="l" d="M0.0 36.0 L104.0 36.0"' in sparkline([5, 5], says="Steady")
+
+
+@pytest.mark.parametrize("values", [[], [4]])
+def test_too_few_values_are_no_line(values):
+    assert sparkline(values, says="Nothing") == ""
+
+
+@pytest.mark.parametrize(
+    ("percent", "width"), [(-5, "0.0"), (0, "0.0"), (50, "18.0"), (130, "36.0")]
+)
+def test_a_meter_is_as_long_as_its_share(percent, width):
+    assert f'class="meter-ok" width="{width}"' in meter(percent, is_enough=True)
+
+
+def test_a_ruler_ends_at_the_next_five_miles_and_marks_the_chosen_place():
+    svg = ruler([(1, 0.8), (2, 11.3)], chosen=2, says="Two places")
+
+    assert re.findall(r">([\d.]+) mi<", svg) == ["0", "3", "6", "9", "12", "15"]
+    assert re.findall(r'class="ruler-(\w+)"', svg) == ["dot", "on"]
+
+
+def test_pins_that_would_touch_are_lifted():
+    svg = ruler([(1, 1.0), (2, 1.1), (3, 1.2), (4, 4.9)], chosen=None, says="Close")
+
+    assert re.findall(r'cy="(\d+)"', svg) == ["79", "59", "39", "79"]
+
+
+def test_no_places_are_no_ruler():
+    assert ruler([], chosen=None, says="None") == ""
