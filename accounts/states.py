@@ -108,3 +108,15 @@ def allows(*, roles: Iterable[str], area: Area, write: bool, environment: str) -
     if environment == Environment.SANDBOX:
         enough.add(Access.WRITE_SANDBOX)
     return any(MATRIX[area][Role(role)] in enough for role in roles)
+
+
+def rights_of(roles: Iterable[str]) -> frozenset[tuple[Area, str, bool]]:
+    """All that `roles` allow together, as (area, environment, is it writing)."""
+    held = list(roles)
+    return frozenset(
+        (area, environment.value, write)
+        for area in Area
+        for environment in Environment
+        for write in (False, True)
+        if allows(roles=held, area=area, write=write, environment=environment)
+    )

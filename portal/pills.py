@@ -70,6 +70,8 @@ PILLS = {
     "active": Pill("ok", "check", "Active"),
     "delivered": Pill("ok", "check", "Delivered"),
     "archived": Pill("mute", "minus", "Archived"),
+    "expired": Pill("mute", "clock", "Expired"),
+    "switched_off": Pill("mute", "ban", "Switched off"),
 }
 
 

@@ -35,6 +35,7 @@ urlpatterns = [
         "t/<slug:team_slug>/<slug:environment>/",
         include(
             [
+                path("", include("accounts.web.team_urls")),
                 path("", include("users.web.urls")),
                 path("", include("reports.web.urls")),
             ]

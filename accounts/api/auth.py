@@ -1,7 +1,8 @@
 """`x-service-api-key` to a tenant (contract 1.2).
 
 A key found is remembered by the process for KEY_CACHE_TTL, so a revoked key may live
-that long in another process; this process forgets at once (`forget_keys`).
+that long in another process; this process forgets at once (`forget_keys`). A rotated
+key ends on time everywhere.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import time
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
@@ -39,12 +41,19 @@ class ApiKeyAuthentication(BaseAuthentication):
             grant = find_grant(key)
             if grant is None:
                 raise AuthenticationFailed
-            found = (now + KEY_CACHE_TTL.total_seconds(), grant)
+            found = (now + _lifetime(grant).total_seconds(), grant)
             known_grants[key] = found
         return None, found[1].at(request.META.get("REMOTE_ADDR"))
 
     def authenticate_header(self, request: Request) -> str:
         return f'ApiKey realm="assay", header="{HEADER}"'
+
+
+def _lifetime(grant: KeyGrant) -> timedelta:
+    """How long a grant may be remembered: never past the end of a rotated key."""
+    if grant.expires_at is None:
+        return KEY_CACHE_TTL
+    return min(KEY_CACHE_TTL, grant.expires_at - timezone.now())
 
 
 class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # untyped registry

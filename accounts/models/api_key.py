@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import uuid
+from typing import TYPE_CHECKING
 
 from django.db import models
 from django.utils import timezone
 
 from portal.lib.tenancy import TenantOwned
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 LABEL_MAX_LENGTH = 80
 
@@ -45,3 +49,7 @@ class ApiKey(TenantOwned):
     def masked(self) -> str:
         """The key as it may be shown: prefix, dots, last four (contract 9.1)."""
         return f"{self.prefix}...{self.last_four}"
+
+    def has_expired(self, at: datetime) -> bool:
+        """Whether its time is over at this moment; only rotated keys have an end."""
+        return self.expires_at is not None and self.expires_at <= at

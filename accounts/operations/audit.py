@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from uuid import UUID
 
-    from accounts.models import Tenant
+    from accounts.models import Team, Tenant
     from portal.lib.actor import Actor
 
 
@@ -60,6 +60,30 @@ def record_change(
                 actor.address,
                 Jsonb(changes or {}),
             ),
+        )
+
+
+def record_team_change(
+    *,
+    team: Team,
+    actor: Actor,
+    verb: str,
+    subject: str,
+    subject_id: object,
+    changes: Mapping[str, object] | None = None,
+) -> None:
+    """Write an audit line for a change to a team, in each of its environments.
+
+    Source: Ours: whoever reads the audit of one environment sees who had access to it.
+    """
+    for tenant in team.tenants.order_by("pk"):
+        record_change(
+            tenant=tenant,
+            actor=actor,
+            verb=verb,
+            subject=subject,
+            subject_id=subject_id,
+            changes=changes,
         )
 
 

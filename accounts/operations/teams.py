@@ -1,4 +1,4 @@
-"""Teams and their members: make a team, add a member, change settings."""
+"""Teams: make one, put a person into it, change its name and settings."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from django.utils.text import slugify
 from accounts.models import Member, Membership, Organisation, Team, Tenant
 from accounts.models.team import NAME_MAX_LENGTH
 from accounts.operations.api_keys import forget_keys
-from accounts.operations.audit import record_change
+from accounts.operations.audit import record_change, record_team_change
 from accounts.states import Environment, Region, Role
 from portal.lib.errors import DomainError
+from portal.lib.periods import time_zones
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,16 +96,49 @@ def add_member(
         raise DomainError("already_member", "This person is a member already.")
     membership = Membership(member=member, team=team, roles=sorted(set(roles)))
     membership.save(force_insert=True)
-    for tenant in team.tenants.all():
-        record_change(
-            tenant=tenant,
-            actor=actor,
-            verb="add_member",
-            subject="member",
-            subject_id=member.pk,
-            changes={"roles": [None, membership.roles]},
-        )
+    record_team_change(
+        team=team,
+        actor=actor,
+        verb="add_member",
+        subject="member",
+        subject_id=member.pk,
+        changes={"roles": [None, membership.roles]},
+    )
     return membership
+
+
+@transaction.atomic
+def change_team(*, team: Team, actor: Actor, name: str, time_zone: str) -> Team:
+    """Rename a team or move it to another time zone; its slug and addresses stay.
+
+    Raises: name_missing, name_too_long, time_zone_unknown.
+    """
+    name = name.strip()
+    if not name:
+        raise DomainError("name_missing", "A team needs a name.", "name")
+    if len(name) > NAME_MAX_LENGTH:
+        raise DomainError("name_too_long", "A name has at most 80 characters.", "name")
+    if time_zone not in time_zones():
+        raise DomainError("time_zone_unknown", "Not a time zone.", "time_zone")
+    team = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+    wanted = {"name": name, "time_zone": time_zone}
+    changes = {
+        field: [getattr(team, field), value]
+        for field, value in wanted.items()
+        if getattr(team, field) != value
+    }
+    if changes:
+        team.name, team.time_zone = name, time_zone
+        team.save(update_fields=sorted(changes))
+        record_team_change(
+            team=team,
+            actor=actor,
+            verb="change_team",
+            subject="team",
+            subject_id=team.pk,
+            changes=changes,
+        )
+    return team
 
 
 @transaction.atomic

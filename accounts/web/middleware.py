@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpResponse
+from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
 from django.utils.functional import SimpleLazyObject
 from django.views.defaults import page_not_found, permission_denied
@@ -19,6 +20,7 @@ from accounts.models import Member
 from accounts.web.places import find_place, list_places, remember_place
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import NotAllowed, NotFound
+from portal.lib.periods import find_zone
 from portal.lib.tenancy import acting_for
 
 if TYPE_CHECKING:
@@ -58,7 +60,8 @@ class TenantMiddleware:
         )
         request.places = SimpleLazyObject(lambda: list_places(member=member))
         remember_place(request.session, request.tenant)
-        with acting_for(request.tenant):
+        zone = find_zone(member.time_zone or request.tenant.team.time_zone)
+        with acting_for(request.tenant), timezone.override(zone):
             response = self.get_response(request)
         # Health data stays out of caches and out of the browser's history on disk.
         add_never_cache_headers(response)

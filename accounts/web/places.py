@@ -1,18 +1,22 @@
-"""Where a member may be: teams in their environments.
+"""Where a member may be: teams in their environments, and when they were there.
 
 Must not be here: what they may do there (accounts.web.rights).
 """
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.db.models import F
+from django.utils import timezone
 
-from accounts.models import Tenant
+from accounts.models import Membership, Tenant
 from accounts.web.rights import Rights
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from django.contrib.sessions.backends.base import SessionBase
 
     from accounts.models import Member
@@ -20,12 +24,17 @@ if TYPE_CHECKING:
 _LAST_VISITED = "last_visited"
 # A menu longer than this is no menu; a member of more teams comes by links.
 SWITCHER_LENGTH = 100
+# How far behind `last_seen_at` may lag, so that a page seldom costs a write.
+LAST_SEEN_STEP = timedelta(minutes=5)
 
 
 def find_place(
     *, member: Member, team_slug: str, environment: str
 ) -> tuple[Tenant, Rights] | None:
-    """The tenant of a team slug and an environment, if the member belongs to it."""
+    """The tenant of a team slug and an environment, if the member belongs to it.
+
+    Notes the visit.
+    """
     tenant = (
         Tenant.objects.filter(
             team__slug=team_slug,
@@ -33,11 +42,15 @@ def find_place(
             team__memberships__member=member,
         )
         .select_related("team")
-        .annotate(roles=F("team__memberships__roles"))
+        .annotate(
+            roles=F("team__memberships__roles"),
+            last_seen_at=F("team__memberships__last_seen_at"),
+        )
         .first()
     )
     if tenant is None:
         return None
+    _note_visit(member=member, tenant=tenant, last=tenant.last_seen_at)
     return tenant, Rights(roles=frozenset(tenant.roles), environment=environment)
 
 
@@ -56,6 +69,14 @@ def remember_place(session: SessionBase, tenant: Tenant) -> None:
     place = [tenant.team.slug, tenant.environment]
     if session.get(_LAST_VISITED) != place:
         session[_LAST_VISITED] = place
+
+
+def _note_visit(*, member: Member, tenant: Tenant, last: datetime | None) -> None:
+    now = timezone.now()
+    if last is None or now - last >= LAST_SEEN_STEP:
+        Membership.objects.filter(member=member, team=tenant.team_id).update(
+            last_seen_at=now
+        )
 
 
 def find_landing(session: SessionBase, *, member: Member) -> Tenant | None:

@@ -1,4 +1,4 @@
-"""Sign-in, sign-out, password reset and re-authentication.
+"""Sign-in, sign-out, password reset, re-authentication, and accepting an invitation.
 
 Only these of allauth's pages are served: members neither sign up nor keep several
 addresses. The names are allauth's, which looks them up.
@@ -12,9 +12,12 @@ from allauth.mfa.recovery_codes import views as recovery_codes
 from allauth.mfa.totp import views as authenticator_app
 from django.urls import path, re_path
 
+from accounts.web import invitations
 from accounts.web.second_factor import ActivateAuthenticatorApp, ShowRecoveryCodes
 
 urlpatterns = [
+    path("invitation/", invitations.accept, name="invitation"),
+    path("invitation/<str:token>/", invitations.open_link, name="invitation_link"),
     path("accounts/login/", views.login, name="account_login"),
     path("accounts/logout/", views.logout, name="account_logout"),
     path("accounts/signup/", views.signup, name="account_signup"),

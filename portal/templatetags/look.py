@@ -327,11 +327,11 @@ def initials(text: str) -> str:
 
 @register.filter
 def day(value: date | None) -> str:
-    """12 Mar 2026, and 12 Mar in the present year. A moment counts by its UTC day."""
+    """12 Mar 2026, and 12 Mar in the present year. A moment has the reader's day."""
     if value is None:
         return ""
     if isinstance(value, datetime):
-        value = value.astimezone(UTC).date()
+        value = timezone.localtime(value).date()
     this_year = value.year == timezone.now().year
     return f"{value.day} {value:%b}" + ("" if this_year else f" {value.year}")
 
@@ -347,18 +347,21 @@ def iso_day(text: str | None) -> str:
 
 @register.simple_tag
 def moment(value: datetime | None) -> SafeString | str:
-    """A moment: relative within a day, else day and time; exact in the title."""
+    """A moment: relative within a day, else day and time; exact in the title.
+
+    In the zone of the reader, which the dashboard's gate has switched on.
+    """
     if value is None:
         return ""
-    exact = value.astimezone(UTC)
+    here = timezone.localtime(value)
     age = timezone.now() - value
     text = (
-        _ago(age) if timedelta(0) <= age < _DAY else f"{day(value)}, {exact:%H:%M} UTC"
+        _ago(age) if timedelta(0) <= age < _DAY else f"{day(value)}, {here:%H:%M %Z}"
     )
     return format_html(
         '<time datetime="{}" title="{}">{}</time>',
-        exact.isoformat(timespec="seconds"),
-        f"{exact:%Y-%m-%d %H:%M:%S} UTC",
+        value.astimezone(UTC).isoformat(timespec="seconds"),
+        f"{here:%Y-%m-%d %H:%M:%S %Z}",
         text,
     )
 

@@ -19,6 +19,13 @@ document.addEventListener("click", (event) => {
   if (event.target.closest("[data-close]")) event.target.closest("dialog").close();
 });
 
+// A dialog with data-opens is filled by a request and opens once it is.
+document.addEventListener("htmx:after:swap", (event) => {
+  const { target } = event.detail.ctx;
+  const dialog = typeof target === "string" ? document.querySelector(target) : target;
+  if (dialog?.matches("dialog[data-opens]:not([open])")) dialog.showModal();
+});
+
 document.addEventListener(
   "close",
   (event) => {

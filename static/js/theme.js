@@ -1,4 +1,5 @@
-// Light or dark, before the first paint: the saved choice, else the system's.
+// Light or dark, before the first paint: this device's choice, else the profile's, which
+// the server wrote, else the system's.
 // A classic script on purpose: a module would run after the page is drawn.
 (() => {
   const root = document.documentElement;
@@ -9,7 +10,8 @@
     // Storage may be shut; the system's setting then holds.
   }
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = saved || (dark ? "dark" : "light");
+  const chosen = "chosen" in root.dataset ? root.dataset.theme : null;
+  root.dataset.theme = saved || chosen || (dark ? "dark" : "light");
 
   document.addEventListener("click", (event) => {
     if (!event.target.closest("[data-theme-toggle]")) return;
@@ -18,6 +20,16 @@
       localStorage.setItem("theme", root.dataset.theme);
     } catch {
       // Not saved: the choice holds for this page.
+    }
+  });
+
+  // A choice in the profile is for every device, so this one's own gives way.
+  document.addEventListener("submit", (event) => {
+    if (!event.target.matches("[data-theme-form]")) return;
+    try {
+      localStorage.removeItem("theme");
+    } catch {
+      // Nothing can be saved here, so nothing was.
     }
   });
 })();

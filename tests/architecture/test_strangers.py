@@ -14,9 +14,10 @@ from django.apps import apps
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from accounts.models import ApiKey
+from accounts.models import ApiKey, Invitation, Membership
 from accounts.operations.api_keys import create_api_key
-from accounts.states import Environment
+from accounts.operations.invitations import invite_member
+from accounts.states import Environment, Role
 from portal.lib.tenancy import TenantOwned
 from tests.clients import ApiClient
 from tests.factories.accounts import ACTOR, make_api_key, make_member
@@ -35,11 +36,15 @@ PUBLIC = {
     "slug": "a source's logo",
     "uidb36": "a one-time link, its own proof",
     "key": "a one-time link, its own proof",
+    "token": "a one-time link, its own proof",
 }
+# Parameters that name what a team has in both of its environments.
+TEAM_WIDE = {"member_id", "invitation_id"}
 # URLs that answer a stranger, and why.
 OPEN = {
     "logo": "a source's logo",
     "account_reset_password_from_key": "a one-time link, its own proof",
+    "invitation_link": "a one-time link, its own proof",
 }
 
 
@@ -78,6 +83,13 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     connect_source(user=user, actor=ACTOR, provider="oura")
     job = make_parsing_job(user=user)
     key, _ = create_api_key(tenant=alice_tenant, actor=ACTOR, label="hers")
+    member = make_member(team=alice_tenant.team)
+    invitation, _ = invite_member(
+        team=alice_tenant.team,
+        actor=ACTOR,
+        email="dana@assay.example",
+        roles=[Role.VIEWER],
+    )
     return {
         "team_slug": alice_tenant.team.slug,
         "environment": alice_tenant.environment,
@@ -86,6 +98,8 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         "provider": "oura",
         "job_id": str(job.id),
         "api_key_id": str(key.id),
+        "member_id": str(member.pk),
+        "invitation_id": str(invitation.pk),
     }
 
 
@@ -105,6 +119,8 @@ def everything() -> dict[str, list[Any]]:
         if issubclass(model, TenantOwned) and model is not ApiKey
     }
     held["keys"] = sorted(map(str, ApiKey.unscoped.values("id", "revoked_at")))
+    held["memberships"] = sorted(map(str, Membership.objects.values("id", "roles")))
+    held["invitations"] = sorted(map(str, Invitation.objects.values()))
     return held
 
 
@@ -157,7 +173,9 @@ def test_a_dashboard_stranger_finds_nothing(route, samples, charlie):
 OBJECT_PAGES = [
     route
     for route in PAGES
-    if {a or b for a, b in PARAMETER.findall(route)} - {"team_slug", "environment"}
+    if {a or b for a, b in PARAMETER.findall(route)}
+    - {"team_slug", "environment"}
+    - TEAM_WIDE
 ]
 
 
@@ -186,6 +204,8 @@ def test_every_parameter_that_is_swept_has_a_sample_or_says_why_not():
         "provider",
         "job_id",
         "api_key_id",
+        "member_id",
+        "invitation_id",
     }
 
     assert named - known == set(PUBLIC) & named

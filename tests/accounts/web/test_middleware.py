@@ -11,9 +11,9 @@ from django.test import RequestFactory
 
 from accounts.models import Membership
 from accounts.states import Role
+from accounts.web import settings as settings_pages
 from accounts.web.middleware import TenantMiddleware
 from accounts.web.rights import Rights
-from portal.home import views as home_views
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import NotAllowed, NotFound
 
@@ -120,9 +120,9 @@ def test_pages_are_kept_out_of_caches(alice_web, alice_team):
 def test_what_an_operation_refuses_becomes_a_page(
     alice_web, alice_team, monkeypatch, refusal, status
 ):
-    monkeypatch.setattr(home_views, "page_url", Mock(side_effect=refusal))
+    monkeypatch.setattr(settings_pages, "latest_changes", Mock(side_effect=refusal))
 
-    assert alice_web.get(HOME).status_code == status
+    assert alice_web.get(f"{HOME}settings/").status_code == status
 
 
 def test_the_switcher_lists_each_environment_of_each_team(alice, charlie_team):

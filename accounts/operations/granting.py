@@ -1,0 +1,91 @@
+"""Who may give which roles in a team: the rules that every change of members obeys.
+
+Source: Ours (specification silent): a team always has an owner, owners alone make and
+unmake owners, and nobody raises their own rights. Must not be here: the changes
+themselves (accounts.operations.members and .invitations).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from accounts.models import Membership, Team
+from accounts.states import Area, Environment, Role, allows, rights_of
+from portal.lib.actor import ActorKind
+from portal.lib.errors import DomainError, NotAllowed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from portal.lib.actor import Actor
+
+
+def lock_members(team: Team) -> None:
+    """Let no other transaction change who is in this team until this one ends.
+
+    Every change of members and invitations takes this lock first and reads after it,
+    so that two of them cannot both rest on what the other takes away.
+    """
+    Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+
+
+def may_grant(held: Iterable[str], roles: Iterable[str]) -> bool:
+    """Whether a member who holds `held` may give these roles to another, or take them.
+
+    Source: Ours, as above.
+    """
+    held = set(held)
+    if Role.OWNER in roles and Role.OWNER not in held:
+        return False
+    return allows(
+        roles=held, area=Area.TEAM, write=True, environment=Environment.PRODUCTION
+    )
+
+
+def check_may_grant(*, team: Team, actor: Actor, roles: Iterable[str]) -> None:
+    """Refuse an actor who may neither give nor take these roles in this team.
+
+    Raises: not_allowed, owners_only.
+    """
+    held = roles_of(team=team, actor=actor)
+    if not may_grant(held, ()):
+        raise NotAllowed("not_allowed", "Ask an owner or admin of the team.")
+    if not may_grant(held, roles):
+        raise NotAllowed("owners_only", "Only owners make and unmake owners.")
+
+
+def check_not_raised(*, before: Iterable[str], after: Iterable[str]) -> None:
+    """Refuse roles that would allow their holder more than now. Raises: own_rights."""
+    if not rights_of(after) <= rights_of(before):
+        raise NotAllowed("own_rights", "Ask another owner or admin to give you more.")
+
+
+def check_owner_remains(*, team: Team, without: Membership) -> None:
+    """Refuse to leave a team with no owner who can sign in. Raises: last_owner."""
+    others = Membership.objects.filter(
+        team=team, roles__contains=[Role.OWNER], member__is_active=True
+    ).exclude(pk=without.pk)
+    if not others.exists():
+        raise DomainError("last_owner", "A team needs an owner: make another first.")
+
+
+def check_roles(roles: Iterable[str]) -> list[str]:
+    """Put roles in order, each once. Raises: roles_missing, role_unknown."""
+    wanted = set(roles)
+    if not wanted:
+        raise DomainError("roles_missing", "A member needs a role.", "roles")
+    if wanted - set(Role.values):
+        raise DomainError("role_unknown", "No such role.", "roles")
+    return [role.value for role in Role if role in wanted]
+
+
+def roles_of(*, team: Team, actor: Actor) -> frozenset[str]:
+    """The roles of an actor in a team: a member's own, for the system all."""
+    match actor.kind:
+        case ActorKind.SYSTEM:
+            return frozenset(Role.values)
+        case ActorKind.MEMBER:
+            held = Membership.objects.filter(team=team, member_id=actor.key)
+            return frozenset(held.values_list("roles", flat=True).first() or ())
+        case _:
+            return frozenset()

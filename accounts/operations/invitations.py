@@ -1,0 +1,321 @@
+"""Invitations: a link and a mail that let one address into one team.
+
+The link's token is known twice, when it is made and when it is used; between the two
+only its digest is kept. Must not be here: members who are in (accounts.operations.
+members).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import secrets
+from datetime import timedelta
+from smtplib import SMTPException
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.core.mail import send_mail
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import Invitation, Member, Membership
+from accounts.operations.audit import record_team_change
+from accounts.operations.granting import (
+    check_may_grant,
+    check_roles,
+    lock_members,
+    may_grant,
+)
+from accounts.states import Role
+from portal.lib.actor import Actor, ActorKind
+from portal.lib.errors import DomainError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from django.db.models import QuerySet
+
+    from accounts.models import Team
+
+INVITATION_TTL = timedelta(days=7)
+# Open at once, for one team: mail in our name is not to be had without end.
+MAX_OPEN = 100
+_log = logging.getLogger(__name__)
+
+
+@transaction.atomic
+def invite_member(
+    *, team: Team, actor: Actor, email: str, roles: Iterable[str]
+) -> tuple[Invitation, str]:
+    """Invite an address into a team; give the invitation and its token, known now only.
+
+    An address that is invited already gets these roles and a new link; the old link
+    ends. Raises: email_invalid, roles_missing, role_unknown, already_member,
+    invitation_limit, not_allowed, owners_only. Source: Contract 9.1 (invite_resent);
+    Ours: 7 days, as the specification is silent.
+    """
+    email = email.strip().lower()
+    try:
+        validate_email(email)
+    except ValidationError:
+        raise DomainError("email_invalid", "Not an e-mail address.", "email") from None
+    wanted = check_roles(roles)
+    lock_members(team)
+    check_may_grant(team=team, actor=actor, roles=wanted)
+    if Membership.objects.filter(team=team, member__email=email).exists():
+        raise DomainError("already_member", "This person is a member.", "email")
+    open_ones = _open(team)
+    invitation = open_ones.filter(email=email).first()
+    if invitation is not None:
+        check_may_grant(team=team, actor=actor, roles=invitation.roles)
+        return _renew(invitation, actor, wanted)
+    if open_ones.count() >= MAX_OPEN:
+        raise DomainError("invitation_limit", f"{MAX_OPEN} invitations wait already.")
+    token = secrets.token_urlsafe(32)
+    invitation = Invitation(
+        team=team,
+        email=email,
+        roles=wanted,
+        digest=_digest_of(token),
+        invited_by_id=_member_key(actor),
+        expires_at=timezone.now() + INVITATION_TTL,
+    )
+    invitation.save(force_insert=True)
+    _record(
+        invitation,
+        actor,
+        "invite_member",
+        {"email": [None, email], "roles": [None, wanted]},
+    )
+    return invitation, token
+
+
+@transaction.atomic
+def resend_invitation(
+    *, invitation: Invitation, actor: Actor
+) -> tuple[Invitation, str]:
+    """Give an open invitation a new token and 7 more days; its old link ends.
+
+    Raises: invitation_dead, not_allowed, owners_only.
+    """
+    lock_members(invitation.team)
+    invitation = _still_open(invitation)
+    check_may_grant(team=invitation.team, actor=actor, roles=invitation.roles)
+    return _renew(invitation, actor, invitation.roles)
+
+
+@transaction.atomic
+def revoke_invitation(*, invitation: Invitation, actor: Actor) -> Invitation:
+    """Withdraw an open invitation: its link lets nobody in.
+
+    Raises: invitation_dead, not_allowed, owners_only.
+    """
+    lock_members(invitation.team)
+    invitation = _still_open(invitation)
+    check_may_grant(team=invitation.team, actor=actor, roles=invitation.roles)
+    return _revoke(invitation, actor)
+
+
+def revoke_invitations_by(
+    *, member: Member, team: Team, actor: Actor, still_held: Iterable[str]
+) -> None:
+    """Withdraw what a member invited and, holding `still_held`, could not invite now.
+
+    In the caller's transaction and lock. Source: Ours: a link that somebody kept must
+    not bring them back.
+    """
+    held = set(still_held)
+    for invitation in _open(team).filter(invited_by=member):
+        if not may_grant(held, invitation.roles):
+            _revoke(invitation, actor)
+
+
+def find_invitation(token: str) -> Invitation | None:
+    """The invitation that this token opens now; None for any other text.
+
+    The look-up is by digest: its time tells nothing of a token's text.
+    """
+    invitation = (
+        Invitation.objects.select_related("team", "invited_by")
+        .filter(digest=_digest_of(token))
+        .first()
+    )
+    if (
+        invitation is None
+        or not invitation.is_open
+        or invitation.is_expired(timezone.now())
+    ):
+        return None
+    return invitation
+
+
+@transaction.atomic
+def accept_invitation(*, token: str, member: Member, actor: Actor) -> Membership:
+    """Join the team, as the member whose address was invited.
+
+    Raises: invitation_dead, other_address, already_member.
+    """
+    invitation = _take(token)
+    if member.email != invitation.email:
+        raise DomainError("other_address", "It is for another address.")
+    return _join(invitation, member, actor)
+
+
+@transaction.atomic
+def accept_as_newcomer(
+    *, token: str, name: str, password: str, address: str | None
+) -> Membership:
+    """Make an account for the invited address, with this password, and join the team.
+
+    `address` is the client's IP address. Raises: invitation_dead, account_exists (who
+    has an account signs in: a link is no proof of being its holder), name_missing,
+    password_weak.
+    """
+    invitation = _take(token)
+    name = name.strip()
+    if not name:
+        raise DomainError("name_missing", "Enter your name.", "name")
+    try:
+        validate_password(password, user=Member(email=invitation.email, name=name))
+    except ValidationError as weak:
+        text = " ".join(weak.messages)
+        raise DomainError("password_weak", text, "password") from None
+    try:
+        with transaction.atomic():
+            member = Member.objects.create_user(
+                email=invitation.email, password=password, name=name
+            )
+    except IntegrityError:
+        raise DomainError("account_exists", "Sign in to join.") from None
+    actor = Actor(ActorKind.MEMBER, str(member.pk), member.email, address)
+    return _join(invitation, member, actor)
+
+
+def invitation_link(token: str) -> str:
+    """The absolute address at which an invitation is accepted."""
+    return f"{settings.PUBLIC_URL}{reverse('invitation_link', args=[token])}"
+
+
+def mail_invitation(*, invitation: Invitation, token: str) -> bool:
+    """Mail the link, after the transaction; False where the mail server refused.
+
+    Source: Ours: no job, as its inputs would keep the token.
+    """
+    context = {
+        "team": invitation.team.name,
+        "inviter": invitation.invited_by,
+        "roles": [Role(role).label for role in invitation.roles],
+        "link": invitation_link(token),
+        "expires_at": invitation.expires_at,
+    }
+    subject = render_to_string("accounts/email/invitation_subject.txt", context)
+    try:
+        send_mail(
+            " ".join(subject.split()),
+            render_to_string("accounts/email/invitation_message.txt", context),
+            None,
+            [invitation.email],
+        )
+    except (OSError, SMTPException):
+        _log.warning("mail of invitation %s was not taken", invitation.pk)
+        return False
+    return True
+
+
+def _open(team: Team) -> QuerySet[Invitation]:
+    return Invitation.objects.filter(team=team, accepted_at=None, revoked_at=None)
+
+
+def _still_open(invitation: Invitation) -> Invitation:
+    found = _open(invitation.team).filter(pk=invitation.pk).first()
+    if found is None:
+        raise _dead()
+    return found
+
+
+def _take(token: str) -> Invitation:
+    """The invitation that this token opens, under the lock of its team."""
+    invitation = find_invitation(token)
+    if invitation is not None:
+        lock_members(invitation.team)
+        invitation = find_invitation(token)  # another may have used it meanwhile
+    if invitation is None:
+        raise _dead()
+    return invitation
+
+
+def _join(invitation: Invitation, member: Member, actor: Actor) -> Membership:
+    if Membership.objects.filter(team=invitation.team, member=member).exists():
+        raise DomainError("already_member", "You are a member of this team.")
+    membership = Membership(member=member, team=invitation.team, roles=invitation.roles)
+    membership.save(force_insert=True)
+    invitation.accepted_at = timezone.now()
+    invitation.save(update_fields=["accepted_at"])
+    record_team_change(
+        team=invitation.team,
+        actor=actor,
+        verb="accept_invitation",
+        subject="member",
+        subject_id=member.pk,
+        changes={"roles": [None, membership.roles]},
+    )
+    return membership
+
+
+def _renew(
+    invitation: Invitation, actor: Actor, roles: list[str]
+) -> tuple[Invitation, str]:
+    token = secrets.token_urlsafe(32)
+    now = timezone.now()
+    before, invitation.roles = invitation.roles, roles
+    invitation.digest = _digest_of(token)
+    invitation.invited_by_id = _member_key(actor)
+    invitation.resent_at = now
+    invitation.expires_at = now + INVITATION_TTL
+    invitation.save(
+        update_fields=["roles", "digest", "invited_by", "resent_at", "expires_at"]
+    )
+    changes = {} if before == roles else {"roles": [before, roles]}
+    _record(invitation, actor, "resend_invitation", changes)
+    return invitation, token
+
+
+def _revoke(invitation: Invitation, actor: Actor) -> Invitation:
+    invitation.revoked_at = timezone.now()
+    invitation.save(update_fields=["revoked_at"])
+    _record(invitation, actor, "revoke_invitation", {})
+    return invitation
+
+
+def _record(
+    invitation: Invitation, actor: Actor, verb: str, changes: Mapping[str, object]
+) -> None:
+    record_team_change(
+        team=invitation.team,
+        actor=actor,
+        verb=verb,
+        subject="invitation",
+        subject_id=invitation.pk,
+        changes=changes,
+    )
+
+
+def _dead() -> DomainError:
+    return DomainError(
+        "invitation_dead", "It was used or withdrawn, or is more than 7 days old."
+    )
+
+
+def _digest_of(token: str) -> bytes:
+    # 256 random bits: no salt or stretching helps.
+    return hashlib.sha256(token.encode()).digest()
+
+
+def _member_key(actor: Actor) -> str | None:
+    return actor.key if actor.kind == ActorKind.MEMBER else None

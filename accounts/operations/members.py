@@ -1,0 +1,111 @@
+"""Members of a team: change their roles, and take them out.
+
+Must not be here: how people come in (accounts.operations.invitations), or what the
+rules are (accounts.operations.granting).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from accounts.models import Membership
+from accounts.operations.audit import record_team_change
+from accounts.operations.granting import (
+    check_may_grant,
+    check_not_raised,
+    check_owner_remains,
+    check_roles,
+    lock_members,
+)
+from accounts.operations.invitations import revoke_invitations_by
+from accounts.states import Role
+from portal.lib.errors import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from portal.lib.actor import Actor
+
+
+@transaction.atomic
+def change_roles(
+    *, membership: Membership, actor: Actor, roles: Iterable[str]
+) -> Membership:
+    """Give a member exactly these roles; they hold from their next request on.
+
+    Invitations of theirs that they could not make now are withdrawn. Raises:
+    roles_missing, role_unknown, not_allowed, owners_only, own_rights, last_owner,
+    not_member.
+    """
+    wanted = check_roles(roles)
+    membership = _locked(membership)
+    before = membership.roles
+    if set(before) == set(wanted):
+        return membership
+    check_may_grant(team=membership.team, actor=actor, roles={*before, *wanted})
+    if _is_self(membership, actor):
+        check_not_raised(before=before, after=wanted)
+    if Role.OWNER in before and Role.OWNER not in wanted:
+        check_owner_remains(team=membership.team, without=membership)
+    membership.roles = wanted
+    membership.save(update_fields=["roles"])
+    _record(membership, actor, "change_roles", [before, wanted])
+    revoke_invitations_by(
+        member=membership.member,
+        team=membership.team,
+        actor=actor,
+        still_held=wanted,
+    )
+    return membership
+
+
+@transaction.atomic
+def remove_member(*, membership: Membership, actor: Actor) -> None:
+    """Take a member out of a team, or let them leave; their account stays.
+
+    The door shuts with their next request, and their open invitations are withdrawn.
+    Keys they made are the team's and stay. Raises: not_allowed, owners_only,
+    last_owner, not_member.
+    """
+    membership = _locked(membership)
+    if not _is_self(membership, actor):
+        check_may_grant(team=membership.team, actor=actor, roles=membership.roles)
+    if Role.OWNER in membership.roles:
+        check_owner_remains(team=membership.team, without=membership)
+    _record(membership, actor, "remove_member", [membership.roles, None])
+    revoke_invitations_by(
+        member=membership.member, team=membership.team, actor=actor, still_held=()
+    )
+    membership.delete()
+
+
+def _locked(membership: Membership) -> Membership:
+    """The membership as it is now, when nobody else can change it."""
+    lock_members(membership.team)
+    found = (
+        Membership.objects.select_related("member", "team")
+        .filter(pk=membership.pk)
+        .first()
+    )
+    if found is None:
+        raise NotFound("not_member", "This person is no member any more.")
+    return found
+
+
+def _is_self(membership: Membership, actor: Actor) -> bool:
+    return str(membership.member_id) == actor.key
+
+
+def _record(
+    membership: Membership, actor: Actor, verb: str, roles: list[list[str] | None]
+) -> None:
+    record_team_change(
+        team=membership.team,
+        actor=actor,
+        verb=verb,
+        subject="member",
+        subject_id=membership.member_id,
+        changes={"roles": roles},
+    )

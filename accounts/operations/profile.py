@@ -1,0 +1,109 @@
+"""What members change about themselves: name, zone, look, password, sessions.
+
+Must not be here: what a team decides about them (accounts.operations.members).
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from accounts.models import Member, Team
+from accounts.operations.audit import record_team_change
+from accounts.states import Theme
+from portal.lib.errors import DomainError
+from portal.lib.periods import time_zones
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from portal.lib.actor import Actor
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What a member chose; `time_zone` and `theme` empty: the team's, the device's."""
+
+    name: str
+    time_zone: str
+    theme: str
+    shortcuts_enabled: bool
+
+
+@transaction.atomic
+def change_profile(*, member: Member, actor: Actor, wanted: Profile) -> Member:
+    """Change a member's own name, zone, look and keys; every team's audit tells of it.
+
+    Raises: name_missing, time_zone_unknown, theme_unknown.
+    """
+    name = wanted.name.strip()
+    if not name:
+        raise DomainError("name_missing", "Enter your name.", "name")
+    if wanted.time_zone and wanted.time_zone not in time_zones():
+        raise DomainError("time_zone_unknown", "Not a time zone.", "time_zone")
+    if wanted.theme and wanted.theme not in Theme.values:
+        raise DomainError("theme_unknown", "No such theme.", "theme")
+    member = Member.objects.select_for_update().get(pk=member.pk)
+    changes = {
+        field: [getattr(member, field), value]
+        for field, value in {**asdict(wanted), "name": name}.items()
+        if getattr(member, field) != value
+    }
+    for field, (_, value) in changes.items():
+        setattr(member, field, value)
+    if changes:
+        member.save(update_fields=sorted(changes))
+        _tell(member, actor, "change_profile", changes)
+    return member
+
+
+@transaction.atomic
+def change_password(*, member: Member, actor: Actor, current: str, new: str) -> Member:
+    """Set a new password, given the present one; every session of the member ends.
+
+    The caller renews the session that it serves. Raises: password_wrong, password_weak.
+    Source: Ours: the same rules as a reset.
+    """
+    member = Member.objects.select_for_update().get(pk=member.pk)
+    if not member.check_password(current):
+        raise DomainError("password_wrong", "That is not your password.", "current")
+    try:
+        validate_password(new, user=member)
+    except ValidationError as weak:
+        text = " ".join(weak.messages)
+        raise DomainError("password_weak", text, "new") from None
+    member.set_password(new)
+    member.save(update_fields=["password"])
+    _tell(member, actor, "change_password", {})
+    return member
+
+
+@transaction.atomic
+def end_sessions(*, member: Member, actor: Actor) -> Member:
+    """Sign a member out everywhere; the caller renews the session that it serves.
+
+    Source: Ours: a lost device must not need a new password.
+    """
+    member = Member.objects.select_for_update().get(pk=member.pk)
+    member.session_round += 1
+    member.save(update_fields=["session_round"])
+    _tell(member, actor, "end_sessions", {})
+    return member
+
+
+def _tell(
+    member: Member, actor: Actor, verb: str, changes: Mapping[str, object]
+) -> None:
+    for team in Team.objects.filter(memberships__member=member):
+        record_team_change(
+            team=team,
+            actor=actor,
+            verb=verb,
+            subject="member",
+            subject_id=member.pk,
+            changes=changes,
+        )

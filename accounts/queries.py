@@ -1,0 +1,67 @@
+"""Reads of teams: members, invitations, keys, and what was changed lately.
+
+Must not be here: a key or an invitation found by its secret (their operations).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from allauth.mfa.models import Authenticator
+from django.db.models import Exists, OuterRef
+
+from accounts.models import ApiKey, AuditEntry, Invitation, Membership
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from django.db.models import QuerySet
+
+    from accounts.models import Team, Tenant
+
+
+def team_members(team: Team) -> QuerySet[Membership]:
+    """Memberships with their members, by name; `has_second_factor` says whether an
+    authenticator app is set up.
+    """
+    second_factors = Authenticator.objects.filter(
+        user=OuterRef("member"), type=Authenticator.Type.TOTP
+    )
+    return (
+        Membership.objects.filter(team=team)
+        .select_related("member", "team")
+        .annotate(has_second_factor=Exists(second_factors))
+        .order_by("member__name", "member__email")
+    )
+
+
+def open_invitations(team: Team) -> QuerySet[Invitation]:
+    """What has been neither accepted nor revoked, newest first; some has expired."""
+    return (
+        Invitation.objects.filter(team=team, accepted_at=None, revoked_at=None)
+        .select_related("team", "invited_by")
+        .order_by("-created_at")
+    )
+
+
+def api_keys(tenant: Tenant) -> QuerySet[ApiKey]:
+    """Keys of an environment with who made them, newest first, ended ones too."""
+    found: QuerySet[ApiKey] = (
+        ApiKey.objects.for_tenant(tenant)
+        .select_related("tenant__team", "created_by")
+        .order_by("-created_at")
+    )
+    return found
+
+
+def latest_changes(
+    *, tenant: Tenant, verbs: tuple[str, ...], limit: int
+) -> list[AuditEntry]:
+    """The last audit lines of these operations, newest first."""
+    found = AuditEntry.objects.for_tenant(tenant).filter(verb__in=verbs)
+    return list(found.order_by("-at", "-pk")[:limit])
+
+
+def find_membership(*, team: Team, member_id: UUID) -> Membership | None:
+    """A member's place in a team."""
+    return team_members(team).filter(member_id=member_id).first()

@@ -1,0 +1,201 @@
+"""The page of API keys: make, rotate, end.
+
+Must not be here: how a key is checked (accounts.api.auth).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods
+
+from accounts.operations.api_keys import (
+    create_api_key,
+    revoke_api_key,
+    rotate_api_key,
+)
+from accounts.queries import api_keys
+from accounts.states import Area
+from accounts.web.dialogs import ask, put_in_page, render_form
+from accounts.web.forms import KeyForm, RotateForm
+from accounts.web.rights import require_right
+from portal.lib.errors import DomainError
+from portal.lib.web import go_to, page_url, render_page
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from accounts.models import ApiKey
+    from portal.lib.web import TenantRequest
+
+# A key that nobody uses for so long is better ended (design guide, keys).
+UNUSED_AFTER = timedelta(days=90)
+BACK_WORDS = "API keys"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRow:
+    """A key as the page shows it; `ends_in` is set while a rotated key still works."""
+
+    key: ApiKey
+    is_unused: bool
+    ends_in: str
+    ended_at: datetime | None
+
+    @property
+    def is_live(self) -> bool:
+        """Whether calls with it are served."""
+        return self.ended_at is None
+
+
+def key_row(key: ApiKey, now: datetime) -> KeyRow:
+    """A key at this moment."""
+    ended_at = key.revoked_at or (key.expires_at if key.has_expired(now) else None)
+    return KeyRow(
+        key=key,
+        is_unused=now - (key.last_used_at or key.created_at) >= UNUSED_AFTER,
+        ends_in=_span(key.expires_at - now) if key.expires_at and not ended_at else "",
+        ended_at=ended_at,
+    )
+
+
+@require_GET
+@require_right(Area.API_KEYS)
+def key_list(request: TenantRequest) -> HttpResponse:
+    return _render_keys(request)
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.API_KEYS, write=True)
+def create(request: TenantRequest) -> HttpResponse:
+    form = KeyForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            key, text = create_api_key(
+                tenant=request.tenant, actor=request.actor, **form.cleaned_data
+            )
+        except DomainError as refusal:
+            form.add_error("label", refusal.message)
+        else:
+            return _show_text(request, key, text)
+    return render_form(
+        request,
+        "accounts/_create_key.html",
+        title="Create an API key",
+        back=page_url(request, "team:api_keys"),
+        back_words=BACK_WORDS,
+        status=422 if form.errors else 200,
+        form=form,
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.API_KEYS, write=True)
+def rotate(request: TenantRequest, api_key_id: str) -> HttpResponse:
+    key = _key(request, api_key_id)
+    form = RotateForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            new, text = rotate_api_key(
+                key=key, actor=request.actor, overlap=form.cleaned_data["overlap"]
+            )
+        except DomainError as refusal:
+            form.add_error("overlap", f"{refusal.message} No key was made.")
+        else:
+            return _show_text(request, new, text)
+    return render_form(
+        request,
+        "accounts/_rotate_key.html",
+        title=f"Rotate {key.label}?",
+        back=page_url(request, "team:api_keys"),
+        back_words=BACK_WORDS,
+        status=422 if form.errors else 200,
+        form=form,
+        key=key,
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.API_KEYS, write=True)
+def revoke(request: TenantRequest, api_key_id: str) -> HttpResponse:
+    key = _key(request, api_key_id)
+    back = page_url(request, "team:api_keys")
+    # A rotated key has a successor and an end already: ending it early asks no name.
+    match = "" if key.expires_at else key.label
+    typed = request.POST.get("typed_name", "").strip()
+    error = ""
+    if request.method == "POST":
+        if match and typed != match:
+            error = "That is not the key's name. Nothing was revoked."
+        else:
+            try:
+                revoke_api_key(key=key, actor=request.actor)
+            except DomainError as refusal:
+                messages.error(request, refusal.message)
+            else:
+                messages.success(request, f"{key.label} ({key.masked}) is revoked.")
+            return go_to(request, back)
+    return ask(
+        request,
+        title=f"Revoke {key.label}?" if match else f"End the old {key.label} now?",
+        says=(
+            f"Calls with {key.masked} start failing at once."
+            if match
+            else f"Calls with {key.masked} start failing at once; the new key goes on."
+        ),
+        verb="Revoke key" if match else "End key",
+        keep="Keep key",
+        back=back,
+        back_words=BACK_WORDS,
+        match=match,
+        match_label="Key name",
+        error=error,
+    )
+
+
+def _render_keys(request: TenantRequest, **news: Any) -> HttpResponse:
+    """The page; `news` is what it shows once, of a key just made."""
+    now = timezone.now()
+    rows = [key_row(key, now) for key in api_keys(request.tenant)]
+    return render_page(
+        request,
+        "accounts/api_keys.html",
+        live=[row for row in rows if row.is_live],
+        ended=[row for row in rows if not row.is_live],
+        unused_days=UNUSED_AFTER.days,
+        public_url=settings.PUBLIC_URL,
+        section="api_keys",
+        **news,
+    )
+
+
+def _show_text(request: TenantRequest, key: ApiKey, text: str) -> HttpResponse:
+    response = _render_keys(request, made=key, text=text)
+    return put_in_page(request, response, url=page_url(request, "team:api_keys"))
+
+
+def _key(request: TenantRequest, api_key_id: str) -> ApiKey:
+    try:
+        wanted = UUID(api_key_id)
+    except ValueError:
+        raise Http404 from None
+    key: ApiKey | None = api_keys(request.tenant).filter(pk=wanted).first()
+    if key is None:
+        raise Http404
+    return key
+
+
+def _span(left: timedelta) -> str:
+    """How long something still takes, in its two largest units."""
+    minutes = int(left.total_seconds() // 60)
+    days, hours = divmod(minutes // 60, 24)
+    if days:
+        return f"{days} d {hours} h"
+    return f"{hours} h {minutes % 60} min" if hours else f"{minutes} min"

@@ -1,0 +1,90 @@
+"""Forms and questions that open in a dialog, and as pages of their own without script.
+
+Must not be here: any one form.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from portal.lib.web import render_page, wants_fragment
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from portal.lib.web import TenantRequest
+
+
+def render_form(
+    request: TenantRequest,
+    body: str,
+    *,
+    title: str,
+    back: str,
+    back_words: str,
+    status: int = 200,
+    **context: Any,
+) -> HttpResponse:
+    """Render the template `body` in the page's dialog, or as a page of its own."""
+    in_dialog = wants_fragment(request)
+    return render_page(
+        request,
+        "accounts/form_page.html",
+        fragment="accounts/_dialog.html",
+        status=status,
+        body=body,
+        title=title,
+        back="" if in_dialog else back,
+        back_words=back_words,
+        in_dialog=in_dialog,
+        action=request.path,
+        **context,
+    )
+
+
+def ask(
+    request: TenantRequest,
+    *,
+    title: str,
+    says: str,
+    verb: str,
+    keep: str,
+    back: str,
+    back_words: str,
+    match: str = "",
+    match_label: str = "",
+    error: str = "",
+) -> HttpResponse:
+    """Ask before something ends: `says` names the consequence, `verb` does it.
+
+    With `match` the name must be typed; `error` says that it was not.
+    """
+    return render_form(
+        request,
+        "components/confirm.html",
+        title=title,
+        back=back,
+        back_words=back_words,
+        status=422 if error else 200,
+        id="confirm",
+        says=says,
+        verb=verb,
+        keep=keep,
+        match=match,
+        match_label=match_label,
+        error=error,
+    )
+
+
+def put_in_page(
+    request: TenantRequest, response: HttpResponse, *, url: str
+) -> HttpResponse:
+    """Let a whole page, answered to a dialog's form, take the place of the page behind.
+
+    For what is shown once: a redirect could not carry it. A reload asks for `url`.
+    """
+    if request.htmx:
+        response["HX-Retarget"] = response["HX-Reselect"] = "#content"
+        response["HX-Reswap"] = "outerHTML"
+        response["HX-Push-Url"] = url
+    return response

@@ -1,0 +1,240 @@
+"""What the pages of members, keys, settings and profiles are asked.
+
+Must not be here: rules that operations hold; these forms only read text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.core.validators import RegexValidator, URLValidator
+
+from accounts.models.api_key import LABEL_MAX_LENGTH
+from accounts.models.team import NAME_MAX_LENGTH
+from accounts.operations.api_keys import OVERLAPS
+from accounts.states import Role, Theme
+from portal.lib.periods import time_zones
+
+if TYPE_CHECKING:
+    from django.http import QueryDict
+
+PAGE_SIZES = (25, 50, 100)
+DEFAULT_PAGE_SIZE = 50
+_MAX_OFFSET = 2**63 - 1
+_OVERLAP_WORDS = {
+    timedelta(0): "At once",
+    timedelta(hours=24): "After 24 hours",
+    timedelta(hours=72): "After 72 hours",
+    timedelta(days=7): "After 7 days",
+}
+
+
+class PageForm(forms.Form):
+    """Where in an offset list to look."""
+
+    offset = forms.IntegerField(required=False, min_value=0, max_value=_MAX_OFFSET)
+    limit = forms.TypedChoiceField(
+        required=False, coerce=int, choices=[(size, "") for size in PAGE_SIZES]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PagePlace:
+    """Where in an offset list to look, every part known to be good."""
+
+    offset: int
+    limit: int
+
+    @classmethod
+    def read(cls, query: QueryDict) -> PagePlace:
+        """Read a query string; a value that means nothing counts as not given."""
+        form = PageForm(query)
+        form.is_valid()
+        given = form.cleaned_data
+        return cls(given.get("offset") or 0, given.get("limit") or DEFAULT_PAGE_SIZE)
+
+
+class RolesForm(forms.Form):
+    """The roles of a member."""
+
+    roles = forms.MultipleChoiceField(
+        choices=Role.choices,
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose a role or several."},
+    )
+
+
+class InviteForm(RolesForm):
+    """An address to invite, and its roles."""
+
+    email = forms.EmailField(
+        max_length=254, error_messages={"required": "Enter a work email."}
+    )
+    field_order = ("email", "roles")
+
+
+class NewcomerForm(forms.Form):
+    """Who accepts an invitation: name and password."""
+
+    name = forms.CharField(
+        max_length=150, error_messages={"required": "Enter your name."}
+    )
+    password = forms.CharField(
+        widget=forms.PasswordInput,
+        strip=False,
+        error_messages={"required": "Choose a password."},
+    )
+
+
+class KeyForm(forms.Form):
+    """A new API key."""
+
+    label = forms.CharField(
+        max_length=LABEL_MAX_LENGTH,
+        error_messages={"required": "Say what will use it."},
+    )
+
+
+class RotateForm(forms.Form):
+    """When the old key of a rotation ends; values are seconds."""
+
+    overlap = forms.TypedChoiceField(
+        coerce=lambda seconds: timedelta(seconds=int(seconds)),
+        choices=[
+            (str(int(overlap.total_seconds())), _OVERLAP_WORDS[overlap])
+            for overlap in OVERLAPS
+        ],
+        widget=forms.RadioSelect,
+        initial=str(int(OVERLAPS[1].total_seconds())),
+        error_messages={"required": "Choose when the old key ends."},
+    )
+
+
+class TeamForm(forms.Form):
+    """A team's name and time zone."""
+
+    name = forms.CharField(
+        max_length=NAME_MAX_LENGTH, error_messages={"required": "Enter a name."}
+    )
+    time_zone = forms.ChoiceField()
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        _offer_zones(self, self["time_zone"].value())
+
+
+class BrandForm(forms.Form):
+    """What patients see of a team (contract 9.2, brand_information and logo_url)."""
+
+    company_name = forms.CharField(required=False, max_length=NAME_MAX_LENGTH)
+    company_website = forms.URLField(
+        required=False,
+        assume_scheme="https",
+        validators=[URLValidator(schemes=["https", "http"])],
+    )
+    support_email = forms.EmailField(required=False)
+    support_contact = forms.CharField(required=False, max_length=80)
+    company_address = forms.CharField(
+        required=False, max_length=200, widget=forms.Textarea(attrs={"rows": 3})
+    )
+    brand_color = forms.CharField(
+        required=False,
+        validators=[
+            RegexValidator(r"^#[0-9a-fA-F]{6}\Z", "Six hexadecimal digits after a #.")
+        ],
+    )
+    logo_url = forms.URLField(
+        required=False, assume_scheme="https", validators=[URLValidator(["https"])]
+    )
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        rest = {name for name, text in given.items() if text} - {"logo_url"}
+        if rest and not given.get("company_name") and "company_name" in given:
+            self.add_error("company_name", "A brand needs the company's name.")
+        return given
+
+    def settings(self) -> dict[str, object]:
+        """The two settings; a brand without a company is none."""
+        brand = {**self.cleaned_data}
+        logo = brand.pop("logo_url")
+        return {
+            "brand_information": brand if brand["company_name"] else None,
+            "logo_url": logo or None,
+        }
+
+
+class BehaviourForm(forms.Form):
+    """How Assay acts for a team in one environment (contract 9.2, all else)."""
+
+    lab_report_parsing_enabled = forms.BooleanField(required=False)
+    lab_report_human_review_enabled = forms.BooleanField(required=False)
+    minor_ordering_enabled = forms.BooleanField(required=False)
+    early_psc_booking_enabled = forms.BooleanField(required=False)
+    lab_tests_patient_sms_communication_enabled = forms.BooleanField(required=False)
+    lab_tests_patient_email_communication_enabled = forms.BooleanField(required=False)
+    critical_result_notification_email = forms.EmailField(required=False)
+    partial_webhooks_enabled = forms.BooleanField(required=False)
+    reject_duplicate_connection = forms.BooleanField(required=False)
+    sdk_per_device_activity_timeseries = forms.BooleanField(required=False)
+
+    def settings(self) -> dict[str, object]:
+        """The settings as they are stored."""
+        name = "critical_result_notification_email"
+        return {**self.cleaned_data, name: self.cleaned_data[name] or None}
+
+
+class ProfileForm(forms.Form):
+    """A member's own name, zone, look and keys."""
+
+    name = forms.CharField(
+        max_length=150, error_messages={"required": "Enter your name."}
+    )
+    time_zone = forms.ChoiceField(required=False)
+    theme = forms.ChoiceField(
+        required=False,
+        choices=[("", "As this device"), *Theme.choices],
+        widget=forms.RadioSelect,
+    )
+    shortcuts_enabled = forms.BooleanField(required=False)
+
+    def __init__(self, *args: Any, team_zone: str, **options: Any) -> None:
+        super().__init__(*args, **options)
+        team = ("", f"The team's: {_zone_words(team_zone)}")
+        _offer_zones(self, self["time_zone"].value(), team)
+
+
+class PasswordForm(forms.Form):
+    """A member's password, now and from now on."""
+
+    current = forms.CharField(
+        widget=forms.PasswordInput,
+        strip=False,
+        error_messages={"required": "Enter your password."},
+    )
+    new = forms.CharField(
+        widget=forms.PasswordInput,
+        strip=False,
+        error_messages={"required": "Choose a password."},
+    )
+
+
+def _offer_zones(form: forms.Form, chosen: object, *first: tuple[str, str]) -> None:
+    """Offer the zones of places, and whatever is chosen now."""
+    places = {name for name in time_zones() if _is_place(name)}
+    if str(chosen) in time_zones():
+        places.add(str(chosen))
+    field = form.fields["time_zone"]
+    assert isinstance(field, forms.ChoiceField)  # noqa: S101 - for the type checker
+    field.choices = [*first, *((name, _zone_words(name)) for name in sorted(places))]
+
+
+def _is_place(name: str) -> bool:
+    return name == "UTC" or ("/" in name and not name.startswith("Etc/"))
+
+
+def _zone_words(name: str) -> str:
+    return name.replace("_", " ")

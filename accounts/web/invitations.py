@@ -1,0 +1,261 @@
+"""Inviting into a team, and the pages on which the invited accept.
+
+The link's token goes into a cookie at once, so that it stands in no address that a
+page, a log or a Referer keeps. Must not be here: what the rules are (accounts.
+operations.granting).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+from uuid import UUID
+
+from allauth.account.adapter import get_adapter
+from allauth.account.internal.flows.login import record_authentication
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.cache import add_never_cache_headers
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import (
+    require_GET,
+    require_http_methods,
+    require_POST,
+)
+
+from accounts.models import Member
+from accounts.operations.invitations import (
+    INVITATION_TTL,
+    accept_as_newcomer,
+    accept_invitation,
+    find_invitation,
+    invitation_link,
+    invite_member,
+    mail_invitation,
+    resend_invitation,
+    revoke_invitation,
+)
+from accounts.queries import open_invitations
+from accounts.states import Area, Environment, Role
+from accounts.web.dialogs import ask, put_in_page, render_form
+from accounts.web.forms import InviteForm, NewcomerForm
+from accounts.web.members import BACK_WORDS, render_members
+from accounts.web.rights import require_right
+from accounts.web.roles import describe_roles, role_labels
+from portal.lib.actor import Actor, ActorKind
+from portal.lib.errors import DomainError
+from portal.lib.web import go_to, page_url
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+    from accounts.models import Invitation, Membership
+    from portal.lib.web import TenantRequest
+
+_COOKIE = "invitation"
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.TEAM, write=True)
+def invite(request: TenantRequest) -> HttpResponse:
+    form = InviteForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            invitation, token = invite_member(
+                team=request.tenant.team, actor=request.actor, **form.cleaned_data
+            )
+        except DomainError as refusal:
+            field = refusal.field or "roles"
+            form.add_error(field, f"{refusal.message} Nobody was invited.")
+        else:
+            return _show_link(request, invitation, token)
+    return render_form(
+        request,
+        "accounts/_invite.html",
+        title="Invite a member",
+        back=page_url(request, "team:members"),
+        back_words=BACK_WORDS,
+        status=422 if form.errors else 200,
+        form=form,
+        is_owner=Role.OWNER in request.rights.roles,
+    )
+
+
+@require_POST
+@require_right(Area.TEAM, write=True)
+def resend(request: TenantRequest, invitation_id: str) -> HttpResponse:
+    try:
+        invitation, token = resend_invitation(
+            invitation=_invitation(request, invitation_id), actor=request.actor
+        )
+    except DomainError as refusal:
+        messages.error(request, f"{refusal.message} Nothing was sent.")
+        return go_to(request, page_url(request, "team:members"))
+    return _show_link(request, invitation, token)
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.TEAM, write=True)
+def revoke(request: TenantRequest, invitation_id: str) -> HttpResponse:
+    invitation = _invitation(request, invitation_id)
+    back = page_url(request, "team:members")
+    if request.method == "POST":
+        try:
+            revoke_invitation(invitation=invitation, actor=request.actor)
+        except DomainError as refusal:
+            messages.error(request, f"{refusal.message} Nothing was changed.")
+        else:
+            messages.success(request, f"{invitation.email} can not join any more.")
+        return go_to(request, back)
+    return ask(
+        request,
+        title=f"Withdraw the invitation of {invitation.email}?",
+        says="The link in their mail stops working at once. You may invite them again.",
+        verb="Withdraw invitation",
+        keep="Keep invitation",
+        back=back,
+        back_words=BACK_WORDS,
+    )
+
+
+def _show_link(
+    request: TenantRequest, invitation: Invitation, token: str
+) -> HttpResponse:
+    response = render_members(
+        request,
+        invited=invitation,
+        is_mailed=mail_invitation(invitation=invitation, token=token),
+        link=invitation_link(token),
+    )
+    return put_in_page(request, response, url=page_url(request, "team:members"))
+
+
+def _invitation(request: TenantRequest, invitation_id: str) -> Invitation:
+    try:
+        wanted = UUID(invitation_id)
+    except ValueError:
+        raise Http404 from None
+    invitation = open_invitations(request.tenant.team).filter(pk=wanted).first()
+    if invitation is None:
+        raise Http404
+    return invitation
+
+
+@require_GET
+def open_link(request: HttpRequest, token: str) -> HttpResponse:
+    """The mailed address: on to the page, with the token in a cookie of that page."""
+    page = reverse("invitation")
+    response = HttpResponseRedirect(page)
+    response.set_cookie(
+        _COOKIE,
+        token,
+        max_age=INVITATION_TTL,
+        path=page,
+        secure=settings.HTTPS,
+        httponly=True,
+        samesite="Lax",
+    )
+    response["Referrer-Policy"] = "no-referrer"
+    add_never_cache_headers(response)
+    return response
+
+
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "POST"])
+def accept(request: HttpRequest) -> HttpResponse:
+    """What the invited see before they accept, and how they do."""
+    token = request.COOKIES.get(_COOKIE, "")
+    invitation = find_invitation(token)
+    if invitation is None:
+        return _private(render(request, "accounts/invitation_dead.html", status=404))
+    if isinstance(request.user, Member):
+        return _accept_as_member(request, invitation, token)
+    if Member.objects.filter(email=invitation.email).exists():
+        return _page(request, invitation, way="sign_in")
+    return _accept_as_newcomer(request, invitation, token)
+
+
+def _accept_as_member(
+    request: HttpRequest, invitation: Invitation, token: str
+) -> HttpResponse:
+    member = cast("Member", request.user)
+    if member.email != invitation.email:
+        return _page(request, invitation, way="sign_out")
+    if request.method != "POST":
+        return _page(request, invitation, way="join")
+    try:
+        membership = accept_invitation(
+            token=token, member=member, actor=_actor(request, member)
+        )
+    except DomainError as refusal:
+        return _page(request, invitation, way="join", refused=refusal.message)
+    return _enter(request, membership)
+
+
+def _accept_as_newcomer(
+    request: HttpRequest, invitation: Invitation, token: str
+) -> HttpResponse:
+    form = NewcomerForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            membership = accept_as_newcomer(
+                token=token,
+                address=request.META.get("REMOTE_ADDR") or None,
+                **form.cleaned_data,
+            )
+        except DomainError as refusal:
+            form.add_error(refusal.field or "name", refusal.message)
+        else:
+            record_authentication(request, membership.member, "password")
+            get_adapter(request).login(request, membership.member)
+            return _enter(request, membership)
+    return _page(request, invitation, way="newcomer", form=form)
+
+
+def _page(
+    request: HttpRequest, invitation: Invitation, *, way: str, **context: Any
+) -> HttpResponse:
+    form = context.get("form")
+    refused = bool(context.get("refused") or (form is not None and form.errors))
+    response = render(
+        request,
+        "accounts/invitation.html",
+        {
+            "invitation": invitation,
+            "roles": role_labels(invitation.roles),
+            "rights": describe_roles(invitation.roles),
+            "way": way,
+            **context,
+        },
+        status=422 if refused else 200,
+    )
+    return _private(response)
+
+
+def _enter(request: HttpRequest, membership: Membership) -> HttpResponse:
+    team = membership.team
+    messages.success(request, f"You are a member of {team.name} now.")
+    response = HttpResponseRedirect(
+        reverse(
+            "home",
+            kwargs={"team_slug": team.slug, "environment": Environment.SANDBOX.value},
+        )
+    )
+    response.delete_cookie(_COOKIE, path=reverse("invitation"))
+    return response
+
+
+def _private(response: HttpResponse) -> HttpResponse:
+    add_never_cache_headers(response)
+    return response
+
+
+def _actor(request: HttpRequest, member: Member) -> Actor:
+    return Actor(
+        ActorKind.MEMBER,
+        str(member.pk),
+        member.email,
+        request.META.get("REMOTE_ADDR") or None,
+    )

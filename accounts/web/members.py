@@ -1,0 +1,158 @@
+"""The page of members, their roles, and taking them out.
+
+Must not be here: invitations (accounts.web.invitations).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods
+
+from accounts.operations.granting import may_grant
+from accounts.operations.members import change_roles, remove_member
+from accounts.queries import find_membership, open_invitations, team_members
+from accounts.states import Area, Role
+from accounts.web.dialogs import ask, render_form
+from accounts.web.forms import PAGE_SIZES, PagePlace, RolesForm
+from accounts.web.rights import require_right
+from accounts.web.roles import matrix_rows, role_labels
+from portal.lib.errors import DomainError
+from portal.lib.web import Pager, go_to, page_url, render_page
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from accounts.models import Membership
+    from portal.lib.web import TenantRequest
+
+BACK_WORDS = "Members"
+
+
+@require_GET
+@require_right(Area.TEAM)
+def member_list(request: TenantRequest) -> HttpResponse:
+    return render_members(request)
+
+
+def render_members(request: TenantRequest, **news: Any) -> HttpResponse:
+    """The page; `news` is what it shows once, of an invitation just made."""
+    team, held = request.tenant.team, request.rights.roles
+    place = PagePlace.read(request.GET)
+    found = team_members(team)
+    now = timezone.now()
+    return render_page(
+        request,
+        "accounts/members.html",
+        members=[
+            {
+                "membership": membership,
+                "roles": role_labels(membership.roles),
+                "is_self": membership.member_id == request.member.pk,
+                "may_change": may_grant(held, membership.roles),
+            }
+            for membership in found[place.offset : place.offset + place.limit]
+        ],
+        invitations=[
+            {
+                "invitation": invitation,
+                "roles": role_labels(invitation.roles),
+                "is_expired": invitation.is_expired(now),
+                "may_change": may_grant(held, invitation.roles),
+            }
+            for invitation in open_invitations(team)
+        ],
+        pager=Pager(total=found.count(), offset=place.offset, limit=place.limit),
+        page_sizes=PAGE_SIZES,
+        roles=[role.label for role in Role],
+        matrix=matrix_rows(),
+        section="members",
+        **news,
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.TEAM, write=True)
+def member_roles(request: TenantRequest, member_id: str) -> HttpResponse:
+    membership = _membership(request, member_id)
+    back = page_url(request, "team:members")
+    form = RolesForm(request.POST or None, initial={"roles": membership.roles})
+    if request.method == "POST" and form.is_valid():
+        try:
+            change_roles(
+                membership=membership,
+                actor=request.actor,
+                roles=form.cleaned_data["roles"],
+            )
+        except DomainError as refusal:
+            form.add_error("roles", f"{refusal.message} Nothing was changed.")
+        else:
+            messages.success(request, f"Roles of {_name(membership)} changed.")
+            return go_to(request, back)
+    return render_form(
+        request,
+        "accounts/_roles.html",
+        title=f"Roles of {_name(membership)}",
+        back=back,
+        back_words=BACK_WORDS,
+        status=422 if form.errors else 200,
+        form=form,
+        is_owner=Role.OWNER in request.rights.roles,
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.TEAM)
+def member_remove(request: TenantRequest, member_id: str) -> HttpResponse:
+    membership = _membership(request, member_id)
+    back = page_url(request, "team:members")
+    is_self = membership.member_id == request.member.pk
+    refused = ""
+    if request.method == "POST":
+        try:
+            remove_member(membership=membership, actor=request.actor)
+        except DomainError as refusal:
+            refused = refusal.message
+        else:
+            if is_self:
+                return go_to(request, reverse("landing"))
+            messages.success(request, f"{_name(membership)} is no member any more.")
+            return go_to(request, back)
+    if refused:
+        messages.error(request, f"{refused} Nothing was changed.")
+        return go_to(request, back)
+    team = request.tenant.team.name
+    who = "you" if is_self else _name(membership)
+    return ask(
+        request,
+        title=f"Leave {team}?" if is_self else f"Remove {who} from {team}?",
+        says=(
+            f"From the next click on, {who} will see nothing of {team}, in both"
+            " environments. Open invitations of theirs are withdrawn. API keys they"
+            " made keep working: rotate those that they know."
+        ),
+        verb="Leave team" if is_self else "Remove member",
+        keep="Stay" if is_self else "Keep member",
+        back=back,
+        back_words=BACK_WORDS,
+    )
+
+
+def _membership(request: TenantRequest, member_id: str) -> Membership:
+    try:
+        wanted = UUID(member_id)
+    except ValueError:
+        raise Http404 from None
+    membership = find_membership(team=request.tenant.team, member_id=wanted)
+    if membership is None:
+        raise Http404
+    return membership
+
+
+def _name(membership: Membership) -> str:
+    return membership.member.name or membership.member.email

@@ -1,0 +1,124 @@
+"""A member's own page: name, zone, look, keys, password, sessions.
+
+Must not be here: what others see and change of them (accounts.web.members).
+"""
+
+from __future__ import annotations
+
+import logging
+from smtplib import SMTPException
+from typing import TYPE_CHECKING
+
+from allauth.account.adapter import get_adapter
+from allauth.core import ratelimit
+from allauth.mfa.utils import is_mfa_enabled
+from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts.operations.profile import (
+    Profile,
+    change_password,
+    change_profile,
+    end_sessions,
+)
+from accounts.web.forms import PasswordForm, ProfileForm
+from accounts.web.roles import role_labels
+from portal.lib.errors import DomainError
+from portal.lib.web import go_to, page_url, render_page
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from accounts.models import Member
+    from portal.lib.web import TenantRequest
+
+_log = logging.getLogger(__name__)
+
+
+@require_http_methods(["GET", "POST"])
+def profile(request: TenantRequest) -> HttpResponse:
+    if request.method != "POST":
+        return _render_profile(request)
+    form = ProfileForm(request.POST, team_zone=request.tenant.team.time_zone)
+    if form.is_valid():
+        try:
+            change_profile(
+                member=request.member,
+                actor=request.actor,
+                wanted=Profile(**form.cleaned_data),
+            )
+        except DomainError as refusal:
+            form.add_error(refusal.field, refusal.message)
+        else:
+            messages.success(request, "Your profile is saved.")
+            return go_to(request, page_url(request, "team:profile"))
+    return _render_profile(request, form=form)
+
+
+@sensitive_post_parameters("current", "new")
+@require_POST
+def password(request: TenantRequest) -> HttpResponse:
+    limited: HttpResponse | None = ratelimit.consume_or_429(
+        request, action="change_password", user=request.member
+    )
+    if limited:
+        return limited
+    form = PasswordForm(request.POST)
+    if form.is_valid():
+        try:
+            member = change_password(
+                member=request.member, actor=request.actor, **form.cleaned_data
+            )
+        except DomainError as refusal:
+            form.add_error(refusal.field, f"{refusal.message} Nothing was changed.")
+        else:
+            update_session_auth_hash(request, member)
+            _notify(request, member)
+            messages.success(
+                request, "Your password is changed. Other devices are signed out."
+            )
+            return go_to(request, page_url(request, "team:profile"))
+    return _render_profile(request, password_form=form)
+
+
+@require_POST
+def sign_out_elsewhere(request: TenantRequest) -> HttpResponse:
+    member = end_sessions(member=request.member, actor=request.actor)
+    update_session_auth_hash(request, member)
+    messages.success(request, "You are signed out on every other device.")
+    return go_to(request, page_url(request, "team:profile"))
+
+
+def _notify(request: TenantRequest, member: Member) -> None:
+    try:
+        get_adapter(request).send_notification_mail(
+            "account/email/password_changed", member
+        )
+    except (OSError, SMTPException):
+        _log.warning("mail of a changed password to member %s was not taken", member.pk)
+
+
+def _render_profile(
+    request: TenantRequest,
+    *,
+    form: ProfileForm | None = None,
+    password_form: PasswordForm | None = None,
+) -> HttpResponse:
+    member = request.member
+    chosen = {
+        name: getattr(member, name)
+        for name in ("name", "time_zone", "theme", "shortcuts_enabled")
+    }
+    return render_page(
+        request,
+        "accounts/profile.html",
+        status=422 if form or password_form else 200,
+        form=form
+        or ProfileForm(initial=chosen, team_zone=request.tenant.team.time_zone),
+        password_form=password_form or PasswordForm(),
+        roles=role_labels(request.rights.roles),
+        has_second_factor=is_mfa_enabled(member),
+        section="profile",
+    )

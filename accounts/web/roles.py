@@ -1,0 +1,76 @@
+"""Roles in words: the permission matrix as a table, and what some roles allow.
+
+Drawn from accounts.states, so that the pages can't say anything else. Must not be
+here: a rule.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from accounts.states import MATRIX, Access, Area, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_WORDS = {
+    Access.NONE: "",
+    Access.READ: "See",
+    Access.WRITE: "See and change",
+    Access.WRITE_SANDBOX: "In the sandbox",
+}
+# What is done and not looked at: whoever may, may.
+_DEEDS = {Area.SIGN_REPORTS, Area.DELETE_USERS, Area.DELETE_TEAM}
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRow:
+    """An area and, in the order of Role, what each role may do in it."""
+
+    area: str
+    cells: list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class RightsInWords:
+    """What roles allow together: areas to change and areas to see."""
+
+    change: list[str]
+    see: list[str]
+
+
+def matrix_rows() -> list[MatrixRow]:
+    """The whole matrix; a cell is the role's name and the words."""
+    return [
+        MatrixRow(
+            area.label,
+            [(role.label, _words(area, access)) for role, access in row.items()],
+        )
+        for area, row in MATRIX.items()
+    ]
+
+
+def describe_roles(roles: Iterable[str]) -> RightsInWords:
+    """What somebody with these roles may do."""
+    held = [Role(role) for role in roles]
+    change, see = [], []
+    for area, row in MATRIX.items():
+        found = {row[role] for role in held}
+        if Access.WRITE in found:
+            change.append(area.label)
+        elif Access.WRITE_SANDBOX in found:
+            change.append(f"{area.label}, in the sandbox")
+        elif Access.READ in found:
+            see.append(area.label)
+    return RightsInWords(change, see)
+
+
+def role_labels(roles: Iterable[str]) -> list[str]:
+    """The names of roles, in the order of the matrix."""
+    held = set(roles)
+    return [role.label for role in Role if role in held]
+
+
+def _words(area: Area, access: Access) -> str:
+    return "Yes" if area in _DEEDS and access == Access.WRITE else _WORDS[access]

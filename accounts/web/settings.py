@@ -1,0 +1,146 @@
+"""The page of a team's settings: the team itself, its brand, how Assay acts for it.
+
+The team's name and zone hold in both environments, all else in the one that is open.
+Must not be here: what a setting does (the app that reads it).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.contrib import messages
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts.operations.teams import SETTINGS, change_settings, change_team
+from accounts.queries import latest_changes
+from accounts.states import Area
+from accounts.web.forms import BehaviourForm, BrandForm, TeamForm
+from accounts.web.rights import require_right
+from portal.lib.errors import DomainError
+from portal.lib.web import go_to, page_url, render_page
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from accounts.models import AuditEntry
+    from portal.lib.web import TenantRequest
+
+SHOWN_CHANGES = 8
+_BRAND = ("brand_information", "logo_url")
+_AUDITED = ("change_settings", "change_team")
+
+
+@require_GET
+@require_right(Area.TEAM)
+def settings_page(request: TenantRequest) -> HttpResponse:
+    return _render_settings(request)
+
+
+@require_POST
+@require_right(Area.TEAM, write=True)
+def save_team(request: TenantRequest) -> HttpResponse:
+    form = TeamForm(request.POST)
+    if form.is_valid():
+        try:
+            change_team(
+                team=request.tenant.team, actor=request.actor, **form.cleaned_data
+            )
+        except DomainError as refusal:
+            form.add_error(refusal.field, refusal.message)
+        else:
+            return _saved(request, "The team is saved.")
+    return _render_settings(request, team_form=form)
+
+
+@require_POST
+@require_right(Area.TEAM, write=True)
+def save_brand(request: TenantRequest) -> HttpResponse:
+    form = BrandForm(request.POST)
+    if form.is_valid():
+        change_settings(
+            tenant=request.tenant, actor=request.actor, settings=form.settings()
+        )
+        return _saved(request, "The brand is saved.")
+    return _render_settings(request, brand_form=form)
+
+
+@require_POST
+@require_right(Area.TEAM, write=True)
+def save_behaviour(request: TenantRequest) -> HttpResponse:
+    form = BehaviourForm(request.POST)
+    if form.is_valid():
+        change_settings(
+            tenant=request.tenant, actor=request.actor, settings=form.settings()
+        )
+        return _saved(request, "The settings are saved.")
+    return _render_settings(request, behaviour_form=form)
+
+
+def _saved(request: TenantRequest, words: str) -> HttpResponse:
+    messages.success(request, words)
+    return go_to(request, page_url(request, "team:settings"))
+
+
+def _render_settings(
+    request: TenantRequest,
+    *,
+    team_form: TeamForm | None = None,
+    brand_form: BrandForm | None = None,
+    behaviour_form: BehaviourForm | None = None,
+) -> HttpResponse:
+    """The page, with the form at fault in place of the one that shows what is set."""
+    tenant = request.tenant
+    team = {"name": tenant.team.name, "time_zone": tenant.team.time_zone}
+    brand = {**(tenant.brand_information or {}), "logo_url": tenant.logo_url}
+    behaviour = {name: getattr(tenant, name) for name in SETTINGS.difference(_BRAND)}
+    is_refused = bool(team_form or brand_form or behaviour_form)
+    team_form = team_form or TeamForm(initial=team)
+    brand_form = brand_form or BrandForm(initial=brand)
+    behaviour_form = behaviour_form or BehaviourForm(initial=behaviour)
+    may_change = request.rights.allow(Area.TEAM, write=True)
+    if not may_change:
+        for form in (team_form, brand_form, behaviour_form):
+            for field in form.fields.values():
+                field.disabled = True
+    changes: list[AuditEntry] = []
+    if request.rights.allow(Area.AUDIT):
+        changes = latest_changes(tenant=tenant, verbs=_AUDITED, limit=SHOWN_CHANGES)
+    return render_page(
+        request,
+        "accounts/settings.html",
+        status=422 if is_refused else 200,
+        may_change=may_change,
+        changes=[(entry, _diff(entry)) for entry in changes],
+        section="settings",
+        team_form=team_form,
+        brand_form=brand_form,
+        behaviour_form=behaviour_form,
+    )
+
+
+def _diff(entry: AuditEntry) -> list[tuple[str, str, str]]:
+    """Name, old and new of each change; a brand is told field by field."""
+    lines = []
+    for name, (old, new) in sorted(entry.changes.items()):
+        if name == "brand_information":
+            before, after = old or {}, new or {}
+            lines += [
+                (part, _words(before.get(part)), _words(after.get(part)))
+                for part in sorted({*before, *after})
+                if before.get(part) != after.get(part)
+            ]
+        else:
+            lines.append((name, _words(old), _words(new)))
+    return lines
+
+
+def _words(value: object) -> str:
+    match value:
+        case True:
+            return "on"
+        case False:
+            return "off"
+        case None | "":
+            return "not given"
+        case _:
+            return str(value)

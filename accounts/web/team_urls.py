@@ -1,0 +1,34 @@
+"""Members, keys, settings and the profile; portal.urls says where they are mounted."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from accounts.web import api_keys, invitations, members, profile, settings
+
+app_name = "team"
+urlpatterns = [
+    path("members/", members.member_list, name="members"),
+    path("members/invite/", invitations.invite, name="invite"),
+    path("members/<str:member_id>/roles/", members.member_roles, name="roles"),
+    path("members/<str:member_id>/remove/", members.member_remove, name="remove"),
+    path("invitations/<str:invitation_id>/resend/", invitations.resend, name="resend"),
+    path(
+        "invitations/<str:invitation_id>/withdraw/", invitations.revoke, name="withdraw"
+    ),
+    path("api-keys/", api_keys.key_list, name="api_keys"),
+    path("api-keys/create/", api_keys.create, name="create_key"),
+    path("api-keys/<str:api_key_id>/rotate/", api_keys.rotate, name="rotate_key"),
+    path("api-keys/<str:api_key_id>/revoke/", api_keys.revoke, name="revoke_key"),
+    path("settings/", settings.settings_page, name="settings"),
+    path("settings/team/", settings.save_team, name="save_team"),
+    path("settings/brand/", settings.save_brand, name="save_brand"),
+    path("settings/behaviour/", settings.save_behaviour, name="save_behaviour"),
+    path("profile/", profile.profile, name="profile"),
+    path("profile/password/", profile.password, name="password"),
+    path(
+        "profile/sign-out-elsewhere/",
+        profile.sign_out_elsewhere,
+        name="sign_out_elsewhere",
+    ),
+]
