@@ -28,8 +28,9 @@ from .values import (
     split_flag,
 )
 
+_GROUPED = r"\d{1,3}(?: \d{3})+(?!\d)"
 _LEADING_NUMBER = re.compile(
-    rf"(?P<value>(?:{COMPARATOR}\s*)?[-+]?{NUMBER}(?:\s*[-–]\s*{NUMBER})?)\s*(?P<rest>\S.*)"
+    rf"(?P<value>{_GROUPED}|(?:{COMPARATOR}\s*)?[-+]?{NUMBER}(?:\s*[-–]\s*{NUMBER})?)\s*(?P<rest>\S.*)"
 )
 _BRACKETED_TAIL = re.compile(r"(?P<head>.*?)\s*(?P<tail>[(\[][^()\[\]]*[)\]])$")
 _RANGE_THEN_UNIT = re.compile(
@@ -225,7 +226,9 @@ def _take(found: Fields, text: str, words: tuple[Word, ...]) -> Fields:
 
 
 def split_range_flag(text: str) -> tuple[str, str | None]:
-    """Part '70 - 99 (H)' into the range and its flag."""
+    """Part '70 - 99 (H)' and 'High (70 - 99)' into the range and its flag."""
+    if match := re.fullmatch(r"(?i)(high|low|h|l)\s*([(\[].*\d.*[)\]])", text):
+        return match[2], match[1]
     match = re.fullmatch(
         r"(.*\d[)\]]?)\s*([(\[]\s*[HLA*]{1,2}\s*[)\]]|[▲▼↑↓*#]+)", text
     )

@@ -220,11 +220,11 @@ def is_believable(
     known = sum(1 for result in results if result.loinc_matches)
     if is_bill(pages) and measured < 0.5 * len(results):
         return False
-    if titled and known:
-        return bool(measured) or known >= 2 or _mentions_lab(pages)
     drugs = sum(1 for result in results if result.sensitivity is not None)
     if titled and drugs >= 2:
         return True
+    if titled and known:
+        return bool(measured) or known >= 2 or _mentions_lab(pages)
     if not known:
         return ranged >= 3 and measured >= 0.6 * len(results) and _mentions_lab(pages)
     return measured >= max(1, 0.3 * len(results))

@@ -411,8 +411,15 @@ def _settle(titles: list[Title]) -> list[Title]:
     roles = {title.role for title in titles}
     settled: list[Title] = []
     bands = roles >= {Role.LOW, Role.HIGH}
+    texts = {title.text for title in titles}
+    sorted_by_level = texts >= {"low", "normal", "high"} and any(
+        t.role is Role.RANGE and t.text != "normal" for t in titles
+    )
     for title in titles:
         role = title.role
+        if sorted_by_level and title.text in ("low", "normal", "high"):
+            settled.append(Title(Role.VALUE, title.text, title.x0, title.x1))
+            continue
         if role in (Role.LOW, Role.HIGH) and (Role.RANGE in roles or not bands):
             role = Role.OTHER
         if role is Role.RANGE and title.text in ("normal", "normals"):

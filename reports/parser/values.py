@@ -16,7 +16,7 @@ NUMBER = r"(?:\d{1,3}(?:[,.]\d{2,3})*(?:[,.]\d+)|\d+(?:[.,]\d+)?|[.,]\d+)"
 COMPARATOR = r"(?:<=|>=|=<|=>|<|>|≤|≥|⩽|⩾)"
 _SIGNED = rf"[-+−]?\s?{NUMBER}"
 
-_PLAIN = re.compile(rf"{_SIGNED}")
+_PLAIN = re.compile(rf"{_SIGNED}|\d{{1,3}}(?:[ \xa0]\d{{3}})+(?:[.,]\d+)?")
 _COMPARED = re.compile(rf"{COMPARATOR}\s*{_SIGNED}")
 _SPAN = re.compile(rf"{NUMBER}\s*(?:-|–|—|−|to)\s*{NUMBER}")
 _FRACTION = re.compile(rf"{NUMBER}\s*/\s*{NUMBER}")
@@ -105,9 +105,10 @@ def read_number(text: str, *, decimal_comma: bool = False) -> float | None:
     Commas group where every group is whole (5,100 and 1,45,000), unless the report
     is known to use decimal commas; else a comma is the decimal mark (6,73).
     """
-    plain = text.strip().replace("−", "-").replace(" ", "")
+    plain = text.strip().replace("−", "-")
     if not _PLAIN.fullmatch(plain):
         return None
+    plain = "".join(plain.split())
     sign = -1 if plain.startswith("-") else 1
     plain = plain.lstrip("+-")
     if decimal_comma:

@@ -11,6 +11,7 @@ from reports.parser.fields import is_unit, text_of
 from reports.parser.lines import Line, is_of_size
 from reports.parser.names import is_method, is_prose, opens_explanation
 from reports.parser.pages import Word
+from reports.parser.ranges import is_plain_range
 from reports.parser.titles import Role
 from reports.parser.values import is_flag
 
@@ -41,7 +42,9 @@ class Continuation:
         took = False
         if not others - _BESIDE:
             if Role.RANGE in parts:
-                if name_words and not is_cut_off(last.test_name):
+                if name_words and not self._is_wrapped_name(last, line, name_words):
+                    return False
+                if name_words and _is_next_row(last, parts[Role.RANGE]):
                     return False
                 took = _add_range(last, parts[Role.RANGE])
             if Role.UNIT in parts:
@@ -65,7 +68,8 @@ class Continuation:
 
     def _is_wrapped_name(self, last: Row, line: Line, words: list[Word]) -> bool:
         text = text_of(words)
-        if not is_of_size(last.line, line) or is_method(text):
+        trailing = text[:1].islower() and len(words) <= 2
+        if not is_of_size(last.line, line) or (is_method(text) and not trailing):
             return False
         if opens_explanation(text) or is_prose(text) or len(words) > 6:
             return False
@@ -102,6 +106,13 @@ def take_unit_below(last: Row, line: Line, text: str) -> bool:
     last.fields = with_units(last.fields, text, words)
     last.line = _stretch(last.line, line)
     return True
+
+
+def _is_next_row(last: Row, words: list[Word]) -> bool:
+    """Whether a range under another, both plain, is that of a row without a value."""
+    if is_cut_off(last.test_name):
+        return False
+    return is_plain_range(last.fields.range or "") and is_plain_range(text_of(words))
 
 
 def _add_range(last: Row, words: list[Word]) -> bool:

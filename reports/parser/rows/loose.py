@@ -141,6 +141,8 @@ class LooseReader:
             apart = words[n].x0 - words[n - 1].x1 > tight * words[n].size
             if not apart and not may_start_value(words[n].text):
                 continue
+            if _is_group(words[n - 1], words[n]):
+                continue
             name = clean_name(text_of(words[:n]))
             if name[-1:] in "<>≤≥=":
                 continue
@@ -181,6 +183,13 @@ class LooseReader:
 def _announces_range(lines: Sequence[Line]) -> bool:
     text = announced_range(lines[0].text) or "" if lines else ""
     return looks_like_range(text) or is_expected_finding(text)
+
+
+def _is_group(last: Word, word: Word) -> bool:
+    """Whether a word is the next three digits of a number: '251' and '000'."""
+    near = word.x0 - last.x1 < 0.4 * word.size
+    digits = last.text.isdigit() and len(last.text) < 4
+    return near and digits and word.text.isdigit() and len(word.text) == 3
 
 
 def hold_together(cells: Sequence[Cell]) -> list[list[Word]]:

@@ -53,6 +53,7 @@ from .row import (
 )
 from .wording import (
     clean_name,
+    has_heading_word,
     is_cut_off,
     is_heading,
     may_name_a_test,
@@ -121,6 +122,8 @@ class TableReader:
         if parts.get(Role.VALUE):
             if self._read_row(line, parts):
                 return
+            if heads_explanation(line.text) and len(line.cells) > 1:
+                self._explaining = True
             self._pending.clear()
             return
         self._read_rest(line, parts)
@@ -272,6 +275,10 @@ class TableReader:
 
     def _judge(self, row: Row) -> bool:
         """Take the row if enough speaks for it."""
+        named = self._named_above(row)
+        if named is not None:
+            row = named
+            self._pending.pop()
         name = row.test_name
         if not may_name_a_test(name):
             return False
@@ -302,6 +309,26 @@ class TableReader:
     def _weigh(self, row: Row) -> float:
         return self._evidence.weigh(row, explaining=self._explaining)
 
+    def _named_above(self, row: Row) -> Row | None:
+        """The row with the name above it, where only its method stands beside it."""
+        if not self._pending:
+            return None
+        above, words = self._pending[-1]
+        if row.line.middle - above.middle > 1.9 * max(row.line.size, above.size):
+            return None
+        named = Row(row.page, list(words), row.fields, row.line, columns=row.columns)
+        if not may_name_a_test(named.test_name):
+            return None
+        smaller = row.name[0].size < 0.9 * words[0].size
+        plainer = words[0].bold and not row.name[0].bold
+        known = self._section.knows(row.test_name, row.fields)
+        lesser = (smaller or plainer) and not known
+        if not is_method(text_of(row.name)) and not lesser:
+            return None
+        if lesser and not self._section.knows(named.test_name, row.fields):
+            return None
+        return named
+
     def _with_pending(self, row: Row) -> Row | None:
         """The row with the start of its name taken from the line above, if it wraps."""
         if not self._pending:
@@ -313,9 +340,13 @@ class TableReader:
         if not is_of_size(above, row.line):
             return None
         flows = is_cut_off(first)
-        if not flows and not self._section.knows(row.test_name, row.fields):
+        if not flows:
+            known = self._section.knows(row.test_name, row.fields)
             whole = clean_name(f"{first} {second}")
-            flows = second[:1].islower() or self._section.knows(whole, row.fields)
+            flows = (not known and second[:1].islower()) or (
+                (not known or _is_of_name_style(words, row.name))
+                and self._section.knows(whole, row.fields)
+            )
         if not flows:
             return None
         joined = Row(
@@ -339,7 +370,8 @@ class TableReader:
             return
         if name_words and not others:
             text = text_of(name_words)
-            if is_method(text) and last is not None:
+            known = self._section.knows(clean_name(text), Fields())
+            if is_method(text) and last is not None and not known:
                 return
             if is_heading(line):
                 self._note_heading(line)
@@ -359,6 +391,19 @@ class TableReader:
                 (upper or bold) and line.x0 <= self._evidence.names_begin + 2
             ) or specimen_in(text) is not None:
                 self._explaining = False
+
+
+def _is_of_name_style(above: list[Word], name: list[Word]) -> bool:
+    """Whether words look like the start of a name rather than the heading over it."""
+    first, second = text_of(above), text_of(name)
+    return (
+        len(above) > 1
+        and first[:1].isupper()
+        and above[0].bold == name[0].bold
+        and abs(above[0].x0 - name[0].x0) < 0.25 * name[0].size
+        and (first.upper() != first or second.upper() == second)
+        and not has_heading_word(first)
+    )
 
 
 def _is_sure(parts: Parts) -> bool:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from reports.parser.columns import Strip, lay_strips
 from reports.parser.lines import Line, clip_lines, make_line
-from reports.parser.names import heads_explanation
+from reports.parser.names import heads_explanation, opens_explanation
 from reports.parser.pages import Page
 from reports.parser.titles import Role, Title, is_name_title, read_titles
 
@@ -87,7 +87,7 @@ class _Walker:
     ) -> None:
         if not lines:
             return
-        strips = lay_strips(titles, lines, width=page.width)
+        strips = lay_strips(titles, _told_apart(lines), width=page.width)
         for strip in strips:
             own = lines
             if len(strips) > 1:
@@ -128,6 +128,18 @@ class _Walker:
         table = TableReader(before, strip, carried=False)
         table.read(body)
         self.rows.extend(merge_readings(reader.rows, table.rows))
+
+
+def _told_apart(lines: Sequence[Line]) -> list[Line]:
+    """The lines up to the first explanation, whose own columns say nothing of others."""
+    for n, line in enumerate(lines):
+        if opens_explanation(line.text) and n > 2:
+            return list(lines[:n])
+        if heads_explanation(line.text) and len(line.cells) > 1 and n > 0:
+            digits = any(sign.isdigit() for sign in line.text)
+            if not digits:
+                return list(lines[:n])
+    return list(lines)
 
 
 def _without(lines: Sequence[Line], rows: Sequence[Row]) -> list[Line]:

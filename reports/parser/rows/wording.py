@@ -119,6 +119,11 @@ def is_heading(line: Line) -> bool:
     return digits <= 3
 
 
+def has_heading_word(text: str) -> bool:
+    """Whether a word stands in it by which panels are called: Profile, Counts."""
+    return bool(_HEADING_WORD.search(text)) or specimen_in(text) is not None
+
+
 def may_start_value(text: str) -> bool:
     """Whether a word may be the first of a value."""
     return bool(re.match(r"[<>≤≥(\[+-]*\s*\d|[<>≤≥]$", text)) or is_worded_value(text)
@@ -157,9 +162,9 @@ def is_part_of_name(text: str) -> bool:
     """One or two capitalised words that are no heading, specimen or category."""
     words = text.split()
     plain = len(words) <= 2 and text.upper() != text and ":" not in text
-    if not plain or specimen_in(text) is not None or is_category(text):
+    if not plain or is_category(text):
         return False
-    return not _HEADING_WORD.search(text) and not is_administrative(text)
+    return not has_heading_word(text) and not is_administrative(text)
 
 
 def is_exact(value: str) -> bool:
