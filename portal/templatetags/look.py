@@ -117,12 +117,12 @@ def field(
     Boxes and radios come as a group with a legend, one box with its label after it (as
     a `switch` where it takes effect by itself), a file as a drop zone. `error` is for a
     fault of the whole form that belongs under this field; `counter` shows how much of
-    the longest length is used.
+    the longest length is used; an `id` tells twins on one page apart.
     """
     error = error or " ".join(str(fault) for fault in bound.errors)
     shape = _shape(bound)
     attrs = {key.replace("_", "-"): value for key, value in attrs.items()}
-    name = bound.id_for_label or bound.auto_id
+    name = attrs.get("id") or bound.id_for_label or bound.auto_id
     described = [f"{name}_hint"] if hint else []
     if counter:
         attrs["data-count"] = f"{name}_count"

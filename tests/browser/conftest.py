@@ -112,3 +112,26 @@ def assert_sound(page: Any) -> None:
         "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     )
     assert overflow <= 0
+
+
+def complaints_in_every_look(page: Any) -> list[str]:
+    """What is wrong with the page in either theme, wide and on a phone; [] if nothing."""
+    page.emulate_media(reduced_motion="reduce")  # no colour is caught halfway
+    found = []
+    for size in (WIDE, PHONE):
+        page.set_viewport_size(size)
+        for theme in ("light", "dark"):
+            page.evaluate(
+                "theme => document.documentElement.dataset.theme = theme", theme
+            )
+            violations = Axe().run(page).response["violations"]
+            found += [
+                f"{theme} {size['width']}: {fault['id']} {fault['nodes'][0]['html']}"
+                for fault in violations
+            ]
+        wider = page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        found += [f"{size['width']}: {wider} px too wide"] * (wider > 0)
+    page.set_viewport_size(WIDE)
+    return found
