@@ -35,7 +35,7 @@ def test_a_layout_draws_the_same_bytes_twice(name, tmp_path):
     assert first.rows == second.rows
 
 
-@pytest.mark.parametrize("name", sorted(LAYOUTS))
+@pytest.mark.parametrize("name", [n for n, found in LAYOUTS.items() if found.has_text])
 def test_every_true_value_stands_in_the_text_layer(name, tmp_path):
     report = draw_layout(LAYOUTS[name], tmp_path / "report.pdf")
 
@@ -43,6 +43,13 @@ def test_every_true_value_stands_in_the_text_layer(name, tmp_path):
 
     missing = [r.value for r in report.rows if "".join(r.value.split()) not in text]
     assert missing == []
+
+
+def test_codes_of_a_font_of_its_own_hide_the_letters_of_what_is_seen(tmp_path):
+    report = draw_layout(LAYOUTS["trap-glyph-codes"], tmp_path / "report.pdf")
+
+    assert [sign for sign in text_layer(report.path) if sign.isalnum()] == []
+    assert report.kind == "scan"
 
 
 def test_signs_that_few_fonts_have_stand_in_the_text_layer(tmp_path):

@@ -106,7 +106,7 @@ class Command(BaseCommand):
             )
         corpus = importlib.import_module(CORPUS)
         names = corpus.layout_names(
-            containing=options["layout"], held_out=options["held_out"]
+            containing=options["layout"], held_out=options["held_out"], kind=kind
         )
         if limit is not None:
             names = spread_sample(names, limit=limit, salt=kind)

@@ -22,12 +22,19 @@ __all__ = [
 ]
 
 
-def layout_names(*, containing: str = "", held_out: bool = False) -> list[str]:
-    """Layouts the parser is made on or, held out, not; by part of their name."""
+def layout_names(
+    *, containing: str = "", held_out: bool = False, kind: str = "text"
+) -> list[str]:
+    """Layouts the parser is made on or, held out, not; by part of their name.
+
+    One whose text layer is unusable is no text PDF.
+    """
     return [
         name
         for name, layout in sorted(LAYOUTS.items())
-        if containing in name and layout.held_out == held_out
+        if containing in name
+        and layout.held_out == held_out
+        and (layout.has_text or kind != "text")
     ]
 
 
@@ -40,7 +47,7 @@ def draw_report(
     """
     folder.mkdir(parents=True, exist_ok=True)
     report = draw_layout(LAYOUTS[name], folder / f"{name}.pdf", seed=seed)
-    if kind == "text":
+    if kind == report.kind:
         return report
     # numpy comes with the OCR group: text PDFs are drawn without it
     from tests.reports.corpus.pictures import take_picture
@@ -59,5 +66,5 @@ def build_corpus(
     """Every layout whose name contains a text, drawn into the folder."""
     return [
         draw_report(folder, name, kind=kind, seed=seed)
-        for name in layout_names(containing=containing, held_out=held_out)
+        for name in layout_names(containing=containing, held_out=held_out, kind=kind)
     ]

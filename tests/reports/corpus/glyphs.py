@@ -19,9 +19,12 @@ BOLD = {
     "Courier": "Courier-Bold",
     "Vera": "VeraBd",
     "STSong-Light": "STSong-Light",
+    "VeraCodes": "VeraCodes",
 }
 _SYMBOL = set("≥≤↑↓βα")
 _DINGBATS = set("▲▼●✓")
+# A letter's code in the font whose codes mean no letter to anybody else.
+_PRIVATE = {code: 0xE000 + code for code in range(0x20, 0x100)}
 _BORROWED = {"⁹": "9", "⁶": "6", "μ": "µ"}
 
 
@@ -37,6 +40,13 @@ def register_fonts() -> None:
             more.face.charToGlyph[ord(sign)] = more.face.charToGlyph[ord(picture)]
             more.face.charWidths[ord(sign)] = more.face.charWidths[ord(picture)]
         pdfmetrics.registerFont(more)
+        codes = TTFont("VeraCodes", "Vera.ttf")
+        codes.face.name += b"-Codes"
+        for letter, code in _PRIVATE.items():
+            if letter in codes.face.charToGlyph:
+                codes.face.charToGlyph[code] = codes.face.charToGlyph[letter]
+                codes.face.charWidths[code] = codes.face.charWidths[letter]
+        pdfmetrics.registerFont(codes)
     if "STSong-Light" not in known:
         pdfmetrics.registerFont(UnicodeCIDFont("STSong-Light"))
 
@@ -45,6 +55,8 @@ def _runs(text: str, face: str) -> list[tuple[str, str]]:
     """Split by the font that has the glyphs: the standard fonts lack some signs."""
     if face == "STSong-Light":
         return [(face, text)]
+    if face == "VeraCodes":
+        return [(face, text.translate(_PRIVATE))]
     runs: list[tuple[str, str]] = []
     for sign in text:
         own = face

@@ -24,6 +24,7 @@ class Layout:
     is_lab_report: bool
     turned: bool
     held_out: bool = False
+    has_text: bool = True
 
 
 LAYOUTS: dict[str, Layout] = {}
@@ -38,14 +39,27 @@ def layout(
     is_lab_report: bool = True,
     turned: bool = False,
     held_out: bool = False,
+    has_text: bool = True,
 ) -> Callable[[Draw], Draw]:
-    """A layout held out examines a parser not made on it: no floor counts it."""
+    """Enter a layout.
+
+    One held out examines a parser not made on it: no floor counts it. One without text
+    has a text layer that says nothing, so that only its picture can be read.
+    """
 
     def register(draw: Draw) -> Draw:
         if name in LAYOUTS:
             raise ValueError(f"layout {name} is there twice")
         LAYOUTS[name] = Layout(
-            name, draw, page_size, font, size, is_lab_report, turned, held_out
+            name,
+            draw,
+            page_size,
+            font,
+            size,
+            is_lab_report,
+            turned,
+            held_out,
+            has_text,
         )
         return draw
 
@@ -58,7 +72,7 @@ def draw_layout(layout: Layout, path: Path, *, seed: int = 0) -> TrueReport:
     sheet = _drawn(layout, path, seed=seed, pages_total=sheet.page)
     return TrueReport(
         path=path,
-        kind="text",
+        kind="text" if layout.has_text else "scan",
         layout=layout.name,
         rows=tuple(sheet.rows),
         is_lab_report=layout.is_lab_report,
