@@ -44,9 +44,3 @@ def test_a_member_of_no_team_is_told_so():
 
 def test_a_visitor_is_asked_to_sign_in(client):
     assert client.get("/")["Location"] == "/accounts/login/?next=/"
-
-
-def test_a_team_s_first_page_is_its_users(alice_web):
-    assert alice_web.get("/t/alice-health/sandbox/")["Location"] == (
-        "/t/alice-health/sandbox/users/"
-    )

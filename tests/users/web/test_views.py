@@ -171,9 +171,9 @@ def test_the_list_costs_the_same_at_any_length(alice_web, alice_tenant, number):
     assert len(queries) == LIST_QUERIES
 
 
-# Session, member, place, users, switcher. Total, sources and audit go by rows, which
-# Django does not count.
-LIST_QUERIES = 5
+# Session, member, place, users, switcher, the reports to look at. Total, sources and
+# audit go by rows, which Django does not count.
+LIST_QUERIES = 6
 
 
 def test_an_exact_id_opens_its_user(alice_web, three_users):
