@@ -14,10 +14,11 @@ import logging
 import math
 import os
 import resource
+import selectors
 import signal
 import subprocess
 import sys
-import threading
+import time
 import traceback
 from datetime import timedelta
 from enum import StrEnum
@@ -29,7 +30,9 @@ from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hin
 import orjson
 
 from reports.parser import (
+    MAX_PAGES,
     FileKind,
+    NoPictureReader,
     OpenedFile,
     ParsedReport,
     RefusalCode,
@@ -46,8 +49,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 INSPECT_TIMEOUT = timedelta(seconds=20)
-PARSE_TIMEOUT = timedelta(seconds=60)
-MEMORY_LIMIT_BYTES = 1024**3
+# For one picture of a page, or for all that is no picture: the child says when it has
+# read a page, so a long scan may take its time and a hang is still found.
+PARSE_TIMEOUT = timedelta(seconds=120)
+CPU_SECONDS = 60
+MOST_STEPS = MAX_PAGES + 2
+# Of data of its own; what it maps from files, some 150 MB of libraries, comes on top.
+MEMORY_LIMIT_BYTES = 1280 * 1024**2
+ADDRESS_LIMIT_BYTES = 6 * 1024**3
 OUTPUT_LIMIT_BYTES = 32 * 1024**2
 _ROOT = Path(__file__).resolve().parents[2]
 _COMMAND = (sys.executable, "-m", "reports.operations.extraction")
@@ -85,19 +94,24 @@ def inspect_files(files: Sequence[tuple[Path, str]]) -> list[OpenedFile]:
     raise refusal
 
 
-def extract_report(path: Path) -> ParsedReport:
-    """Parse a stored file.
+def extract_report(*paths: Path, threads: int = 1) -> ParsedReport:
+    """Parse a stored file, or stored pictures of one report's pages in order.
 
-    Raises UnreadableReport: with the parser's reason, or with processing_error where
-    the child died, took over PARSE_TIMEOUT, or answered what no parser would. Source:
-    Ours: a report comes from strangers.
+    threads: how many the reading of a picture may use. Raises UnreadableReport: with
+    the parser's reason, or with processing_error where the child died, took over
+    PARSE_TIMEOUT for a page, or answered what no parser would. Source: Ours: a report
+    comes from strangers.
     """
-    answer = _ask_child({"parse": str(path)}, PARSE_TIMEOUT)
+    request = {"parse": [str(path) for path in paths], "threads": threads}
+    answer = _ask_child(request, PARSE_TIMEOUT)
     try:
         match answer:
             case {"report": report}:
                 found: ParsedReport = _read(ParsedReport, report)
                 return found
+            case {"unreadable": reason, "without_engine": True}:
+                logger.error("pictures can't be read: install the group ocr")
+                refusal = UnreadableReport(FailureReason(reason))
             case {"unreadable": reason}:
                 refusal = UnreadableReport(FailureReason(reason))
             case _:
@@ -109,11 +123,19 @@ def extract_report(path: Path) -> ParsedReport:
 
 
 def _ask_child(request: dict[str, Any], timeout: timedelta) -> object:
-    """Run a child to its end; its answer, None if it broke a bound or failed."""
+    """Run a child to its end; its answer, None if it broke a bound or failed.
+
+    timeout: for how long it may be silent.
+    """
     child = subprocess.Popen(  # noqa: S603 - our own module, no input in its arguments
         [*_COMMAND, str(os.getpid())],
         cwd=_ROOT,
-        env={"PATH": os.defpath, "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1"},
+        env={
+            "PATH": os.defpath,
+            "LANG": "C.UTF-8",
+            "OMP_NUM_THREADS": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         # What a library complains about may quote the report.
@@ -121,16 +143,11 @@ def _ask_child(request: dict[str, Any], timeout: timedelta) -> object:
         # Ctrl-C at the worker is for the worker.
         start_new_session=True,
     )
-    alarm = threading.Timer(timeout.total_seconds(), child.kill)
-    alarm.start()
     try:
-        answer = _converse(child, orjson.dumps(request))
+        answer = _converse(child, orjson.dumps(request), timeout)
     finally:
         child.kill()  # at the end of its output it has nothing more to do
         child.wait()
-        alarm.cancel()
-    if len(answer) > OUTPUT_LIMIT_BYTES:
-        answer = b""
     try:
         found: object = orjson.loads(answer)
     except orjson.JSONDecodeError:
@@ -143,16 +160,30 @@ def _ask_child(request: dict[str, Any], timeout: timedelta) -> object:
     return found
 
 
-def _converse(child: subprocess.Popen[bytes], request: bytes) -> bytes:
+def _converse(
+    child: subprocess.Popen[bytes], request: bytes, timeout: timedelta
+) -> bytes:
+    """What a child says, blanks first as signs of life; nothing past a bound."""
     assert child.stdin is not None  # noqa: S101 - asked for
     assert child.stdout is not None  # noqa: S101 - asked for
-    with child.stdin, child.stdout:
+    patience = timeout.total_seconds()
+    end = time.monotonic() + MOST_STEPS * patience
+    answer = b""
+    with child.stdin, child.stdout, selectors.DefaultSelector() as selector:
         try:
             child.stdin.write(request)
             child.stdin.close()
         except BrokenPipeError:
             return b""
-        return child.stdout.read(OUTPUT_LIMIT_BYTES + 1)
+        selector.register(child.stdout, selectors.EVENT_READ)
+        while selector.select(min(patience, end - time.monotonic())):
+            said = os.read(child.stdout.fileno(), 2**16)
+            answer += said
+            if not said:
+                return answer
+            if len(answer) > OUTPUT_LIMIT_BYTES:
+                break
+    return b""
 
 
 @cache
@@ -198,8 +229,11 @@ def _exactly(kind: type, value: Any) -> Any:
 
 def _answer(request: dict[str, Any]) -> bytes:
     """The child's whole work: do as asked, and say it as one JSON object."""
+    answer: dict[str, object]
     try:
         answer = _do(request)
+    except NoPictureReader as refusal:
+        answer = {"unreadable": refusal.reason, "without_engine": True}
     except UnreadableReport as refusal:
         answer = {"unreadable": refusal.reason}
     except RefusedFile as refusal:
@@ -216,7 +250,9 @@ def _answer(request: dict[str, Any]) -> bytes:
 
 def _do(request: dict[str, Any]) -> dict[str, object]:
     if "parse" in request:
-        return {"report": parse_report(Path(request["parse"]))}
+        paths = [Path(path) for path in request["parse"]]
+        threads = request.get("threads", 1)
+        return {"report": parse_report(paths, threads=threads, on_page=_live_on)}
     opened = [
         inspect_file(Path(path), declared=declared)
         for path, declared in request["inspect"]
@@ -224,10 +260,26 @@ def _do(request: dict[str, Any]) -> dict[str, object]:
     return {"opened": [(file.kind, file.pages) for file in opened]}
 
 
+def _live_on() -> None:  # pragma: no cover - the tests' own limit must stay
+    """Say that a page is done, and allow the time for one more."""
+    sys.stdout.buffer.write(b" ")
+    sys.stdout.buffer.flush()
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _allow_seconds(used.ru_utime + used.ru_stime + CPU_SECONDS)
+
+
+def _allow_seconds(seconds: float) -> None:  # pragma: no cover - as above
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (min(math.ceil(seconds), most), most))
+
+
 def _bind(parent: int) -> None:  # pragma: no cover - would bind the tests themselves
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT_BYTES, MEMORY_LIMIT_BYTES))
-    seconds = int(PARSE_TIMEOUT.total_seconds())
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    # Libraries reserve far more address space than they use, so that alone can't be
+    # the bound.
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_LIMIT_BYTES, MEMORY_LIMIT_BYTES))
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_LIMIT_BYTES, ADDRESS_LIMIT_BYTES))
+    limit = (CPU_SECONDS, MOST_STEPS * CPU_SECONDS)
+    resource.setrlimit(resource.RLIMIT_CPU, limit)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core would hold the report
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     # A stop of the service goes to all its processes; the worker lets this one finish.

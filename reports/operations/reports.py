@@ -371,10 +371,7 @@ def _digest(files: Sequence[ReportFile]) -> str:
 
 def _read_files(job: ParsingJob) -> ParsedReport:
     """Parse a job's upload. Raises UnreadableReport."""
-    files = report_files(job)
-    if len(files) != 1:  # several pictures: nothing reads pictures yet
-        raise UnreadableReport(FailureReason.PROCESSING_ERROR)
-    return extract_report(path_of(files[0]))
+    return extract_report(*map(path_of, report_files(job)))
 
 
 def _find_job(tenant_pk: int, job_id: UUID) -> ParsingJob | None:

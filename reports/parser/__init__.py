@@ -6,12 +6,15 @@ at upload. What a stage does stands in its own module.
 
 from __future__ import annotations
 
+from .documents import NoPictureReader
 from .intake import FileKind, OpenedFile, RefusalCode, RefusedFile, inspect_file
-from .parsing import parse_report, read_report
+from .parsing import MAX_PAGES, parse_report, read_report
 from .report import ParsedReport, ParsedResult, UnreadableReport
 
 __all__ = [
+    "MAX_PAGES",
     "FileKind",
+    "NoPictureReader",
     "OpenedFile",
     "ParsedReport",
     "ParsedResult",

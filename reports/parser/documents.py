@@ -6,29 +6,50 @@ text is missing or means nothing. Loads nothing that reads pictures before it mu
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
 
 import pypdfium2 as pdfium
+import pypdfium2.raw as pdfium_c
 
 from .intake import FileKind, RefusalCode, RefusedFile, file_kind
 from .pages import Page, TooManyPages, read_pages
 from .report import FailureReason, UnreadableReport
 
-logger = logging.getLogger(__name__)
+OnPage = Callable[[], None]
+
+
+class NoPictureReader(UnreadableReport):
+    """A picture has to be read and the packages for it are not installed."""
+
+    def __init__(self) -> None:
+        super().__init__(FailureReason.PROCESSING_ERROR)
 
 
 def read_document(
-    paths: Sequence[Path], *, at_most: int, threads: int = 1
+    paths: Sequence[Path],
+    *,
+    at_most: int,
+    threads: int = 1,
+    on_page: OnPage | None = None,
 ) -> tuple[Page, ...]:
     """Read one PDF, or one or several pictures in order, into pages.
 
-    Raises: UnreadableReport by too_many_pages, processing_error, invalid_input (of no
-    kind that is read, or a PDF among several files).
+    on_page is called after each picture of a page that was read. Raises:
+    UnreadableReport by too_many_pages, processing_error, invalid_input (of no kind
+    that is read, or a PDF among several files); NoPictureReader.
     """
     try:
-        return _read(paths, at_most=at_most, threads=threads)
+        kinds = [file_kind(path) for path in paths]
+        if kinds == [FileKind.PDF]:
+            pages = read_pages(paths[0], at_most=at_most)
+            return _with_pictures(pages, paths[0], threads, on_page)
+        if FileKind.PDF in kinds:
+            raise UnreadableReport(FailureReason.INVALID_INPUT)
+        if len(paths) > at_most:
+            raise UnreadableReport(FailureReason.TOO_MANY_PAGES)
+        return _read_pictures(paths, threads, on_page)
     except RefusedFile as refusal:
         foreign = refusal.code in {RefusalCode.EMPTY, RefusalCode.UNSUPPORTED}
         raise UnreadableReport(
@@ -40,46 +61,50 @@ def read_document(
         raise UnreadableReport(FailureReason.TOO_MANY_PAGES) from None
 
 
-def _read(paths: Sequence[Path], *, at_most: int, threads: int) -> tuple[Page, ...]:
-    kinds = [file_kind(path) for path in paths]
-    if len(paths) == 1 and kinds[0] is FileKind.PDF:
-        return _read_pdf(paths[0], at_most=at_most, threads=threads)
-    if FileKind.PDF in kinds:
-        raise RefusedFile(RefusalCode.UNSUPPORTED)
-    if len(paths) > at_most:
-        raise TooManyPages
-    return _read_pictures(paths, threads=threads)
+def _read_pictures(
+    paths: Sequence[Path], threads: int, on_page: OnPage | None
+) -> tuple[Page, ...]:
+    pages: tuple[Page, ...] = _pictures().read_pictures(
+        paths, threads=threads, on_page=on_page
+    )
+    return pages
 
 
-def _read_pictures(paths: Sequence[Path], *, threads: int) -> tuple[Page, ...]:
-    try:
-        from .pictures import EngineMissing, read_pictures
-    except ImportError:
-        raise _no_engine() from None
-    try:
-        return read_pictures(paths, threads=threads)
-    except EngineMissing:
-        raise _no_engine() from None
-
-
-def _read_pdf(path: Path, *, at_most: int, threads: int) -> tuple[Page, ...]:
-    pages = read_pages(path, at_most=at_most)
-    wanted = [page.number for page in pages if not (page.words and page.legible)]
-    if not wanted:
+def _with_pictures(
+    pages: tuple[Page, ...], path: Path, threads: int, on_page: OnPage | None
+) -> tuple[Page, ...]:
+    """The same pages, those without usable text read from their pictures."""
+    wanted = [page for page in pages if not (page.words and page.legible)]
+    numbers = _marked(path, [page.number for page in wanted])
+    if not numbers:
         return pages
-    try:
-        from .pictures import EngineMissing, read_shown
-    except ImportError:
-        logger.warning("pages without text are left out: no OCR packages")
-        return pages
-    try:
-        shown = read_shown(path, wanted, threads=threads)
-    except EngineMissing:
-        logger.warning("pages without text are left out: no OCR packages")
-        return pages
+    shown = _pictures().read_shown(path, numbers, threads=threads, on_page=on_page)
     return tuple(shown.get(page.number, page) for page in pages)
 
 
-def _no_engine() -> UnreadableReport:
-    logger.error("pictures can't be read: the OCR packages are not installed")
-    return UnreadableReport(FailureReason.PROCESSING_ERROR)
+def _marked(path: Path, numbers: Sequence[int]) -> list[int]:
+    """Those of the pages that have anything on them."""
+    if not numbers:
+        return []
+    document = pdfium.PdfDocument(path)
+    try:
+        return [n for n in numbers if _has_objects(document, n)]
+    finally:
+        document.close()
+
+
+def _has_objects(document: pdfium.PdfDocument, number: int) -> bool:
+    page = document[number - 1]
+    try:
+        return bool(pdfium_c.FPDFPage_CountObjects(page.raw) > 0)
+    finally:
+        page.close()
+
+
+def _pictures() -> ModuleType:
+    """The package that reads pictures. Raises: NoPictureReader."""
+    try:
+        from . import pictures
+    except ImportError:
+        raise NoPictureReader from None
+    return pictures

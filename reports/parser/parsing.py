@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .checks import check_report
 from .confidence import settle_confidences
-from .documents import read_document
+from .documents import OnPage, read_document
 from .lines import Line, read_lines
 from .mending import mend_words
 from .metadata import read_headers, read_metadata
@@ -33,18 +33,25 @@ _DECIMAL_COMMA = re.compile(r"(?<![\d.,])\d{1,3},(?:\d{1,2}|\d{4,})(?![\d.,])")
 _DECIMAL_POINT = re.compile(r"(?<![\d.,])\d+\.\d+(?![\d.,])")
 
 
-def parse_report(source: Path | Sequence[Path], *, threads: int = 1) -> ParsedReport:
+def parse_report(
+    source: Path | Sequence[Path],
+    *,
+    threads: int = 1,
+    on_page: OnPage | None = None,
+) -> ParsedReport:
     """Read a lab report into its header and its result rows.
 
     source: one PDF or picture, or several pictures of its pages in order. threads: how
-    many the reading of a picture may use. Same bytes, same answer. Raises:
-    UnreadableReport by too_many_pages (over 30), processing_error (a file that does
-    not open, or a picture where the packages that read pictures are missing),
-    low_quality (marks without meaning), not_english, invalid_input (no lab report, or
-    no PDF or picture at all). Source: Contract 7.1, 7.2, 7.4.
+    many the reading of a picture may use. on_page: called after each picture of a page.
+    Same bytes, same answer. Raises: UnreadableReport by too_many_pages (over 30),
+    processing_error (a file that does not open, or a picture where the packages that
+    read pictures are missing), low_quality (marks without meaning), not_english,
+    invalid_input (no lab report, or no PDF or picture at all). Source: Contract 7.1,
+    7.2, 7.4.
     """
     paths = [source] if isinstance(source, Path) else list(source)
-    return read_report(read_document(paths, at_most=MAX_PAGES, threads=threads))
+    pages = read_document(paths, at_most=MAX_PAGES, threads=threads, on_page=on_page)
+    return read_report(pages)
 
 
 def read_report(pages: Sequence[Page]) -> ParsedReport:

@@ -8,7 +8,6 @@ width and blue, green, red. Knows nothing of pages, and must not.
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import cv2
 import numpy as np
+import rapidocr
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,10 +52,6 @@ class Reading(NamedTuple):
     @property
     def text(self) -> str:
         return "".join(sign.text for sign in self.signs)
-
-
-class EngineMissing(Exception):
-    """The packages that read pictures are not installed."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +144,7 @@ def _is_foreign(text: str) -> bool:
 
 
 def load_engine(*, threads: int = 1) -> Engine:
-    """The engine of this process. Raises: EngineMissing."""
+    """The engine of this process."""
     if _substitute is not None:
         return _substitute(lambda: _load(threads))
     return _load(threads)
@@ -156,14 +152,9 @@ def load_engine(*, threads: int = 1) -> Engine:
 
 @lru_cache(maxsize=1)
 def _load(threads: int) -> Engine:
-    try:
-        from rapidocr import RapidOCR
-    except ImportError:
-        raise EngineMissing from None
-    package = importlib.util.find_spec("rapidocr")
-    folder = Path(str(package.origin)).parent / "models" if package else Path()
+    folder = Path(rapidocr.__file__).parent / "models"
     # Paths, not names: a model that is not there must fail, not be fetched.
-    engine: Any = RapidOCR(
+    engine: Any = rapidocr.RapidOCR(
         params={
             "Global.log_level": "critical",
             "Global.use_cls": False,
@@ -179,7 +170,7 @@ def _load(threads: int) -> Engine:
 def _model(folder: Path, task: str) -> Path:
     found = sorted(folder.glob(f"*_{task}_*.onnx"))
     if not found:
-        raise EngineMissing
+        raise FileNotFoundError(f"no model to {task} text")
     return found[-1]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pypdfium2 as pdfium
@@ -14,35 +14,48 @@ from .engine import load_engine
 from .reading import read_view
 from .view import View
 
+OnPage = Callable[[], None]
 
-def read_pictures(paths: Sequence[Path], *, threads: int = 1) -> tuple[Page, ...]:
+
+def read_pictures(
+    paths: Sequence[Path], *, threads: int = 1, on_page: OnPage | None = None
+) -> tuple[Page, ...]:
     """Read picture files, each one page, in their order.
 
-    Raises: EngineMissing; RefusedFile by unreadable_file, too_many_pixels.
+    Raises: RefusedFile by unreadable_file, too_many_pixels.
     """
     pages = []
     for number, path in enumerate(paths, start=1):
         view = open_picture(path)
-        size = (
-            float(view.to_page[0, 0] * view.width),
-            float(view.to_page[1, 1] * view.height),
-        )
-        pages.append(_read(view, number, size, threads))
+        width = float(view.to_page[0, 0] * view.width)
+        height = float(view.to_page[1, 1] * view.height)
+        pages.append(_read(view, number, (width, height), threads))
+        if on_page:
+            on_page()
     return tuple(pages)
 
 
 def read_shown(
-    path: Path, numbers: Sequence[int], *, threads: int = 1
+    path: Path,
+    numbers: Sequence[int],
+    *,
+    threads: int = 1,
+    on_page: OnPage | None = None,
 ) -> dict[int, Page]:
     """Read pages of a PDF, by number from 1, as they are shown.
 
-    Raises: EngineMissing, and pdfium's own error.
+    Raises: pdfium's own error.
     """
     document = pdfium.PdfDocument(path)
+    pages = {}
     try:
-        return {number: _read_shown(document, number, threads) for number in numbers}
+        for number in numbers:
+            pages[number] = _read_shown(document, number, threads)
+            if on_page:
+                on_page()
     finally:
         document.close()
+    return pages
 
 
 def _read_shown(document: pdfium.PdfDocument, number: int, threads: int) -> Page:

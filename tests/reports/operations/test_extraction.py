@@ -170,7 +170,7 @@ def test_a_child_that_dies_before_it_is_asked_answers_nothing():
     dead = subprocess.Popen(["true"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     dead.wait()
 
-    assert extraction._converse(dead, b"{}") == b""
+    assert extraction._converse(dead, b"{}", timedelta(seconds=9)) == b""
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_the_child_says_why_a_report_is_unreadable(content, expected, tmp_path):
     path = tmp_path / "file"
     path.write_bytes(content)
 
-    assert orjson.loads(extraction._answer({"parse": str(path)})) == expected
+    assert orjson.loads(extraction._answer({"parse": [str(path)]})) == expected
 
 
 def test_the_child_says_which_files_it_opened(report):
@@ -201,14 +201,14 @@ def test_the_child_says_which_file_it_refuses(report):
 
 
 def test_the_child_says_where_it_failed_and_not_on_what(tmp_path):
-    answer = orjson.loads(extraction._answer({"parse": str(tmp_path / "Beispiel")}))
+    answer = orjson.loads(extraction._answer({"parse": [str(tmp_path / "Beispiel")]}))
 
     assert answer["fault"].startswith("FileNotFoundError at ")
     assert "Beispiel" not in answer["fault"]
 
 
 def test_the_child_says_what_it_read(report):
-    answer = orjson.loads(extraction._answer({"parse": str(report)}))
+    answer = orjson.loads(extraction._answer({"parse": [str(report)]}))
 
     assert answer["report"]["metadata"]["patient_last_name"] == "Beispiel"
 
