@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pikepdf
 import pytest
 from PIL import Image
 
@@ -45,6 +46,14 @@ def test_a_scan_shows_every_page_and_keeps_the_truth(drawn, tmp_path):
     assert page_count(scan.path) == page_count(drawn.path) == 2
     assert scan.rows == drawn.rows
     assert scan.kind == "scan"
+
+
+def test_some_scans_are_black_and_white(tmp_path):
+    [scan] = build_corpus(tmp_path, containing="sample-cbc", kind="scan", seed=14)
+
+    with pikepdf.open(scan.path) as document:
+        [picture] = document.pages[0].get_images().values()
+        assert picture.BitsPerComponent == 1
 
 
 def test_a_photo_shows_the_fullest_page_and_the_truth_of_that_page(drawn, tmp_path):
