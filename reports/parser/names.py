@@ -66,6 +66,8 @@ _ADMINISTRATIVE = re.compile(
     |da|di|del).* | idade | medecin.* | prescri.*
     | nom | prenom | ne\sle | nee\sle | date\sde.* | adresse.* | telefon.* |
     telefono.* | protokol.* | hasta.* | tarih.* | barkod.*
+    | (?:tab|tabs|tablets?|cap|caps|capsules?|inj|injection|syp|syr|syrup|oint|ointment
+      |drops|cream|inhaler|rx)\s.*
     | o\se\s.* | q\s?risk.* | frax.* | .*\brisk\sscore | .*\bbody\s(?:weight|height)
     | hours?\s.* | kit\s(?:lot|name|no).* | lot\s.* | expiry.* | batch.* | reg\sdate.*
     | s\sno | sl\sno | sr\sno

@@ -157,6 +157,17 @@ _BILL = re.compile(
 )
 
 
+_NO_PERSON = re.compile(
+    r"(?i)\b(?:nutrition facts|supplement facts|serving size|amount per serving"
+    r"|% ?daily value|(?:drinking|potable|waste|well|tap) ?water|water (?:analysis"
+    r"|quality)|soil (?:analysis|test)|effluent|feed analysis)\b"
+)
+_PERSON = re.compile(
+    r"(?i)\b(?:patient|patientin|paciente|paziente|hasta|d\.?o\.?b|date of birth|gender"
+    r"|sex|age|geburtsdatum|sexe|sexo|sesso)\b"
+)
+
+
 def wrong_language(pages: Sequence[Page]) -> bool:
     """Whether the text is clearly in a script or a language that is not read."""
     words = [word.text for page in pages for word in page.words]
@@ -180,6 +191,13 @@ def is_bill(pages: Sequence[Page]) -> bool:
     """Whether the document asks for money: tests on a bill have prices, not results."""
     text = " ".join(word.text for page in pages for word in page.words)
     return len({match.lower() for match in _BILL.findall(text)}) >= 2
+
+
+def is_of_no_person(pages: Sequence[Page]) -> bool:
+    """Whether the document measures food, pills or water, as its own words say."""
+    text = " ".join(word.text for page in pages for word in page.words)
+    found = {match.lower() for match in _NO_PERSON.findall(text)}
+    return bool(found) and not _PERSON.search(text)
 
 
 def unread_reason(pages: Sequence[Page]) -> FailureReason:
@@ -219,6 +237,8 @@ def is_believable(
     )
     known = sum(1 for result in results if result.loinc_matches)
     if is_bill(pages) and measured < 0.5 * len(results):
+        return False
+    if is_of_no_person(pages):
         return False
     drugs = sum(1 for result in results if result.sensitivity is not None)
     if titled and drugs >= 2:

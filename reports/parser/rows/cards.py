@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from reports.parser.fields import Fields, is_unit, split_value
 from reports.parser.lines import Cell, Line
-from reports.parser.names import has_letters
+from reports.parser.names import has_letters, heads_explanation
 from reports.parser.ranges import announced_range, is_expected_finding, looks_like_range
 from reports.parser.titles import is_title
 from reports.parser.values import is_blank, is_flag, is_numeric_value, is_worded_value
@@ -48,6 +48,8 @@ def _find_cards(lines: Sequence[Line], section: Section) -> list[_Card]:
     near: list[_Card] = []
     for line in lines:
         named = [n for n, cell in enumerate(line.cells) if _is_name(cell, section)]
+        if len(line.cells) > 1 and heads_explanation(line.text):
+            named, near = [], []
         if named:
             found = _open_cards(line, named, section)
             near = [c for c in near if not any(_overlaps(c, other) for other in found)]
@@ -146,7 +148,7 @@ def _read_value(cell: Cell) -> Fields | None:
     value, unit, flag, spread = split_value(cell.text)
     if is_blank(value) or not (is_numeric_value(value) or is_worded_value(value)):
         return None
-    if not is_exact(value) and unit is None:
+    if not is_exact(value) and (unit is None or spread is None):
         return None
     if is_flag(cell.text):
         return None
