@@ -5,12 +5,21 @@ from __future__ import annotations
 from .catalogue import LOINC_NOTICE, Entry, load_catalogue
 from .matching import LoincVerdict, match_loinc
 from .names import known_name
+from .release import ReleaseFault, ReleaseRefused, has_check_digit, write_release
+from .search import LoincHit, is_contradicted, search_loinc
 
 __all__ = [
     "LOINC_NOTICE",
     "Entry",
+    "LoincHit",
     "LoincVerdict",
+    "ReleaseFault",
+    "ReleaseRefused",
+    "has_check_digit",
+    "is_contradicted",
     "known_name",
     "load_catalogue",
     "match_loinc",
+    "search_loinc",
+    "write_release",
 ]

@@ -62,7 +62,7 @@ _SAMPLE_TYPES: dict[str, SampleType] = {
     "stool": SampleType.STOOL,
     "saliva": SampleType.SALIVA,
 }
-_SPECIMENS_OF: dict[SampleType, frozenset[str]] = {
+SPECIMENS_OF: dict[SampleType, frozenset[str]] = {
     SampleType.BLOOD: _BLOOD_SIDE,
     SampleType.CAPILLARY_BLOOD: _BLOOD_SIDE,
     SampleType.URINE: frozenset({"urine", "urine24"}),
@@ -205,8 +205,8 @@ def _collect_evidence(
         specimens = _BLOOD_SIDE if specimen in _BLOOD_SIDE else frozenset({specimen})
         if specimen == "urine" and panel_specimen == "urine24":
             specimen, specimens = "urine24", frozenset({"urine24"})
-    elif sample_type in _SPECIMENS_OF:
-        specimens = _SPECIMENS_OF[sample_type]
+    elif sample_type in SPECIMENS_OF:
+        specimens = SPECIMENS_OF[sample_type]
         specimen = panel_specimen if panel_specimen in specimens else None
         if specimen is None and len(specimens) == 1:
             (specimen,) = specimens
