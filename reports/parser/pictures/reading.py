@@ -15,10 +15,10 @@ import numpy as np
 
 from reports.parser.pages import Page, Word
 
-from .engine import LINE_HEIGHT, Engine, Reading, cut_line
+from .engine import LINE_HEIGHT, Engine, cut_line
 from .skew import find_skew
 from .view import View, map_points, rotate_view, scale_view, turn_view
-from .words import Piece, part_line
+from .words import Piece, measure_line, part_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +38,6 @@ _USUAL_EM = 9.0
 
 class _Line(NamedTuple):
     quad: NDArray[np.float32]
-    reading: Reading
     pieces: list[Piece]
 
 
@@ -122,12 +121,27 @@ def _is_upright(view: View, quads: Quads, engine: Engine) -> bool:
 
 def _read_lines(view: View, quads: Quads, engine: Engine) -> list[_Line]:
     cut = [cut_line(view.pixels, quad) for quad in quads]
-    readings = engine.read_lines(cut)
-    return [
-        _Line(quad, reading, part_line(reading, line))
-        for quad, reading, line in zip(quads, readings, cut, strict=True)
-        if reading.text.strip() and reading.sure >= _LEAST_SURE
+    found = []
+    for quad, reading, line in zip(quads, engine.read_lines(cut), cut, strict=True):
+        measured = measure_line(reading, line)
+        if measured is not None and reading.sure >= _LEAST_SURE:
+            high = float(np.linalg.norm(quad[3] - quad[0]))
+            found.append((quad, measured, high / LINE_HEIGHT))
+    sizes = [
+        measured.em * scale
+        for _, measured, scale in found
+        if measured.em
+        for _ in measured.signs
     ]
+    usual = median(sizes) if sizes else 0.0
+    lines = []
+    for quad, measured, scale in found:
+        em = measured.em * scale
+        # Ink is measured to a pixel or two; print of nearly one size is of one size.
+        if not em or 0.75 < em / usual < 1.3:
+            em = usual or 0.78 * LINE_HEIGHT * scale
+        lines.append(_Line(quad, part_line(measured, em=em / scale)))
+    return lines
 
 
 def _remaining_lean(lines: Sequence[_Line]) -> float:

@@ -8,6 +8,8 @@ knows of pages or of laboratories.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 # ink of two digits one stands up to a third apart.
 _BLANK = 0.32
 _WIDE = 0.4
+_TURN = 0.24
 _NO_BLANK = 0.09
 _NARROW = frozenset("1Iil|!.,:;'")
 _MARKS = frozenset("▲▼△▽↑↓←→●■◆★☆✓")
@@ -58,19 +61,48 @@ class _Run(NamedTuple):
     bottom: int
 
 
-def part_line(reading: Reading, line: Picture) -> list[Piece]:
-    """Part a line, LINE_HEIGHT high, into its words."""
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasuredLine:
+    """A line, its ink in runs of columns, and the run each sign stands in.
+
+    em is 0 where no letter or digit tells the size of the font.
+    """
+
+    line: Picture
+    ink: Mask
+    reading: Reading
+    signs: tuple[Sign, ...]
+    runs: tuple[_Run, ...]
+    homes: tuple[int, ...]
+    em: float
+    baseline: float
+
+
+def measure_line(reading: Reading, line: Picture) -> MeasuredLine | None:
+    """Measure a line, LINE_HEIGHT high; None where there is no ink or no sign."""
     ink = find_ink(line)
     runs = _runs(ink)
-    width = line.shape[1]
-    signs = [sign for sign in reading.signs if not sign.text.isspace()]
+    signs = tuple(sign for sign in reading.signs if not sign.text.isspace())
     if not signs or not runs:
-        return []
-    homes = _homes(signs, runs, width)
+        return None
+    homes = _homes(signs, runs, line.shape[1])
     em, baseline = _measure(signs, homes, runs)
+    return MeasuredLine(
+        line, ink, reading, signs, tuple(runs), tuple(homes), em, baseline
+    )
+
+
+def part_line(measured: MeasuredLine, *, em: float) -> list[Piece]:
+    """Part a line into its words, given the size of its font in its own pixels."""
+    signs, runs, homes = measured.signs, measured.runs, measured.homes
+    width = measured.line.shape[1]
+    baseline = measured.baseline
+    if not measured.em:
+        middle = median((runs[home].top + runs[home].bottom) / 2 for home in homes)
+        baseline = middle + (_ABOVE - _BELOW) / 2 * em
     raised = _raised(signs, homes, runs, em, baseline)
     pieces = []
-    for group in _groups(reading.signs, homes, runs, em):
+    for group in _groups(measured.reading.signs, homes, runs, em):
         for part in _without_footnotes(group, signs, raised):
             members = [signs[n] for n in part]
             first, last = runs[homes[part[0]]], runs[homes[part[-1]]]
@@ -87,7 +119,7 @@ def part_line(reading: Reading, line: Picture) -> list[Piece]:
                     foot + _BELOW * size,
                     size,
                     round(min(sign.sure for sign in members), 3),
-                    is_red(line, ink, x0, x1),
+                    is_red(measured.line, measured.ink, x0, x1),
                 )
             )
     return _apart(pieces)
@@ -145,33 +177,36 @@ def _homes(signs: Sequence[Sign], runs: Sequence[_Run], width: int) -> list[int]
 def _measure(
     signs: Sequence[Sign], homes: Sequence[int], runs: Sequence[_Run]
 ) -> tuple[float, float]:
-    """The em and the baseline, from the ink's height and the letters it has."""
+    """The em, 0 if unknown, and the baseline, from the ink and the letters in it."""
     tops, bottoms = [], []
+    # Letters that touch share a run, which then hangs as low as any of them.
+    tailed = {
+        home
+        for sign, home in zip(signs, homes, strict=True)
+        if sign.text in _TAILED or not sign.text.isalnum()
+    }
     for sign, home in zip(signs, homes, strict=True):
-        run = runs[home]
         if sign.text.isalnum() and sign.text not in _LOW:
-            tops.append(run.top)
-        if sign.text.isalnum() and sign.text not in _TAILED:
-            bottoms.append(run.bottom)
+            tops.append(runs[home].top)
+        if home not in tailed:
+            bottoms.append(runs[home].bottom)
     used = [runs[home] for home in homes]
     ink_top = min(run.top for run in used)
     ink_bottom = max(run.bottom for run in used)
     if bottoms:
         baseline = float(np.median(bottoms))
     else:
-        tailed = any(sign.text in _TAILED for sign in signs)
-        baseline = ink_bottom - (_TAIL / (_TALL + _TAIL)) * tailed * (
-            ink_bottom - ink_top
-        )
+        hangs = any(sign.text in _TAILED for sign in signs)
+        share = _TAIL / (_TALL + _TAIL) if hangs else 0.0
+        baseline = ink_bottom - share * (ink_bottom - ink_top)
     if tops:
         em = (baseline - float(np.median(tops))) / _TALL
     elif any(sign.text.isalnum() for sign in signs):
         em = (baseline - ink_top) / _SMALL
     else:
         em = 0.0
-    if not 0.45 * LINE_HEIGHT < em < 1.3 * LINE_HEIGHT:
-        em = 0.78 * LINE_HEIGHT
-    return em, baseline
+    likely = 0.45 * LINE_HEIGHT < em < 1.3 * LINE_HEIGHT
+    return em if likely else 0.0, baseline
 
 
 def _groups(
@@ -192,7 +227,7 @@ def _groups(
         elif sign.text in _MARKS or last in _MARKS:
             apart = gap > _NO_BLANK
         else:
-            apart = gap > (_WIDE if _stands_free(last, sign.text) else _BLANK)
+            apart = gap > _blank_between(last, sign.text)
         if apart:
             groups.append([n])
         else:
@@ -209,9 +244,13 @@ def _gap(runs: Sequence[_Run], first: int, second: int) -> float:
     )
 
 
-def _stands_free(before: str, after: str) -> bool:
-    """Whether two signs leave much paper between them without a blank."""
-    return bool(_NARROW & {before, after}) or not (before + after).isalnum()
+def _blank_between(before: str, after: str) -> float:
+    """The paper, in ems, from which on a blank must stand between two signs."""
+    if before.isalpha() and after.isdigit() and before not in _NARROW:
+        return _TURN
+    if _NARROW & {before, after} or not (before + after).isalnum():
+        return _WIDE
+    return _BLANK
 
 
 def _edges(
@@ -258,8 +297,8 @@ def _text(part: Sequence[int], signs: Sequence[Sign], raised: Sequence[bool]) ->
     """The word's text, with a caret where digits after a ten stand raised."""
     text = ""
     for n in part:
-        lifted = raised[n] and n > part[0] and not raised[n - 1]
-        if lifted and signs[n].text.isdigit():
+        lifted = raised[n] and not (text and raised[n - 1])
+        if lifted and text.endswith("10") and signs[n].text.isdigit():
             text += "^"
         text += signs[n].text
     return text
