@@ -1,0 +1,182 @@
+"""The command palette and the overview, in a real browser."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from portal.demo.sandbox import ask_for_demo_data, end_loading
+from tests.browser.conftest import PHONE, WIDE, assert_sound
+from tests.factories.accounts import ACTOR
+from tests.factories.reports import make_parsing_job
+from tests.factories.users import make_user
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PLACE = "/t/alice-health/sandbox"
+SIZES = pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+
+
+@pytest.fixture
+def users(alice_tenant):
+    return [
+        make_user(tenant=alice_tenant, client_user_id=f"mbr_{number:03}")
+        for number in range(8)
+    ]
+
+
+def options(page):
+    return page.get_by_role("option")
+
+
+def chosen(page):
+    return page.locator('#palette [role="option"][aria-selected="true"]')
+
+
+@SIZES
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_palette_is_sound_while_open(visit, alice, users, theme, size):
+    with visit.page(member=alice, theme=theme, size=size) as page:
+        page.goto(f"{PLACE}/")
+        assert_sound(page)
+        page.get_by_role("link", name="Search or jump to").click()
+
+        expect(page.get_by_role("combobox")).to_be_focused()
+        assert_sound(page)
+        page.keyboard.type("mbr_00")
+        expect(options(page)).to_have_count(6)
+        assert_sound(page)
+        page.keyboard.type("x")
+        expect(page.get_by_text("Nothing matches.")).to_be_visible()
+        assert_sound(page)
+
+
+@SIZES
+def test_the_keyboard_alone_finds_and_opens_a_user(visit, alice, users, size):
+    with visit.page(member=alice, size=size) as page:
+        page.goto(f"{PLACE}/reports/")
+        page.keyboard.press("Control+k")
+        page.keyboard.type("mbr_00")
+        expect(options(page)).to_have_count(6)
+        field = page.get_by_role("combobox")
+        expect(chosen(page)).to_contain_text("mbr_007")
+        page.keyboard.press("ArrowDown")
+        expect(chosen(page)).to_contain_text("mbr_006")
+        expect(field).to_have_attribute(
+            "aria-activedescendant", chosen(page).get_attribute("id")
+        )
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("ArrowUp")
+        expect(chosen(page)).to_contain_text("mbr_002")
+        page.keyboard.press("Enter")
+
+        expect(page.locator("h1")).to_contain_text("mbr_002")
+
+
+def test_a_pasted_id_opens_before_the_answer_is_there(visit, alice, users):
+    job = make_parsing_job(user=users[3], status="completed")
+    with visit.page(member=alice) as page:
+        for text, where in (
+            (str(users[3].uuid), f"/users/{users[3].uuid}/"),
+            ("mbr_005", f"/users/{users[5].uuid}/"),
+            (str(job.id), f"/reports/{job.id}/"),
+        ):
+            page.goto(f"{PLACE}/")
+            page.keyboard.press("Control+k")
+            page.keyboard.insert_text(text)
+            page.keyboard.press("Enter")
+
+            page.wait_for_url(f"**{where}")
+
+
+def test_pages_and_actions_are_sifted_while_typing(visit, alice, users):
+    with visit.page(member=alice) as page:
+        page.goto(f"{PLACE}/")
+        page.keyboard.press("Control+k")
+        page.keyboard.type("uplo")
+
+        expect(options(page)).to_have_count(1)
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"**{PLACE}/reports/upload/")
+
+
+def test_escape_shuts_it_and_gives_focus_back(visit, alice, users):
+    with visit.page(member=alice) as page:
+        page.goto(f"{PLACE}/users/")
+        search = page.get_by_label("Search users")
+        search.focus()
+        page.keyboard.press("Control+k")
+        expect(page.locator("#palette")).to_be_visible()
+        page.keyboard.press("Escape")
+
+        expect(page.locator("#palette")).to_be_hidden()
+        expect(search).to_be_focused()
+        page.keyboard.press("Control+k")
+        expect(page.get_by_role("combobox")).to_have_value("")
+
+
+def test_typing_asks_the_server_once_it_pauses(visit, alice, users):
+    with visit.page(member=alice) as page:
+        asked = []
+        page.on("request", lambda sent: asked.append(sent.url))
+        page.goto(f"{PLACE}/")
+        page.keyboard.press("Control+k")
+        page.keyboard.type("mbr_007", delay=20)
+        expect(options(page)).to_have_count(1)
+
+        searches = [url for url in asked if "/search/" in url]
+        assert [url.partition("?")[2] for url in searches] == ["q=mbr_007"]
+
+
+def test_without_script_search_is_a_page(visit, alice, users):
+    with visit.page(member=alice, scripts=False) as page:
+        page.goto(f"{PLACE}/")
+        page.get_by_role("link", name="Search or jump to").click()
+        field = page.get_by_role("searchbox", name="Search by id, page or action")
+        field.fill("mbr_00")
+        page.get_by_role("button", name="Search", exact=True).click()
+        page.get_by_role("link", name="mbr_004").click()
+
+        expect(page.locator("h1")).to_contain_text("mbr_004")
+
+
+@SIZES
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_first_page_of_a_new_team_is_sound(visit, alice, alice_tenant, theme, size):
+    with visit.page(member=alice, theme=theme, size=size) as page:
+        page.goto(f"{PLACE}/")
+
+        expect(page.get_by_role("heading", name="Send the first data")).to_be_visible()
+        assert_sound(page)
+
+
+def test_the_overview_renews_itself(visit, alice, alice_tenant):
+    user = make_user(tenant=alice_tenant)
+    job = make_parsing_job(user=user, status="started")
+    with visit.page(member=alice) as page:
+        page.goto(f"{PLACE}/")
+        expect(page.locator("#overview")).to_have_attribute("hx-trigger", "every 3s")
+        job.delete()
+
+        expect(page.locator("#overview")).to_have_attribute(
+            "hx-trigger", "every 60s", timeout=10_000
+        )
+        expect(
+            page.get_by_role("link", name=re.compile("Reports waiting"))
+        ).to_contain_text("0")
+
+
+def test_removing_demo_data_asks_first(visit, alice, alice_tenant):
+    make_user(tenant=alice_tenant)
+    ask_for_demo_data(tenant=alice_tenant, actor=ACTOR)
+    end_loading(tenant_pk=alice_tenant.pk)
+    with visit.page(member=alice) as page:
+        page.goto(f"{PLACE}/")
+        page.get_by_role("link", name="Remove demo data").click()
+        expect(page.get_by_role("dialog")).to_be_visible()
+        assert_sound(page)
+        page.get_by_role("button", name="Remove demo data").click()
+
+        expect(page.get_by_text("The demo data is being removed.")).to_be_visible()
