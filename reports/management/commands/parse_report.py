@@ -12,7 +12,7 @@ import orjson
 from django.core.management.base import BaseCommand
 
 from reports.operations.reports import result_rows
-from reports.parser import UnreadableReport, parse_report
+from reports.parser import NoPictureReader, UnreadableReport, parse_report
 from reports.payloads import report_data
 
 if TYPE_CHECKING:
@@ -32,32 +32,50 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", nargs="+", type=Path, metavar="FILE")
+        parser.add_argument(
+            "--pages",
+            action="store_true",
+            help="the files are pictures of one report's pages, in order",
+        )
+        parser.add_argument(
+            "--threads",
+            type=int,
+            default=1,
+            help="how many the reading of a picture may use (1)",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         paths: list[Path] = options["file"]
         times = Counter(path.name for path in paths)
+        asked: dict[str, list[Path]] = {
+            path.name if times[path.name] == 1 else str(path): [path] for path in paths
+        }
+        if options["pages"]:
+            asked = {paths[0].name: paths}
+        several = len(asked) > 1
         found: dict[str, ParsedLabReportData] = {}
-        for path in paths:
-            name = path.name if times[path.name] == 1 else str(path)
+        for name, files in asked.items():
             try:
-                found[name] = _read(path)
+                found[name] = _read(files, threads=options["threads"])
+            except NoPictureReader:
+                self.stderr.write("pictures can't be read: install the group ocr")
+                self._refuse(name, "processing_error", several=several)
             except UnreadableReport as refusal:
-                self._refuse(name, refusal.reason, several=len(paths) > 1)
+                self._refuse(name, refusal.reason, several=several)
             except OSError:
-                self._refuse(name, "file_not_found", several=len(paths) > 1)
-        several = len(paths) > 1
+                self._refuse(name, "file_not_found", several=several)
         if found:
             answer = found if several else next(iter(found.values()))
             self.stdout.write(orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode())
         elif several:
             self.stdout.write("{}")
-        if len(found) < len(paths):
+        if len(found) < len(asked):
             sys.exit(1)
 
     def _refuse(self, name: str, reason: str, *, several: bool) -> None:
         self.stderr.write(f"{name}: {reason}" if several else reason)
 
 
-def _read(path: Path) -> ParsedLabReportData:
-    report = parse_report(path)
+def _read(paths: list[Path], *, threads: int) -> ParsedLabReportData:
+    report = parse_report(paths, threads=threads)
     return report_data(dataclasses.asdict(report.metadata), result_rows(report))
