@@ -30,7 +30,8 @@ document.addEventListener(
   "close",
   (event) => {
     const opener = openers.get(event.target);
-    if (opener?.isConnected && document.activeElement === document.body) opener.focus();
+    const here = document.activeElement;
+    if (here === document.body || !here?.checkVisibility()) opener?.focus();
   },
   true, // close does not bubble
 );

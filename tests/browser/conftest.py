@@ -34,6 +34,9 @@ WIDE = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
 # A form that comes back with its errors is a 422, which Chromium also logs.
 INVALID_FORM = "the server responded with a status of 422"
+OVERFLOW = """
+document.documentElement.scrollWidth - document.documentElement.clientWidth
+"""
 WATCH_POLICY = """
 addEventListener("securitypolicyviolation", (e) =>
   console.error(`policy: ${e.violatedDirective} ${e.blockedURI} ${e.sourceFile}`));
@@ -71,6 +74,7 @@ class Visit:
             color_scheme=theme,
             viewport=size,
             java_script_enabled=scripts,
+            reduced_motion="reduce",  # nothing is looked at halfway
         )
         if member is not None:
             client = Client()
@@ -108,15 +112,11 @@ def assert_sound(page: Any) -> None:
     assert [v["id"] for v in found.response["violations"]] == [], (
         found.generate_report()
     )
-    overflow = page.evaluate(
-        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    )
-    assert overflow <= 0
+    assert page.evaluate(OVERFLOW) <= 0
 
 
 def complaints_in_every_look(page: Any) -> list[str]:
-    """What is wrong with the page in either theme, wide and on a phone; [] if nothing."""
-    page.emulate_media(reduced_motion="reduce")  # no colour is caught halfway
+    """What is wrong with the page in either theme, wide and on a phone."""
     found = []
     for size in (WIDE, PHONE):
         page.set_viewport_size(size)
@@ -129,9 +129,7 @@ def complaints_in_every_look(page: Any) -> list[str]:
                 f"{theme} {size['width']}: {fault['id']} {fault['nodes'][0]['html']}"
                 for fault in violations
             ]
-        wider = page.evaluate(
-            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        )
+        wider = page.evaluate(OVERFLOW)
         found += [f"{size['width']}: {wider} px too wide"] * (wider > 0)
     page.set_viewport_size(WIDE)
     return found

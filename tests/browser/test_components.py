@@ -3,8 +3,6 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PHONE, WIDE, assert_sound
-
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 PAGE = "/t/alice-health/sandbox/components/"
@@ -15,25 +13,6 @@ def operator(alice):
     alice.is_staff = True
     alice.save(update_fields=["is_staff"])
     return alice
-
-
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_part_is_sound_shut_and_open(visit, operator, theme, size):
-    with visit.page(member=operator, theme=theme, size=size) as page:
-        page.goto(PAGE)
-        assert_sound(page)
-
-        page.get_by_role("button", name="Actions").click()
-        expect(page.locator("#m-example")).to_be_visible()
-        assert_sound(page)
-        page.keyboard.press("Escape")
-        for name in ("Dialog", "Confirm", "Type the name", "Keys"):
-            page.get_by_role("button", name=name, exact=True).click()
-            expect(page.get_by_role("dialog")).to_be_visible()
-            assert_sound(page)
-            page.keyboard.press("Escape")
-            expect(page.get_by_role("dialog")).not_to_be_visible()
 
 
 def test_a_menu_moves_by_arrows_and_gives_focus_back(visit, operator):
@@ -69,7 +48,7 @@ def test_a_dialog_opened_from_a_menu_gives_focus_to_its_button(visit, operator):
     with visit.page(member=operator) as page:
         page.goto(PAGE)
         page.get_by_role("button", name="Actions").click()
-        page.keyboard.press("Enter")
+        page.get_by_role("button", name="Recreate order").first.click()
         expect(page.locator("#d-plain")).to_be_visible()
         page.keyboard.press("Escape")
 
