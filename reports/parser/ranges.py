@@ -10,21 +10,26 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from .groups import part_for
 from .values import COMPARATOR, NUMBER, is_worded_value, read_number
 
 _TO = r"(?:-{1,2}|–|—|−|~|\bto\b|\bbis\b|\ba\b|\bà\b|\bhasta\b|\bat[eé]\b)"
-_SPAN = re.compile(rf"({NUMBER})\s*{_TO}\s*({NUMBER})", re.IGNORECASE)
+# A unit may stand behind both ends: '133 mmol/L to 146 mmol/L'.
+_UNIT_BETWEEN = r"(?:\s*[^\W\d_]+(?:/[^\W\d_]+)?\s)?"
+_SPAN = re.compile(rf"({NUMBER}){_UNIT_BETWEEN}\s*{_TO}\s*({NUMBER})", re.IGNORECASE)
 _BELOW = (
     r"(?:<=|=<|<\s*or\s*=|<|≤|⩽|up\s*to|upto|less\s+than(?:\s+or\s+equal\s+to)?"
-    r"|below|under|bis|hasta"
-    r"|jusqu'?\s?à|inf(?:erior|\.)?\s*(?:a|à)?|menor\s+(?:que|de|a)|até|max\.?"
-    r"|unter|kleiner)"
+    r"|below|under|bis(?:\s+zu)?|hasta|jusqu'?\s?à|fino\s+a|até"
+    r"|inf(?:[ée]rieure?|eriore?|\.)?\s*(?:ou\s+[ée]gale?\s+)?(?:que|a|à)?"
+    r"|men(?:or|os)\s+(?:que|de|a|do\s+que)|minore\s+(?:di|a)|meno\s+di|moins\s+de"
+    r"|max\.?|unter|kleiner(?:\s+als)?|weniger\s+als|höchstens)"
 )
 _ABOVE = (
     r"(?:>=|=>|>\s*or\s*=|>|≥|⩾|more\s+than|greater\s+than(?:\s+or\s+equal\s+to)?"
-    r"|above|over|ab|über"
-    r"|mayor\s+(?:que|de|a)|maior\s+(?:que|do\s+que)|sup(?:erior|\.)?\s*(?:a|à)?"
-    r"|min\.?|from)"
+    r"|above|over|ab|über|größer(?:\s+als)?|mehr\s+als|mindestens"
+    r"|m(?:ay|ai)or\s+(?:que|de|a|do\s+que)|maggiore\s+(?:di|a)|m[aá]s\s+de"
+    r"|sup(?:[ée]rieure?|eriore?|\.)?\s*(?:ou\s+[ée]gale?\s+)?(?:que|a|à)?|plus\s+de"
+    r"|mais\s+de|min\.?|from)"
 )
 _UPPER = re.compile(rf"{_BELOW}\s*:?\s*({NUMBER})", re.IGNORECASE)
 _LOWER = re.compile(rf"{_ABOVE}\s*:?\s*({NUMBER})", re.IGNORECASE)
@@ -32,17 +37,20 @@ _STRICT = re.compile(
     r"<(?!=|\s*or)|>(?!=|\s*or)|less\s+than|greater\s+than|more\s+than|below|above"
 )
 _LABEL = re.compile(
-    r"(?i)^(?:normal|desirable|optimal|reference|ref|range|adults?)\s*[:=]?\s*"
+    r"(?i)^(?:normal|desirable|optimal|reference|ref|range|adults?|v\.?\s?[nr]\.?"
+    r"|norm(?:e|wert)?|\((?:fasting|random|serum|plasma|blood)\))\s*[:=]?\s*"
 )
 _ANNOUNCED = re.compile(
     r"(?i)^(?P<open>[(\[]?)\s*(?:bio(?:logical|\.)?\s*)?"
     r"(?:ref(?:erence|er\.|\.)?|normal|standard|expected|desirable|healthy|optimal)"
     r"\s*(?:range|zone|interval|values?|int\.|limits?|rng)\.?\s*(?P<mark>[:=]?)\s*"
 )
-_SEXES = re.compile(
-    r"(?i)\b(?P<female>females?|women|woman|frauen|w|f|mujer(?:es)?|mulher(?:es)?"
-    r"|femmes?|kad[ıi]n)\b"
-    r"|\b(?P<male>males?|men|man|männer|m|hombres?|homens?|hommes?|erkek)\b"
+_BETWEEN = re.compile(
+    rf"(?i)(?:between|from|entre|zwischen|von|de|da|tra|fra)\s+({NUMBER})"
+    rf"\s*(?:and|to|et|à|y|a|e|und|bis|ed)\s*({NUMBER})"
+)
+_SIGNED_SPAN = re.compile(
+    rf"\(?([-+−]{NUMBER})\)?\s*(?:-|–|to|a|à|bis)\s*\(?([-+−]?{NUMBER})\)?"
 )
 _WORDED = re.compile(
     r"(?i)^[(\[]?\s*(?:not?\s+estab\.?(?:lished)?|n/?a|none|not applicable|not"
@@ -52,7 +60,7 @@ _WORDED = re.compile(
     r"|not detected|no growth|normal)\s*[)\]]?$"
 )
 _FORM = re.compile(
-    rf"{NUMBER}\s*{_TO}\s*{NUMBER}|{COMPARATOR}\s*{NUMBER}|(?:{_BELOW}"
+    rf"{NUMBER}{_UNIT_BETWEEN}\s*{_TO}\s*{NUMBER}|{COMPARATOR}\s*{NUMBER}|(?:{_BELOW}"
     rf"|{_ABOVE})\s*:?\s*{NUMBER}",
     re.IGNORECASE,
 )
@@ -91,19 +99,26 @@ def announced_range(line: str) -> str | None:
 
 
 def read_bounds(
-    text: str, *, sex: str | None = None, decimal_comma: bool = False
+    text: str,
+    *,
+    sex: str | None = None,
+    age: float | None = None,
+    decimal_comma: bool = False,
 ) -> Bounds:
-    """The numeric bounds of a printed range; empty where they are open to doubt."""
-    plain = _tidy(text)
-    if sex in ("male", "female"):
-        plain = _for_sex(plain, sex)
-    plain = _LABEL.sub("", plain).strip()
+    """The numeric bounds of a printed range; empty where they are open to doubt.
+
+    sex and age (years) are the patient's, as far as the report's header tells them.
+    """
+    part = part_for(_tidy(text), sex=sex, age=age)
+    if part is None:
+        return Bounds()
+    plain = _LABEL.sub("", part).strip()
     numbers = re.findall(NUMBER, _without_units(plain))
 
     def number(printed: str) -> float | None:
         return read_number(printed, decimal_comma=decimal_comma)
 
-    span = _SPAN.match(plain)
+    span = _SPAN.match(plain) or _BETWEEN.match(plain) or _SIGNED_SPAN.match(plain)
     if span and len(numbers) == 2:
         low, high = number(span[1]), number(span[2])
         if low is None or high is None or low > high:
@@ -122,7 +137,13 @@ def read_bounds(
 def looks_like_range(text: str) -> bool:
     """Whether a text stands for a reference range by its own form."""
     plain = text.strip()
-    return bool(_FORM.search(_tidy(plain)) or _WORDED.match(plain))
+    tidy = _tidy(plain)
+    return bool(
+        _FORM.search(tidy)
+        or _WORDED.match(plain)
+        or _BETWEEN.match(tidy)
+        or _SIGNED_SPAN.fullmatch(tidy)
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -146,17 +167,3 @@ def _tidy(text: str) -> str:
 def _without_units(text: str) -> str:
     """Drop the digits that belong to a unit such as 10^3/uL or x10E9/L."""
     return _UNIT_DIGITS.sub("", text)
-
-
-def _for_sex(text: str, sex: str) -> str:
-    """The part of a text that is for one sex, if it is parted by sex alone."""
-    marks = list(_SEXES.finditer(text))
-    if {mark.lastgroup for mark in marks} != {"male", "female"} or len(marks) != 2:
-        return text
-    own = next(n for n, mark in enumerate(marks) if mark.lastgroup == sex)
-    first = text[: marks[0].start()].strip(" :(")
-    if first:
-        begin = marks[own - 1].end() if own else 0
-        return text[begin : marks[own].start()].strip(" :;,/()-=")
-    end = marks[own + 1].start() if own + 1 < len(marks) else len(text)
-    return text[marks[own].end() : end].strip(" :;,/()-=")
