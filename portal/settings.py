@@ -221,6 +221,11 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
 
+# Labs
+
+# Which gateway production orders go through; a sandbox always has the sandbox lab.
+LAB_GATEWAY: str = env.str("LAB_GATEWAY", default="sandbox")
+
 # Operators' admin
 
 UNFOLD = {

@@ -84,17 +84,27 @@ def _manager() -> JobManager:
 
 
 def enqueue(
-    name: str, *, tenant: HasPrimaryKey, lock: str | None = None, **inputs: Any
+    name: str,
+    *,
+    tenant: HasPrimaryKey,
+    lock: str | None = None,
+    after: timedelta | None = None,
+    **inputs: Any,
 ) -> int:
     """Enqueue a job by name in the caller's transaction; returns its id.
 
-    Jobs with one `lock` never run at the same time. Inputs are JSON values: ids, not
-    health data. Raises KeyError for a name no app declares: a fault of the caller.
+    Jobs with one `lock` never run at the same time; with `after` it waits that long
+    first. Inputs are JSON values: ids, not health data. Raises KeyError for a name no
+    app declares: a fault of the caller.
     Source: Ours (architecture 1): a job exists if the caller commits.
     """
     task = app.tasks[name]
     return configure_task(
-        name=name, job_manager=_manager(), lock=lock, queue=task.queue
+        name=name,
+        job_manager=_manager(),
+        lock=lock,
+        queue=task.queue,
+        schedule_in={"seconds": int(after.total_seconds())} if after else None,
     ).defer(tenant_pk=tenant.pk, **inputs)
 
 

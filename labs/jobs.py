@@ -1,0 +1,45 @@
+"""The jobs of labs: each calls one operation.
+
+Must not be here: the work itself.
+"""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from accounts.models import Tenant
+from labs.operations.requisitions import (
+    REQUISITION_JOB,
+    enqueue_due_requisitions,
+    make_requisition,
+)
+from labs.operations.simulation import SIMULATE_JOB, walk_order
+from portal.lib.actor import Actor
+from portal.lib.jobs import job, periodic
+
+
+@job(REQUISITION_JOB)
+def requisition(*, tenant_pk: int, order_id: str) -> None:
+    """Announce an order to its lab."""
+    make_requisition(
+        tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
+        actor=Actor.system(REQUISITION_JOB),
+        order_id=UUID(order_id),
+    )
+
+
+@job(SIMULATE_JOB)
+def simulate(*, tenant_pk: int, order_id: str, final_status: str) -> None:
+    """Walk a sandbox order after its delay."""
+    walk_order(
+        tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
+        actor=Actor.system(SIMULATE_JOB),
+        order_id=UUID(order_id),
+        goal=final_status,
+    )
+
+
+@periodic("5 0 * * *", "labs.start_scheduled")
+def start_scheduled() -> None:
+    """Start the orders whose day has come."""
+    enqueue_due_requisitions()

@@ -1,0 +1,338 @@
+"""Lab accounts: add, change, move and link them, and resolve one for an order.
+
+Must not be here: orders, or what a panel may contain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from accounts.models import Team
+from accounts.operations.audit import record_change
+from labs.models import Lab, LabAccount, LabAccountTeam
+from labs.states.accounts import (
+    LAB_ACCOUNT_MOVES,
+    US_STATES,
+    AccountReason,
+    Billing,
+    DelegatedFlow,
+    LabAccountStatus,
+)
+from portal.lib.errors import DomainError, NotFound
+from portal.lib.transitions import move_status
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from portal.lib.actor import Actor
+
+NAME_MAX_LENGTH = 150
+NUMBER_MAX_LENGTH = 50
+# Concatenated with an order's comment on the requisition, which has room for both.
+DEFAULT_NOTES_MAX_LENGTH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class LabAccountRequest:
+    """What staff enter of an account (contract 6.4)."""
+
+    provider_account_id: str
+    account_name: str = ""
+    delegated_flow: str = DelegatedFlow.NOT_DELEGATED
+    default_clinical_notes: str = ""
+    business_units: tuple[str, ...] = ()
+    allowed_billing: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedAccount:
+    """The account an order is placed on, None for the platform's own, and why."""
+
+    account: LabAccount | None
+    reason: AccountReason
+
+
+@transaction.atomic
+def create_lab_account(
+    *, tenant: Tenant, actor: Actor, lab: Lab, wanted: LabAccountRequest
+) -> LabAccount:
+    """Add a pending account of the tenant's organisation, linked to the tenant's team.
+
+    Raises: account_number_missing, account_number_too_long, account_number_taken,
+    account_name_too_long, default_notes_too_long, delegated_flow_unknown,
+    billing_unknown, state_unknown. Source: Contract 9.3.
+    """
+    account = LabAccount(
+        organisation_id=tenant.team.organisation_id,
+        environment=tenant.environment,
+        lab=lab,
+        **_checked(wanted),
+    )
+    _save(account, force_insert=True)
+    LabAccountTeam(account=account, team_id=tenant.team_id).save(force_insert=True)
+    _record(
+        tenant,
+        actor,
+        "create_lab_account",
+        account,
+        {
+            "lab": [None, lab.slug],
+            "provider_account_id": [None, account.provider_account_id],
+        },
+    )
+    return account
+
+
+@transaction.atomic
+def change_lab_account(
+    *, tenant: Tenant, actor: Actor, account: LabAccount, wanted: LabAccountRequest
+) -> LabAccount:
+    """Change what staff entered of an account. Raises: as create_lab_account."""
+    account = _lock(tenant, account)
+    changes = {
+        name: [getattr(account, name), value]
+        for name, value in _checked(wanted).items()
+        if getattr(account, name) != value
+    }
+    if changes:
+        for name, (_, value) in changes.items():
+            setattr(account, name, value)
+        account.updated_at = timezone.now()
+        _save(account, update_fields=[*changes, "updated_at"])
+        _record(tenant, actor, "change_lab_account", account, changes)
+    return account
+
+
+@transaction.atomic
+def move_lab_account(
+    *, tenant: Tenant, actor: Actor, account: LabAccount, to: LabAccountStatus
+) -> LabAccount:
+    """The one writer of an account's status. Raises: transition_not_allowed."""
+    account = _lock(tenant, account)
+    old = account.status
+    move_status(account, moves=LAB_ACCOUNT_MOVES, to=to, updated_at=timezone.now())
+    _record(tenant, actor, "move_lab_account", account, {"status": [old, str(to)]})
+    return account
+
+
+@transaction.atomic
+def link_lab_account(
+    *, tenant: Tenant, actor: Actor, account: LabAccount, team_ids: Sequence[UUID]
+) -> LabAccount:
+    """Set which teams of the organisation may use an account, by their ids.
+
+    Raises: team_unknown. Source: Contract 9.1 (`team_id_allowlist`).
+    """
+    account = _lock(tenant, account)
+    wanted = set(team_ids)
+    known = Team.objects.filter(
+        organisation_id=account.organisation_id, pk__in=wanted
+    ).values_list("pk", flat=True)
+    if wanted - set(known):
+        raise DomainError(
+            "team_unknown", "The organisation has no such team.", "team_id_allowlist"
+        )
+    links = LabAccountTeam.objects.filter(account=account)
+    before = set(links.values_list("team_id", flat=True))
+    links.exclude(team_id__in=wanted).delete()
+    LabAccountTeam.objects.bulk_create(
+        LabAccountTeam(account=account, team_id=team_id) for team_id in wanted - before
+    )
+    if wanted != before:
+        _record(
+            tenant,
+            actor,
+            "link_lab_account",
+            account,
+            {"team_id_allowlist": [sorted(map(str, before)), sorted(map(str, wanted))]},
+        )
+    return account
+
+
+def resolve_lab_account(
+    *,
+    tenant: Tenant,
+    lab: Lab,
+    wanted: UUID | None = None,
+    importing: bool = False,
+    leave_out: LabAccount | None = None,
+) -> ResolvedAccount:
+    """The account for an order of `lab`: the one `wanted`, or the only possible one.
+
+    `leave_out` is the account of an order recreated for its wrong lab: it is never
+    carried over. Raises: lab_account_not_found (404, also for one that is not linked);
+    lab_account_of_other_lab, lab_account_not_active, lab_account_ambiguous,
+    lab_account_incorrect. Source: Contract 6.4, 6.14.
+    """
+    linked = LabAccount.objects.linked_to(tenant)
+    if wanted is not None:
+        account = linked.filter(pk=wanted).first()
+        if account is None:
+            raise NotFound(
+                "lab_account_not_found", "Lab account not found.", "lab_account_id"
+            )
+        if account == leave_out:
+            raise DomainError(
+                "lab_account_incorrect",
+                "This is the account that the order was wrong for.",
+                "lab_account_id",
+            )
+        if account.lab_id != lab.pk:
+            raise DomainError(
+                "lab_account_of_other_lab",
+                f"This account is not one of {lab.name}.",
+                "lab_account_id",
+            )
+        _require_open(account, importing=importing)
+        return ResolvedAccount(account, AccountReason.GIVEN)
+    candidates = list(linked.filter(lab=lab).order_by("created_at", "pk"))
+    others = [account for account in candidates if account != leave_out]
+    if not others:
+        return ResolvedAccount(None, AccountReason.PLATFORM)
+    active = [a for a in others if a.status == LabAccountStatus.ACTIVE]
+    if len(active) > 1:
+        raise _ambiguous(lab)
+    if active:
+        left_out = len(others) < len(candidates)
+        return ResolvedAccount(
+            active[0],
+            AccountReason.OTHER_ACTIVE if left_out else AccountReason.ONLY_ACTIVE,
+        )
+    opening = [a for a in others if importing and _takes(a, importing=True)]
+    if not opening:
+        raise DomainError(
+            "lab_account_not_active",
+            f"No account of {lab.name} is active.",
+            "lab_account_id",
+        )
+    if len(opening) > 1:
+        raise _ambiguous(lab)
+    return ResolvedAccount(opening[0], AccountReason.ONLY_OPENING)
+
+
+def check_billing(*, account: LabAccount | None, billing_type: str, state: str) -> None:
+    """Refuse who pays where the account does not allow it. Raises: billing_not_allowed.
+
+    The platform's own account bills in every state. Source: Contract 6.4, 6.6.
+    """
+    if account is None:
+        return
+    states = account.allowed_billing.get(billing_type)
+    if states is None or state.upper() not in states:
+        where = state.upper() if states is not None else "any state"
+        raise DomainError(
+            "billing_not_allowed",
+            f"The lab account does not allow {billing_type} in {where}.",
+            "billing_type",
+        )
+
+
+def _takes(account: LabAccount, *, importing: bool) -> bool:
+    status = LabAccountStatus.known(account.status)
+    if status is None:
+        return False
+    return status.takes_imports if importing else status.takes_orders
+
+
+def _require_open(account: LabAccount, *, importing: bool) -> None:
+    if not _takes(account, importing=importing):
+        what = "imports" if importing else "orders"
+        raise DomainError(
+            "lab_account_not_active",
+            f"The lab account is {account.status} and takes no {what}.",
+            "lab_account_id",
+        )
+
+
+def _ambiguous(lab: Lab) -> DomainError:
+    return DomainError(
+        "lab_account_ambiguous",
+        f"Several accounts of {lab.name} are possible: say which one.",
+        "lab_account_id",
+    )
+
+
+def _lock(tenant: Tenant, account: LabAccount) -> LabAccount:
+    rows = LabAccount.objects.of_organisation(tenant).select_for_update(of=("self",))
+    found = rows.select_related("lab").filter(pk=account.pk).first()
+    if found is None:
+        raise NotFound("lab_account_not_found", "Lab account not found.")
+    return found
+
+
+def _save(account: LabAccount, **how: Any) -> None:
+    try:
+        with transaction.atomic():
+            account.save(**how)
+    except IntegrityError:
+        raise DomainError(
+            "account_number_taken",
+            "This lab has an account with this number already.",
+            "provider_account_id",
+        ) from None
+
+
+def _checked(wanted: LabAccountRequest) -> dict[str, Any]:
+    """The columns of a request, trimmed; states sorted, so that equals compare so."""
+    number = wanted.provider_account_id.strip()
+    if not number:
+        raise DomainError(
+            "account_number_missing",
+            "An account needs its number at the lab.",
+            "provider_account_id",
+        )
+    limits = (
+        ("provider_account_id", number, NUMBER_MAX_LENGTH, "account_number_too_long"),
+        ("account_name", wanted.account_name, NAME_MAX_LENGTH, "account_name_too_long"),
+        (
+            "default_clinical_notes",
+            wanted.default_clinical_notes,
+            DEFAULT_NOTES_MAX_LENGTH,
+            "default_notes_too_long",
+        ),
+    )
+    for name, text, most, code in limits:
+        if len(text.strip()) > most:
+            raise DomainError(code, f"At most {most} characters.", name)
+    if DelegatedFlow.known(wanted.delegated_flow) is None:
+        raise DomainError(
+            "delegated_flow_unknown", "No such delegation.", "delegated_flow"
+        )
+    billing: dict[str, list[str]] = {}
+    for kind, states in wanted.allowed_billing.items():
+        if Billing.known(kind) is None:
+            raise DomainError("billing_unknown", "No such billing.", "allowed_billing")
+        billing[kind] = sorted({state.strip().upper() for state in states})
+        if set(billing[kind]) - US_STATES:
+            raise DomainError("state_unknown", "No such state.", "allowed_billing")
+    return {
+        "provider_account_id": number,
+        "account_name": wanted.account_name.strip(),
+        "default_clinical_notes": wanted.default_clinical_notes.strip(),
+        "delegated_flow": str(wanted.delegated_flow),
+        "business_units": [unit.strip() for unit in wanted.business_units],
+        "allowed_billing": billing,
+    }
+
+
+def _record(
+    tenant: Tenant,
+    actor: Actor,
+    verb: str,
+    account: LabAccount,
+    changes: Mapping[str, object],
+) -> None:
+    record_change(
+        tenant=tenant,
+        actor=actor,
+        verb=verb,
+        subject="lab_account",
+        subject_id=account.pk,
+        changes=changes,
+    )

@@ -1,0 +1,26 @@
+"""Which lab gateway an environment talks to.
+
+Must not be here: any gateway.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+
+from labs.gateways.sandbox import SandboxLab
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from accounts.models import Tenant
+    from labs.gateways.base import LabGateway
+
+SANDBOX = "sandbox"
+GATEWAYS: dict[str, Callable[[], LabGateway]] = {SANDBOX: SandboxLab}
+
+
+def gateway_of(tenant: Tenant) -> LabGateway:
+    """The sandbox lab in a sandbox; in production what LAB_GATEWAY names."""
+    return GATEWAYS[SANDBOX if tenant.is_sandbox else settings.LAB_GATEWAY]()

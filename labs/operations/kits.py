@@ -1,0 +1,171 @@
+"""Test kits that are sent before their person is known, and their registration.
+
+Must not be here: kits ordered for a known person (operations.orders).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from labs.models import Order, OrderTransaction
+from labs.operations.accounts import check_billing, resolve_lab_account
+from labs.operations.order_checks import check_patient, check_physician
+from labs.operations.order_sets import OrderSet, panel_of, resolve_order_set
+from labs.operations.order_steps import (
+    advance,
+    lock_order,
+    record_order,
+)
+from labs.operations.orders import write_order
+from labs.operations.requisitions import request_requisition
+from labs.queries import linked_account
+from labs.states.accounts import Billing
+from labs.states.catalogue import CollectionMethod
+from labs.states.orders import full_status, split_status
+from portal.lib.errors import DomainError, NotFound
+from users.queries import find_user
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from portal.lib.actor import Actor
+
+_REGISTRABLE = {"awaiting_registration", "with_customer"}
+
+
+@dataclass(frozen=True, slots=True)
+class KitRequest:
+    """A kit to send (contract 6.5)."""
+
+    user_id: UUID
+    lab_test_id: UUID
+    shipping_address: Mapping[str, Any]
+    lab_account_id: UUID | None = None
+    passthrough: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KitRegistration:
+    """Who a kit is for (contract 6.5); shapes are the wire's."""
+
+    sample_id: str
+    patient_details: Mapping[str, Any]
+    patient_address: Mapping[str, Any]
+    user_id: UUID | None = None
+    physician: Mapping[str, Any] | None = None
+    health_insurance: Mapping[str, Any] | None = None
+    consents: tuple[Mapping[str, Any], ...] = ()
+
+
+@transaction.atomic
+def order_kit(*, tenant: Tenant, actor: Actor, wanted: KitRequest) -> Order:
+    """Order a kit whose person is registered later.
+
+    It carries its sample id from the start, as it is printed on the kit. Raises:
+    user_not_found, lab_test_not_found, lab_account_not_found (404); not_a_kit; those
+    of resolve_order_set and resolve_lab_account. Source: Contract 6.5, 6.12.
+    """
+    found = find_user(tenant=tenant, user_id=wanted.user_id)
+    if found is None:
+        raise NotFound("user_not_found", "User not found.", "user_id")
+    chosen = None
+    if wanted.lab_account_id is not None:
+        chosen = linked_account(tenant=tenant, account_id=wanted.lab_account_id).lab
+    resolved = resolve_order_set(
+        tenant=tenant,
+        order_set=OrderSet(lab_test_ids=(wanted.lab_test_id,)),
+        lab=chosen,
+    )
+    if resolved.method != CollectionMethod.TESTKIT:
+        raise DomainError(
+            "not_a_kit", "This test is not taken by a kit.", "lab_test_id"
+        )
+    account = resolve_lab_account(
+        tenant=tenant, lab=resolved.lab, wanted=wanted.lab_account_id
+    )
+    check_billing(
+        account=account.account,
+        billing_type=Billing.CLIENT_BILL,
+        state=str(wanted.shipping_address.get("state", "")),
+    )
+    joined = OrderTransaction(tenant=tenant, user_id=found.user.id)
+    joined.save(force_insert=True)
+    order = Order(
+        tenant=tenant,
+        user_id=found.user.id,
+        transaction=joined,
+        lab=resolved.lab,
+        lab_test=panel_of(tenant=tenant, resolved=resolved),
+        lab_account=account.account,
+        account_reason=account.reason,
+        method=CollectionMethod.TESTKIT,
+        status=full_status(CollectionMethod.TESTKIT, "ordered"),
+        is_registrable=True,
+        shipping_address=dict(wanted.shipping_address),
+        recipient_name=str(wanted.shipping_address.get("receiver_name", "")),
+        passthrough=wanted.passthrough,
+    )
+    order.sample_id = kit_sample_id(order)
+    write_order(order=order, actor=actor, verb="order_kit", asks=False)
+    advance(order=order, actor=actor, to="awaiting_registration")
+    return order
+
+
+@transaction.atomic
+def register_kit(*, tenant: Tenant, actor: Actor, wanted: KitRegistration) -> Order:
+    """Bind a kit to its person, and to another user where one is named.
+
+    Raises: kit_not_found, user_not_found (404); kit_registered; kit_not_registrable;
+    minor_not_allowed, medical_proxy_missing, physician_missing, billing_not_allowed.
+    Source: Contract 6.12.
+    """
+    rows = Order.objects.for_tenant(tenant).live().select_related("tenant")
+    found = rows.filter(sample_id=wanted.sample_id, is_registrable=True).first()
+    if found is None:
+        raise NotFound("kit_not_found", "No kit has this sample id.", "sample_id")
+    order = lock_order(found)
+    if order.registered_at is not None:
+        raise DomainError("kit_registered", "This kit is registered already.")
+    if split_status(order.status).low not in _REGISTRABLE:
+        raise DomainError(
+            "kit_not_registrable", f"A kit at {order.status} can't be registered."
+        )
+    details = wanted.patient_details
+    check_patient(tenant, details)
+    check_physician(order.lab_account, wanted.physician)
+    check_billing(
+        account=order.lab_account,
+        billing_type=order.billing_type,
+        state=str(wanted.patient_address.get("state", "")),
+    )
+    changes: dict[str, object] = {
+        "registered_at": timezone.now(),
+        "patient_details": dict(details),
+        "patient_address": dict(wanted.patient_address),
+        "patient_name": f"{details['first_name']} {details['last_name']}",
+        "patient_dob": details["dob"],
+        "physician": dict(wanted.physician) if wanted.physician else None,
+        "consents": [dict(consent) for consent in wanted.consents],
+    }
+    if wanted.health_insurance is not None:
+        changes["health_insurance"] = dict(wanted.health_insurance)
+    if wanted.user_id is not None:
+        other = find_user(tenant=tenant, user_id=wanted.user_id)
+        if other is None:
+            raise NotFound("user_not_found", "User not found.", "user_id")
+        changes["user_id"] = other.user.id
+    advance(order=order, actor=actor, to="registered", changes=changes)
+    record_order(order, actor, "register_kit")
+    request_requisition(order)
+    return order
+
+
+def kit_sample_id(order: Order) -> str:
+    """The id printed on a kit: twelve letters and digits of the order's own id."""
+    return f"K{order.pk.hex[:11].upper()}"

@@ -1,0 +1,109 @@
+"""What an order is refused for that concerns its patient, physician, day or answers.
+
+Pure rules over what was asked. Must not be here: the order set or the lab account.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from django.utils import timezone
+
+from labs.states.accounts import DelegatedFlow
+from labs.states.catalogue import QuestionType
+from portal.lib.errors import DomainError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from accounts.models import Tenant
+    from labs.models import LabAccount, Marker
+
+ADULT_YEARS = 18
+# A question with this code asks for what the panel's own `fasting` says already.
+_FASTING = "fasting"
+
+
+def check_day(day: date | None) -> None:
+    """Refuse a start in the past. Raises: activate_by_past."""
+    if day is not None and day < timezone.now().date():
+        raise DomainError(
+            "activate_by_past", "An order can't start in the past.", "activate_by"
+        )
+
+
+def check_physician(
+    account: LabAccount | None, physician: Mapping[str, Any] | None
+) -> None:
+    """Refuse an order without its physician where the account's flow needs one.
+
+    Raises: physician_missing. Source: Contract 6.4.
+    """
+    flow = DelegatedFlow.known(account.delegated_flow) if account else None
+    if flow is not None and flow.needs_physician and physician is None:
+        raise DomainError(
+            "physician_missing",
+            "This lab account's orders must name their physician.",
+            "physician",
+        )
+
+
+def check_patient(tenant: Tenant, details: Mapping[str, Any]) -> None:
+    """Refuse a minor whom the team may not order for, or whom nobody stands for.
+
+    Raises: minor_not_allowed, medical_proxy_missing. Source: Contract 6.6.
+    """
+    born = date.fromisoformat(str(details["dob"])[:10])
+    today = timezone.now().date()
+    had_birthday = (today.month, today.day) >= (born.month, born.day)
+    if today.year - born.year - (not had_birthday) >= ADULT_YEARS:
+        return
+    if not tenant.minor_ordering_enabled:
+        raise DomainError(
+            "minor_not_allowed", "Orders for minors are not enabled.", "dob"
+        )
+    if not details.get("medical_proxy"):
+        raise DomainError(
+            "medical_proxy_missing", "A minor needs a medical_proxy.", "medical_proxy"
+        )
+
+
+def check_answers(
+    markers: Sequence[Marker], answers: Sequence[Mapping[str, Any]]
+) -> None:
+    """Refuse a required question without an answer, and an answer to no question.
+
+    Choices are answered by their code, several with commas between. Raises:
+    aoe_answer_missing, aoe_answer_unknown. Source: Contract 6.6.
+    """
+    given = {(a["marker_id"], a["question_id"]): str(a["answer"]) for a in answers}
+    asked = {
+        (marker.pk, question["id"]): (marker, question)
+        for marker in markers
+        for question in marker.aoe_questions
+    }
+    if given.keys() - asked.keys():
+        raise DomainError(
+            "aoe_answer_unknown",
+            "An answer to no question of these tests.",
+            "aoe_answers",
+        )
+    for key, (marker, question) in asked.items():
+        answer = given.get(key, "").strip()
+        if not answer:
+            if question["required"] and question["code"] != _FASTING:
+                raise DomainError(
+                    "aoe_answer_missing",
+                    f"{marker.name} asks: {question['value']}",
+                    "aoe_answers",
+                )
+            continue
+        if question["type"] in {QuestionType.CHOICE, QuestionType.MULTI_CHOICE}:
+            codes = {choice["code"] for choice in question["answers"]}
+            if set(answer.split(",")) - codes:
+                raise DomainError(
+                    "aoe_answer_unknown",
+                    f"{marker.name} takes one of {', '.join(sorted(codes))}.",
+                    "aoe_answers",
+                )

@@ -1,0 +1,225 @@
+"""What an order asks for: panels and added markers, made into the one panel it names.
+
+Must not be here: the order itself (labs.operations.orders).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from django.db import IntegrityError, transaction
+
+from labs.models import LabTest, Marker
+from labs.models.catalogue import PANEL_NAME_MAX_LENGTH
+from labs.states.catalogue import Generation, LabTestStatus
+from portal.lib.errors import DomainError, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from labs.models import Lab
+    from labs.states.catalogue import CollectionMethod
+
+
+@dataclass(frozen=True, slots=True)
+class OrderSet:
+    """Panels by id, and markers added by our id or by the lab's code, not by both."""
+
+    lab_test_ids: tuple[UUID, ...] = ()
+    marker_ids: tuple[int, ...] = ()
+    provider_ids: tuple[str, ...] = ()
+    has_add_on: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedSet:
+    """An order set that was found: its panels, its markers, their lab and method.
+
+    `markers` are all that are ordered, those of the panels first, each once.
+    """
+
+    lab: Lab
+    method: CollectionMethod | str
+    panels: tuple[LabTest, ...]
+    added: tuple[Marker, ...]
+    markers: tuple[Marker, ...]
+
+
+def resolve_order_set(
+    *,
+    tenant: Tenant,
+    order_set: OrderSet,
+    method: CollectionMethod | str | None = None,
+    lab: Lab | None = None,
+    with_archived: bool = False,
+) -> ResolvedSet:
+    """Find what an order set names and check that one order can hold it.
+
+    `lab` is that of a chosen lab account, which limits what may be ordered;
+    `with_archived` takes archived panels too, for an order that is recreated. Raises:
+    lab_test_not_found, marker_not_found (404); order_set_empty, add_on_invalid,
+    collection_method_missing, collection_method_mismatch, several_labs,
+    lab_test_not_active, marker_not_orderable. Source: Contract 6.4, 6.6.
+    """
+    if order_set.has_add_on:
+        if bool(order_set.marker_ids) == bool(order_set.provider_ids):
+            raise DomainError(
+                "add_on_invalid",
+                "Give marker_ids or provider_ids, one of the two.",
+                "add_on",
+            )
+        if method is None:
+            raise DomainError(
+                "collection_method_missing",
+                "An add-on needs a collection_method.",
+                "collection_method",
+            )
+    panels = _find_panels(tenant, order_set.lab_test_ids, with_archived=with_archived)
+    if not panels and not order_set.has_add_on:
+        raise DomainError("order_set_empty", "Nothing is ordered.", "order_set")
+    method = _one_method(panels, method)
+    of_lab = lab or (panels[0].lab if panels else None)
+    added = _find_markers(order_set, of_lab)
+    labs = {panel.lab_id for panel in panels} | {marker.lab_id for marker in added}
+    if len(labs | ({lab.pk} if lab else set())) > 1:
+        raise DomainError(
+            "several_labs",
+            "All that one order holds must be of one lab, that of its account.",
+            "order_set",
+        )
+    markers: dict[int, Marker] = {}
+    for panel in panels:
+        markers.update({marker.pk: marker for marker in panel.markers.all()})
+    markers.update({marker.pk: marker for marker in added})
+    found_lab = of_lab or added[0].lab
+    return ResolvedSet(found_lab, method, panels, added, tuple(markers.values()))
+
+
+def panel_of(*, tenant: Tenant, resolved: ResolvedSet) -> LabTest:
+    """The one panel of a resolved set; one is made for several, or for added markers.
+
+    A made panel is found again for the same markers. Source: Contract 6.3 (auto).
+    """
+    if len(resolved.panels) == 1 and not resolved.added:
+        return resolved.panels[0]
+    names = [panel.name for panel in resolved.panels]
+    names += [marker.name for marker in resolved.added]
+    numbers = sorted(marker.pk for marker in resolved.markers)
+    text = f"{resolved.method} {' '.join(map(str, numbers))}"
+    slug = f"auto-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
+    rows = LabTest.objects.for_tenant(tenant).select_related("lab")
+    known: LabTest | None = rows.filter(reference_slug=slug).first()
+    if known is not None:
+        return known
+    panel = LabTest(
+        tenant=tenant,
+        lab=resolved.lab,
+        name=_joined(names),
+        slug=slug,
+        reference_slug=slug,
+        sample_type=resolved.markers[0].sample_type,
+        method=str(resolved.method),
+        price=sum(
+            (marker.price or Decimal() for marker in resolved.markers), Decimal()
+        ),
+        fasting=any(marker.fasting for marker in resolved.markers),
+        status=LabTestStatus.ACTIVE,
+        generation=Generation.AUTO,
+    )
+    try:
+        with transaction.atomic():
+            panel.save(force_insert=True)
+            panel.markers.set(resolved.markers)
+    except IntegrityError:
+        # A racing order made it first.
+        made: LabTest = rows.get(reference_slug=slug)
+        return made
+    return panel
+
+
+def _find_panels(
+    tenant: Tenant, ids: Sequence[UUID], *, with_archived: bool
+) -> tuple[LabTest, ...]:
+    wanted = dict.fromkeys(ids)
+    rows = LabTest.objects.for_tenant(tenant).filter(pk__in=wanted)
+    found = {
+        panel.pk: panel
+        for panel in rows.select_related("lab").prefetch_related("markers")
+    }
+    if wanted.keys() - found.keys():
+        raise NotFound("lab_test_not_found", "Lab test not found.", "lab_test_ids")
+    panels = tuple(found[pk] for pk in wanted)
+    for panel in panels:
+        archived = panel.status == LabTestStatus.INACTIVE and with_archived
+        if panel.status != LabTestStatus.ACTIVE and not archived:
+            raise DomainError(
+                "lab_test_not_active",
+                f"{panel.name} is {panel.status} and takes no new orders.",
+                "lab_test_ids",
+            )
+    return panels
+
+
+def _one_method(
+    panels: Sequence[LabTest], method: CollectionMethod | str | None
+) -> CollectionMethod | str:
+    methods = {panel.method for panel in panels}
+    if method is None and len(methods) == 1:
+        return methods.pop()
+    if method is None:
+        raise DomainError(
+            "collection_method_missing",
+            "These tests have several collection methods: say which one.",
+            "collection_method",
+        )
+    if methods - {str(method)}:
+        raise DomainError(
+            "collection_method_mismatch",
+            f"Not every test here can be taken by {method}.",
+            "collection_method",
+        )
+    return method
+
+
+def _find_markers(order_set: OrderSet, lab: Lab | None) -> tuple[Marker, ...]:
+    rows = Marker.objects.select_related("lab")
+    if order_set.marker_ids:
+        wanted: set[object] = set(order_set.marker_ids)
+        found: dict[object, Marker] = {
+            m.pk: m for m in rows.filter(pk__in=order_set.marker_ids).order_by("pk")
+        }
+    elif order_set.provider_ids:
+        # A lab's code means nothing without its lab.
+        if lab is None:
+            raise DomainError(
+                "lab_account_missing",
+                "provider_ids need a panel or a lab_account_id to tell their lab.",
+                "add_on",
+            )
+        wanted = set(order_set.provider_ids)
+        of_lab = rows.filter(lab=lab, provider_id__in=order_set.provider_ids)
+        found = {m.provider_id: m for m in of_lab.order_by("pk")}
+    else:
+        return ()
+    if wanted - set(found):
+        raise NotFound("marker_not_found", "Marker not found.", "add_on")
+    for marker in found.values():
+        if not (marker.a_la_carte_enabled and marker.is_orderable):
+            raise DomainError(
+                "marker_not_orderable",
+                f"{marker.name} can't be ordered by itself.",
+                "add_on",
+            )
+    return tuple(found.values())
+
+
+def _joined(names: Sequence[str]) -> str:
+    name = " + ".join(names)
+    if len(name) <= PANEL_NAME_MAX_LENGTH:
+        return name
+    return f"{names[0][:100]} + {len(names) - 1} more"

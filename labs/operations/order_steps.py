@@ -1,0 +1,124 @@
+"""An order's steps: the one writer of a status, its event, its audit, its webhook.
+
+Must not be here: why an order takes a step (the other operations, the gateways).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.operations.audit import record_change
+from accounts.webhooks.operations import emit_event
+from labs.models import Order, OrderEvent
+from labs.payloads import order_payload
+from labs.queries import full_order
+from labs.states.orders import STATUS_DETAILS, full_status, moves_of, split_status
+from portal.lib.errors import DomainError
+from portal.lib.transitions import move_status
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from portal.lib.actor import Actor
+
+
+@transaction.atomic
+def advance(
+    *,
+    order: Order,
+    actor: Actor,
+    to: str,
+    detail: str = "",
+    why: str = "",
+    changes: Mapping[str, object] | None = None,
+) -> OrderEvent:
+    """The one writer of an order's status: check, move, write the event, emit.
+
+    `to` is a low-level status of the order's method, or a full one; `changes` are
+    columns that are set with it. Raises: transition_not_allowed;
+    status_detail_invalid. Source: Contract 6.11, 6.12, 6.19.
+    """
+    status = to if "." in to else _full(order, to)
+    low = split_status(status).low
+    if detail and detail not in STATUS_DETAILS.get(low, frozenset()):
+        raise DomainError(
+            "status_detail_invalid", f"{low} has no detail {detail}.", "status_detail"
+        )
+    move_status(
+        order,
+        moves=moves_of(order.method, registrable=order.is_registrable),
+        to=status,
+        updated_at=timezone.now(),
+        **(changes or {}),
+    )
+    event = write_order_event(order, actor, detail=detail, why=why)
+    if low != "partial_results" or order.tenant.partial_webhooks_enabled:
+        emit_order(order, "updated")
+    return event
+
+
+def lock_order(order: Order) -> Order:
+    """The order as it stands, locked until the transaction ends."""
+    rows = Order.objects.for_tenant(order.tenant).select_for_update(of=("self",))
+    found: Order = rows.select_related("user", "lab", "lab_test", "lab_account").get(
+        pk=order.pk
+    )
+    found.tenant = order.tenant
+    return found
+
+
+def write_order_event(
+    order: Order, actor: Actor, *, detail: str = "", why: str = ""
+) -> OrderEvent:
+    """Write the step an order has just taken; its status is the order's."""
+    event = OrderEvent(
+        tenant=order.tenant,
+        order=order,
+        status=order.status,
+        status_detail=detail,
+        actor_kind=str(actor.kind),
+        actor_label=actor.label,
+        why=why,
+    )
+    event.save(force_insert=True)
+    return event
+
+
+def emit_order(order: Order, what: str) -> None:
+    """Tell of an order as it stands now: `created` or `updated` (contract 8.2)."""
+    emit_event(
+        tenant=order.tenant,
+        user=order.user.ref,
+        event_type=f"labtest.order.{what}",
+        data=order_payload(full_order(tenant=order.tenant, order_id=order.pk)),
+    )
+
+
+def record_order(
+    order: Order,
+    actor: Actor,
+    verb: str,
+    changes: Mapping[str, object] | None = None,
+) -> None:
+    """Write an audit line of a change to an order."""
+    record_change(
+        tenant=order.tenant,
+        actor=actor,
+        verb=verb,
+        subject="order",
+        subject_id=order.pk,
+        user_uuid=order.user.uuid,
+        changes=changes,
+    )
+
+
+def _full(order: Order, low: str) -> str:
+    try:
+        return full_status(order.method, low)
+    except (KeyError, ValueError):
+        raise DomainError(
+            "transition_not_allowed", f"An order by {order.method} is never {low}."
+        ) from None

@@ -1,0 +1,400 @@
+"""Orders: place, import, recreate, cancel, schedule.
+
+Must not be here: what an order asks for (operations.order_sets), its account
+(operations.accounts), its steps (operations.order_steps), or kits (operations.kits).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from labs.models import Order, OrderTransaction
+from labs.models.order import COMMENTS_MAX_LENGTH
+from labs.operations.accounts import (
+    ResolvedAccount,
+    check_billing,
+    resolve_lab_account,
+)
+from labs.operations.order_checks import (
+    check_answers,
+    check_day,
+    check_patient,
+    check_physician,
+)
+from labs.operations.order_sets import (
+    OrderSet,
+    ResolvedSet,
+    panel_of,
+    resolve_order_set,
+)
+from labs.operations.order_steps import (
+    advance,
+    emit_order,
+    lock_order,
+    record_order,
+    write_order_event,
+)
+from labs.operations.requisitions import request_requisition
+from labs.queries import linked_account
+from labs.states.accounts import AccountReason, Billing
+from labs.states.catalogue import CollectionMethod
+from labs.states.orders import (
+    CANCELLABLE,
+    OrderOrigin,
+    UpdateReason,
+    full_status,
+    split_status,
+)
+from portal.lib.errors import DomainError, Invalid, NotFound
+from users.queries import find_user
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from labs.models import LabAccount
+    from portal.lib.actor import Actor
+    from users.queries import UserRow
+
+
+@dataclass(frozen=True, slots=True)
+class OrderRequest:
+    """An order as it was asked for (contract 6.6).
+
+    Details, address, physician, insurance and consents have the wire's shapes, checked
+    by the edge. `comments` is the order's clinical comment.
+    """
+
+    user_id: UUID
+    order_set: OrderSet
+    patient_details: Mapping[str, Any]
+    patient_address: Mapping[str, Any]
+    method: CollectionMethod | None = None
+    lab_account_id: UUID | None = None
+    comments: str = ""
+    physician: Mapping[str, Any] | None = None
+    health_insurance: Mapping[str, Any] | None = None
+    priority: bool = False
+    billing_type: str = Billing.CLIENT_BILL
+    icd_codes: tuple[str, ...] = ()
+    consents: tuple[Mapping[str, Any], ...] = ()
+    activate_by: date | None = None
+    aoe_answers: tuple[Mapping[str, Any], ...] = ()
+    passthrough: str = ""
+    creator_member_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recreation:
+    """What a recreated order changes; what is None is copied (contract 6.14)."""
+
+    reason: UpdateReason
+    order_set: OrderSet | None = None
+    method: CollectionMethod | None = None
+    patient_details: Mapping[str, Any] | None = None
+    patient_address: Mapping[str, Any] | None = None
+    physician: Mapping[str, Any] | None = None
+    lab_account_id: UUID | None = None
+    comments: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """All that was checked before an order is written."""
+
+    user: UserRow
+    resolved: ResolvedSet
+    account: ResolvedAccount
+    wanted: OrderRequest
+    fields: dict[str, Any] = field(default_factory=dict)
+
+
+@transaction.atomic
+def place_order(*, tenant: Tenant, actor: Actor, wanted: OrderRequest) -> Order:
+    """Place an order; it stands at `ordered` until its requisition is made.
+
+    In production a job makes the requisition, on `activate_by` where one is given; in
+    the sandbox nothing moves without simulation. Raises: user_not_found,
+    lab_test_not_found, marker_not_found, lab_account_not_found (404); those of
+    resolve_order_set and resolve_lab_account; comments_too_long (422);
+    activate_by_past, physician_missing, billing_not_allowed, health_insurance_missing,
+    minor_not_allowed, medical_proxy_missing, aoe_answer_missing, aoe_answer_unknown.
+    Source: Contract 6.6, 6.12.
+    """
+    plan = _plan_order(tenant, wanted)
+    check_patient(tenant, wanted.patient_details)
+    check_answers(plan.resolved.markers, wanted.aoe_answers)
+    return _write(tenant, actor, plan, "place_order")
+
+
+@transaction.atomic
+def import_order(
+    *, tenant: Tenant, actor: Actor, wanted: OrderRequest, sample_id: str
+) -> Order:
+    """Take over an order that was placed elsewhere; it has no requisition of ours.
+
+    An account that is being set up is accepted. Two events at once: ordered, then
+    requisition_bypassed. Raises: as place_order, without the patient's age and the
+    questions; sample_id_missing, sample_id_taken. Source: Specification 3; contract
+    6.7.
+    """
+    plan = _plan_order(tenant, wanted, importing=True)
+    plan.fields["sample_id"] = sample_id.strip()
+    if not plan.fields["sample_id"]:
+        raise DomainError(
+            "sample_id_missing", "An import needs its sample id.", "sample_id"
+        )
+    order = _write(tenant, actor, plan, "import_order", makes_requisition=False)
+    advance(order=order, actor=actor, to="requisition_bypassed")
+    return order
+
+
+@transaction.atomic
+def recreate_order(*, order: Order, actor: Actor, wanted: Recreation) -> Order:
+    """Cancel an order and place it again, with what was wrong put right.
+
+    INCORRECT_LAB never carries the account over: a fresh one is resolved with the old
+    one left out. An archived panel may be ordered again. Raises: order_not_cancellable;
+    lab_account_incorrect; those of place_order. Source: Specification 3; contract 6.14.
+    """
+    tenant = order.tenant
+    order = lock_order(order)
+    _require_cancellable(order)
+    wrong_lab = wanted.reason == UpdateReason.INCORRECT_LAB
+    request = _request_again(order, wanted)
+    carried = wanted.lab_account_id is None and not wrong_lab
+    plan = _plan_order(
+        tenant,
+        request,
+        leave_out=order.lab_account if wrong_lab else None,
+        carried=order if carried else None,
+        with_archived=True,
+    )
+    check_patient(tenant, request.patient_details)
+    advance(order=order, actor=actor, to="cancelled", why=wanted.reason.label)
+    plan.fields.update(
+        transaction_id=order.transaction_id,
+        parent=order,
+        origin=OrderOrigin.RECREATION,
+        update_reason=wanted.reason,
+    )
+    return _write(tenant, actor, plan, "recreate_order")
+
+
+@transaction.atomic
+def cancel_order(*, order: Order, actor: Actor, why: str = "") -> Order:
+    """Call an order off. Raises: order_not_cancellable. Source: Contract 6.12."""
+    order = lock_order(order)
+    _require_cancellable(order)
+    advance(order=order, actor=actor, to="cancelled", why=why)
+    record_order(order, actor, "cancel_order")
+    return order
+
+
+@transaction.atomic
+def reschedule_activation(*, order: Order, actor: Actor, day: date | None) -> Order:
+    """Change the day a scheduled order starts, None for today; before it has started.
+
+    Raises: order_activated, activate_by_past. Source: Contract 6.5.
+    """
+    order = lock_order(order)
+    if order.activate_by is None or split_status(order.status).low != "ordered":
+        raise DomainError(
+            "order_activated", "This order has started already.", "activate_by"
+        )
+    check_day(day)
+    before, order.activate_by = order.activate_by, day
+    order.updated_at = timezone.now()
+    order.save(update_fields=["activate_by", "updated_at"])
+    record_order(
+        order,
+        actor,
+        "reschedule_activation",
+        {"activate_by": [str(before), str(day) if day else None]},
+    )
+    request_requisition(order)
+    return order
+
+
+@transaction.atomic
+def complete_draw(*, order: Order, actor: Actor) -> Order:
+    """Note that an on-site sample was taken.
+
+    Raises: not_on_site; transition_not_allowed. Source: Contract 6.5.
+    """
+    order = lock_order(order)
+    if order.method != CollectionMethod.ON_SITE_COLLECTION:
+        raise DomainError("not_on_site", "Only an on-site collection has this step.")
+    advance(order=order, actor=actor, to="draw_completed")
+    record_order(order, actor, "complete_draw")
+    return order
+
+
+def _plan_order(
+    tenant: Tenant,
+    wanted: OrderRequest,
+    *,
+    importing: bool = False,
+    leave_out: LabAccount | None = None,
+    carried: Order | None = None,
+    with_archived: bool = False,
+) -> _Plan:
+    """Check what can be checked before anything is written."""
+    found = find_user(tenant=tenant, user_id=wanted.user_id)
+    if found is None:
+        raise NotFound("user_not_found", "User not found.", "user_id")
+    if len(wanted.comments) > COMMENTS_MAX_LENGTH:
+        raise Invalid(
+            "comments_too_long",
+            f"A comment has at most {COMMENTS_MAX_LENGTH} characters.",
+            "comments",
+        )
+    chosen = None
+    if wanted.lab_account_id is not None:
+        chosen = linked_account(tenant=tenant, account_id=wanted.lab_account_id).lab
+    resolved = resolve_order_set(
+        tenant=tenant,
+        order_set=wanted.order_set,
+        method=wanted.method,
+        lab=chosen,
+        with_archived=with_archived,
+    )
+    if carried is not None and carried.lab_id == resolved.lab.pk:
+        account = ResolvedAccount(carried.lab_account, AccountReason.CARRIED_OVER)
+    else:
+        account = resolve_lab_account(
+            tenant=tenant,
+            lab=resolved.lab,
+            wanted=wanted.lab_account_id,
+            importing=importing,
+            leave_out=leave_out,
+        )
+    check_billing(
+        account=account.account,
+        billing_type=wanted.billing_type,
+        state=str(wanted.patient_address.get("state", "")),
+    )
+    check_physician(account.account, wanted.physician)
+    check_day(wanted.activate_by)
+    if (
+        wanted.billing_type == Billing.COMMERCIAL_INSURANCE
+        and wanted.health_insurance is None
+    ):
+        raise DomainError(
+            "health_insurance_missing",
+            "Commercial insurance needs health_insurance.",
+            "health_insurance",
+        )
+    return _Plan(found.user, resolved, account, wanted)
+
+
+def _request_again(order: Order, wanted: Recreation) -> OrderRequest:
+    """The request of an order's recreation: what was, with what is to change."""
+    return OrderRequest(
+        user_id=order.user.uuid,
+        order_set=wanted.order_set or OrderSet(lab_test_ids=(order.lab_test_id,)),
+        method=wanted.method or (None if wanted.order_set else _method_of(order)),
+        lab_account_id=wanted.lab_account_id,
+        patient_details=wanted.patient_details or order.patient_details or {},
+        patient_address=wanted.patient_address or order.patient_address or {},
+        physician=wanted.physician or order.physician,
+        comments=order.comments if wanted.comments is None else wanted.comments,
+        health_insurance=order.health_insurance,
+        priority=order.priority,
+        billing_type=order.billing_type,
+        icd_codes=tuple(order.icd_codes),
+        consents=tuple(order.consents),
+        aoe_answers=tuple(order.aoe_answers),
+        passthrough=order.passthrough,
+        creator_member_id=order.creator_member_id,
+    )
+
+
+def _method_of(order: Order) -> CollectionMethod | None:
+    return CollectionMethod.known(order.method)
+
+
+def _write(
+    tenant: Tenant,
+    actor: Actor,
+    plan: _Plan,
+    verb: str,
+    *,
+    makes_requisition: bool = True,
+) -> Order:
+    """Write the order with its first event, tell of it, and ask for its requisition."""
+    wanted = plan.wanted
+    details, address = wanted.patient_details, wanted.patient_address
+    if "transaction_id" not in plan.fields:
+        transaction_row = OrderTransaction(tenant=tenant, user_id=plan.user.id)
+        transaction_row.save(force_insert=True)
+        plan.fields["transaction_id"] = transaction_row.pk
+    panel = panel_of(tenant=tenant, resolved=plan.resolved)
+    order = Order(
+        tenant=tenant,
+        user_id=plan.user.id,
+        lab=plan.resolved.lab,
+        lab_test=panel,
+        lab_account=plan.account.account,
+        account_reason=plan.account.reason,
+        method=str(plan.resolved.method),
+        status=full_status(str(plan.resolved.method), "ordered"),
+        patient_details=dict(details),
+        patient_address=dict(address),
+        patient_name=f"{details['first_name']} {details['last_name']}",
+        patient_dob=details["dob"],
+        physician=dict(wanted.physician) if wanted.physician else None,
+        health_insurance=dict(wanted.health_insurance)
+        if wanted.health_insurance
+        else None,
+        consents=[dict(consent) for consent in wanted.consents],
+        aoe_answers=[dict(answer) for answer in wanted.aoe_answers],
+        comments=wanted.comments,
+        passthrough=wanted.passthrough,
+        priority=wanted.priority,
+        billing_type=wanted.billing_type,
+        icd_codes=list(wanted.icd_codes),
+        creator_member_id=wanted.creator_member_id,
+        activate_by=wanted.activate_by,
+        **plan.fields,
+    )
+    return write_order(order=order, actor=actor, verb=verb, asks=makes_requisition)
+
+
+def write_order(*, order: Order, actor: Actor, verb: str, asks: bool) -> Order:
+    """Store a new order with its first event; ask for its requisition where `asks`.
+
+    Raises: sample_id_taken. Source: Contract 6.6, 6.12.
+    """
+    try:
+        with transaction.atomic():
+            order.save(force_insert=True)
+    except IntegrityError:
+        raise DomainError(
+            "sample_id_taken", "This lab has an order with this sample id.", "sample_id"
+        ) from None
+    write_order_event(order, actor)
+    record_order(order, actor, verb)
+    emit_order(order, "created")
+    if asks:
+        request_requisition(order)
+    return order
+
+
+def _require_cancellable(order: Order) -> None:
+    redrawn = (
+        Order.objects.for_tenant(order.tenant)
+        .filter(transaction_id=order.transaction_id, origin=OrderOrigin.REDRAW)
+        .exclude(pk=order.pk)
+        .exists()
+    )
+    if order.status not in CANCELLABLE or redrawn:
+        raise DomainError(
+            "order_not_cancellable", f"It can't move from {order.status} to cancelled."
+        )

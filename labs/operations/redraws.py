@@ -1,0 +1,74 @@
+"""Redraws: a walk-in sample that must be taken again, once.
+
+Must not be here: any other way to a new order (operations.orders).
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.utils import timezone
+
+from labs.models import Order
+from labs.operations.order_steps import advance, lock_order
+from labs.operations.orders import write_order
+from labs.states.orders import OrderOrigin, full_status
+from portal.lib.errors import DomainError
+
+if TYPE_CHECKING:
+    from portal.lib.actor import Actor
+
+_COPIED = (
+    "user_id",
+    "transaction_id",
+    "lab_id",
+    "lab_test_id",
+    "lab_account_id",
+    "account_reason",
+    "method",
+    "patient_details",
+    "patient_address",
+    "patient_name",
+    "patient_dob",
+    "physician",
+    "consents",
+    "aoe_answers",
+    "health_insurance",
+    "health_insurance_id",
+    "comments",
+    "passthrough",
+    "priority",
+    "billing_type",
+    "icd_codes",
+    "creator_member_id",
+)
+
+
+@transaction.atomic
+def offer_redraw(*, order: Order, actor: Actor) -> Order:
+    """End a walk-in order at redraw_available and place its redraw; returns that one.
+
+    Raises: transition_not_allowed; redraw_used, as a transaction has one redraw at
+    most. Source: Contract 6.12.
+    """
+    order = lock_order(order)
+    in_transaction = Order.objects.for_tenant(order.tenant).filter(
+        transaction_id=order.transaction_id
+    )
+    if in_transaction.filter(origin=OrderOrigin.REDRAW).exists():
+        raise DomainError("redraw_used", "This order has had its one redraw.")
+    advance(order=order, actor=actor, to="redraw_available")
+    now = timezone.now()
+    redraw = Order(
+        pk=uuid.uuid4(),
+        tenant=order.tenant,
+        parent=order,
+        origin=OrderOrigin.REDRAW,
+        status=full_status(order.method, "ordered"),
+        created_at=now,
+        updated_at=now,
+        **{name: getattr(order, name) for name in _COPIED},
+    )
+    return write_order(order=redraw, actor=actor, verb="offer_redraw", asks=True)

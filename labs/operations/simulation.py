@@ -1,0 +1,139 @@
+"""The sandbox's hand: walks an order along the ways production takes.
+
+Each step goes through the operation that production uses for it. Must not be here: a
+result value, or a step that production does not know.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from labs.models import Order
+from labs.operations.kits import KitRegistration, register_kit
+from labs.operations.order_steps import advance, lock_order, record_order
+from labs.operations.redraws import offer_redraw
+from labs.operations.requisitions import make_requisition
+from labs.queries import full_order
+from labs.states.orders import find_walk, full_status, split_status
+from portal.lib.errors import DomainError, NotAllowed
+from portal.lib.jobs import enqueue
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from portal.lib.actor import Actor
+
+SIMULATE_JOB = "labs.simulate"
+LONGEST_DELAY = timedelta(hours=1)  # Ours: contract 6.5
+# Whom an unregistered kit is bound to when a walk passes its registration.
+_SANDBOX_PATIENT = {
+    "first_name": "Sandbox",
+    "last_name": "Patient",
+    "dob": "1990-01-01",
+    "gender": "unknown",
+    "phone_number": "+15550100",
+    "email": "sandbox@assay.example",
+}
+
+
+def simulate_order(
+    *,
+    order: Order,
+    actor: Actor,
+    final_status: str | None = None,
+    delay: timedelta = timedelta(),
+) -> None:
+    """Walk an order to `final_status`, by default to completed, now or after `delay`.
+
+    Raises: not_a_sandbox (403); delay_out_of_range; final_status_unknown;
+    final_status_unreachable, with nothing written. Source: Contract 6.13.
+    """
+    if not order.tenant.is_sandbox:
+        raise NotAllowed("not_a_sandbox", "Only a sandbox simulates orders.")
+    if not timedelta() <= delay <= LONGEST_DELAY:
+        raise DomainError(
+            "delay_out_of_range", "A delay is 0 to 3600 seconds.", "delay"
+        )
+    goal = _goal(order, final_status)
+    if _walk(order, goal) is None:
+        raise DomainError(
+            "final_status_unreachable",
+            f"No way leads from {order.status} to {goal}.",
+            "final_status",
+        )
+    if delay:
+        enqueue(
+            SIMULATE_JOB,
+            tenant=order.tenant,
+            lock=f"order-{order.pk}",
+            after=delay,
+            order_id=str(order.pk),
+            final_status=goal,
+        )
+        return
+    walk_order(tenant=order.tenant, actor=actor, order_id=order.pk, goal=goal)
+
+
+@transaction.atomic
+def walk_order(*, tenant: Tenant, actor: Actor, order_id: UUID, goal: str) -> Order:
+    """Take every step to `goal`, each with its event; all of them or none.
+
+    An order that can no longer get there stays where it is. Source: Contract 6.13.
+    """
+    order = lock_order(full_order(tenant=tenant, order_id=order_id))
+    walk = _walk(order, goal)
+    if walk is None:
+        return order
+    for status in walk:
+        _step(order, actor, status)
+        order = lock_order(order)
+    record_order(order, actor, "simulate_order", {"status": [None, goal]})
+    return order
+
+
+def _walk(order: Order, goal: str) -> list[str] | None:
+    return find_walk(order.status, to=goal, registrable=order.is_registrable)
+
+
+def _step(order: Order, actor: Actor, status: str) -> None:
+    """One step, by the operation that takes it in production."""
+    match split_status(status).low:
+        case "requisition_created":
+            make_requisition(tenant=order.tenant, actor=actor, order_id=order.pk)
+        case "registered":
+            register_kit(
+                tenant=order.tenant,
+                actor=actor,
+                wanted=KitRegistration(
+                    sample_id=order.sample_id,
+                    patient_details=order.patient_details or _SANDBOX_PATIENT,
+                    patient_address=order.patient_address
+                    or order.shipping_address
+                    or {},
+                ),
+            )
+        case "redraw_available":
+            offer_redraw(order=order, actor=actor)
+        case _:
+            advance(order=order, actor=actor, to=status)
+
+
+def _goal(order: Order, final_status: str | None) -> str:
+    if final_status is None:
+        return full_status(order.method, "completed")
+    parts = split_status(final_status)
+    try:
+        known = full_status(parts.method, parts.low)
+    except (KeyError, ValueError):
+        known = ""
+    if known != final_status or parts.method != order.method:
+        raise DomainError(
+            "final_status_unknown",
+            f"An order by {order.method} has no status {final_status}.",
+            "final_status",
+        )
+    return final_status

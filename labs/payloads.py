@@ -1,0 +1,527 @@
+"""The wire's Order and its parts (contract 6.3, 6.10), for the API and for events.
+
+Explicit builders from rows to dicts; every listed key is always there, null for none.
+Must not be here: who may read an order.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from uuid import UUID
+
+from labs.models import Shipment
+from labs.states.accounts import Billing
+from labs.states.catalogue import (
+    CollectionMethod,
+    LabTestStatus,
+    MarkerType,
+    QuestionType,
+    SampleType,
+)
+from labs.states.orders import (
+    Interpretation,
+    OrderOrigin,
+    OrderStatusDetail,
+    OrderTopLevelStatus,
+    OrderTransactionStatus,
+    split_status,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from labs.models import Lab, LabTest, Marker, Order, OrderEvent
+
+
+class LabAnswer(TypedDict):
+    """A laboratory (contract 6.1)."""
+
+    id: int
+    slug: str
+    name: str
+    first_line_address: str
+    city: str
+    zipcode: str
+    collection_methods: list[Annotated[str, CollectionMethod]]
+    sample_types: list[Annotated[str, SampleType]]
+    logo_url: str | None
+
+
+class QuestionChoice(TypedDict):
+    """An answer to choose; `code` is what an order sends."""
+
+    id: int
+    code: str
+    value: str
+
+
+class Question(TypedDict):
+    """A question asked at order entry."""
+
+    id: int
+    required: bool
+    code: str
+    value: str
+    type: Annotated[str, QuestionType]
+    sequence: int
+    answers: list[QuestionChoice]
+    constraint: str | None
+    default: str | None
+
+
+class AoeAnswer(TypedDict):
+    """All questions of a marker."""
+
+    questions: list[Question]
+
+
+class MarkerAnswer(TypedDict):
+    """A marker (contract 6.2); `price` is a decimal as text."""
+
+    id: int
+    name: str
+    slug: str
+    description: str | None
+    lab_id: int | None
+    provider_id: str | None
+    type: Annotated[str, MarkerType] | None
+    unit: str | None
+    price: str | None
+    aoe: AoeAnswer | None
+    a_la_carte_enabled: bool | None
+    common_tat_days: int | None
+    worst_case_tat_days: int | None
+    is_orderable: bool | None
+
+
+class LabTestAnswer(TypedDict):
+    """A panel (contract 6.3); `price` in US dollars."""
+
+    id: UUID
+    slug: str
+    name: str
+    sample_type: Annotated[str, SampleType]
+    method: Annotated[str, CollectionMethod]
+    price: float
+    is_active: bool
+    status: Annotated[str, LabTestStatus]
+    fasting: bool | None
+    lab: LabAnswer | None
+    markers: list[MarkerAnswer] | None
+    is_delegated: bool | None
+    auto_generated: bool | None
+    has_collection_instructions: bool | None
+    common_tat_days: int | None
+    worst_case_tat_days: int | None
+
+
+class ShipmentAnswer(TypedDict):
+    """How a kit travels."""
+
+    id: UUID
+    outbound_tracking_number: str | None
+    outbound_tracking_url: str | None
+    inbound_tracking_number: str | None
+    inbound_tracking_url: str | None
+    outbound_courier: str | None
+    inbound_courier: str | None
+    notes: str | None
+
+
+class OrderDetailsData(TypedDict, total=False):
+    """What a method adds: `shipment` of kits, `appointment_id` of visits."""
+
+    id: UUID
+    created_at: datetime
+    updated_at: datetime
+    shipment: ShipmentAnswer | None
+    appointment_id: str | None
+
+
+class OrderDetails(TypedDict):
+    """The collection method, and what it adds."""
+
+    type: str
+    data: OrderDetailsData | None
+
+
+class OrderEventAnswer(TypedDict):
+    """One step; ids grow."""
+
+    id: int
+    created_at: datetime
+    status: str
+    status_detail: Annotated[str, OrderStatusDetail] | None
+
+
+class OrderInTransaction(TypedDict):
+    """An order as its transaction lists it."""
+
+    id: UUID
+    low_level_status: str | None
+    low_level_status_created_at: datetime | None
+    origin: Annotated[str, OrderOrigin] | None
+    parent_id: UUID | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class TransactionInOrder(TypedDict):
+    """The transaction of an order."""
+
+    id: UUID
+    status: Annotated[str, OrderTransactionStatus]
+    orders: list[OrderInTransaction]
+
+
+class PatientDetailsAnswer(TypedDict):
+    """The patient; `dob` at midnight UTC (contract 6.10)."""
+
+    first_name: str | None
+    last_name: str | None
+    dob: datetime
+    gender: str
+    phone_number: str | None
+    email: str | None
+    medical_proxy: dict[str, Any] | None
+    race: str | None
+    ethnicity: str | None
+    sexual_orientation: str | None
+    gender_identity: str | None
+
+
+class PatientAddressAnswer(TypedDict):
+    """Where the patient lives."""
+
+    receiver_name: str | None
+    first_line: str
+    second_line: str | None
+    city: str
+    state: str
+    zip: str
+    country: str
+    access_notes: str | None
+    phone_number: str | None
+
+
+class PhysicianAnswer(TypedDict):
+    """Who orders."""
+
+    first_name: str
+    last_name: str
+    npi: str
+
+
+class OrderAnswer(TypedDict):
+    """An order (contract 6.10); `comments` repeats `clinical_notes` (D7)."""
+
+    user_id: UUID
+    id: UUID
+    team_id: UUID
+    patient_details: PatientDetailsAnswer | None
+    patient_address: PatientAddressAnswer | None
+    lab_test: LabTestAnswer
+    details: OrderDetails
+    sample_id: str | None
+    notes: str | None
+    clinical_notes: str | None
+    comments: str | None
+    created_at: datetime
+    updated_at: datetime
+    events: list[OrderEventAnswer]
+    status: Annotated[str, OrderTopLevelStatus] | None
+    last_event: OrderEventAnswer
+    physician: PhysicianAnswer | None
+    health_insurance_id: UUID | None
+    requisition_form_url: str | None
+    priority: bool | None
+    shipping_details: dict[str, Any] | None
+    activate_by: date | None
+    passthrough: str | None
+    billing_type: Annotated[str, Billing] | None
+    icd_codes: list[str] | None
+    has_abn: bool
+    interpretation: Annotated[str, Interpretation] | None
+    has_missing_results: bool | None
+    expected_result_by_date: date | None
+    worst_case_result_by_date: date | None
+    origin: Annotated[str, OrderOrigin] | None
+    order_transaction: TransactionInOrder | None
+    lab_account_id: UUID | None
+    update_reason: str | None
+
+
+# Data of labtest.order.created and .updated (contract 8.2).
+ORDER_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": sorted(OrderAnswer.__required_keys__),
+    "properties": {
+        "id": {"type": "string", "format": "uuid"},
+        "user_id": {"type": "string", "format": "uuid"},
+        "status": {"type": "string"},
+        "details": {
+            "type": "object",
+            "required": ["type", "data"],
+            "properties": {"type": {"enum": CollectionMethod.values}},
+        },
+        "events": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "required": ["id", "created_at", "status", "status_detail"],
+                "properties": {
+                    "id": {"type": "integer"},
+                    "status": {"type": "string"},
+                },
+            },
+        },
+        "last_event": {"type": "object", "required": ["id", "status"]},
+        "lab_test": {"type": "object", "required": ["id", "name", "method"]},
+    },
+}
+
+
+def lab_payload(lab: Lab) -> LabAnswer:
+    """A laboratory."""
+    return {
+        "id": lab.pk,
+        "slug": lab.slug,
+        "name": lab.name,
+        "first_line_address": lab.first_line_address,
+        "city": lab.city,
+        "zipcode": lab.zipcode,
+        "collection_methods": lab.collection_methods,
+        "sample_types": lab.sample_types,
+        "logo_url": None,
+    }
+
+
+def marker_payload(marker: Marker) -> MarkerAnswer:
+    """A marker."""
+    questions: list[Question] = marker.aoe_questions
+    return {
+        "id": marker.pk,
+        "name": marker.name,
+        "slug": marker.slug,
+        "description": marker.description or None,
+        "lab_id": marker.lab_id,
+        "provider_id": marker.provider_id,
+        "type": marker.type,
+        "unit": marker.unit or None,
+        "price": None if marker.price is None else f"{marker.price:.2f}",
+        "aoe": {"questions": questions} if questions else None,
+        "a_la_carte_enabled": marker.a_la_carte_enabled,
+        "common_tat_days": marker.common_tat_days,
+        "worst_case_tat_days": marker.worst_case_tat_days,
+        "is_orderable": marker.is_orderable,
+    }
+
+
+def lab_test_payload(panel: LabTest) -> LabTestAnswer:
+    """A panel, its lab and markers loaded; it takes as long as its slowest marker."""
+    markers = sorted(panel.markers.all(), key=lambda marker: marker.pk)
+    return {
+        "id": panel.pk,
+        "slug": panel.slug,
+        "name": panel.name,
+        "sample_type": panel.sample_type,
+        "method": panel.method,
+        "price": float(panel.price),
+        "is_active": panel.status == LabTestStatus.ACTIVE,
+        "status": panel.status,
+        "fasting": panel.fasting,
+        "lab": lab_payload(panel.lab),
+        "markers": [marker_payload(marker) for marker in markers],
+        "is_delegated": False,
+        "auto_generated": panel.generation == "auto",
+        "has_collection_instructions": panel.has_collection_instructions,
+        "common_tat_days": _slowest([m.common_tat_days for m in markers]),
+        "worst_case_tat_days": _slowest([m.worst_case_tat_days for m in markers]),
+    }
+
+
+def order_payload(order: Order) -> OrderAnswer:
+    """An order read by labs.queries.full_orders."""
+    events = [event_payload(event) for event in order_events(order)]
+    return {
+        "user_id": order.user.uuid,
+        "id": order.pk,
+        "team_id": order.tenant.team_id,
+        "patient_details": _patient_details(order),
+        "patient_address": _patient_address(order),
+        "lab_test": lab_test_payload(order.lab_test),
+        "details": {"type": order.method, "data": _details(order)},
+        "sample_id": order.sample_id or None,
+        "notes": None,
+        "clinical_notes": order.comments or None,
+        "comments": order.comments or None,
+        "created_at": order.created_at,
+        "updated_at": order.updated_at,
+        "events": events,
+        "status": split_status(order.status).top,
+        "last_event": events[-1],
+        "physician": _physician(order),
+        "health_insurance_id": order.health_insurance_id,
+        "requisition_form_url": None,
+        "priority": order.priority,
+        "shipping_details": order.shipping_address,
+        "activate_by": order.activate_by,
+        "passthrough": order.passthrough or None,
+        "billing_type": order.billing_type,
+        "icd_codes": order.icd_codes or None,
+        "has_abn": False,
+        "interpretation": order.interpretation or None,
+        "has_missing_results": order.has_missing_results,
+        "expected_result_by_date": order.due_by,
+        "worst_case_result_by_date": order.worst_case_due_by,
+        "origin": order.origin,
+        "order_transaction": _transaction(order),
+        "lab_account_id": order.lab_account_id,
+        "update_reason": order.update_reason or None,
+    }
+
+
+def event_payload(event: OrderEvent) -> OrderEventAnswer:
+    """One step."""
+    return {
+        "id": event.pk,
+        "created_at": event.created_at,
+        "status": event.status,
+        "status_detail": event.status_detail or None,
+    }
+
+
+def order_events(order: Order) -> list[OrderEvent]:
+    """The steps of an order in order; loaded ones are not asked for again."""
+    return sorted(order.events.all(), key=lambda event: event.pk)
+
+
+def transaction_status(orders: Sequence[Order]) -> OrderTransactionStatus:
+    """Whether any order is open; else completed unless all were cancelled.
+
+    Source: Contract 6.10.
+    """
+    tops = [split_status(order.status).top for order in orders]
+    closed = {"completed", "cancelled", "failed"}
+    redrawn = any(order.origin == OrderOrigin.REDRAW for order in orders)
+    if any(
+        top not in closed
+        and not (redrawn and split_status(order.status).low == "redraw_available")
+        for top, order in zip(tops, orders, strict=True)
+    ):
+        return OrderTransactionStatus.ACTIVE
+    if all(top == "cancelled" for top in tops):
+        return OrderTransactionStatus.CANCELLED
+    return OrderTransactionStatus.COMPLETED
+
+
+def _transaction(order: Order) -> TransactionInOrder:
+    orders = sorted(
+        order.transaction.orders.all(), key=lambda one: (one.created_at, one.pk)
+    )
+    return {
+        "id": order.transaction_id,
+        "status": transaction_status(orders),
+        "orders": [_in_transaction(one) for one in orders],
+    }
+
+
+def _in_transaction(order: Order) -> OrderInTransaction:
+    events = order_events(order)
+    return {
+        "id": order.pk,
+        "low_level_status": split_status(order.status).low,
+        "low_level_status_created_at": events[-1].created_at if events else None,
+        "origin": order.origin,
+        "parent_id": order.parent_id,
+        "created_at": order.created_at,
+        "updated_at": order.updated_at,
+    }
+
+
+def _details(order: Order) -> OrderDetailsData:
+    data: OrderDetailsData = {
+        "id": order.pk,
+        "created_at": order.created_at,
+        "updated_at": order.updated_at,
+    }
+    match order.method:
+        case CollectionMethod.TESTKIT:
+            data["shipment"] = _shipment(order)
+        case CollectionMethod.WALK_IN_TEST | CollectionMethod.AT_HOME_PHLEBOTOMY:
+            data["appointment_id"] = None
+        case _:
+            pass
+    return data
+
+
+def _shipment(order: Order) -> ShipmentAnswer | None:
+    try:
+        shipment = order.shipment
+    except Shipment.DoesNotExist:
+        return None
+    return {
+        "id": shipment.pk,
+        "outbound_tracking_number": shipment.outbound_tracking_number or None,
+        "outbound_tracking_url": shipment.outbound_tracking_url or None,
+        "inbound_tracking_number": shipment.inbound_tracking_number or None,
+        "inbound_tracking_url": shipment.inbound_tracking_url or None,
+        "outbound_courier": shipment.outbound_courier or None,
+        "inbound_courier": shipment.inbound_courier or None,
+        "notes": shipment.notes or None,
+    }
+
+
+def _patient_details(order: Order) -> PatientDetailsAnswer | None:
+    kept = order.patient_details
+    if kept is None:
+        return None
+    born = date.fromisoformat(kept["dob"][:10])
+    return {
+        "first_name": kept.get("first_name"),
+        "last_name": kept.get("last_name"),
+        "dob": datetime.combine(born, time(), UTC),
+        "gender": kept["gender"],
+        "phone_number": kept.get("phone_number"),
+        "email": kept.get("email"),
+        "medical_proxy": kept.get("medical_proxy"),
+        "race": kept.get("race"),
+        "ethnicity": kept.get("ethnicity"),
+        "sexual_orientation": kept.get("sexual_orientation"),
+        "gender_identity": kept.get("gender_identity"),
+    }
+
+
+def _patient_address(order: Order) -> PatientAddressAnswer | None:
+    kept = order.patient_address
+    if kept is None:
+        return None
+    return {
+        "receiver_name": kept.get("receiver_name"),
+        "first_line": kept["first_line"],
+        "second_line": kept.get("second_line"),
+        "city": kept["city"],
+        "state": kept["state"],
+        "zip": kept["zip"],
+        "country": kept["country"],
+        "access_notes": kept.get("access_notes"),
+        "phone_number": kept.get("phone_number"),
+    }
+
+
+def _physician(order: Order) -> PhysicianAnswer | None:
+    kept = order.physician
+    if kept is None:
+        return None
+    return {
+        "first_name": kept["first_name"],
+        "last_name": kept["last_name"],
+        "npi": kept["npi"],
+    }
+
+
+def _slowest(days: list[int | None]) -> int | None:
+    known = [day for day in days if day is not None]
+    return max(known) if known else None
