@@ -13,6 +13,7 @@ from django.db.models import Exists, OuterRef
 from accounts.models import ApiKey, AuditEntry, Invitation, Membership
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from uuid import UUID
 
     from django.db.models import QuerySet
@@ -52,6 +53,12 @@ def api_keys(tenant: Tenant) -> QuerySet[ApiKey]:
         .order_by("-created_at")
     )
     return found
+
+
+def has_live_key(*, tenant: Tenant, at: datetime) -> bool:
+    """Whether any key of an environment works at this moment."""
+    keys = ApiKey.objects.for_tenant(tenant).filter(revoked_at=None)
+    return bool(keys.filter(Q(expires_at=None) | Q(expires_at__gt=at)).exists())
 
 
 def latest_changes(
