@@ -9,3 +9,29 @@ class AccountsConfig(AppConfig):
     """Teams and what belongs to them; the lowest app."""
 
     name = "accounts"
+
+    def ready(self) -> None:
+        """Enter the team's pages, and what the overview says of its set-up."""
+        from accounts.states import Area
+        from accounts.web.overview import overview_part
+        from portal.lib.registry import Destination, destinations, overview_parts
+
+        overview_parts.add("accounts", overview_part)
+        team, keys = Area.TEAM, Area.API_KEYS
+        for rank, words, icon, name, area in (
+            (60, "API keys", "key", "team:api_keys", keys),
+            (70, "Members", "shield", "team:members", team),
+            (71, "Settings", "cog", "team:settings", team),
+            (72, "Your profile", "users", "team:profile", None),
+        ):
+            destinations.add(name, Destination(rank, words, icon, name, area=area))
+        for rank, words, icon, name, area in (
+            (160, "Create an API key", "key", "team:create_key", keys),
+            (170, "Invite a member", "plus", "team:invite", team),
+        ):
+            destinations.add(
+                name,
+                Destination(
+                    rank, words, icon, name, area=area, write=True, is_action=True
+                ),
+            )

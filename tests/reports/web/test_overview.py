@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts.states import Role
 from reports.web.overview import FAILED_LATELY, LISTED
-from tests.factories.accounts import make_member
+from tests.factories.accounts import make_api_key, make_member
 from tests.factories.reports import make_parsing_job
 from tests.factories.users import make_user
 
@@ -19,6 +19,7 @@ PLACE = "/t/alice-health/sandbox/"
 
 @pytest.fixture
 def dana(alice_tenant):
+    make_api_key(tenant=alice_tenant)  # without one, that would need attention
     return make_user(tenant=alice_tenant, client_user_id="mbr_dana")
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from tests.factories.accounts import ACTOR
+from tests.factories.accounts import ACTOR, make_api_key
 from tests.factories.users import make_user
 from users.models import Arrival, Connection, User
 from users.operations.sources import connect_source
@@ -13,6 +13,11 @@ from users.operations.sources import connect_source
 pytestmark = pytest.mark.django_db
 
 PLACE = "/t/alice-health/sandbox/"
+
+
+@pytest.fixture(autouse=True)
+def _key(alice_tenant):
+    make_api_key(tenant=alice_tenant)  # without one, that would need attention
 
 
 def tile(reply, label):

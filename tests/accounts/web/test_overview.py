@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import ApiKey
+from accounts.states import Role
+from tests.factories.accounts import make_api_key, make_member, make_tenant
+from tests.factories.users import make_user
+
+pytestmark = pytest.mark.django_db
+
+PLACE = "/t/alice-health/sandbox/"
+ITEM = ("No API key works here", f"{PLACE}api-keys/")
+
+
+@pytest.fixture
+def user(alice_tenant):
+    return make_user(tenant=alice_tenant)
+
+
+def attention(client):
+    overview = client.get(PLACE).context["overview"]
+    return [(item.title, item.url) for item in overview.attention]
+
+
+def test_a_place_without_a_key_needs_one(alice_web, user, alice_production):
+    make_api_key(tenant=alice_production)
+
+    assert attention(alice_web) == [ITEM]
+
+
+@pytest.mark.parametrize("ended", ["revoked_at", "expires_at"])
+def test_a_key_that_has_ended_does_not_count(alice_web, user, alice_tenant, ended):
+    make_api_key(tenant=alice_tenant)
+    assert attention(alice_web) == []
+
+    ApiKey.objects.for_tenant(alice_tenant).update(
+        **{ended: timezone.now() - timedelta(seconds=1)}
+    )
+
+    assert attention(alice_web) == [ITEM]
+
+
+def test_who_can_make_no_key_is_not_asked_to(alice_team, user):
+    client = Client()
+    client.force_login(make_member(team=alice_team, roles=(Role.VIEWER,)))
+
+    assert attention(client) == []
+
+
+def test_a_developer_is_asked_in_the_sandbox_alone(alice_team, user):
+    production = make_tenant(team=alice_team, environment="production")
+    make_user(tenant=production)
+    client = Client()
+    client.force_login(make_member(team=alice_team, roles=(Role.DEVELOPER,)))
+
+    assert attention(client) == [ITEM]
+    there = client.get("/t/alice-health/production/").context["overview"]
+    assert list(there.attention) == []
