@@ -5,13 +5,16 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from reports.management.scorecard.kept_pages import rows_of_kept
 from reports.management.scorecard.marking import add_marks
 from reports.management.scorecard.scoring import (
+    Parser,
     Scored,
     naive_rows,
     rows_or_reason,
@@ -61,9 +64,16 @@ class Command(BaseCommand):
             "--naive", action="store_true", help="score one line pattern instead"
         )
         parser.add_argument("--keep", type=Path, help="folder that keeps what is drawn")
+        parser.add_argument(
+            "--pages",
+            type=Path,
+            help="folder that keeps the words read, for a next run",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        parser = naive_rows if options["naive"] else rows_or_reason
+        parser: Parser = naive_rows if options["naive"] else rows_or_reason
+        if options["pages"] and not options["naive"]:
+            parser = partial(rows_of_kept, options["pages"])
         every: list[Scored] = []
         with tempfile.TemporaryDirectory() as scratch:
             for kind in options["kind"] or KINDS:

@@ -48,7 +48,7 @@ PARTS = (
 )
 
 
-CLAIMS = ("row", "text", "unit", "range", "loinc")
+CLAIMS = ("row", "text", "unit", "range", "loinc", "overall")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,8 @@ class Claim:
     """A confidence as stated, 0 to 1, and whether what it vouched for was right.
 
     row: the report has this result; text: name and value are as printed; unit, range,
-    loinc: that part is right. All but row only where the row is one of the report's.
+    loinc: that part is right, overall: name, value, unit and range all are. All but row
+    and overall only where the row is one of the report's.
     """
 
     part: str
@@ -230,12 +231,17 @@ def _claims(
         sure, true = got.confidence, owners.get(m)
         found.append(("row", sure.row, true is not None))
         if true is None:
+            found.append(("overall", sure.overall, False))
             continue
         named = same_name(true, got.test_name)
+        read = named and same_value(true.value, got.value)
+        unit = same_unit(true.unit, got.units)
+        spread = same_range(true, got.reference_range)
         found += [
-            ("text", sure.text, named and same_value(true.value, got.value)),
-            ("unit", sure.unit, same_unit(true.unit, got.units)),
-            ("range", sure.range, same_range(true, got.reference_range)),
+            ("text", sure.text, read),
+            ("unit", sure.unit, unit),
+            ("range", sure.range, spread),
+            ("overall", sure.overall, read and unit and spread),
         ]
         if true.loinc and got.loinc_matches:
             first = got.loinc_matches[0].loinc_code

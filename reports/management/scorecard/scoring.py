@@ -17,6 +17,7 @@ from reports.management.scorecard.truth import TrueReport
 from reports.parser import ParsedResult, UnreadableReport, parse_report
 
 Answer = tuple[Sequence[ParsedResult], str | None]
+Parser = Callable[[Sequence[Path]], Answer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,7 @@ def naive_rows(paths: Sequence[Path]) -> Answer:
 
 
 def score_reports(
-    reports: Iterable[TrueReport],
-    parser: Callable[[Sequence[Path]], Answer] = rows_or_reason,
+    reports: Iterable[TrueReport], parser: Parser = rows_or_reason
 ) -> Iterator[Scored]:
     """Mark one report after the other, as pictures take seconds each."""
     for report in reports:

@@ -177,3 +177,17 @@ def test_the_expected_error_weighs_each_bin_by_its_claims():
 
     assert expected_error(claims) == pytest.approx(2 * 0.1 / 3)
     assert expected_error([]) == 0
+
+
+def test_pages_kept_from_one_run_give_the_same_marks_in_the_next(tmp_path):
+    put(tmp_path)
+    kept = tmp_path / "kept"
+
+    first = score(tmp_path, pages=kept)
+    [page_file] = kept.iterdir()
+    changed = page_file.stat().st_mtime_ns
+    again = score(tmp_path, pages=kept)
+
+    assert first == again
+    assert shares(first, "report")[0] == "100.0"
+    assert page_file.stat().st_mtime_ns == changed
