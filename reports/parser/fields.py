@@ -49,11 +49,15 @@ _NOTED_UNIT = re.compile(
     re.IGNORECASE,
 )
 _TWICE = re.compile(
-    rf"(?P<first>{NUMBER}\s*\S+)\s*[(/]\s*(?P<second>{NUMBER})\s*(?P<unit>[^\d\s()]\S*?)\s*\)?"
+    rf"(?P<first>{NUMBER}\s*\S+)\s*(?:[(/]|soit|resp\.)\s*(?P<second>{NUMBER})\s*(?P<unit>[^\d\s()]\S*?)\s*\)?"
 )
 _WORDED_THEN_UNIT = re.compile(
     r"(?i)(?P<value>nil|absent|few|occasional|rare)\s+(?P<unit>/\s?\S+)"
 )
+
+
+# Of the form of a unit, though none of those known.
+_STRANGE_UNIT = re.compile(r"[^\W\d_]{1,8}/[^\W\d_]{1,4}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,10 @@ def words_with(words: Sequence[Word], text: str | None) -> tuple[Word, ...]:
 
 def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
     """Value, unit, flag and range of one cell: '13.5 g/dL H (13.0 - 17.0)'."""
+    mark, _, rest = text.partition(" ")
+    if is_flag(mark) and re.match(rf"{COMPARATOR}?\s*\d", rest):
+        value, units, _, spread = split_value(rest)
+        return value, units, mark.strip("()[] "), spread
     value, flag = split_flag(text)
     if match := _PERCENT.fullmatch(value):
         return match[1], "%", flag, None
@@ -124,6 +132,8 @@ def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
             return number, unit, after.strip("()[] "), found_range
         if looks_like_range(after) and found_range is None:
             return number, unit, glued, after
+    if _STRANGE_UNIT.fullmatch(rest):
+        return number, rest, flag, found_range
     first, _, after = rest.partition(" ")
     if is_flag(first) and after:
         if is_unit(after):
@@ -154,7 +164,9 @@ def unit_in_range(text: str) -> str | None:
 def second_value(text: str) -> tuple[str, str, str] | None:
     """A value given in two units, '5.9 % (41 mmol/mol)': the first, then the second."""
     match = _TWICE.fullmatch(text.strip())
-    if match is None or not is_unit(match["unit"]):
+    if match is None:
+        return None
+    if not is_unit(match["unit"]) and not _STRANGE_UNIT.fullmatch(match["unit"]):
         return None
     return match["first"].strip(), match["second"], match["unit"].strip()
 
@@ -199,7 +211,7 @@ def _take(found: Fields, text: str, words: tuple[Word, ...]) -> Fields:
     if found.units is None and not is_plain_range(text) and is_unit(text):
         return replace(found, units=text, units_words=words)
     if found.range is None and looks_like_range(text):
-        inside, flag = split_range_flag(text)
+        inside, flag = split_range_flag(without_label(text))
         return replace(found, range=inside, range_words=words, flag=found.flag or flag)
     if found.range is None and found.units is None:
         for n in range(1, len(words)):
@@ -229,6 +241,9 @@ def split_range_flag(text: str) -> tuple[str, str | None]:
     """Part '70 - 99 (H)' and 'High (70 - 99)' into the range and its flag."""
     if match := re.fullmatch(r"(?i)(high|low|h|l)\s*([(\[].*\d.*[)\]])", text):
         return match[2], match[1]
+    if match := re.fullmatch(rf"([(\[][^()\[\]]*[)\]])\s+{NUMBER}", text):
+        # An earlier result, in a column that stands close.
+        text = match[1]
     match = re.fullmatch(
         r"(.*\d[)\]]?)\s*([(\[]\s*[HLA*]{1,2}\s*[)\]]|[▲▼↑↓*#]+)", text
     )

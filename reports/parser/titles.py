@@ -452,6 +452,8 @@ def _is_table(titles: list[Title], unread: int) -> bool:
     if named:
         return bool(beside) or Role.METHOD in kinds or unread == 0
     beside.discard(Role.FLAG)
+    if Role.METHOD in kinds and unread <= 2 and first > 0:
+        return True
     if any(is_name_title(t.text) for t in titles[first:] if t.role is Role.NAME):
         return bool(beside) and unread <= 2
     return bool(beside) and unread <= 8 and first > 0

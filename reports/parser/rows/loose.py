@@ -32,6 +32,7 @@ from .continuation import take_unit_below
 from .row import (
     Row,
     Section,
+    part_equal,
     with_announced,
     with_range,
 )
@@ -39,6 +40,7 @@ from .wording import (
     clean_name,
     is_exact,
     is_heading,
+    is_leader,
     is_lower_case,
     may_name_a_test,
     may_start_value,
@@ -95,7 +97,7 @@ class LooseReader:
                 row.score = score
                 row.panel = self._section.panel
                 row.specimen = self._section.specimen
-                self.rows.append(row)
+                self.rows.extend(part_equal(row))
 
     def _take_range_below(self, line: Line) -> bool:
         """'Reference range: 70 - 99' on its own line, for the row above it."""
@@ -130,18 +132,19 @@ class LooseReader:
             return None
         if announced_range(line.text) is not None:
             return None
-        if is_prose(line.text) and (len(line.cells) == 1 or len(line.words) > 16):
+        words = _without_remark(line.words)
+        if is_prose(text_of(words)) and (len(line.cells) == 1 or len(line.words) > 16):
             return None
-        words = list(line.words)
         while words and is_flag(words[0].text):
             words = words[1:]
         best: tuple[float, Row] | None = None
         tight = line.tight
+        led = next((n + 1 for n, w in enumerate(words) if is_leader(w.text)), 0)
         for n in range(1, len(words)):
             apart = words[n].x0 - words[n - 1].x1 > tight * words[n].size
             if not apart and not may_start_value(words[n].text):
                 continue
-            if _is_group(words[n - 1], words[n]):
+            if _is_group(words[n - 1], words[n]) or (led and n != led):
                 continue
             name = clean_name(text_of(words[:n]))
             if name[-1:] in "<>≤≥=":
@@ -183,6 +186,14 @@ class LooseReader:
 def _announces_range(lines: Sequence[Line]) -> bool:
     text = announced_range(lines[0].text) or "" if lines else ""
     return looks_like_range(text) or is_expected_finding(text)
+
+
+def _without_remark(words: Sequence[Word]) -> list[Word]:
+    """Words up to a semicolon behind a bracketed range: '[3.5 - 5.3]; Above range'."""
+    for n, word in enumerate(words):
+        if word.text.endswith(("];", ");")) and n > 1:
+            return [*words[:n], word._replace(text=word.text[:-1])]
+    return list(words)
 
 
 def _is_group(last: Word, word: Word) -> bool:

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field, replace
 
 from reports.parser.fields import (
     Fields,
+    second_value,
     text_of,
     unit_in_range,
+    words_with,
 )
 from reports.parser.lines import Line
 from reports.parser.names import (
@@ -90,6 +92,42 @@ class Section:
 def words_of(fields: Fields) -> tuple[Word, ...]:
     """The words that the fields were read from."""
     return (*fields.value_words, *fields.units_words, *fields.range_words)
+
+
+def part_equal(row: Row) -> list[Row]:
+    """The row, and after it the same result in another unit printed behind it.
+
+    A range behind 'soit' is of the value it stands by, the second.
+    """
+    line = row.line.words
+    start = next((n for n, w in enumerate(line) if w is row.fields.value_words[0]), 0)
+    cell: list[Word] = []
+    for word in line[start:]:
+        apart = cell and word.x0 - cell[-1].x1 > 2.5 * word.size
+        if apart and word.text != "soit":
+            break
+        cell.append(word)
+    for length in range(len(cell), 2, -1):
+        twice = second_value(text_of(cell[:length]))
+        if twice is not None:
+            break
+    else:
+        return [row]
+    _, value, unit = twice
+    words = cell[:length]
+    again = replace(row, name_text=row.test_name)
+    again.fields = Fields(
+        value=value,
+        units=unit,
+        value_words=words_with(words[1:], value),
+        units_words=words_with(words[1:], unit),
+    )
+    if any(word.text == "soit" for word in words):
+        again.fields = replace(
+            again.fields, range=row.fields.range, range_words=row.fields.range_words
+        )
+        row.fields = replace(row.fields, range=None, range_words=())
+    return [row, again]
 
 
 def with_flag(fields: Fields, flag: str) -> Fields:

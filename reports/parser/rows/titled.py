@@ -12,7 +12,6 @@ from reports.parser.columns import Strip, cut_line
 from reports.parser.fields import (
     Fields,
     is_unit,
-    second_value,
     split_value,
     text_of,
 )
@@ -45,6 +44,7 @@ from .row import (
     Parts,
     Row,
     Section,
+    part_equal,
     with_announced,
     with_flag,
     with_range,
@@ -56,6 +56,7 @@ from .wording import (
     has_heading_word,
     is_cut_off,
     is_heading,
+    is_leader,
     may_name_a_test,
     split_name_flag,
     split_name_unit,
@@ -168,6 +169,7 @@ class TableReader:
             if column.role in parts and self._strip.repeats(column):
                 continue
             parts.setdefault(column.role, []).extend(words)
+        _part_leader(parts)
         if Role.VALUE not in parts and Role.NAME in parts and Role.UNIT in parts:
             value, unit, _, _ = split_value(text_of(parts[Role.UNIT]))
             if unit and is_numeric_value(value):
@@ -220,7 +222,7 @@ class TableReader:
         if not self._judge(row):
             return False
         if self.rows and self.rows[-1].line is line:
-            self._add_second(self.rows[-1], parts[Role.VALUE])
+            self.rows.extend(part_equal(self.rows.pop()))
         return True
 
     def _part_name_unit(self, row: Row) -> None:
@@ -231,22 +233,6 @@ class TableReader:
         if unit:
             row.name_text = name
             row.fields = with_units(row.fields, unit, row.name[-1:])
-
-    def _add_second(self, row: Row, words: list[Word]) -> None:
-        """The same result again in another unit, printed behind the first."""
-        twice = second_value(text_of(words))
-        if twice is None:
-            return
-        _, value, unit = twice
-        fields = Fields(
-            value=value,
-            units=unit,
-            value_words=tuple(words[-2:]),
-            units_words=tuple(words[-1:]),
-        )
-        again = Row(row.page, row.name, fields, row.line, row.panel, row.specimen)
-        again.name_text, again.score = row.test_name, row.score
-        self.rows.append(again)
 
     def _read_nameless(self, line: Line, fields: Fields, text: str) -> bool:
         """A value beside a name printed over two lines, or more of the last value."""
@@ -391,6 +377,16 @@ class TableReader:
                 (upper or bold) and line.x0 <= self._evidence.names_begin + 2
             ) or specimen_in(text) is not None:
                 self._explaining = False
+
+
+def _part_leader(parts: Parts) -> None:
+    """Give the value what stands behind the dots that lead from a name to it."""
+    names = parts.get(Role.NAME, [])
+    for n, word in enumerate(names[1:-1], start=1):
+        if is_leader(word.text):
+            parts[Role.NAME] = names[:n]
+            parts[Role.VALUE] = [*names[n + 1 :], *parts.get(Role.VALUE, [])]
+            return
 
 
 def _is_of_name_style(above: list[Word], name: list[Word]) -> bool:

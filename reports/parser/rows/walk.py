@@ -131,7 +131,7 @@ class _Walker:
 
 
 def _told_apart(lines: Sequence[Line]) -> list[Line]:
-    """The lines up to the first explanation, whose own columns say nothing of others."""
+    """The lines up to the first explanation, whose columns say nothing of others."""
     for n, line in enumerate(lines):
         if opens_explanation(line.text) and n > 2:
             return list(lines[:n])

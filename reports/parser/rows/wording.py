@@ -153,6 +153,11 @@ def is_lower_case(name: str) -> bool:
     return first.isalpha() and first.islower() and len(first) > 2
 
 
+def is_leader(text: str) -> bool:
+    """Dots that lead the eye from a name to its value."""
+    return len(text) > 3 and not text.strip(".…_")
+
+
 def is_cut_off(name: str) -> bool:
     """Whether a name plainly goes on: an open bracket, a hyphen, a joining word."""
     return name.count("(") > name.count(")") or bool(_WRAP_END.search(name))
