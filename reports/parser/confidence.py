@@ -97,18 +97,17 @@ def _settle(
     for severity in severities:
         overall *= _LEFT_BY[severity]
     return Confidence(
-        text=_look_up(tables["text"], evidence.text),
-        row=_look_up(tables["row"], evidence.row),
-        loinc=_look_up(tables["loinc"], evidence.loinc),
-        unit=_look_up(tables["unit"], evidence.unit),
-        range=_look_up(tables["range"], evidence.range),
-        overall=_look_up(tables["overall"], overall),
+        text=_claimed(tables["text"], evidence.text),
+        row=_claimed(tables["row"], evidence.row),
+        loinc=_claimed(tables["loinc"], evidence.loinc),
+        unit=_claimed(tables["unit"], evidence.unit),
+        range=_claimed(tables["range"], evidence.range),
+        overall=_claimed(tables["overall"], overall),
     )
 
 
-def _look_up(table: Table, evidence: float | None) -> float | None:
-    if evidence is None:
-        return None
+def share_right(table: Table, evidence: float) -> float:
+    """What a table makes of evidence: on the line between its points."""
     place = bisect_right([x for x, _ in table], evidence)
     if place == 0:
         share = table[0][1]
@@ -118,6 +117,10 @@ def _look_up(table: Table, evidence: float | None) -> float | None:
         (x0, y0), (x1, y1) = table[place - 1], table[place]
         share = y0 + (y1 - y0) * (evidence - x0) / (x1 - x0)
     return round(min(share, _MOST), 3)
+
+
+def _claimed(table: Table, evidence: float | None) -> float | None:
+    return None if evidence is None else share_right(table, evidence)
 
 
 def _sureness(words: Sequence[Word]) -> float:
