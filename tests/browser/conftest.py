@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.core.cache import cache
+from django.db import connection
 from django.test import Client
 from playwright.sync_api import sync_playwright
 
@@ -104,6 +106,23 @@ def visit(chromium, live_server):
     visit = Visit(chromium, live_server.url)
     yield visit
     assert visit.complaints == []
+
+
+@pytest.fixture
+def read_reports(run_jobs):
+    """Call it to run the jobs, in a thread of their own: Playwright's loop has ours."""
+
+    def work():
+        try:
+            run_jobs()
+        finally:
+            connection.close()
+
+    def read():
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(work).result()
+
+    return read
 
 
 def assert_sound(page: Any) -> None:

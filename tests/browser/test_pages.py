@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import re
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection
 from playwright.sync_api import expect
 
 from tests.browser.conftest import PHONE, WIDE, assert_sound
@@ -167,23 +165,6 @@ def test_the_environment_is_switched(visit, alice, users):
 
         expect(page).to_have_url(re.compile(r"/t/alice-health/production/users/$"))
         expect(page.get_by_text("No users yet")).to_be_visible()
-
-
-@pytest.fixture
-def read_reports(run_jobs):
-    """Call it to run the jobs, in a thread of their own: Playwright's loop has ours."""
-
-    def work():
-        try:
-            run_jobs()
-        finally:
-            connection.close()
-
-    def read():
-        with ThreadPoolExecutor(1) as pool:
-            pool.submit(work).result()
-
-    return read
 
 
 def choose(page, content, name="report.pdf"):
