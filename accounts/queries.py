@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from allauth.mfa.models import Authenticator
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q, Value
+from django.db.models.functions import Coalesce, Lower, NullIf
 
 from accounts.models import ApiKey, AuditEntry, Invitation, Membership
 
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 
 
 def team_members(team: Team) -> QuerySet[Membership]:
-    """Memberships with their members, by name; `has_second_factor` says whether an
-    authenticator app is set up.
+    """Memberships with their members, by name or address.
+
+    `has_second_factor` says whether an authenticator app is set up.
     """
     second_factors = Authenticator.objects.filter(
         user=OuterRef("member"), type=Authenticator.Type.TOTP
@@ -32,7 +34,7 @@ def team_members(team: Team) -> QuerySet[Membership]:
         Membership.objects.filter(team=team)
         .select_related("member", "team")
         .annotate(has_second_factor=Exists(second_factors))
-        .order_by("member__name", "member__email")
+        .order_by(Lower(Coalesce(NullIf("member__name", Value("")), "member__email")))
     )
 
 

@@ -14,6 +14,9 @@ from django.utils.crypto import salted_hmac
 
 from accounts.states import Theme
 
+EMAIL_MAX_LENGTH = 254  # RFC 3696, erratum 1690
+NAME_MAX_LENGTH = 150
+
 
 class MemberManager(BaseUserManager["Member"]):
     """Makes members with a usable or an unset password."""
@@ -42,8 +45,8 @@ class Member(AbstractBaseUser, PermissionsMixin):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    email = models.EmailField(unique=True)
-    name = models.CharField(max_length=150, blank=True)
+    email = models.EmailField(max_length=EMAIL_MAX_LENGTH, unique=True)
+    name = models.CharField(max_length=NAME_MAX_LENGTH, blank=True)
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField(default=False)
     time_zone = models.CharField(max_length=64, blank=True, default="", db_default="")

@@ -15,7 +15,6 @@ from smtplib import SMTPException
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.mail import send_mail
 from django.core.validators import validate_email
@@ -25,6 +24,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Invitation, Member, Membership
+from accounts.models.member import EMAIL_MAX_LENGTH
 from accounts.operations.audit import record_team_change
 from accounts.operations.granting import (
     check_may_grant,
@@ -32,6 +32,8 @@ from accounts.operations.granting import (
     lock_members,
     may_grant,
 )
+from accounts.operations.passwords import check_password_strength
+from accounts.operations.profile import check_name
 from accounts.states import Role
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
@@ -61,10 +63,8 @@ def invite_member(
     Ours: 7 days, as the specification is silent.
     """
     email = email.strip().lower()
-    try:
-        validate_email(email)
-    except ValidationError:
-        raise DomainError("email_invalid", "Not an e-mail address.", "email") from None
+    if not _is_address(email):
+        raise DomainError("email_invalid", "Not an e-mail address.", "email")
     wanted = check_roles(roles)
     lock_members(team)
     check_may_grant(team=team, actor=actor, roles=wanted)
@@ -175,17 +175,12 @@ def accept_as_newcomer(
 
     `address` is the client's IP address. Raises: invitation_dead, account_exists (who
     has an account signs in: a link is no proof of being its holder), name_missing,
-    password_weak.
+    name_too_long, password_weak.
     """
     invitation = _take(token)
-    name = name.strip()
-    if not name:
-        raise DomainError("name_missing", "Enter your name.", "name")
-    try:
-        validate_password(password, user=Member(email=invitation.email, name=name))
-    except ValidationError as weak:
-        text = " ".join(weak.messages)
-        raise DomainError("password_weak", text, "password") from None
+    name = check_name(name)
+    newcomer = Member(email=invitation.email, name=name)
+    check_password_strength(password, member=newcomer, field="password")
     try:
         with transaction.atomic():
             member = Member.objects.create_user(
@@ -304,6 +299,14 @@ def _record(
         subject_id=invitation.pk,
         changes=changes,
     )
+
+
+def _is_address(email: str) -> bool:
+    try:
+        validate_email(email)
+    except ValidationError:
+        return False
+    return len(email) <= EMAIL_MAX_LENGTH
 
 
 def _dead() -> DomainError:

@@ -1,4 +1,4 @@
-"""Passwords of members: the one-time link with which one is set.
+"""Passwords of members: how good one must be, and the link with which one is set.
 
 Must not be here: sending it, or the page it leads to.
 """
@@ -10,10 +10,26 @@ from typing import TYPE_CHECKING
 from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
 from django.conf import settings
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
 from django.urls import reverse
+
+from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
     from accounts.models import Member
+
+
+def check_password_strength(password: str, *, member: Member, field: str) -> None:
+    """Refuse a password that is short, common or like the member's own name.
+
+    `field` is the input at fault. Raises: password_weak. Source: Ours: the rules of a
+    reset.
+    """
+    try:
+        validate_password(password, user=member)
+    except ValidationError as weak:
+        raise DomainError("password_weak", " ".join(weak.messages), field) from None
 
 
 def password_link(member: Member) -> str:

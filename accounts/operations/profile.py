@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from django.contrib.auth.password_validation import validate_password
-from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from accounts.models import Member, Team
+from accounts.models.member import NAME_MAX_LENGTH
 from accounts.operations.audit import record_team_change
+from accounts.operations.passwords import check_password_strength
 from accounts.states import Theme
 from portal.lib.errors import DomainError
 from portal.lib.periods import time_zones
@@ -38,11 +38,9 @@ class Profile:
 def change_profile(*, member: Member, actor: Actor, wanted: Profile) -> Member:
     """Change a member's own name, zone, look and keys; every team's audit tells of it.
 
-    Raises: name_missing, time_zone_unknown, theme_unknown.
+    Raises: name_missing, name_too_long, time_zone_unknown, theme_unknown.
     """
-    name = wanted.name.strip()
-    if not name:
-        raise DomainError("name_missing", "Enter your name.", "name")
+    name = check_name(wanted.name)
     if wanted.time_zone and wanted.time_zone not in time_zones():
         raise DomainError("time_zone_unknown", "Not a time zone.", "time_zone")
     if wanted.theme and wanted.theme not in Theme.values:
@@ -71,11 +69,7 @@ def change_password(*, member: Member, actor: Actor, current: str, new: str) -> 
     member = Member.objects.select_for_update().get(pk=member.pk)
     if not member.check_password(current):
         raise DomainError("password_wrong", "That is not your password.", "current")
-    try:
-        validate_password(new, user=member)
-    except ValidationError as weak:
-        text = " ".join(weak.messages)
-        raise DomainError("password_weak", text, "new") from None
+    check_password_strength(new, member=member, field="new")
     member.set_password(new)
     member.save(update_fields=["password"])
     _tell(member, actor, "change_password", {})
@@ -93,6 +87,16 @@ def end_sessions(*, member: Member, actor: Actor) -> Member:
     member.save(update_fields=["session_round"])
     _tell(member, actor, "end_sessions", {})
     return member
+
+
+def check_name(name: str) -> str:
+    """A person's name without spaces around it. Raises: name_missing, name_too_long."""
+    name = name.strip()
+    if not name:
+        raise DomainError("name_missing", "Enter your name.", "name")
+    if len(name) > NAME_MAX_LENGTH:
+        raise DomainError("name_too_long", "A name has at most 150 characters.", "name")
+    return name
 
 
 def _tell(

@@ -13,6 +13,8 @@ from django import forms
 from django.core.validators import RegexValidator, URLValidator
 
 from accounts.models.api_key import LABEL_MAX_LENGTH
+from accounts.models.member import EMAIL_MAX_LENGTH
+from accounts.models.member import NAME_MAX_LENGTH as PERSON_MAX_LENGTH
 from accounts.models.team import NAME_MAX_LENGTH
 from accounts.operations.api_keys import OVERLAPS
 from accounts.states import Role, Theme
@@ -71,7 +73,7 @@ class InviteForm(RolesForm):
     """An address to invite, and its roles."""
 
     email = forms.EmailField(
-        max_length=254, error_messages={"required": "Enter a work email."}
+        max_length=EMAIL_MAX_LENGTH, error_messages={"required": "Enter a work email."}
     )
     field_order = ("email", "roles")
 
@@ -80,7 +82,7 @@ class NewcomerForm(forms.Form):
     """Who accepts an invitation: name and password."""
 
     name = forms.CharField(
-        max_length=150, error_messages={"required": "Enter your name."}
+        max_length=PERSON_MAX_LENGTH, error_messages={"required": "Enter your name."}
     )
     password = forms.CharField(
         widget=forms.PasswordInput,
@@ -191,7 +193,7 @@ class ProfileForm(forms.Form):
     """A member's own name, zone, look and keys."""
 
     name = forms.CharField(
-        max_length=150, error_messages={"required": "Enter your name."}
+        max_length=PERSON_MAX_LENGTH, error_messages={"required": "Enter your name."}
     )
     time_zone = forms.ChoiceField(required=False)
     theme = forms.ChoiceField(

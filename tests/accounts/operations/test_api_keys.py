@@ -2,21 +2,27 @@ from __future__ import annotations
 
 import datetime
 import re
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 import time_machine
+from django.db import connection
 from django.utils import timezone
 
 from accounts.models import ApiKey, AuditEntry
 from accounts.operations.api_keys import (
+    OVERLAPS,
     create_api_key,
     digest_of,
     find_grant,
     revoke_api_key,
+    rotate_api_key,
 )
 from accounts.states import Environment
+from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
-from tests.factories.accounts import ACTOR, make_team, make_tenant
+from tests.factories.accounts import ACTOR, make_member, make_team, make_tenant
 
 pytestmark = pytest.mark.django_db
 
@@ -108,3 +114,126 @@ def test_a_revoked_key_gives_nothing_and_can_not_be_revoked_twice():
         "create_api_key",
         "revoke_api_key",
     ]
+
+
+def live_labels(tenant):
+    keys = ApiKey.objects.for_tenant(tenant).filter(revoked_at=None, expires_at=None)
+    return sorted(keys.values_list("label", flat=True))
+
+
+def test_a_key_made_by_a_member_says_so():
+    tenant = make_tenant()
+    member = make_member(team=tenant.team)
+    actor = Actor(ActorKind.MEMBER, str(member.pk), member.email)
+
+    key, _ = create_api_key(tenant=tenant, actor=actor, label="ci")
+
+    assert key.created_by == member
+
+
+@pytest.mark.parametrize("overlap", OVERLAPS[1:])
+def test_a_rotated_key_works_until_the_overlap_ends(overlap):
+    tenant = make_tenant()
+    start = timezone.now()
+    old, old_text = create_api_key(tenant=tenant, actor=ACTOR, label="ci")
+
+    with time_machine.travel(start, tick=False) as clock:
+        new, text = rotate_api_key(key=old, actor=ACTOR, overlap=overlap)
+        clock.shift(overlap - datetime.timedelta(seconds=1))
+        before = find_grant(old_text)
+        clock.shift(datetime.timedelta(seconds=1))
+        after = find_grant(old_text)
+
+    old.refresh_from_db()
+    assert (new.label, new.replaces, old.expires_at) == ("ci", old, start + overlap)
+    assert find_grant(text) is not None
+    assert before.expires_at == start + overlap
+    assert after is None
+
+
+def test_a_key_rotated_with_no_overlap_ends_at_once():
+    tenant = make_tenant()
+    old, old_text = create_api_key(tenant=tenant, actor=ACTOR, label="ci")
+
+    rotate_api_key(key=old, actor=ACTOR, overlap=OVERLAPS[0])
+
+    assert find_grant(old_text) is None
+
+
+def test_a_rotation_is_audited_without_either_text():
+    tenant = make_tenant()
+    old, old_text = create_api_key(tenant=tenant, actor=ACTOR, label="ci")
+
+    new, text = rotate_api_key(key=old, actor=ACTOR, overlap=OVERLAPS[1])
+
+    entry = AuditEntry.objects.for_tenant(tenant).get(verb="rotate_api_key")
+    assert entry.subject_id == str(old.id)
+    assert entry.changes["replaced_by"] == [None, str(new.id)]
+    written = str(list(AuditEntry.unscoped.values()))
+    assert old_text not in written
+    assert text not in written
+
+
+@pytest.mark.parametrize("ended", ["rotated", "revoked"])
+def test_a_key_that_ends_is_not_rotated(ended):
+    tenant = make_tenant()
+    key, _ = create_api_key(tenant=tenant, actor=ACTOR, label="ci")
+    if ended == "rotated":
+        rotate_api_key(key=key, actor=ACTOR, overlap=OVERLAPS[1])
+    else:
+        revoke_api_key(key=key, actor=ACTOR)
+    before = sorted(map(str, ApiKey.unscoped.values()))
+    audited = AuditEntry.unscoped.count()
+
+    with pytest.raises(DomainError) as refused:
+        rotate_api_key(key=key, actor=ACTOR, overlap=OVERLAPS[1])
+
+    assert refused.value.code == "api_key_ended"
+    assert sorted(map(str, ApiKey.unscoped.values())) == before
+    assert AuditEntry.unscoped.count() == audited
+
+
+def test_an_overlap_of_one_s_own_is_refused():
+    tenant = make_tenant()
+    key, text = create_api_key(tenant=tenant, actor=ACTOR, label="ci")
+
+    with pytest.raises(DomainError) as refused:
+        rotate_api_key(key=key, actor=ACTOR, overlap=datetime.timedelta(days=365))
+
+    assert refused.value.code == "overlap_unknown"
+    assert live_labels(tenant) == ["ci"]
+    assert find_grant(text).expires_at is None
+
+
+def test_an_overlap_is_ended_early_and_the_new_key_goes_on():
+    tenant = make_tenant()
+    old, old_text = create_api_key(tenant=tenant, actor=ACTOR, label="ci")
+    _, text = rotate_api_key(key=old, actor=ACTOR, overlap=OVERLAPS[-1])
+
+    revoke_api_key(key=old, actor=ACTOR)
+
+    assert find_grant(old_text) is None
+    assert find_grant(text) is not None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_rotations_at_once_make_one_key():
+    tenant = make_tenant()
+    key, _ = create_api_key(tenant=tenant, actor=ACTOR, label="ci")
+    together = Barrier(2)
+
+    def rotate(overlap):
+        try:
+            together.wait()
+            rotate_api_key(key=key, actor=ACTOR, overlap=overlap)
+        except DomainError as refusal:
+            return refusal.code
+        finally:
+            connection.close()
+        return "rotated"
+
+    with ThreadPoolExecutor(2) as pool:
+        found = sorted(pool.map(rotate, OVERLAPS[1:3]))
+
+    assert found == ["api_key_ended", "rotated"]
+    assert live_labels(tenant) == ["ci"]

@@ -4,7 +4,13 @@ import pytest
 
 from accounts.models import AuditEntry, Member, Membership, Organisation, Team, Tenant
 from accounts.operations.api_keys import known_grants
-from accounts.operations.teams import SETTINGS, add_member, change_settings, create_team
+from accounts.operations.teams import (
+    SETTINGS,
+    add_member,
+    change_settings,
+    change_team,
+    create_team,
+)
 from accounts.states import Environment, Role
 from portal.lib.errors import DomainError
 from tests.factories.accounts import ACTOR, make_api_key, make_team, make_tenant
@@ -165,3 +171,54 @@ def test_a_setting_takes_effect_on_the_next_call_of_a_known_key(
         )
 
     assert not known_grants
+
+
+def test_a_team_is_renamed_and_moved_and_keeps_its_address():
+    team = make_team("North Clinic")
+
+    changed = change_team(
+        team=team, actor=ACTOR, name=" South Clinic ", time_zone="Europe/Lisbon"
+    )
+
+    team.refresh_from_db()
+    assert changed == team
+    assert (team.name, team.time_zone, team.slug) == (
+        "South Clinic",
+        "Europe/Lisbon",
+        "north-clinic",
+    )
+    entries = AuditEntry.unscoped.filter(verb="change_team")
+    assert [entry.changes for entry in entries] == [
+        {
+            "name": ["North Clinic", "South Clinic"],
+            "time_zone": ["UTC", "Europe/Lisbon"],
+        }
+    ] * 2
+
+
+def test_a_team_saved_as_it_is_leaves_no_audit_line():
+    team = make_team("North Clinic")
+
+    change_team(team=team, actor=ACTOR, name="North Clinic", time_zone="UTC")
+
+    assert not AuditEntry.unscoped.filter(verb="change_team").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "time_zone", "code"),
+    [
+        (" ", "UTC", "name_missing"),
+        ("x" * 81, "UTC", "name_too_long"),
+        ("South", "Mars/Base", "time_zone_unknown"),
+    ],
+)
+def test_a_team_that_is_refused_stays_as_it_was(name, time_zone, code):
+    team = make_team("North Clinic")
+
+    with pytest.raises(DomainError) as refused:
+        change_team(team=team, actor=ACTOR, name=name, time_zone=time_zone)
+
+    team.refresh_from_db()
+    assert refused.value.code == code
+    assert (team.name, team.time_zone) == ("North Clinic", "UTC")
+    assert not AuditEntry.unscoped.filter(verb="change_team").exists()
