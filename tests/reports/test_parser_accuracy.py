@@ -1,4 +1,4 @@
-"""The floor under the parser's accuracy on text PDFs (figures: parsing document)."""
+"""The floor under the parser's accuracy (figures: parsing document)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from reports.management.scorecard.marking import add_marks, mark_report
 from reports.parser import parse_report
 from reports.parser.report import UnreadableReport
-from tests.reports.corpus import build_corpus
+from tests.reports.corpus import build_corpus, draw_report
 
 
 def rows_of(path):
@@ -56,3 +56,22 @@ def test_what_is_no_lab_report_gives_no_rows(tmp_path):
 
     assert found == dict.fromkeys(found, 0)
     assert len(found) == 11
+
+
+@pytest.mark.parametrize(
+    ("kind", "layout", "floor"),
+    [
+        ("screenshot", "sample-metabolic", 0.88),
+        ("scan", "us-normal-abnormal-columns", 0.85),
+        ("photo", "it-esami", 0.60),
+        ("scan", "trap-glyph-codes", 0.85),
+    ],
+)
+def test_a_picture_is_read_as_well_as_its_kind_must_be(kind, layout, floor, tmp_path):
+    pytest.importorskip("rapidocr", reason="pictures need the OCR group")
+    report = draw_report(tmp_path, layout, kind=kind)
+
+    marks = mark_report(report, rows_of(report.path))
+
+    assert marks.rate("strict") >= floor
+    assert marks.misread == 0
