@@ -6,16 +6,18 @@ read them, part them into words, and lay the words out in points.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
+import cv2
 import numpy as np
 
 from reports.parser.pages import Page, Word
 
 from .engine import LINE_HEIGHT, Engine, cut_line
+from .levelling import fit_levelling
+from .repair import repair_text
 from .skew import find_skew
 from .view import View, map_points, rotate_view, scale_view, turn_view
 from .words import Piece, measure_line, part_line
@@ -38,6 +40,7 @@ _USUAL_EM = 9.0
 
 class _Line(NamedTuple):
     quad: NDArray[np.float32]
+    em: float
     pieces: list[Piece]
 
 
@@ -51,9 +54,7 @@ def read_view(
     """
     upright, quads = _stand_upright(view, engine)
     lines = _read_lines(upright, quads, engine)
-    lean = _remaining_lean(lines)
-    words, to_text = _lay_out(lines, upright, lean)
-    back = upright.to_page @ np.linalg.inv(to_text)
+    words, back = _lay_out(lines, upright)
     return Page(
         number=number,
         width=size[0],
@@ -140,60 +141,46 @@ def _read_lines(view: View, quads: Quads, engine: Engine) -> list[_Line]:
         # Ink is measured to a pixel or two; print of nearly one size is of one size.
         if not em or 0.75 < em / usual < 1.3:
             em = usual or 0.78 * LINE_HEIGHT * scale
-        lines.append(_Line(quad, part_line(measured, em=em / scale)))
+        lines.append(_Line(quad, em, part_line(measured, em=em / scale)))
     return lines
 
 
-def _remaining_lean(lines: Sequence[_Line]) -> float:
-    """The angle, in radians, by which long lines still fall to the right."""
-    angles, weights = [], []
-    for line in lines:
-        left = (line.quad[0] + line.quad[3]) / 2
-        right = (line.quad[1] + line.quad[2]) / 2
-        run, fall = (float(part) for part in right - left)
-        high = float(np.linalg.norm(line.quad[3] - line.quad[0]))
-        if run > 5 * high:
-            angles.append(math.atan2(fall, run))
-            weights.append(run)
-    if not angles:
-        return 0.0
-    order = np.argsort(angles)
-    heaped = np.cumsum(np.array(weights)[order])
-    middle = int(np.searchsorted(heaped, heaped[-1] / 2))
-    return float(angles[order[middle]])
+def _lay_out(lines: Sequence[_Line], view: View) -> tuple[list[Word], Matrix]:
+    """The words in straight text, and the way from there to the page as shown.
+
+    Where paper was bent that way is the homography nearest to it.
+    """
+    if not lines:
+        return [], view.to_page
+    quads = np.array([line.quad for line in lines], np.float64)
+    em = median(line.em for line in lines for _ in line.pieces or ((),))
+    size = (view.width, view.height)
+    levelling = fit_levelling(quads, em=em, size=size)
+    corners = quads.reshape(-1, 2)
+    straight = levelling.map(corners)
+    shift = np.minimum(straight.min(axis=0), 0.0)
+    unit = _unit(view, em)
+    laid = (straight - shift) * unit
+    words = [
+        word
+        for line, quad in zip(lines, laid.reshape(-1, 4, 2), strict=True)
+        for word in _words(line, quad)
+    ]
+    shown = map_points(view.to_page, corners)
+    back, _ = cv2.findHomography(laid, shown, 0)
+    return words, np.asarray(back, np.float64)
 
 
-def _lay_out(
-    lines: Sequence[_Line], view: View, lean: float
-) -> tuple[list[Word], Matrix]:
-    """The words in upright text, and the map from the picture's pixels to it."""
-    cos, sin = math.cos(-lean), math.sin(-lean)
-    level = np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
-    shift = np.eye(3)
-    shift[:2, 2] = -map_points(level, _corners(view)).min(axis=0)
+def _unit(view: View, em: float) -> float:
+    """A pixel in text: as on the page, if that makes letters of the usual size."""
     a, b = map_points(view.to_page, np.array([[0.0, 0.0], [1.0, 0.0]]))
     unit = float(np.hypot(*(b - a)))
-    heights = [
-        piece.em / LINE_HEIGHT * float(np.linalg.norm(line.quad[3] - line.quad[0]))
-        for line in lines
-        for piece in line.pieces
-    ]
-    if heights:
-        em = median(heights) * unit
-        if round(em) not in _COMMON_EM:
-            unit *= _USUAL_EM / em
-    to_text = np.diag([unit, unit, 1.0]) @ shift @ level
-    words = [word for line in lines for word in _words(line, to_text)]
-    return words, to_text
+    if round(em * unit) in _COMMON_EM:
+        return unit
+    return _USUAL_EM / em
 
 
-def _corners(view: View) -> NDArray[np.float64]:
-    w, h = view.width, view.height
-    return np.array([[0, 0], [w, 0], [w, h], [0, h]], np.float64)
-
-
-def _words(line: _Line, to_text: Matrix) -> list[Word]:
-    quad = map_points(to_text, line.quad)
+def _words(line: _Line, quad: NDArray[np.float64]) -> list[Word]:
     wide = float(np.linalg.norm(quad[1] - quad[0] + quad[2] - quad[3])) / 2
     high = float(np.linalg.norm(quad[3] - quad[0] + quad[2] - quad[1])) / 2
     across = wide / max(1.0, LINE_HEIGHT * wide / max(high, 1e-6))
@@ -208,7 +195,7 @@ def _words(line: _Line, to_text: Matrix) -> list[Word]:
         drop = fall * (piece.x0 + piece.x1) / 2 * across
         words.append(
             Word(
-                piece.text,
+                repair_text(piece.text),
                 round(x0, 2),
                 round(corner_y + drop + piece.top * down, 2),
                 round(x1, 2),

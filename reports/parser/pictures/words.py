@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _BLANK = 0.32
 _WIDE = 0.4
 _TURN = 0.24
+_POINT = 0.6
+# The paper that belongs to a letter, beside its ink.
+_BEFORE, _AFTER = 0.025, 0.055
 _NO_BLANK = 0.09
 _NARROW = frozenset("1Iil|!.,:;'")
 _MARKS = frozenset("▲▼△▽↑↓←→●■◆★☆✓")
@@ -248,6 +251,8 @@ def _blank_between(before: str, after: str) -> float:
     """The paper, in ems, from which on a blank must stand between two signs."""
     if before.isalpha() and after.isdigit() and before not in _NARROW:
         return _TURN
+    if {before, after} & {".", ","} and (before.isdigit() or after.isdigit()):
+        return _POINT
     if _NARROW & {before, after} or not (before + after).isalnum():
         return _WIDE
     return _BLANK
@@ -260,7 +265,8 @@ def _edges(
     left, right = members[0].at * width, members[-1].at * width
     x0 = first.start if left - first.start < 0.9 * em else left - 0.3 * em
     x1 = last.end if last.end - right < 0.9 * em else right + 0.3 * em
-    return max(0.0, float(x0)), min(float(width), max(float(x1), x0 + 1.0))
+    x1 = max(x1, x0 + 1)
+    return max(0.0, x0 - _BEFORE * em), min(float(width), x1 + _AFTER * em)
 
 
 def _raised(

@@ -1,0 +1,59 @@
+"""Signs of a picture's words put right where only one reading can be meant.
+
+Look-alikes of other alphabets and widths become the signs that are printed, and a few
+names of substances whose letters look like digits get them back. No digit of a value
+is ever changed: a doubtful number stays as it was read.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_LOOKALIKES = str.maketrans(
+    {
+        "μ": "µ",  # Greek mu; a unit has the micro sign
+        "。": ".",
+        "，": ",",
+        "、": ",",
+        "﹣": "-",
+        "−": "-",
+        "‐": "-",
+        "‑": "-",
+        "＂": '"',
+        "〈": "<",
+        "〉": ">",
+        "《": "<",
+        "》": ">",
+        "″": '"',
+        "′": "'",
+        "’": "'",
+        "‘": "'",
+    }
+)
+_NAMES = (
+    # glycated haemoglobin: one c, never l c
+    (re.compile(r"(?:(?<=\bA)|(?<=[Hh]bA)|(?<=[Hh]gbA))[lI|](?=[cC]\b)"), "1"),
+    # carbon dioxide and the hydroxy group have no zero
+    (re.compile(r"\b(p?C)0(?=2\b)"), r"\1O"),
+    (re.compile(r"\b(25-?|\()0(?=H\b)"), r"\1O"),
+    (re.compile(r"\bB[lI|](?=2\b)"), "B1"),
+)
+
+
+def repair_text(text: str) -> str:
+    """A word as printed."""
+    if not text.isascii():
+        text = text.translate(_LOOKALIKES)
+        if not text.isascii():
+            text = "".join(map(_narrow, text))
+    for pattern, right in _NAMES:
+        text = pattern.sub(right, text)
+    return text
+
+
+def _narrow(sign: str) -> str:
+    """A full-width sign as the plain one."""
+    if unicodedata.east_asian_width(sign) == "F":
+        return unicodedata.normalize("NFKC", sign)
+    return sign
