@@ -35,6 +35,15 @@ if TYPE_CHECKING:
 
 OWNER_EMAIL = "demo@assay.example"
 OWNER_NAME = "Robin Vale"
+# Fictional, one in each role beside the owner; none has a password to sign in with.
+COLLEAGUES = (
+    ("Ada Lindgren", "ada.lindgren@assay.example", Role.ADMIN),
+    ("Mina Okoye", "mina.okoye@assay.example", Role.CLINICIAN),
+    ("Tomas Reuter", "tomas.reuter@assay.example", Role.LAB_STAFF),
+    ("Priya Nair", "priya.nair@assay.example", Role.DEVELOPER),
+    ("Jonas Weil", "jonas.weil@assay.example", Role.VIEWER),
+)
+COLLEAGUES_TEAM = "demo"
 # The same reports that the parser's tests read; their people are fictional.
 REPORTS = Path(__file__).with_name("reports")
 ACTOR = Actor.system("demo")
@@ -125,6 +134,8 @@ def load_demo_data() -> DemoTeams:
                 name=name, slug=slug, actor=ACTOR
             )
             owner = _owner(team)
+            if slug == COLLEAGUES_TEAM:
+                load_colleagues(team)
             sandbox = team.tenants.select_related("team").get(
                 environment=Environment.SANDBOX
             )
@@ -148,6 +159,19 @@ def _owner(team: Team) -> Member:
         roles=[Role.OWNER, Role.CLINICIAN],
     )
     return membership.member
+
+
+def load_colleagues(team: Team) -> None:
+    """Put a member in each role into a team, where one is missing.
+
+    Source: Ours: the page of members shows what each role may do.
+    """
+    there = set(
+        Membership.objects.filter(team=team).values_list("member__email", flat=True)
+    )
+    for name, email, role in COLLEAGUES:
+        if email not in there:
+            add_member(team=team, actor=ACTOR, email=email, name=name, roles=[role])
 
 
 def load_people(
