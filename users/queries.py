@@ -113,6 +113,15 @@ class ProviderUse(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class SummaryPage:
+    """A summary, those before it (newest first), and the one after it."""
+
+    shown: SummaryRow
+    earlier: Sequence[SummaryRow]
+    later: SummaryRow | None
+
+
+@dataclass(frozen=True, slots=True)
 class UserOverview:
     """A user with the live connections, oldest first."""
 
@@ -267,14 +276,6 @@ def users_by_id(*, tenant: Tenant, text: str, limit: int) -> UserPage:
     )
 
 
-def live_users(*, tenant: Tenant, user_uuids: Collection[UUID]) -> set[UUID]:
-    """Which of these ids are those of live users."""
-    if not user_uuids:
-        return set()
-    live = User.objects.for_tenant(tenant).live().filter(uuid__in=user_uuids)
-    return set(live.values_list("uuid", flat=True))
-
-
 def new_users_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
     """How many of today's live users were created on each UTC day that has any."""
     new = User.objects.for_tenant(tenant).live().filter(created_on__gte=since)
@@ -322,6 +323,46 @@ def connections_of(*, user: User) -> list[Connection]:
     return list(live.filter(user=user).order_by("id"))
 
 
+def summary_page(
+    *, user: User, kind: str, wanted: UUID | None, until: date, earlier: int
+) -> SummaryPage | None:
+    """One summary of a user with its neighbours, for a page; three queries, or four.
+
+    The `wanted` one, else the last whose calendar_date is not after `until`, else the
+    first of all. None: there is no such summary.
+    """
+    scope = [user.tenant_id, user.pk, kind]
+    if wanted is not None:
+        found = _summary_rows("AND id = %s", [*scope, wanted])
+    else:
+        latest = "AND calendar_date <= %s ORDER BY starts_at DESC, id DESC LIMIT 1"
+        found = _summary_rows(latest, [*scope, until]) or _summary_rows(
+            "ORDER BY starts_at, id LIMIT 1", scope
+        )
+    if not found:
+        return None
+    (shown,) = found
+    beside = (
+        "AND (starts_at, id) {} (SELECT starts_at, id FROM users_summary WHERE id = %s)"
+    )
+    return SummaryPage(
+        shown=shown,
+        earlier=_summary_rows(
+            beside.format("<") + " ORDER BY starts_at DESC, id DESC LIMIT %s",
+            [*scope, shown.id, earlier],
+        ),
+        later=next(
+            iter(
+                _summary_rows(
+                    beside.format(">") + " ORDER BY starts_at, id LIMIT 1",
+                    [*scope, shown.id],
+                )
+            ),
+            None,
+        ),
+    )
+
+
 def summaries_of(
     *,
     user: User,
@@ -337,13 +378,19 @@ def summaries_of(
     a slug, None for all.
     """
     first = "last_date" if is_span else "calendar_date"
-    found = rows.fetch_rows(
-        "SELECT id, provider, source_type, app_id, device_id, body::text,"  # noqa: S608 - columns are ours
-        " created_at, updated_at FROM users_summary"
-        " WHERE tenant_id = %s AND user_id = %s AND kind = %s"
-        f" AND calendar_date <= %s AND {first} >= %s"
+    return _summary_rows(
+        f"AND calendar_date <= %s AND {first} >= %s"
         " AND provider = coalesce(%s, provider) ORDER BY starts_at, id",
         [user.tenant_id, user.pk, kind, end, start, provider],
+    )
+
+
+def _summary_rows(condition: str, inputs: Sequence[object]) -> list[SummaryRow]:
+    found = rows.fetch_rows(
+        "SELECT id, provider, source_type, app_id, device_id, body::text,"  # noqa: S608 - text of ours
+        " created_at, updated_at FROM users_summary"
+        f" WHERE tenant_id = %s AND user_id = %s AND kind = %s {condition}",
+        inputs,
     )
     return [
         SummaryRow(*row[:5], orjson.loads(row[5]), *row[6:])  # type: ignore[call-arg]  # eight columns

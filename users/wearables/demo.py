@@ -64,7 +64,7 @@ def _night(
 ) -> Element | None:
     habit = _dice(person)
     bedtime = habit.uniform(22.2, 23.6)  # hours of the evening
-    sleep_need = habit.uniform(6.8, 7.9)
+    sleep_need = habit.uniform(6.2, 7.3)
     dice = _dice(person, provider, waking)
     if dice.random() < _UNWORN:
         return None

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 _PREDICTED_AHEAD = timedelta(days=731)
 # Ours: no one sleeps longer in one session; what claims to is a source's mistake.
 _LONGEST_SESSION = timedelta(days=3)
+# Ours: what claims to be longer is the mistake of a source.
+_LONGEST_CYCLE = timedelta(days=731)
 _CYCLE_DAY = Day(ahead=_PREDICTED_AHEAD)
 _STAGE_CODES = "Codes: " + ", ".join(
     f"{stage.value} {stage.label.lower()}" for stage in SleepStage
@@ -72,6 +74,8 @@ def _place_menstrual_cycle(body: dict[str, Any], _context: Context) -> Place:
         refuse("The period ends before it starts.", "value_error", "period_end")
     if cycle_end < period_end:
         refuse("The cycle ends before the period does.", "value_error", "cycle_end")
+    if cycle_end - period_start > _LONGEST_CYCLE:
+        refuse("The cycle is too long.", "less_than_equal", "cycle_end")
     return Place(
         key=body["period_start"],
         calendar_date=period_start,

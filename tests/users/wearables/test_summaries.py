@@ -128,6 +128,7 @@ def test_a_night_may_have_holes_and_no_stages():
         ({"cycle_end": "7026-01-01"}, [(("cycle_end",), "less_than_equal")]),
         ({"period_end": "2026-02-01"}, [(("period_end",), "value_error")]),
         ({"cycle_end": "2026-02-05"}, [(("cycle_end",), "value_error")]),
+        ({"period_start": "2024-02-28"}, [(("cycle_end",), "less_than_equal")]),
         ({"is_predicted": "yes"}, [(("is_predicted",), "bool_parsing")]),
         (
             {"menstrual_flow": [{"date": "2026-02-02"}]},

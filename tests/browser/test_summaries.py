@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from portal.lib.registry import DemoPerson, DemoScene
+from tests.browser.conftest import PHONE, WIDE, assert_sound
+from tests.factories.accounts import ACTOR
+from tests.factories.users import make_user
+from users.operations.demo import load_demo_summaries
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def address(alice_tenant):
+    """The page of a user with months of nights and cycles."""
+    user = make_user(
+        tenant=alice_tenant,
+        client_user_id="mbr_20418",
+        fallback_time_zone="Europe/Lisbon",
+    )
+    sources = ("oura", "apple_health_kit")
+    person = DemoPerson(user.uuid, "mbr_20418", sources, "Europe/Lisbon", None)
+    load_demo_summaries(DemoScene(alice_tenant, ACTOR, (person,)))
+    return f"/t/{alice_tenant.team.slug}/sandbox/users/{user.uuid}/summaries/"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_the_charts_are_sound_open_and_closed(visit, alice, address, theme, size):
+    with visit.page(member=alice, theme=theme, size=size) as page:
+        page.goto(address)
+        assert_sound(page)
+
+        page.get_by_role("link", name="Show menstrual cycle").click()
+        expect(page.get_by_role("img", name="Cycle of")).to_be_visible()
+        for summary in page.get_by_text("Show as table").all():
+            summary.click()
+
+        assert_sound(page)
+
+
+def test_nights_and_cycles_are_walked_without_script(visit, alice, address):
+    with visit.page(member=alice, scripts=False) as page:
+        page.goto(address)
+        first = page.locator("figcaption .muted").inner_text()
+        page.get_by_role("link", name="Earlier night").click()
+        second = page.locator("figcaption .muted").inner_text()
+        page.get_by_role("link", name="Show menstrual cycle").click()
+        page.get_by_role("link", name="Earlier cycle").click()
+
+        assert first != second
+        expect(page.get_by_role("img", name="Cycle of")).to_be_visible()
+        # Opening the one keeps the place in the other.
+        assert page.locator("figcaption .muted").inner_text() == second
+        page.get_by_role("link", name="Hide menstrual cycle").click()
+        expect(page.get_by_role("img", name="Cycle of")).to_have_count(0)

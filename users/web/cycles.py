@@ -1,0 +1,330 @@
+"""A menstrual cycle as the page shows it: its days, its calendar, its facts.
+
+What no source says but a reader looks for (the fertile window, the shift of the
+temperature) is worked out here, by rules that are written down. Must not be here: a
+query, or SVG (portal.body_charts).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from portal.body_charts import CycleDay, cycle_strip
+from portal.pills import words
+from users.states import (
+    CervicalMucusQuality,
+    Contraceptive,
+    CycleDeviation,
+    HomeTest,
+    MenstrualFlow,
+    OvulationTest,
+)
+from users.wearables.providers import find_provider
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from django.utils.safestring import SafeString
+
+    from portal.lib.choices import OpenChoices
+    from users.queries import SummaryRow
+    from users.wearables.providers import Provider
+
+_DAY = timedelta(days=1)
+_FLOW_LEVELS = {
+    MenstrualFlow.LIGHT: 1,
+    MenstrualFlow.MEDIUM: 2,
+    MenstrualFlow.HEAVY: 3,
+    MenstrualFlow.NONE: 0,
+}
+_POSITIVE = {
+    OvulationTest.POSITIVE,
+    OvulationTest.LUTEINIZING_HORMONE_SURGE,
+}
+# Ours, the usual rule of the symptothermal method: the temperature has shifted once
+# three readings in a row lie above the six before them.
+_BEFORE_SHIFT, _AFTER_SHIFT = 6, 3
+_ABOVE_COVERED = 0.05
+# Ours: ovulation follows the first positive test by a day; the five days before it and
+# the day itself are fertile.
+_FERTILE_FROM, _FERTILE_TO = -4, 1
+_WEEK = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """The rise of the temperature after ovulation."""
+
+    since: date
+    by: float
+    cover_line: float
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """One stored menstrual cycle and the one after it; `today` is the user's."""
+
+    row: SummaryRow
+    later: SummaryRow | None
+    today: date
+
+    @property
+    def provider(self) -> Provider:
+        return find_provider(self.row.provider)
+
+    @cached_property
+    def start(self) -> date:
+        return date.fromisoformat(self.row.body["period_start"])
+
+    @cached_property
+    def period_end(self) -> date:
+        return date.fromisoformat(self.row.body["period_end"])
+
+    @cached_property
+    def end(self) -> date:
+        return date.fromisoformat(self.row.body["cycle_end"])
+
+    @property
+    def length(self) -> int:
+        """Days."""
+        return (self.end - self.start).days + 1
+
+    @property
+    def is_predicted(self) -> bool:
+        return bool(self.row.body["is_predicted"])
+
+    @property
+    def is_running(self) -> bool:
+        return self.start <= self.today <= self.end
+
+    @property
+    def day_number(self) -> int:
+        """Which day of the cycle today is, from 1."""
+        return (self.today - self.start).days + 1
+
+    @cached_property
+    def days(self) -> list[CycleDay]:
+        """Every day of the cycle."""
+        return [self._day(self.start + n * _DAY) for n in range(self.length)]
+
+    @cached_property
+    def weeks(self) -> list[CycleDay]:
+        """Days of whole weeks, Monday first, around the cycle."""
+        first = self.start - self.start.weekday() * _DAY
+        last = self.end + (_WEEK - 1 - self.end.weekday()) * _DAY
+        return [self._day(first + n * _DAY) for n in range((last - first).days + 1)]
+
+    @property
+    def months(self) -> str:
+        """The months that the cycle lies in."""
+        first, last = f"{self.start:%B}", f"{self.end:%B}"
+        return first if first == last else f"{first} to {last}"
+
+    @property
+    def says(self) -> str:
+        """The finding in words."""
+        parts = [f"Cycle of {self.length} days from {_day(self.start)}"]
+        if flow := self.row.body["menstrual_flow"]:
+            parts.append(f"{len(flow)} days of flow")
+        if fertile := self._fertile:
+            parts.append(f"fertile window {_span(fertile[0], fertile[1])}")
+        return ", ".join(parts) + "."
+
+    @property
+    def chart(self) -> SafeString:
+        cover_line = self.shift.cover_line if self.shift else None
+        return cycle_strip(self.days, says=self.says, cover_line=cover_line)
+
+    @property
+    def table(self) -> list[CycleDay]:
+        """Days on which something is known."""
+        return [day for day in self.days if day.words]
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """What there is to say, by name."""
+        body = self.row.body
+        period = (self.period_end - self.start).days + 1
+        spotted = _dates(body["intermenstrual_bleeding"])
+        heaviest = [
+            day.date
+            for day in self.days
+            if day.flow_level == max(_FLOW_LEVELS.values())
+        ]
+        positive = [day.date for day in self.days if day.is_positive]
+        facts = [
+            ("Period", f"{_span(self.start, self.period_end)}, {period} days"),
+            ("Heaviest", _list_days(heaviest)),
+            ("Ovulation test", f"Positive {_list_days(positive)}" if positive else ""),
+            (
+                "Temperature",
+                f"Up {self.shift.by:.2f} °C since {_day(self.shift.since)}"
+                if self.shift
+                else "",
+            ),
+            ("Spotting", _list_days(spotted)),
+            *(
+                (name, _logged(body[key], value, kind))
+                for name, key, value, kind in _LOGS
+            ),
+            ("Sexual activity", _activity(body["sexual_activity"])),
+        ]
+        if self.later is not None:
+            start = _day(date.fromisoformat(self.later.body["period_start"]))
+            guess = ", predicted" if self.later.body["is_predicted"] else ""
+            facts.append(("Next period", f"{start}{guess}"))
+        return [(name, said) for name, said in facts if said]
+
+    @property
+    def nothing_logged(self) -> str:
+        """Names of the lists that are empty, in one line."""
+        names = [name for key, name in _LISTS.items() if not self.row.body[key]]
+        return ", ".join(names).capitalize()
+
+    @cached_property
+    def shift(self) -> Shift | None:
+        """The shift of the temperature, where the readings show one."""
+        known = sorted(self._temperatures.items())
+        for index in range(_BEFORE_SHIFT, len(known) - _AFTER_SHIFT + 1):
+            before = [value for _, value in known[index - _BEFORE_SHIFT : index]]
+            after = [value for _, value in known[index:]]
+            if min(after[:_AFTER_SHIFT]) > max(before):
+                return Shift(
+                    since=known[index][0],
+                    by=sum(after) / len(after) - sum(before) / len(before),
+                    cover_line=max(before) + _ABOVE_COVERED,
+                )
+        return None
+
+    @cached_property
+    def _temperatures(self) -> dict[date, float]:
+        return {
+            day: entry["value"]
+            for day, entry in self._entries("basal_body_temperature").items()
+        }
+
+    @cached_property
+    def _logs(self) -> dict[str, dict[date, dict[str, Any]]]:
+        return {key: self._entries(key) for key in _LISTS}
+
+    @cached_property
+    def _fertile(self) -> tuple[date, date] | None:
+        positive = [
+            day
+            for day, entry in self._logs["ovulation_test"].items()
+            if entry["test_result"] in _POSITIVE
+        ]
+        if not positive:
+            return None
+        first = min(positive)
+        return first + _FERTILE_FROM * _DAY, first + _FERTILE_TO * _DAY
+
+    @cached_property
+    def _predicted(self) -> tuple[date, date] | None:
+        """The days of a predicted period: this cycle's own, or the next one's."""
+        if self.is_predicted:
+            return self.start, self.period_end
+        if self.later is not None and self.later.body["is_predicted"]:
+            body = self.later.body
+            return date.fromisoformat(body["period_start"]), date.fromisoformat(
+                body["period_end"]
+            )
+        return None
+
+    def _entries(self, key: str) -> dict[date, dict[str, Any]]:
+        """Entries of a list by day; of several on one day the last."""
+        return {date.fromisoformat(each["date"]): each for each in self.row.body[key]}
+
+    def _day(self, day: date) -> CycleDay:
+        logs = {key: entries.get(day) for key, entries in self._logs.items()}
+        flow, test = logs["menstrual_flow"], logs["ovulation_test"]
+        predicted, fertile = self._predicted, self._fertile
+        return CycleDay(
+            date=day,
+            number=(day - self.start).days + 1,
+            flow=_label(MenstrualFlow, flow["flow"]).lower() if flow else "",
+            flow_level=_FLOW_LEVELS.get(flow["flow"], 2) if flow else 0,
+            temperature=self._temperatures.get(day),
+            test=_label(OvulationTest, test["test_result"]).lower() if test else "",
+            is_positive=bool(test and test["test_result"] in _POSITIVE),
+            is_spotting=logs["intermenstrual_bleeding"] is not None,
+            is_fertile=bool(fertile and fertile[0] <= day <= fertile[1]),
+            is_predicted=bool(predicted and predicted[0] <= day <= predicted[1]),
+            is_today=day == self.today,
+            other=tuple(
+                f"{name.lower()} {_label(kind, entry[value]).lower()}"
+                for name, key, value, kind in _LOGS
+                if (entry := logs[key])
+            ),
+        )
+
+
+_LISTS = {
+    "menstrual_flow": "flow",
+    "basal_body_temperature": "temperature",
+    "ovulation_test": "ovulation test",
+    "intermenstrual_bleeding": "spotting",
+    "cervical_mucus": "mucus",
+    "contraceptive": "contraceptive",
+    "home_pregnancy_test": "pregnancy test",
+    "home_progesterone_test": "progesterone test",
+    "sexual_activity": "sexual activity",
+    "detected_deviations": "deviations",
+}
+_LOGS: tuple[tuple[str, str, str, type[OpenChoices]], ...] = (
+    ("Mucus", "cervical_mucus", "quality", CervicalMucusQuality),
+    ("Contraceptive", "contraceptive", "type", Contraceptive),
+    ("Pregnancy test", "home_pregnancy_test", "test_result", HomeTest),
+    ("Progesterone test", "home_progesterone_test", "test_result", HomeTest),
+    ("Deviations", "detected_deviations", "deviation", CycleDeviation),
+)
+
+
+def _label(kind: type[OpenChoices], value: str) -> str:
+    known = kind.known(value)
+    return str(known.label) if known else words(value)
+
+
+def _logged(
+    entries: Sequence[dict[str, Any]], value: str, kind: type[OpenChoices]
+) -> str:
+    """The last thing logged of a kind, and how many more there are."""
+    if not entries:
+        return ""
+    last = max(entries, key=lambda entry: entry["date"])
+    said = f"{_label(kind, last[value])}, {_day(date.fromisoformat(last['date']))}"
+    return said if len(entries) == 1 else f"{said}, {_number_of_days(entries)}"
+
+
+def _activity(entries: Sequence[dict[str, Any]]) -> str:
+    if not entries:
+        return ""
+    protected = sum(bool(entry["protection_used"]) for entry in entries)
+    return f"{_number_of_days(entries)}, {protected} with protection"
+
+
+def _number_of_days(entries: Sequence[dict[str, Any]]) -> str:
+    number = len({entry["date"] for entry in entries})
+    return "1 day" if number == 1 else f"{number} days"
+
+
+def _dates(entries: Iterable[dict[str, Any]]) -> list[date]:
+    return sorted(date.fromisoformat(entry["date"]) for entry in entries)
+
+
+def _day(value: date) -> str:
+    return f"{value.day} {value:%b}"
+
+
+def _span(first: date, last: date) -> str:
+    return _day(first) if first == last else f"{_day(first)} to {_day(last)}"
+
+
+def _list_days(days: Sequence[date]) -> str:
+    """30 and 31 Oct; a long run as its ends."""
+    if len(days) <= 2:
+        return " and ".join(_day(day) for day in days)
+    return f"{len(days)} days, {_span(days[0], days[-1])}"
