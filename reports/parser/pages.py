@@ -10,7 +10,7 @@ import ctypes
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import NamedTuple
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
-from .report import Point
+from .report import Place, Point
 
 # A gap narrower than this share of the font size is kerning, wider is a blank. The
 # blank of the narrowest common text font is a quarter of its size.
@@ -89,6 +89,17 @@ class Page:
             case 3:
                 x, y = y, self.height - x
         return Point(round(x, 2), round(y, 2))
+
+    def place_of(self, words: Sequence[Word]) -> Place | None:
+        """The rectangle around words, corner by corner from the top left."""
+        if not words:
+            return None
+        x0, top, x1, bottom = words[0][1:5]
+        for word in words[1:]:
+            x0, x1 = min(x0, word.x0), max(x1, word.x1)
+            top, bottom = min(top, word.top), max(bottom, word.bottom)
+        corners = ((x0, top), (x1, top), (x1, bottom), (x0, bottom))
+        return Place(self.number, tuple(self.shown(x, y) for x, y in corners))
 
 
 class _Look(NamedTuple):

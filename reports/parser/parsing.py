@@ -24,7 +24,7 @@ from .report import (
     UnreadableReport,
 )
 from .results import is_known_test, make_result
-from .rows import Row, find_rows, settle_rows
+from .rows import Row, find_rows, find_unread, settle_rows
 from .screening import is_believable, unread_reason, wrong_language
 
 MAX_PAGES = 30
@@ -62,7 +62,8 @@ def read_report(pages: Sequence[Page]) -> ParsedReport:
     """
     legible = [page for page in pages if page.legible]
     lines = [_lines_of(page) for page in legible]
-    rows = settle_rows(find_rows(legible, lines, is_known=is_known_test))
+    found = find_rows(legible, lines, is_known=is_known_test)
+    rows = settle_rows(found)
     if not rows:
         raise UnreadableReport(unread_reason(pages))
     metadata = read_metadata(lines)
@@ -82,7 +83,7 @@ def read_report(pages: Sequence[Page]) -> ParsedReport:
     notes = check_report(
         metadata=metadata,
         by_page=read_headers(
-            {page.number: found for page, found in zip(legible, lines, strict=True)}
+            {page.number: own for page, own in zip(legible, lines, strict=True)}
         ),
         results=results,
         decimal_comma=comma,
@@ -95,6 +96,12 @@ def read_report(pages: Sequence[Page]) -> ParsedReport:
         page_sizes=tuple(
             PageSize(page.number, round(page.width, 2), round(page.height, 2))
             for page in pages
+        ),
+        unread=tuple(
+            place
+            for page, own in zip(legible, lines, strict=True)
+            for words in find_unread(own, found, is_known=is_known_test)
+            if (place := page.place_of(words)) is not None
         ),
     )
 

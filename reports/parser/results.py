@@ -7,20 +7,18 @@ each is. Nothing here looks for rows.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 
 from .confidence import first_confidence
 from .fields import text_of, unit_in_range
 from .interpretation import interpret
 from .loinc import LoincVerdict, match_loinc
-from .pages import Page, Word
+from .pages import Page
 from .ranges import Bounds, read_bounds
 from .report import (
     LoincMatchStatus,
     Metadata,
     ParsedResult,
-    Place,
     Provenance,
     SampleType,
     Sensitivity,
@@ -97,10 +95,10 @@ def make_result(
         is_above_max_range=judged.above,
         is_below_min_range=judged.below,
         provenance=Provenance(
-            name=_place(page, row.name),
-            value=_place(page, fields.value_words),
-            units=_place(page, fields.units_words),
-            reference_range=_place(page, fields.range_words),
+            name=page.place_of(row.name),
+            value=page.place_of(fields.value_words),
+            units=page.place_of(fields.units_words),
+            reference_range=page.place_of(fields.range_words),
         ),
         confidence=first_confidence(row, verdict.matches),
         ucum=normalise_units(fields.units) if fields.units else None,
@@ -128,13 +126,3 @@ def _same_scale(printed: str, units: str | None) -> bool:
         return first is None or second is None or first == second
     counted = _COUNTED_IN.search(printed)
     return counted is None or counted[1].lower() in (units or "").lower()
-
-
-def _place(page: Page, words: Sequence[Word]) -> Place | None:
-    """The rectangle around words, corner by corner from the top left."""
-    if not words:
-        return None
-    x0, x1 = min(w.x0 for w in words), max(w.x1 for w in words)
-    top, bottom = min(w.top for w in words), max(w.bottom for w in words)
-    corners = ((x0, top), (x1, top), (x1, bottom), (x0, bottom))
-    return Place(page.number, tuple(page.shown(x, y) for x, y in corners))

@@ -99,6 +99,15 @@ class LooseReader:
                 row.specimen = self._section.specimen
                 self.rows.extend(part_equal(row))
 
+    def may_be_row(self, line: Line) -> bool:
+        """Whether a line has a known name and a value with a unit or a range."""
+        row = self._candidate(line)
+        if row is None or not is_exact(row.fields.value):
+            return False
+        if not (row.fields.units or row.fields.range):
+            return False
+        return self._section.knows(row.test_name, row.fields)
+
     def _take_range_below(self, line: Line) -> bool:
         """'Reference range: 70 - 99' on its own line, for the row above it."""
         last = self.rows[-1] if self.rows else None

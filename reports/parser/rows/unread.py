@@ -1,0 +1,42 @@
+"""Lines that look like results and gave no row, for a person to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reports.parser.lines import Line
+from reports.parser.names import heads_explanation, opens_explanation
+from reports.parser.pages import Word
+
+from .loose import LooseReader
+from .row import KnownName, Row, Section, words_of
+
+_NEAR = 2.2
+
+
+def find_unread(
+    lines: Sequence[Line], rows: Sequence[Row], *, is_known: KnownName
+) -> list[list[Word]]:
+    """The words of each stretch of a page's lines that may hold results unread.
+
+    rows: all that were read, also those that are left out as repeats. A line counts
+    that has a known name and a bare number or finding with a unit or a range.
+    """
+    used = {word for row in rows for word in (*row.name, *words_of(row.fields))}
+    reader = LooseReader(Section(is_known))
+    stretches: list[list[Word]] = []
+    last: Line | None = None
+    explaining = False
+    for line in lines:
+        taken = any(word in used for word in line.words)
+        explaining = not taken and (
+            explaining or opens_explanation(line.text) or heads_explanation(line.text)
+        )
+        if taken or explaining or not reader.may_be_row(line):
+            continue
+        if last is not None and line.middle - last.middle < _NEAR * line.size:
+            stretches[-1].extend(line.words)
+        else:
+            stretches.append(list(line.words))
+        last = line
+    return stretches
