@@ -11,7 +11,7 @@ from allauth.mfa.models import Authenticator
 from django.db.models import Exists, OuterRef, Q, Value
 from django.db.models.functions import Coalesce, Lower, NullIf
 
-from accounts.models import ApiKey, AuditEntry, Invitation, Membership
+from accounts.models import ApiKey, AuditEntry, Invitation, Membership, SavedView
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from django.db.models import QuerySet
 
-    from accounts.models import Team, Tenant
+    from accounts.models import Member, Team, Tenant
 
 
 def team_members(team: Team) -> QuerySet[Membership]:
@@ -74,3 +74,14 @@ def latest_changes(
 def find_membership(*, team: Team, member_id: UUID) -> Membership | None:
     """A member's place in a team."""
     return team_members(team).filter(member_id=member_id).first()
+
+
+def saved_views(*, tenant: Tenant, member: Member, page: str) -> QuerySet[SavedView]:
+    """What a member may look at on a list: their own views and the team's, by name."""
+    found: QuerySet[SavedView] = (
+        SavedView.objects.for_tenant(tenant)
+        .filter(Q(member=member) | Q(is_shared=True), page=page)
+        .select_related("member")
+        .order_by(Lower("name"), "created_at")
+    )
+    return found

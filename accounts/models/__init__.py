@@ -7,6 +7,7 @@ from accounts.models.api_key import ApiKey
 from accounts.models.audit import AuditEntry
 from accounts.models.invitation import Invitation
 from accounts.models.member import Member
+from accounts.models.saved_view import SavedView
 from accounts.models.team import Membership, Organisation, Team, Tenant
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Member",
     "Membership",
     "Organisation",
+    "SavedView",
     "Team",
     "Tenant",
 ]

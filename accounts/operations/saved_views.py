@@ -1,0 +1,151 @@
+"""Saved views: keep a list's filters under a name, change them, delete them.
+
+Must not be here: who may change whose (accounts.web.saved_views asks the rights).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db import IntegrityError, transaction
+
+from accounts.models import Member, SavedView
+from accounts.models.saved_view import NAME_MAX_LENGTH, QUERY_MAX_LENGTH
+from accounts.operations.audit import record_change
+from portal.lib.errors import DomainError
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from portal.lib.actor import Actor
+
+# More are a list of their own, which nobody reads.
+MOST_VIEWS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class ViewWishes:
+    """What a member says of a view: its name, who sees it, is it their default."""
+
+    name: str
+    is_shared: bool = False
+    is_default: bool = False
+
+
+@transaction.atomic
+def save_view(
+    *,
+    tenant: Tenant,
+    actor: Actor,
+    member: Member,
+    page: str,
+    query: str,
+    wishes: ViewWishes,
+) -> SavedView:
+    """Keep a list's query string for this member; a default takes the former's place.
+
+    `query` is normalised by the caller. Raises: query_missing, query_too_long,
+    name_missing, name_too_long, name_taken, too_many_views. Source: Ours (workflows,
+    shared rules): what is looked at daily is one click away.
+    """
+    if not query:
+        raise DomainError("query_missing", "Set a filter first.", "name")
+    if len(query) > QUERY_MAX_LENGTH:
+        raise DomainError("query_too_long", "These filters are too long.", "name")
+    _lock(member.pk)
+    own = SavedView.objects.for_tenant(tenant).filter(member=member, page=page)
+    if own.count() >= MOST_VIEWS:
+        raise DomainError(
+            "too_many_views", f"A list keeps {MOST_VIEWS} views. Delete one.", "name"
+        )
+    view = SavedView(tenant=tenant, member=member, page=page, query=query)
+    _write(view, wishes)
+    record_change(
+        tenant=tenant,
+        actor=actor,
+        verb="save_view",
+        subject="saved_view",
+        subject_id=view.id,
+        changes={"name": [None, view.name], "is_shared": [None, view.is_shared]},
+    )
+    return view
+
+
+@transaction.atomic
+def change_view(*, view: SavedView, actor: Actor, wishes: ViewWishes) -> SavedView:
+    """Rename a view, share it or not, make it its member's default or not.
+
+    What stays the same writes nothing. Raises: name_missing, name_too_long,
+    name_taken. Source: as save_view.
+    """
+    _lock(view.member_id)
+    view.refresh_from_db()
+    before = ViewWishes(view.name, view.is_shared, view.is_default)
+    _write(view, wishes)
+    changes = {
+        field: [getattr(before, field), getattr(view, field)]
+        for field in ("name", "is_shared", "is_default")
+        if getattr(before, field) != getattr(view, field)
+    }
+    if changes:
+        record_change(
+            tenant=view.tenant,
+            actor=actor,
+            verb="change_view",
+            subject="saved_view",
+            subject_id=view.id,
+            changes=changes,
+        )
+    return view
+
+
+@transaction.atomic
+def delete_view(*, view: SavedView, actor: Actor) -> None:
+    """Forget a view, for everyone where it was shared. Source: as save_view."""
+    view_id = view.id
+    view.delete()
+    record_change(
+        tenant=view.tenant,
+        actor=actor,
+        verb="delete_view",
+        subject="saved_view",
+        subject_id=view_id,
+        changes={"name": [view.name, None]},
+    )
+
+
+def _lock(member_id: UUID) -> None:
+    """Let one change of a member's views at a time through: the limit and the default.
+
+    A row of theirs would not do: the first view has none to lock.
+    """
+    Member.objects.select_for_update(no_key=True).get(pk=member_id)
+
+
+def _write(view: SavedView, wishes: ViewWishes) -> None:
+    name = " ".join(wishes.name.split())
+    if not name:
+        raise DomainError("name_missing", "A view needs a name.", "name")
+    if len(name) > NAME_MAX_LENGTH:
+        raise DomainError("name_too_long", "The name is too long.", "name")
+    if wishes.is_default:
+        SavedView.objects.for_tenant(view.tenant).filter(
+            member=view.member_id, page=view.page, is_default=True
+        ).exclude(pk=view.pk).update(is_default=False)
+    view.name = name
+    view.is_shared = wishes.is_shared
+    view.is_default = wishes.is_default
+    try:
+        with transaction.atomic():
+            if view._state.adding:
+                view.save(force_insert=True)
+            else:
+                view.save(update_fields=["name", "is_shared", "is_default"])
+    except IntegrityError as clash:
+        if "saved_view_name_once" not in str(clash):
+            raise
+        raise DomainError(
+            "name_taken", "You have a view of this name.", "name"
+        ) from None
