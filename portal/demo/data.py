@@ -88,7 +88,8 @@ TEAMS: dict[str, tuple[str, tuple[DemoUser, ...]]] = {
                 ("metabolic-panel.pdf",),
             ),
             DemoUser("mbr_20425", ("garmin", "strava"), "Europe/Berlin"),
-            DemoUser("mbr_20431", (), "America/Chicago"),
+            # No report at all: something that needs attention.
+            DemoUser("mbr_20431", (), "America/Chicago", reports=("letter.pdf",)),
             DemoUser("mbr_20437", ("whoop_v2",), "Australia/Sydney"),
             DemoUser("mbr_20440", ("freestyle_libre",), "Europe/Madrid"),
             DemoUser("mbr_20446", ("apple_health_kit",), "America/Los_Angeles"),

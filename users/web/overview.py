@@ -93,7 +93,7 @@ def _users_tile(request: TenantRequest) -> Tile:
         label="Users",
         number=total,
         url=page_url(request, "users:list"),
-        detail=f"{week:,} more than a week ago" if week else "None new this week",
+        detail=f"{week:,} new this week" if week else "None new this week",
         trend=_totals(total, new, today),
         trend_says=f"Users, last {TREND_DAYS} days, {'rising' if new else 'steady'}",
     )

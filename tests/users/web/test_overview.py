@@ -66,7 +66,7 @@ def test_the_users_tile_shows_how_the_number_grew(alice_web, alice_tenant):
 
     users = tile(alice_web.get(PLACE), "Users")
 
-    assert (users.number, users.detail) == (4, "2 more than a week ago")
+    assert (users.number, users.detail) == (4, "2 new this week")
     assert users.trend == (1,) * 15 + (2,) * 7 + (3,) * 3 + (4,)
 
 
