@@ -1,0 +1,296 @@
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+from labs.models import LabAccount, LabAccountTeam
+from labs.operations.accounts import (
+    LabAccountRequest,
+    change_lab_account,
+    check_billing,
+    create_lab_account,
+    link_lab_account,
+    move_lab_account,
+    resolve_lab_account,
+)
+from labs.states.accounts import LAB_ACCOUNT_MOVES, LabAccountStatus
+from portal.lib.errors import NotFound
+from tests.audit import audited, changes_of
+from tests.factories.accounts import ACTOR, make_team
+from tests.factories.labs import make_lab, make_lab_account
+from tests.labs.holdings import refused
+
+pytestmark = pytest.mark.django_db
+
+PENDING, READY, ACTIVE, SUSPENDED = (
+    LabAccountStatus.PENDING,
+    LabAccountStatus.READY_TO_LAUNCH,
+    LabAccountStatus.ACTIVE,
+    LabAccountStatus.SUSPENDED,
+)
+
+
+def request(**wanted):
+    return LabAccountRequest(**{"provider_account_id": "20931", **wanted})
+
+
+def test_a_new_account_is_pending_and_linked_to_its_team(alice_tenant):
+    lab = make_lab()
+
+    account = create_lab_account(
+        tenant=alice_tenant,
+        actor=ACTOR,
+        lab=lab,
+        wanted=request(
+            provider_account_id=" 20931 ", allowed_billing={"client_bill": ["tx", "AZ"]}
+        ),
+    )
+
+    kept = LabAccount.objects.linked_to(alice_tenant).get()
+    assert kept == account
+    assert (kept.status, kept.provider_account_id) == (PENDING, "20931")
+    assert kept.allowed_billing == {"client_bill": ["AZ", "TX"]}
+    assert audited(alice_tenant) == [
+        ("create_lab_account", "lab_account", str(account.pk))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "code"),
+    [
+        ({"provider_account_id": " "}, "account_number_missing"),
+        ({"provider_account_id": "1" * 51}, "account_number_too_long"),
+        ({"account_name": "n" * 151}, "account_name_too_long"),
+        ({"default_clinical_notes": "n" * 1001}, "default_notes_too_long"),
+        ({"delegated_flow": "nobody"}, "delegated_flow_unknown"),
+        ({"allowed_billing": {"barter": ["AZ"]}}, "billing_unknown"),
+        ({"allowed_billing": {"client_bill": ["ZZ"]}}, "state_unknown"),
+    ],
+)
+def test_a_bad_account_is_refused(alice_tenant, wanted, code):
+    lab = make_lab()
+
+    with refused(alice_tenant, code):
+        create_lab_account(
+            tenant=alice_tenant, actor=ACTOR, lab=lab, wanted=request(**wanted)
+        )
+
+
+def test_one_number_at_one_lab_is_one_account(alice_tenant, alice_production):
+    lab = make_lab()
+    make_lab_account(tenant=alice_tenant, lab=lab, provider_account_id="20931")
+
+    with refused(alice_tenant, "account_number_taken"):
+        create_lab_account(tenant=alice_tenant, actor=ACTOR, lab=lab, wanted=request())
+    create_lab_account(tenant=alice_production, actor=ACTOR, lab=lab, wanted=request())
+
+
+def test_a_change_says_what_it_changed(alice_tenant):
+    account = make_lab_account(
+        tenant=alice_tenant, lab=make_lab(), account_name="North"
+    )
+
+    change_lab_account(
+        tenant=alice_tenant,
+        actor=ACTOR,
+        account=account,
+        wanted=request(
+            provider_account_id=account.provider_account_id,
+            account_name="South",
+            allowed_billing=account.allowed_billing,
+        ),
+    )
+
+    assert changes_of(alice_tenant, "change_lab_account") == {
+        "account_name": ["North", "South"]
+    }
+
+
+@pytest.mark.parametrize("new", LabAccountStatus)
+@pytest.mark.parametrize("old", LabAccountStatus)
+def test_an_account_moves_as_its_table_says_and_not_otherwise(alice_tenant, old, new):
+    account = make_lab_account(tenant=alice_tenant, lab=make_lab(), status=old)
+
+    if LAB_ACCOUNT_MOVES.allows(old, new):
+        move_lab_account(tenant=alice_tenant, actor=ACTOR, account=account, to=new)
+        kept = LabAccount.objects.linked_to(alice_tenant).get()
+        assert kept.status == new
+        assert changes_of(alice_tenant, "move_lab_account") == {"status": [old, new]}
+    else:
+        with refused(alice_tenant, "transition_not_allowed"):
+            move_lab_account(tenant=alice_tenant, actor=ACTOR, account=account, to=new)
+
+
+def test_accounts_are_linked_to_teams_of_their_organisation_only(
+    alice_tenant, charlie_team
+):
+    account = make_lab_account(tenant=alice_tenant, lab=make_lab())
+    sister = make_team()
+    sister.organisation = alice_tenant.team.organisation
+    sister.save(update_fields=["organisation"])
+
+    link_lab_account(
+        tenant=alice_tenant,
+        actor=ACTOR,
+        account=account,
+        team_ids=[alice_tenant.team_id, sister.pk],
+    )
+    with refused(alice_tenant, "team_unknown"):
+        link_lab_account(
+            tenant=alice_tenant,
+            actor=ACTOR,
+            account=account,
+            team_ids=[charlie_team.pk],
+        )
+
+    linked = LabAccountTeam.objects.filter(account=account)
+    assert set(linked.values_list("team_id", flat=True)) == {
+        alice_tenant.team_id,
+        sister.pk,
+    }
+
+
+def test_an_account_of_strangers_cannot_be_changed(alice_tenant, charlie_tenant):
+    account = make_lab_account(tenant=charlie_tenant, lab=make_lab())
+
+    with refused(charlie_tenant, "lab_account_not_found") as caught:
+        move_lab_account(
+            tenant=alice_tenant, actor=ACTOR, account=account, to=SUSPENDED
+        )
+
+    assert isinstance(caught.value, NotFound)
+
+
+@pytest.mark.parametrize(
+    ("statuses", "importing", "chosen", "reason"),
+    [
+        ([], False, None, "platform"),
+        ([ACTIVE], False, 0, "only_active"),
+        ([PENDING, ACTIVE, SUSPENDED], False, 1, "only_active"),
+        ([PENDING], True, 0, "only_opening"),
+        ([SUSPENDED, READY], True, 1, "only_opening"),
+        ([ACTIVE, PENDING], True, 0, "only_active"),
+    ],
+)
+def test_the_one_possible_account_is_found_and_says_why(
+    alice_tenant, statuses, importing, chosen, reason
+):
+    lab = make_lab()
+    accounts = [
+        make_lab_account(tenant=alice_tenant, lab=lab, status=status)
+        for status in statuses
+    ]
+    make_lab_account(tenant=alice_tenant, lab=make_lab())
+
+    found = resolve_lab_account(tenant=alice_tenant, lab=lab, importing=importing)
+
+    assert found.account == (None if chosen is None else accounts[chosen])
+    assert found.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("statuses", "importing", "code"),
+    [
+        ([ACTIVE, ACTIVE], False, "lab_account_ambiguous"),
+        ([ACTIVE, ACTIVE], True, "lab_account_ambiguous"),
+        ([PENDING], False, "lab_account_not_active"),
+        ([READY], False, "lab_account_not_active"),
+        ([SUSPENDED], True, "lab_account_not_active"),
+        ([PENDING, READY], True, "lab_account_ambiguous"),
+        (["in_orbit"], True, "lab_account_not_active"),
+    ],
+)
+def test_no_account_is_guessed(alice_tenant, statuses, importing, code):
+    lab = make_lab()
+    for status in statuses:
+        make_lab_account(tenant=alice_tenant, lab=lab, status=status)
+
+    with refused(alice_tenant, code):
+        resolve_lab_account(tenant=alice_tenant, lab=lab, importing=importing)
+
+
+@pytest.mark.parametrize(
+    ("status", "importing", "open_"),
+    [
+        (PENDING, False, False),
+        (PENDING, True, True),
+        (READY, True, True),
+        (ACTIVE, False, True),
+        (SUSPENDED, True, False),
+    ],
+)
+def test_a_given_account_must_be_open_for_it(alice_tenant, status, importing, open_):
+    lab = make_lab()
+    account = make_lab_account(tenant=alice_tenant, lab=lab, status=status)
+
+    if open_:
+        found = resolve_lab_account(
+            tenant=alice_tenant, lab=lab, wanted=account.pk, importing=importing
+        )
+        assert (found.account, found.reason) == (account, "given")
+    else:
+        with refused(alice_tenant, "lab_account_not_active"):
+            resolve_lab_account(
+                tenant=alice_tenant, lab=lab, wanted=account.pk, importing=importing
+            )
+
+
+def test_a_given_account_must_be_of_the_orders_lab(alice_tenant):
+    account = make_lab_account(tenant=alice_tenant, lab=make_lab())
+
+    with refused(alice_tenant, "lab_account_of_other_lab"):
+        resolve_lab_account(tenant=alice_tenant, lab=make_lab(), wanted=account.pk)
+
+
+def test_accounts_of_strangers_and_of_the_other_environment_are_not_found(
+    alice_tenant, alice_production, charlie_tenant
+):
+    lab = make_lab()
+    others = [
+        make_lab_account(tenant=alice_production, lab=lab).pk,
+        make_lab_account(tenant=charlie_tenant, lab=lab).pk,
+        uuid4(),
+    ]
+
+    for other in others:
+        with refused(alice_tenant, "lab_account_not_found"):
+            resolve_lab_account(tenant=alice_tenant, lab=lab, wanted=other)
+    assert resolve_lab_account(tenant=alice_tenant, lab=lab).account is None
+
+
+def test_the_account_that_was_wrong_is_never_carried_over(alice_tenant):
+    lab = make_lab()
+    wrong = make_lab_account(tenant=alice_tenant, lab=lab)
+    platform = resolve_lab_account(tenant=alice_tenant, lab=lab, leave_out=wrong)
+    other = make_lab_account(tenant=alice_tenant, lab=lab)
+
+    found = resolve_lab_account(tenant=alice_tenant, lab=lab, leave_out=wrong)
+    with refused(alice_tenant, "lab_account_incorrect"):
+        resolve_lab_account(
+            tenant=alice_tenant, lab=lab, wanted=wrong.pk, leave_out=wrong
+        )
+
+    assert (platform.account, platform.reason) == (None, "platform")
+    assert (found.account, found.reason) == (other, "other_active")
+
+
+def test_only_inactive_others_are_no_way_out(alice_tenant):
+    lab = make_lab()
+    wrong = make_lab_account(tenant=alice_tenant, lab=lab)
+    make_lab_account(tenant=alice_tenant, lab=lab, status=SUSPENDED)
+
+    with refused(alice_tenant, "lab_account_not_active"):
+        resolve_lab_account(tenant=alice_tenant, lab=lab, leave_out=wrong)
+
+
+def test_who_pays_must_be_allowed_in_the_patients_state(alice_tenant):
+    account = make_lab_account(
+        tenant=alice_tenant, lab=make_lab(), allowed_billing={"client_bill": ["AZ"]}
+    )
+
+    check_billing(account=account, billing_type="client_bill", state="az")
+    check_billing(account=None, billing_type="patient_bill", state="TX")
+    for billing, state in (("client_bill", "TX"), ("patient_bill", "AZ")):
+        with refused(alice_tenant, "billing_not_allowed"):
+            check_billing(account=account, billing_type=billing, state=state)
