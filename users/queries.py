@@ -24,7 +24,7 @@ from users.models import Connection, User, UserInfo
 from users.states import ConnectionStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import date, datetime
 
     from django.db.models import QuerySet
