@@ -10,11 +10,13 @@ _MONTHS = {
     "jan": 1, "ene": 1, "janv": 1, "feb": 2, "fev": 2, "mar": 3, "mrz": 3, "apr": 4,
     "abr": 4, "avr": 4, "may": 5, "mai": 5, "jun": 6, "juin": 6, "jul": 7, "juil": 7,
     "aug": 8, "ago": 8, "aou": 8, "sep": 9, "set": 9, "oct": 10, "okt": 10, "out": 10,
-    "nov": 11, "dec": 12, "dez": 12, "dic": 12,
+    "nov": 11, "dec": 12, "dez": 12, "dic": 12, "gen": 1, "mag": 5, "giu": 6, "lug": 7,
+    "ott": 10,
 }  # fmt: skip
 _ISO = re.compile(r"\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _SPELT = re.compile(
-    r"\b(\d{1,2})(?:st|nd|rd|th)?[\s./-]*([A-Za-zÀ-ÿ]{3,9})\.?[\s,./-]*(\d{4}|\d{2})\b"
+    r"\b(\d{1,2})(?:st|nd|rd|th|er|º|°)?[\s./-]*(?:de\s+)?([A-Za-zÀ-ÿ]{3,10})\.?"
+    r"[\s,./-]*(?:de\s+)?(\d{4}|\d{2})\b"
 )
 _SPELT_US = re.compile(
     r"\b([A-Za-z]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})\b"

@@ -7,60 +7,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import date
 
 from .dates import NUMBER_DATE, read_date
+from .folding import fold
+from .labels import LABELS, speaks_continental
 from .lines import Line
 from .report import Metadata
-from .titles import fold, read_titles
+from .titles import read_titles
 
-_LABELS: dict[str, str] = {
-    "name": (
-        r"(?:patient(?:'?s)?\s*name|name\s*of\s*patient|patient|full\s*name|name"
-        r"|pt\.?\s*name|client\s*name|paciente|nombre|patientin?|nom|nome"
-        r"|hasta\s*ad[ıi]|ad[ıi]?\s*soyad[ıi]?)"
-    ),
-    "dob": (
-        r"(?:d\.?\s?o\.?\s?b\.?|date\s*of\s*birth|birth\s*date|dob/age|geburtsdatum"
-        r"|fecha\s*de\s*nacimiento|date\s*de\s*naissance|data\s*de\s*nascimento"
-        r"|data\s*di\s*nascita|do[ğg]um\s*tarihi|geb\.?(?:\s*am)?)"
-    ),
-    "sex": (
-        r"(?:sex|gender|age\s*[/&,|-]\s*(?:sex|gender)|(?:sex"
-        r"|gender)\s*[/&,|-]\s*age|geschlecht|sexo|sexe|sesso|cinsiyet"
-        r"|y(?:ea)?rs?\s*/\s*sex|age\s*and\s*(?:sex|gender))"
-    ),
-    "reported": (
-        r"(?:(?:date\s*(?:of\s*)?)?report(?:ed|ing)?(?:\s*(?:on|date|at|time"
-        r"|date\s*[&/]?\s*time|date/time))*|date\s*reported|released(?:\s*on)?"
-        r"|approved(?:\s*on)?|authori[sz]ed\s*(?:on|date)|befunddatum"
-        r"|fecha\s*(?:de\s*)?(?:informe|resultado|emisi[oó]n)"
-        r"|date\s*d['’e]?\s*(?:édition|edition|résultat)|rapor\s*tarihi"
-        r"|result\s*date|report\s*release\w*)"
-    ),
-    "collected": (
-        r"(?:(?:sample|specimen|date|time)?\s*(?:of\s*)?(?:collect(?:ed|ion)|coll\.?"
-        r"|drawn)(?:\s*(?:on|date|at|time|date\s*[&/]?\s*time|date/time|dt))*"
-        r"|date\s*collected|entnahme(?:datum)?|fecha\s*(?:de\s*)?(?:toma"
-        r"|extracci[oó]n|muestra)|pr[ée]lev[ée](?:ment)?(?:\s*le)?"
-        r"|date\s*de\s*pr[ée]l[èe]vement|data\s*(?:da\s*)?coleta"
-        r"|numune\s*al[ıi]m\w*(?:\s*tarihi)?|abnahme(?:datum)?)"
-    ),
-    "specimen": (
-        r"(?:specimen\s*(?:id|no\.?|number|#)|sample\s*(?:id|no\.?|number|#)"
-        r"|accession\s*(?:no\.?|number|id|#)?|lab\s*(?:id|no\.?|number"
-        r"|ref(?:erence)?\.?(?:\s*no\.?)?)|barcode(?:\s*no\.?)?|sin\s*no\.?"
-        r"|auftrags(?:nummer|nr\.?)|n[úu]mero\s*de\s*muestra|vial\s*id"
-        r"|laborat[oó]rio\s*n[oº])"
-    ),
-}
-_LABEL = {
-    key: re.compile(rf"(?i)^\W*{pattern}\s*(?:[:：#]|\.\s*:|-\s|$)")
-    for key, pattern in _LABELS.items()
-}
 _ANY_LABEL = re.compile(r"(?i)^\W*[A-Za-zÀ-ÿ][\w./&() #'-]{1,34}\s*[:：]")
+_WHO = ("surname_first", "last", "first", "name", "dob")
+# A person named in a sentence: "Madame EXEMPLE Marie née le 12/08/1964".
+_ADDRESSED = re.compile(
+    r"(?i)^\W*(?:madame|monsieur|mme|mlle|mr?\.?|frau|herrn?|sig\.?ra|sig\.?)\s+"
+    r"(?P<name>\D{3,50}?)[\s,]+(?:n[ée]+\s*(?:\(e\))?\s*le|geb(?:oren|\.)?(?:\s*am)?"
+    r"|nat[oa]\s*il)\s*:?\s*(?P<dob>\d.*)"
+)
+_AGE = re.compile(
+    r"(?i)\b(?P<years>\d{1,3})\s*(?:y(?:ea)?rs?|y|jahre?|ans|a[ñn]os|anni)\b"
+)
 _TITLE_OF_ADDRESS = re.compile(
-    r"(?i)^(?:mr|mrs|ms|miss|mx|dr|prof|shri|smt|master|baby|baby of|mstr|sr|sra"
-    r"|herr|frau|m|mme|sn)\.?\s+(?=\S)"
+    r"(?i)^(?:mr|mrs|ms|miss|mx|dr|prof|shri|smt|master|baby|baby of|mstr|sr|sra|dra"
+    r"|herrn?|frau|m|mme|mlle|madame|monsieur|sig|sig\.?ra|don|do[ñn]a|dott|sn)\.?\s+(?=\S)"
 )
 _SEX_WORDS = {
     "male": "male",
@@ -72,6 +41,10 @@ _SEX_WORDS = {
     "homme": "male",
     "hombre": "male",
     "maschio": "male",
+    "uomo": "male",
+    "varon": "male",
+    "homem": "male",
+    "h": "male",
     "erkek": "male",
     "female": "female",
     "f": "female",
@@ -84,6 +57,8 @@ _SEX_WORDS = {
     "femme": "female",
     "mujer": "female",
     "femmina": "female",
+    "donna": "female",
+    "mulher": "female",
     "kadin": "female",
     "other": "other",
     "divers": "other",
@@ -98,6 +73,9 @@ _LAB = re.compile(
 )
 
 
+_OLDEST = 120
+
+
 def read_metadata(pages: Sequence[Sequence[Line]]) -> Metadata:
     """Read the header of the first pages; a later page only fills what is missing."""
     found: dict[str, str] = {}
@@ -105,7 +83,7 @@ def read_metadata(pages: Sequence[Sequence[Line]]) -> Metadata:
     for page_lines in lines:
         for key, text in _labelled(page_lines):
             found.setdefault(key, text)
-    first, last = _split_name(found.get("name"))
+    first, last = _person(found)
     american = _month_first(lines)
     dates = {
         key: read_date(found[key], month_first=american) if key in found else None
@@ -129,28 +107,76 @@ def read_headers(pages: Mapping[int, Sequence[Line]]) -> dict[int, Metadata]:
     headers: dict[int, Metadata] = {}
     for number, lines in pages.items():
         found: dict[str, str] = {}
-        for key, text in _labelled(lines, keys=("name", "dob")):
+        for key, text in _labelled(lines, keys=_WHO):
             found.setdefault(key, text)
-        first, last = _split_name(found.get("name"))
+        first, last = _person(found)
         dob = read_date(found["dob"], month_first=american) if "dob" in found else None
-        if last or dob:
+        if first or dob:
             headers[number] = Metadata(first, last, dob)
     return headers
 
 
+def read_age(pages: Sequence[Sequence[Line]], metadata: Metadata) -> float | None:
+    """The patient's age in years at the collection; None where the header is silent."""
+    seen = metadata.date_collected or metadata.date_reported
+    if metadata.dob and seen:
+        days = date.fromisoformat(seen) - date.fromisoformat(metadata.dob)
+        return days.days / 365.25 if days.days >= 0 else None
+    for lines in pages[:2]:
+        for _, text in _labelled(lines, keys=("sex", "age", "name")):
+            if match := _AGE.search(text):
+                return float(match["years"])
+        for key, text in _labelled(lines, keys=("age",)):
+            if key == "age" and text.isdigit() and int(text) < _OLDEST:
+                return float(text)
+    return None
+
+
+def _person(found: Mapping[str, str]) -> tuple[str | None, str | None]:
+    """First and last name, by labels of their own where there are any."""
+    if "surname_first" in found and "," not in found["surname_first"]:
+        first, last = _split_name(found["surname_first"])
+        words = f"{first or ''} {last or ''}".split()
+        if len(words) > 1 and not _is_half_capital(words):
+            return " ".join(words[1:]), words[0]
+        return first, last
+    whole = found.get("surname_first") or found.get("name")
+    if "last" in found:
+        return _tidy_name(found.get("first") or whole), _tidy_name(found["last"])
+    if "first" in found:
+        return _tidy_name(found["first"]), _tidy_name(whole)
+    return _split_name(whole)
+
+
+def _tidy_name(text: str | None) -> str | None:
+    first, last = _split_name(text)
+    return " ".join(filter(None, (first, last))) or None
+
+
+def _is_half_capital(words: Sequence[str]) -> bool:
+    capital = [_is_capital(word) for word in words]
+    return any(capital) and not all(capital)
+
+
+def _is_capital(word: str) -> bool:
+    return word.isupper() and sum(map(str.isalpha, word)) > 1
+
+
 def _labelled(
-    lines: Sequence[Line], *, keys: Sequence[str] = tuple(_LABELS)
+    lines: Sequence[Line], *, keys: Sequence[str] = tuple(LABELS)
 ) -> list[tuple[str, str]]:
     """Label and text pairs, the text beside the label or in the cell after it."""
     pairs: list[tuple[str, str]] = []
     for n, line in enumerate(lines[:40]):
+        if match := _ADDRESSED.match(line.text):
+            pairs += [(key, match[key]) for key in ("name", "dob") if key in keys]
         if not any(sign in line.text for sign in ":#：") and len(line.cells) < 2:
             continue
         cells = [cell.text for cell in line.cells]
         for at, cell in enumerate(cells):
             for piece in _pieces(cell):
                 for key in keys:
-                    match = _LABEL[key].match(piece)
+                    match = LABELS[key].match(piece)
                     if not match:
                         continue
                     text = piece[match.end() :].strip(" :：-#")
@@ -173,7 +199,10 @@ def _pieces(cell: str) -> list[str]:
     """A cell cut before each further label that it holds."""
     cuts = [0]
     for match in re.finditer(r"(?<=\s)(?=[A-Z][\w./& ]{1,24}\s?:)", cell):
-        if match.start() > cuts[-1]:
+        before = cell[cuts[-1] : match.start()].rstrip()
+        # "F. Nacimiento:", "DoB / Age:" and "Lab No:" are one label each.
+        is_whole = re.search(r"[^\W\d_]{4}|\d", before) and before[-1] not in "/&,-"
+        if match.start() > cuts[-1] and is_whole:
             cuts.append(match.start())
     return [
         cell[a:b].strip() for a, b in zip(cuts, [*cuts[1:], len(cell)], strict=True)
@@ -184,7 +213,9 @@ def _split_name(text: str | None) -> tuple[str | None, str | None]:
     if not text:
         return None, None
     name = re.split(
-        r"\s{2,}|[(\[|/;:]|\b(?:age|sex|dob|gender)\b", text, flags=re.IGNORECASE
+        r"\s{2,}|[(\[|/;:]|\b(?:age|sex|dob|gender|geb|n[ée]e?\s*le|nat[oa]\s*il)\b",
+        text,
+        flags=re.IGNORECASE,
     )[0]
     name = re.sub(r"[\d].*$", "", name).strip(" .,-")
     while (shorter := _TITLE_OF_ADDRESS.sub("", name)) != name:
@@ -194,6 +225,11 @@ def _split_name(text: str | None) -> tuple[str | None, str | None]:
     if "," in name:
         last, _, first = name.partition(",")
         return first.strip() or None, last.strip() or None
+    words = name.split()
+    if _is_half_capital(words):
+        capital = [word for word in words if _is_capital(word)]
+        others = [word for word in words if word not in capital]
+        return " ".join(others), " ".join(capital)
     first, _, last = name.rpartition(" ")
     return (first, last) if first else (last, None)
 
@@ -233,7 +269,8 @@ def _month_first(pages: Sequence[Sequence[Line]]) -> bool | None:
         return False
     if any(n > 12 for n in seconds):
         return True
-    return None
+    texts = (line.text for lines in pages for line in lines[:40])
+    return False if any(map(speaks_continental, texts)) else None
 
 
 def _lab_name(lines: Sequence[Line]) -> str | None:

@@ -15,7 +15,7 @@ from .confidence import settle_confidences
 from .documents import OnPage, read_document
 from .lines import Line, read_lines
 from .mending import mend_words
-from .metadata import read_headers, read_metadata
+from .metadata import read_age, read_headers, read_metadata
 from .pages import Page
 from .report import (
     FailureReason,
@@ -67,10 +67,11 @@ def read_report(pages: Sequence[Page]) -> ParsedReport:
     if not rows:
         raise UnreadableReport(unread_reason(pages))
     metadata = read_metadata(lines)
+    age = read_age(lines, metadata)
     comma = _uses_decimal_comma(rows)
     by_number = {page.number: page for page in pages}
     results = tuple(
-        make_result(row, by_number[row.page], metadata, decimal_comma=comma)
+        make_result(row, by_number[row.page], metadata, age=age, decimal_comma=comma)
         for row in rows
     )
     titled = any(row.titled for row in rows)

@@ -23,8 +23,8 @@ from .report import (
     SampleType,
     Sensitivity,
 )
+from .roles import Role
 from .rows import Row
-from .titles import Role
 from .units import normalise_units
 from .values import infer_type
 
@@ -57,15 +57,20 @@ def is_known_test(
 
 
 def make_result(
-    row: Row, page: Page, metadata: Metadata, *, decimal_comma: bool
+    row: Row,
+    page: Page,
+    metadata: Metadata,
+    *,
+    age: float | None = None,
+    decimal_comma: bool,
 ) -> ParsedResult:
-    """A row as the wire has it; metadata chooses among ranges by sex."""
+    """A row as the wire has it; sex and age (years) choose among several ranges."""
     fields = row.fields
     name = row.test_name
     verdict = _match(name, fields.units, fields.value, row.panel, row.specimen)
     printed = fields.range or None
     bounds = read_bounds(
-        printed or "", sex=metadata.gender, decimal_comma=decimal_comma
+        printed or "", sex=metadata.gender, age=age, decimal_comma=decimal_comma
     )
     if printed and not _same_scale(printed, fields.units):
         bounds = Bounds()

@@ -8,7 +8,7 @@ import pytest
 
 from reports.parser.dates import read_date
 from reports.parser.lines import read_lines
-from reports.parser.metadata import read_metadata
+from reports.parser.metadata import read_age, read_headers, read_metadata
 from reports.parser.pages import read_pages
 from reports.parser.report import Metadata
 from tests.reports.parser.drawing import Drawn, draw, row
@@ -80,3 +80,129 @@ def test_another_date_of_the_report_settles_the_order(tmp_path: Path) -> None:
     found = header(tmp_path, "DOB: 11/30/1968", "Collected: 02/06/2023 08:10")
 
     assert (found.dob, found.date_collected) == ("1968-11-30", "2023-02-06")
+
+
+HEADERS = {
+    "de": (
+        (
+            "MVZ Labor Muster",
+            row(XS, "Name", "Mustermann", "Vorname", "Max"),
+            row(XS, "Geb.-Datum", "01.02.1970", "Geschlecht", "m"),
+            row(XS, "Tagesnummer", "44120", "Abnahmedatum", "04.03.2024"),
+            row(XS, "Befund vom", "06.03.2024", "", ""),
+        ),
+        ("Max", "Mustermann", "1970-02-01", "male", "MVZ Labor Muster"),
+        ("2024-03-06", "2024-03-04", "44120"),
+    ),
+    "fr": (
+        (
+            "Laboratoire d'exemple",
+            "Madame EXEMPLE Marie née le 12/08/1964",
+            row(XS, "Prélevé le :", "01/02/2024 à 08h10", "Sexe :", "F"),
+            row(XS, "Edité le :", "2 février 2024", "N° dossier :", "FR-8891"),
+        ),
+        ("Marie", "EXEMPLE", "1964-08-12", "female", "Laboratoire d'exemple"),
+        ("2024-02-02", "2024-02-01", "FR-8891"),
+    ),
+    "es": (
+        (
+            "Laboratorio Ejemplo S.A.",
+            row(XS, "Paciente:", "Ana María Ejemplo", "F. Nacimiento:", "03/05/1980"),
+            row(XS, "Sexo:", "Mujer", "Edad:", "43 años"),
+            row(XS, "Toma de muestra:", "4 de febrero de 2024", "Nº Petición:", "P-22"),
+            row(XS, "Fecha de informe:", "05/02/2024", "", ""),
+        ),
+        ("Ana María", "Ejemplo", "1980-05-03", "female", "Laboratorio Ejemplo S.A."),
+        ("2024-02-05", "2024-02-04", "P-22"),
+    ),
+    "pt": (
+        (
+            "Laboratório Exemplo",
+            row(XS, "Nome:", "João Exemplo", "Nasc.:", "03/07/1985"),
+            row(XS, "Sexo:", "Masculino", "Coletado em:", "04/01/2024"),
+            row(XS, "Emitido em:", "05/01/2024", "Protocolo:", "998877"),
+        ),
+        ("João", "Exemplo", "1985-07-03", "male", "Laboratório Exemplo"),
+        ("2024-01-05", "2024-01-04", "998877"),
+    ),
+    "it": (
+        (
+            "Laboratorio Analisi Esempio",
+            row(XS, "Cognome e Nome", "BIANCHI ESEMPIA", "Nato il", "03/11/1959"),
+            row(XS, "Sesso", "F", "Prelievo del", "04/01/2024"),
+            row(XS, "Refertato il", "05/gen/2024", "N. accettazione", "IT-4471"),
+        ),
+        ("ESEMPIA", "BIANCHI", "1959-11-03", "female", "Laboratorio Analisi Esempio"),
+        ("2024-01-05", "2024-01-04", "IT-4471"),
+    ),
+    "en": (
+        (
+            "Willow Pathology",
+            row(XS, "Patient:", "MRS T EXAMPLE", "Requisition:", "ZA-99120"),
+            row(XS, "DoB / Age:", "1980-02-14 (44)", "Sex:", "F"),
+            row(XS, "Taken:", "2024-02-14", "Reported:", "2024-02-15"),
+        ),
+        ("T", "EXAMPLE", "1980-02-14", "female", "Willow Pathology"),
+        ("2024-02-15", "2024-02-14", "ZA-99120"),
+    ),
+}
+
+
+@pytest.mark.parametrize("language", HEADERS)
+def test_a_header_is_read_in_its_language(language: str, tmp_path: Path) -> None:
+    lines, (first, last, dob, sex, lab), (reported, collected, number) = HEADERS[
+        language
+    ]
+
+    assert header(tmp_path, *lines) == Metadata(
+        patient_first_name=first,
+        patient_last_name=last,
+        dob=dob,
+        gender=sex,
+        lab_name=lab,
+        date_reported=reported,
+        date_collected=collected,
+        specimen_number=number,
+    )
+
+
+@pytest.mark.parametrize(
+    ("lines", "years"),
+    [
+        (("DOB: 30-Jun-1980  Sex: F", "Collected: 30-Jun-2024"), 44.0),
+        (("Age / Sex : 52 Yrs / F",), 52.0),
+        (("Edad: 43 años",), 43.0),
+        (("Name: Robin Sample (45Y/M)",), 45.0),
+        (("Age: 7",), 7.0),
+        (("Sex: F",), None),
+    ],
+)
+def test_the_age_is_that_at_the_collection(
+    lines: tuple[str, ...], years: float | None, tmp_path: Path
+) -> None:
+    pages = read_pages(draw(tmp_path / "a.pdf", lines))
+    read = [read_lines(p.words, page=p.number) for p in pages]
+
+    age = read_age(read, read_metadata(read))
+
+    assert (age and round(age, 1)) == years
+
+
+def test_each_page_has_its_own_header(tmp_path: Path) -> None:
+    pages = read_pages(
+        draw(
+            tmp_path / "a.pdf",
+            ["Patient: Robin Sample", "DOB: 1971-06-21"],
+            ["Sodium 140"],
+            ["Patient: Casey Pretend", "DOB: 1990-01-02"],
+        )
+    )
+
+    headers = read_headers(
+        {p.number: read_lines(p.words, page=p.number) for p in pages}
+    )
+
+    assert headers == {
+        1: Metadata("Robin", "Sample", "1971-06-21"),
+        3: Metadata("Casey", "Pretend", "1990-01-02"),
+    }
