@@ -20,7 +20,7 @@ from .levelling import fit_levelling
 from .repair import repair_text
 from .skew import find_skew
 from .view import View, map_points, rotate_view, scale_view, turn_view
-from .words import Piece, measure_line, part_line
+from .words import Piece, find_pitch, measure_line, part_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -135,13 +135,14 @@ def _read_lines(view: View, quads: Quads, engine: Engine) -> list[_Line]:
         for _ in measured.signs
     ]
     usual = median(sizes) if sizes else 0.0
+    pitch = find_pitch([measured for _, measured, _ in found])
     lines = []
     for quad, measured, scale in found:
         em = measured.em * scale
         # Ink is measured to a pixel or two; print of nearly one size is of one size.
         if not em or 0.75 < em / usual < 1.3:
             em = usual or 0.78 * LINE_HEIGHT * scale
-        lines.append(_Line(quad, em, part_line(measured, em=em / scale)))
+        lines.append(_Line(quad, em, part_line(measured, em=em / scale, pitch=pitch)))
     return lines
 
 

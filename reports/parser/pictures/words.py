@@ -23,15 +23,23 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 # In ems. The blank of a narrow font is a quarter and the paper beside its letters; the
-# ink of two digits one stands up to a third apart.
-_BLANK = 0.32
-_WIDE = 0.4
+# ink of two digits one stands up to a third apart, a point of a typewriter's more.
+_BLANK = 0.3
 _TURN = 0.24
+_DASH = 0.22
+_THIN = 0.1
+_COLON = 0.36
 _POINT = 0.6
+_NO_BLANK = 0.09
+# In steps of a typewriter.
+_BLANK_STEP = 1.6
+_LIKELY_STEP = 1.3
+_MANY_STEPS = 6
+_NARROW = frozenset("1Iil|!'")
+_POINTS = frozenset(".,")
+_COLONS = frozenset(":;")
 # The paper that belongs to a letter, beside its ink.
 _BEFORE, _AFTER = 0.025, 0.055
-_NO_BLANK = 0.09
-_NARROW = frozenset("1Iil|!.,:;'")
 _MARKS = frozenset("▲▼△▽↑↓←→●■◆★☆✓")
 _TALL = 0.72
 _SMALL = 0.52
@@ -68,7 +76,8 @@ class _Run(NamedTuple):
 class MeasuredLine:
     """A line, its ink in runs of columns, and the run each sign stands in.
 
-    em is 0 where no letter or digit tells the size of the font.
+    em is 0 where no letter or digit tells the size of the font. centres are where
+    the signs stand. steps are the distances of neighbours, for those that touch none.
     """
 
     line: Picture
@@ -77,6 +86,8 @@ class MeasuredLine:
     signs: tuple[Sign, ...]
     runs: tuple[_Run, ...]
     homes: tuple[int, ...]
+    centres: tuple[float, ...]
+    steps: tuple[float, ...]
     em: float
     baseline: float
 
@@ -90,13 +101,66 @@ def measure_line(reading: Reading, line: Picture) -> MeasuredLine | None:
         return None
     homes = _homes(signs, runs, line.shape[1])
     em, baseline = _measure(signs, homes, runs)
+    alone = [homes.count(home) == 1 for home in homes]
+    centres = [
+        (runs[home].start + runs[home].end) / 2 if single else sign.at * line.shape[1]
+        for sign, home, single in zip(signs, homes, alone, strict=True)
+    ]
+    followed = _followed(reading.signs)
+    steps = [
+        centres[n + 1] - centres[n]
+        for n in range(len(signs) - 1)
+        if alone[n] and alone[n + 1] and followed[n]
+    ]
     return MeasuredLine(
-        line, ink, reading, signs, tuple(runs), tuple(homes), em, baseline
+        line,
+        ink,
+        reading,
+        signs,
+        tuple(runs),
+        tuple(homes),
+        tuple(centres),
+        tuple(steps),
+        em,
+        baseline,
     )
 
 
-def part_line(measured: MeasuredLine, *, em: float) -> list[Piece]:
-    """Part a line into its words, given the size of its font in its own pixels."""
+def _followed(signs: Sequence[Sign]) -> list[bool]:
+    """For each sign that is no blank, whether the next one follows without any."""
+    blanks = [sign.text.isspace() for sign in signs]
+    return [
+        n + 1 < len(signs) and not blanks[n + 1]
+        for n, blank in enumerate(blanks)
+        if not blank
+    ]
+
+
+def find_pitch(lines: Sequence[MeasuredLine]) -> float:
+    """The distance of letters of a typewriter font, in ems; 0 if it is none.
+
+    Digits stand evenly in most fonts, so lines of mixed signs must do too.
+    """
+    pitches = []
+    even = asked = 0
+    for line in lines:
+        if len(line.steps) < _MANY_STEPS or not line.em:
+            continue
+        usual = median(line.steps)
+        near = sum(1 for step in line.steps if abs(step - usual) < 0.1 * usual)
+        asked += 1
+        if near > 0.75 * len(line.steps):
+            even += 1
+            pitches.append(usual / line.em)
+    return median(pitches) if asked >= 3 and even > 0.7 * asked else 0.0
+
+
+def part_line(measured: MeasuredLine, *, em: float, pitch: float = 0) -> list[Piece]:
+    """Part a line into its words.
+
+    em: the size of its font in pixels of the line; pitch: of a typewriter font, in
+    ems.
+    """
     signs, runs, homes = measured.signs, measured.runs, measured.homes
     width = measured.line.shape[1]
     baseline = measured.baseline
@@ -105,7 +169,7 @@ def part_line(measured: MeasuredLine, *, em: float) -> list[Piece]:
         baseline = middle + (_ABOVE - _BELOW) / 2 * em
     raised = _raised(signs, homes, runs, em, baseline)
     pieces = []
-    for group in _groups(measured.reading.signs, homes, runs, em):
+    for group in _groups(measured, em, pitch):
         for part in _without_footnotes(group, signs, raised):
             members = [signs[n] for n in part]
             first, last = runs[homes[part[0]]], runs[homes[part[-1]]]
@@ -212,31 +276,29 @@ def _measure(
     return em if likely else 0.0, baseline
 
 
-def _groups(
-    signs: Sequence[Sign], homes: Sequence[int], runs: Sequence[_Run], em: float
-) -> list[list[int]]:
+def _groups(measured: MeasuredLine, em: float, pitch: float) -> list[list[int]]:
     """Indices of the signs that are no blanks, word by word."""
-    groups: list[list[int]] = []
-    blank = True
-    last = ""
-    n = 0
-    for sign in signs:
-        if sign.text.isspace():
-            blank = True
-            continue
-        gap = _gap(runs, homes[n - 1], homes[n]) / em if n else 0.0
-        if blank:
-            apart = n == 0 or homes[n] == homes[n - 1] or gap > _NO_BLANK
-        elif sign.text in _MARKS or last in _MARKS:
-            apart = gap > _NO_BLANK
+    followed = _followed(measured.reading.signs)
+    signs, homes = measured.signs, measured.homes
+    groups = [[0]]
+    for n in range(1, len(signs)):
+        blank = not followed[n - 1]
+        if pitch:
+            step = (measured.centres[n] - measured.centres[n - 1]) / em / pitch
+            apart = step > (_LIKELY_STEP if blank else _BLANK_STEP)
         else:
-            apart = gap > _blank_between(last, sign.text)
+            gap = _gap(measured.runs, homes[n - 1], homes[n]) / em
+            last, text = signs[n - 1].text, signs[n].text
+            if blank:
+                apart = homes[n] == homes[n - 1] or gap > _NO_BLANK
+            elif {last, text} & _MARKS:
+                apart = gap > _NO_BLANK
+            else:
+                apart = gap > _blank_between(last, text)
         if apart:
             groups.append([n])
         else:
             groups[-1].append(n)
-        blank, last = False, sign.text
-        n += 1
     return groups
 
 
@@ -249,13 +311,16 @@ def _gap(runs: Sequence[_Run], first: int, second: int) -> float:
 
 def _blank_between(before: str, after: str) -> float:
     """The paper, in ems, from which on a blank must stand between two signs."""
-    if before.isalpha() and after.isdigit() and before not in _NARROW:
-        return _TURN
-    if {before, after} & {".", ","} and (before.isdigit() or after.isdigit()):
-        return _POINT
-    if _NARROW & {before, after} or not (before + after).isalnum():
-        return _WIDE
-    return _BLANK
+    both = {before, after}
+    if both & _POINTS:
+        return _POINT if before.isdigit() or after.isdigit() else _COLON
+    if both & _COLONS:
+        return _COLON
+    thin = _THIN if both & _NARROW else 0.0
+    if before.isalnum() and after.isalnum():
+        turns = before.isalpha() and after.isdigit()
+        return (_TURN if turns else _BLANK) + thin
+    return _DASH + thin
 
 
 def _edges(
