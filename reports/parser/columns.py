@@ -13,7 +13,8 @@ from itertools import pairwise
 
 from .lines import Line, part_cells
 from .pages import Word
-from .titles import Role, Title, is_day, is_name_title, is_title, role_of
+from .roles import Role, is_name_title, is_title, role_of
+from .titles import Title, is_day
 
 _HOLDS_ON = re.compile(r"\d\s?[-–—] |^[-–—] \d|^[<>≤≥]=? \d|\d [-–—]$")
 _STARTS_VALUE = re.compile(r"[<>≤≥=+-]?\s*\d|[<>≤≥]|[\[(]?(?:H|L|\*)[\])]?$")

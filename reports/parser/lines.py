@@ -80,6 +80,8 @@ class Line:
 
 def read_lines(words: Sequence[Word], *, page: int, drawn: bool = False) -> list[Line]:
     """Lines from top to bottom; drawn: whether the words were read from a picture."""
+    if not words:
+        return []
     groups = _follow_lines(words) if drawn else _stack_lines(words)
     return [make_line(group, page=page, drawn=drawn) for group in groups]
 

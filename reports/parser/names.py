@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from .folding import fold
 from .report import SampleType
-from .titles import fold
 
 _ADMINISTRATIVE = re.compile(
     r"""(?x) ^ (?:

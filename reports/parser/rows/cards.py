@@ -14,7 +14,7 @@ from reports.parser.fields import Fields, is_unit, split_value
 from reports.parser.lines import Cell, Line
 from reports.parser.names import has_letters, heads_explanation
 from reports.parser.ranges import announced_range, is_expected_finding, looks_like_range
-from reports.parser.titles import is_title
+from reports.parser.roles import is_title
 from reports.parser.values import is_blank, is_flag, is_numeric_value, is_worded_value
 
 from .row import Row, Section, with_announced, with_flag, with_units

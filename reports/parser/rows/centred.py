@@ -12,7 +12,7 @@ from reports.parser.lines import Line
 from reports.parser.ranges import (
     looks_like_range,
 )
-from reports.parser.titles import Role
+from reports.parser.roles import Role
 
 from .row import (
     Parts,

@@ -12,7 +12,7 @@ from reports.parser.lines import Line, is_of_size
 from reports.parser.names import is_method, is_prose, opens_explanation
 from reports.parser.pages import Word
 from reports.parser.ranges import is_plain_range
-from reports.parser.titles import Role
+from reports.parser.roles import Role
 from reports.parser.values import is_flag
 
 from .row import Parts, Row, Section, with_range, with_units

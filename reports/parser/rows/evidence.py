@@ -6,7 +6,7 @@ from reports.parser.columns import Strip
 from reports.parser.fields import is_unit
 from reports.parser.lines import Line, is_of_size
 from reports.parser.ranges import looks_like_range
-from reports.parser.titles import Role
+from reports.parser.roles import Role
 from reports.parser.values import is_numeric_value, is_worded_value
 
 from .row import Row, Section

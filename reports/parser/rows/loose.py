@@ -25,7 +25,8 @@ from reports.parser.ranges import (
     is_expected_finding,
     looks_like_range,
 )
-from reports.parser.titles import Role, Title
+from reports.parser.roles import Role
+from reports.parser.titles import Title
 from reports.parser.values import is_flag, is_numeric_value
 
 from .continuation import take_unit_below

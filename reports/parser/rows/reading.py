@@ -16,7 +16,7 @@ from reports.parser.fields import (
 )
 from reports.parser.pages import Word
 from reports.parser.ranges import is_plain_range, looks_like_range, without_label
-from reports.parser.titles import Role
+from reports.parser.roles import Role
 from reports.parser.values import (
     is_blank,
     is_flag,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from reports.parser.fields import text_of
 from reports.parser.lines import Line, part_cells
 from reports.parser.pages import Word
-from reports.parser.titles import Role, is_name_title, role_of
+from reports.parser.roles import Role, is_name_title, role_of
 from reports.parser.values import is_blank, is_value
 
 from .reading import read_fields

@@ -20,7 +20,7 @@ from reports.parser.names import (
 )
 from reports.parser.pages import Word
 from reports.parser.report import SampleType
-from reports.parser.titles import Role
+from reports.parser.roles import Role
 
 from .wording import (
     clean_name,

@@ -28,7 +28,7 @@ from reports.parser.ranges import (
     announced_range,
     looks_like_range,
 )
-from reports.parser.titles import Role
+from reports.parser.roles import Role
 from reports.parser.values import (
     is_blank,
     is_numeric_value,

@@ -13,7 +13,7 @@ from reports.parser.lines import Cell, Line, part_cells
 from reports.parser.names import has_letters
 from reports.parser.pages import Word
 from reports.parser.ranges import is_plain_range
-from reports.parser.titles import Role, role_of
+from reports.parser.roles import Role, role_of
 from reports.parser.values import is_blank, is_value, split_flag
 
 from .reading import read_fields

@@ -10,7 +10,8 @@ from reports.parser.columns import Strip, lay_strips
 from reports.parser.lines import Line, clip_lines, make_line
 from reports.parser.names import heads_explanation, opens_explanation
 from reports.parser.pages import Page
-from reports.parser.titles import Role, Title, is_name_title, read_titles
+from reports.parser.roles import Role, is_name_title
+from reports.parser.titles import Title, read_titles
 
 from .abreast import part_abreast
 from .cards import read_cards

@@ -8,7 +8,8 @@ import pytest
 
 from reports.parser.lines import Line, make_line
 from reports.parser.pages import Word
-from reports.parser.titles import Role, read_titles
+from reports.parser.roles import Role
+from reports.parser.titles import read_titles
 
 
 def line(*cells: tuple[float, str], top: float = 100) -> Line:

@@ -1,0 +1,17 @@
+"""Text folded for comparison: case, accents and signs do not count."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+
+@lru_cache(maxsize=8192)
+def fold(text: str) -> str:
+    """Letters and digits in lower case without accents, others as blanks."""
+    plain = text.lower().replace("ß", "ss").replace("ı", "i").replace("ø", "o")
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFKD", plain)
+        plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
+    return " ".join(re.sub(r"[^a-z0-9]+", " ", plain).split())
