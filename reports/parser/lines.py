@@ -43,6 +43,7 @@ class Cell(NamedTuple):
 class Line:
     """Words on one baseline, from left to right, and the cells they form.
 
+    `tight` is the gap, in font sizes, that parts cells where columns stand close.
     `drawn` says that they were read from a picture, so that no measure is exact.
     """
 
@@ -52,18 +53,9 @@ class Line:
     top: float
     bottom: float
     size: float
+    text: str
+    tight: float
     drawn: bool = False
-
-    @property
-    def tight(self) -> float:
-        """The gap, in font sizes, that parts cells where columns stand close."""
-        fixed = is_typewritten(self.words, drawn=self.drawn)
-        gap = CELL_GAP if fixed else TIGHT_GAP
-        return gap + _WIDER * (1 + fixed) if self.drawn else gap
-
-    @property
-    def text(self) -> str:
-        return " ".join(word.text for word in self.words)
 
     @property
     def middle(self) -> float:
@@ -141,16 +133,20 @@ def _follow_lines(words: Sequence[Word]) -> list[list[Word]]:
 def make_line(words: Iterable[Word], *, page: int, drawn: bool = False) -> Line:
     """A line of these words, in whatever order they come."""
     ordered = tuple(sorted(words, key=lambda w: (w[1], w[3])))
-    gap = CELL_GAP
+    fixed = is_typewritten(ordered, drawn=drawn)
+    gap, tight = CELL_GAP, CELL_GAP if fixed else TIGHT_GAP
     if drawn:
-        gap += _WIDER * (1 + 2 * is_typewritten(ordered, drawn=True))
+        gap += _WIDER * (1 + 2 * fixed)
+        tight += _WIDER * (1 + fixed)
     return Line(
         page=page,
         words=ordered,
         cells=part_cells(ordered, gap=gap),
-        top=min(word[2] for word in ordered),
-        bottom=max(word[4] for word in ordered),
-        size=ordered[0].size if len(ordered) == 1 else median(w[5] for w in ordered),
+        top=min([word[2] for word in ordered]),
+        bottom=max([word[4] for word in ordered]),
+        size=ordered[0].size if len(ordered) == 1 else median([w[5] for w in ordered]),
+        text=" ".join([word[0] for word in ordered]),
+        tight=tight,
         drawn=drawn,
     )
 

@@ -10,10 +10,10 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from .folding import fold
 from .pages import Page
 from .ranges import looks_like_range
 from .report import FailureReason, ParsedResult
-from .titles import fold
 
 _ENGLISH = frozenset(
     [
@@ -201,16 +201,12 @@ def is_of_no_person(pages: Sequence[Page]) -> bool:
 
 
 def unread_reason(pages: Sequence[Page]) -> FailureReason:
-    """Why pages gave no row."""
-    marked = [page for page in pages if page.words]
-    if not marked:
-        return FailureReason.PROCESSING_ERROR
-    if all(not page.legible for page in marked):
-        return FailureReason.LOW_QUALITY
-    if wrong_language(marked):
+    """Why pages gave no row: of those, low_quality where hardly a word can be read."""
+    legible = [page for page in pages if page.words and page.legible]
+    if legible and wrong_language(legible):
         return FailureReason.NOT_ENGLISH
-    if sum(len(page.words) for page in marked) < 4 * len(pages):
-        return FailureReason.PROCESSING_ERROR
+    if sum(len(page.words) for page in legible) < 4 * len(pages):
+        return FailureReason.LOW_QUALITY
     return FailureReason.INVALID_INPUT
 
 

@@ -95,10 +95,10 @@ def test_a_report_becomes_biomarkers(run_jobs, alice_tenant, user):
     [
         (make_letter(), PDF, "invalid_input"),
         (make_pdf(pages=31), PDF, "too_many_pages"),
-        (make_picture("PNG"), "image/png", "processing_error"),
-        (make_picture("JPEG"), "image/jpeg", "processing_error"),
+        (make_picture("PNG"), "image/png", "low_quality"),
+        (make_picture("JPEG"), "image/jpeg", "low_quality"),
     ],
-    ids=["no lab report", "too many pages", "PNG", "JPEG"],
+    ids=["no lab report", "too many pages", "white PNG", "white JPEG"],
 )
 @pytest.mark.django_db(transaction=True)
 def test_what_cannot_be_parsed_fails_with_its_reason_and_no_rows(
@@ -115,13 +115,13 @@ def test_what_cannot_be_parsed_fails_with_its_reason_and_no_rows(
 
 
 @pytest.mark.django_db
-def test_several_pictures_fail_until_pictures_are_read(alice_tenant, user):
+def test_several_pictures_without_a_word_are_of_low_quality(alice_tenant, user):
     picture = make_picture("PNG")
     job = submit(user, (picture, "image/png"), (picture, "image/png"))
 
     parse(job)
 
-    assert stored(job).failure_reason == "processing_error"
+    assert stored(job).failure_reason == "low_quality"
 
 
 @pytest.mark.django_db

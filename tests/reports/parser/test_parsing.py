@@ -74,20 +74,13 @@ def test_thirty_pages_are_read_and_thirty_one_are_too_many(tmp_path: Path) -> No
     assert reason(more) is FailureReason.TOO_MANY_PAGES
 
 
-def test_a_picture_waits_for_the_reader_of_pictures(tmp_path: Path) -> None:
-    path = tmp_path / "photo.png"
+@pytest.mark.parametrize("name", ["photo.png", "scan.pdf"])
+def test_a_picture_without_a_word_is_of_low_quality(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("rapidocr", reason="pictures need the OCR group")
+    path = tmp_path / name
     Image.new("RGB", (60, 80), "white").save(path)
 
-    assert reason(path) is FailureReason.PROCESSING_ERROR
-
-
-def test_a_pdf_without_a_text_layer_waits_for_the_reader_of_pictures(
-    tmp_path: Path,
-) -> None:
-    path = tmp_path / "scan.pdf"
-    Image.new("RGB", (60, 80), "white").save(path)
-
-    assert reason(path) is FailureReason.PROCESSING_ERROR
+    assert reason(path) is FailureReason.LOW_QUALITY
 
 
 def test_a_file_that_does_not_open_is_a_processing_error(tmp_path: Path) -> None:
