@@ -29,6 +29,8 @@ _TIGHT = 0.1
 # No page of a report holds so many; one that does was made to be slow.
 _MOST_WORDS = 8000
 _FAINT = range(200, 250)
+_MOST = 0.6  # of the page's area
+_FEW_WORDS = 25
 _TOKEN = re.compile(r"[^\s\x00]+")
 _SOFT_HYPHENS = str.maketrans({"\x02": "-", "￾": "-", "\xad": "-"})
 _LINE_END_HYPHEN = re.compile(r"(?<=[\x02\ufffe])")
@@ -63,7 +65,8 @@ class Page:
     lie as the page is shown; 0 for nearly every page. `legible` is False where
     the page carries marks but no text that means anything. `to_shown`, where a
     picture had to be straightened, is the way back in place of `turn`: a homography
-    of nine numbers, row by row.
+    of nine numbers, row by row. `pictured`: a picture covers most of it, under text
+    that is hidden or little, so that the picture says what the page shows.
     """
 
     number: int
@@ -73,6 +76,7 @@ class Page:
     turn: int = 0
     legible: bool = True
     to_shown: tuple[float, ...] = ()
+    pictured: bool = False
 
     def shown(self, x: float, y: float) -> Point:
         """A place in the upright text as a place on the page as it is shown."""
@@ -148,9 +152,41 @@ def _read_page(document: pdfium.PdfDocument, index: int) -> Page:
             words=words,
             turn=(rotation - quarter) % 4,
             legible=legible,
+            pictured=_is_pictured(page, len(words)),
         )
     finally:
         page.close()
+
+
+def _is_pictured(page: pdfium.PdfPage, words: int) -> bool:
+    """Whether a picture fills the page and words, if any, are hidden behind it.
+
+    A scanner draws the picture first or last, so the objects between are not asked.
+    """
+    handle = ctypes.cast(page.raw, ctypes.c_void_p)
+    count = _as_int(_object_count(handle))
+    asked = sorted({*range(min(count, 8)), *range(max(0, count - 4), count)})
+    objects = [found for n in asked if (found := _page_object(handle, n))]
+    kinds = {found: _as_int(_object_kind(found)) for found in objects}
+    area = page.get_width() * page.get_height()
+    pictures = [o for o in objects if kinds[o] == pdfium_c.FPDF_PAGEOBJ_IMAGE]
+    if not any(_area(picture) > _MOST * area for picture in pictures):
+        return False
+    texts = [o for o in objects if kinds[o] == pdfium_c.FPDF_PAGEOBJ_TEXT]
+    modes = {_as_int(_text_mode(o)) for o in texts}
+    return words < _FEW_WORDS or modes == {pdfium_c.FPDF_TEXTRENDERMODE_INVISIBLE}
+
+
+def _as_int(answer: int | None) -> int:
+    """An answer of 32 bits out of a register of 64."""
+    return (answer or 0) & 0x7FFFFFFF
+
+
+def _area(found: int) -> float:
+    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+    handle = ctypes.cast(found, pdfium_c.FPDF_PAGEOBJECT)
+    pdfium_c.FPDFPageObj_GetBounds(handle, left, bottom, right, top)
+    return (right.value - left.value) * (top.value - bottom.value)
 
 
 def mend_lost_signs(text: str) -> str:
@@ -183,6 +219,10 @@ def _plain(function: object, *arguments: type) -> Callable[..., int | None]:
 
 _text_object = _plain(pdfium_c.FPDFText_GetTextObject, ctypes.c_void_p, ctypes.c_int)
 _object_font = _plain(pdfium_c.FPDFTextObj_GetFont, ctypes.c_void_p)
+_object_count = _plain(pdfium_c.FPDFPage_CountObjects, ctypes.c_void_p)
+_page_object = _plain(pdfium_c.FPDFPage_GetObject, ctypes.c_void_p, ctypes.c_int)
+_object_kind = _plain(pdfium_c.FPDFPageObj_GetType, ctypes.c_void_p)
+_text_mode = _plain(pdfium_c.FPDFTextObj_GetTextRenderMode, ctypes.c_void_p)
 
 
 class _TextReader:
@@ -225,11 +265,11 @@ class _TextReader:
             if abs(math.remainder(look.angle - upright, math.tau)) >= 0.035:
                 continue
             follows = n > 0 and tokens[n - 1][2] == start
-            blank = not follows and self._has_blank(start - 1)
             word = self._word(token, start, end, look, quarter)
-            words.append((word, look.faint, blank))
+            words.append((word, look.faint, -1 if follows else start - 1))
         kept = _without_watermarks(words)
-        return tuple(_join_kerned(kept)), quarter, _is_legible(text)
+        joined = _join_kerned(kept, self._has_blank)
+        return tuple(joined), quarter, _is_legible(text)
 
     def _text(self) -> str:
         count = pdfium_c.FPDFText_CountChars(self._raw)
@@ -382,24 +422,24 @@ class _TextReader:
 
 
 def _without_watermarks(
-    words: list[tuple[Word, bool, bool]],
-) -> list[tuple[Word, bool]]:
+    words: list[tuple[Word, bool, int]],
+) -> list[tuple[Word, int]]:
     """Leave out large faint words, and faint words that lie over others.
 
-    Takes words with whether they are faint and whether a blank is printed before
-    them, and gives those kept with the latter.
+    Takes words with whether they are faint and where the sign before them is, and
+    gives those kept with the latter.
     """
     if not words:
         return []
     usual = median(word.size for word, _, _ in words)
     solid = [word for word, faint, _ in words if not faint]
     kept = []
-    for word, faint, blank in words:
+    for word, faint, before in words:
         if word.size > 2.2 * usual and _covers_lines(word, solid):
             continue
         if faint and solid and (word.size > 1.3 * usual or _overlaps(word, solid)):
             continue
-        kept.append((word, blank))
+        kept.append((word, before))
     return kept
 
 
@@ -422,16 +462,22 @@ def _touch(a: Word, b: Word) -> bool:
     return wide > 1 and high > 0.35 * min(a.bottom - a.top, b.bottom - b.top)
 
 
-def _join_kerned(words: list[tuple[Word, bool]]) -> list[Word]:
+def _join_kerned(
+    words: list[tuple[Word, int]], has_blank: Callable[[int], bool]
+) -> list[Word]:
     """Join neighbours in the stream that only kerning holds apart.
 
     A raised digit after a ten is its exponent and gets a caret, which is how it
     would be typed on one line.
     """
     joined: list[Word] = []
-    for word, blank in words:
+    for word, before in words:
         last = joined[-1] if joined else None
-        if last is None or not _belongs(last, word, _TIGHT if blank else _BLANK):
+        if (
+            last is None
+            or not _belongs(last, word, _BLANK)
+            or not (_belongs(last, word, _TIGHT) or not has_blank(before))
+        ):
             joined.append(word)
             continue
         text = last.text + word.text
@@ -447,9 +493,9 @@ def _join_kerned(words: list[tuple[Word, bool]]) -> list[Word]:
 
 
 def _belongs(last: Word, word: Word, blank: float) -> bool:
-    gap = word.x0 - last.x1
-    size = min(last.size, word.size)
-    if not -0.3 * last.size < gap < blank * size:
+    gap = word[1] - last[3]
+    size = min(last[5], word[5])
+    if not -0.3 * last[5] < gap < blank * size:
         return False
     loose = gap > _TIGHT * size and not _is_raised(last, word)
     if loose and not _is_one_word(last.text, word.text):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from .dates import read_date
@@ -16,6 +17,7 @@ from .pages import Word
 from .ranges import announced_range
 from .roles import LONGEST_TITLE, TITLES, Role, is_name_title, is_title_word
 
+_MOST_WORDS = 26
 _FILLERS = {"and", "of", "in", "the", "for", "your", "by", "with", "si", "age", "sex"}
 
 
@@ -91,6 +93,7 @@ def _read_dates(titles: list[Title], unknown: list[Title]) -> list[Title]:
     ]
 
 
+@lru_cache(maxsize=8192)
 def is_day(text: str) -> bool:
     """Whether a title is a date, over the results of that day."""
     return _day(text) is not None
@@ -123,11 +126,16 @@ def _add_unknown(titles: list[Title], unknown: list[Title]) -> list[Title]:
     return sorted([*titles, *added], key=lambda title: title.x0)
 
 
+def has_title_word(line: Line) -> bool:
+    """Whether a line may be the first of titles: one of its words is of a title."""
+    return len(line.words) <= _MOST_WORDS and any(
+        is_title_word(word.text) or is_day(word.text) for word in line.words
+    )
+
+
 def _may_be_titles(lines: Sequence[Line]) -> bool:
     """Cheap refusal: of a line of titles, most words are words of titles."""
-    if len(lines[0].words) > 26:
-        return False
-    if any(_is_labelled(line) for line in lines):
+    if len(lines[0].words) > _MOST_WORDS:
         return False
     known = words = 0
     for line in lines:
@@ -138,7 +146,9 @@ def _may_be_titles(lines: Sequence[Line]) -> bool:
         if not hits and line is lines[0]:
             return False
         known += hits
-    return known > 1 and known >= 0.35 * words
+    if known < 2 or known < 0.35 * words:
+        return False
+    return not any(_is_labelled(line) for line in lines)
 
 
 def _is_labelled(line: Line) -> bool:

@@ -53,7 +53,9 @@ class Row:
 
     @property
     def test_name(self) -> str:
-        return self.name_text or clean_name(text_of(self.name))
+        if not self.name_text:
+            self.name_text = clean_name(text_of(self.name))
+        return self.name_text
 
 
 @dataclass(slots=True)

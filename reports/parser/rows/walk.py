@@ -11,7 +11,7 @@ from reports.parser.lines import Line, clip_lines, make_line
 from reports.parser.names import heads_explanation, opens_explanation
 from reports.parser.pages import Page
 from reports.parser.roles import Role, is_name_title
-from reports.parser.titles import Title, read_titles
+from reports.parser.titles import Title, has_title_word, read_titles
 
 from .abreast import part_abreast
 from .cards import read_cards
@@ -172,6 +172,9 @@ def find_tables(lines: Sequence[Line]) -> list[TitledPart]:
     tables: list[TitledPart] = []
     n = 0
     while n < len(lines):
+        if not has_title_word(lines[n]):
+            n += 1
+            continue
         best: tuple[int, tuple[Title, ...], int] | None = None
         for depth in (1, 2, 3):
             group = lines[n : n + depth]
