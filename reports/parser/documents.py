@@ -74,11 +74,18 @@ def _with_pictures(
     pages: tuple[Page, ...], path: Path, threads: int, on_page: OnPage | None
 ) -> tuple[Page, ...]:
     """The same pages, those without usable text read from their pictures."""
-    wanted = [page for page in pages if not (page.words and page.legible)]
+    wanted = [
+        page for page in pages if page.pictured or not (page.words and page.legible)
+    ]
     numbers = _marked(path, [page.number for page in wanted])
     if not numbers:
         return pages
-    shown = _pictures().read_shown(path, numbers, threads=threads, on_page=on_page)
+    try:
+        shown = _pictures().read_shown(path, numbers, threads=threads, on_page=on_page)
+    except NoPictureReader:
+        if any(not (page.words and page.legible) for page in wanted):
+            raise
+        return pages
     return tuple(shown.get(page.number, page) for page in pages)
 
 
