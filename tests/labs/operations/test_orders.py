@@ -1,44 +1,420 @@
 from __future__ import annotations
 
-import pytest
+from datetime import date
+from uuid import uuid4
 
-from labs.operations.orders import cancel_order
+import pytest
+import time_machine
+
+from labs.models import LabTest, Order, OrderTransaction
+from labs.operations.order_sets import OrderSet
+from labs.operations.order_steps import advance
+from labs.operations.orders import (
+    Recreation,
+    cancel_order,
+    complete_draw,
+    import_order,
+    place_order,
+    recreate_order,
+    reschedule_activation,
+)
+from labs.operations.requisitions import REQUISITION_JOB
 from labs.queries import full_order
-from portal.lib.errors import DomainError
+from labs.states.accounts import LabAccountStatus
+from labs.states.catalogue import CollectionMethod, LabTestStatus
+from labs.states.orders import CANCELLABLE, ORDER_STATUSES, UpdateReason
+from portal.lib.errors import Invalid
+from tests.audit import audited, changes_of
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import (
+    ADDRESS,
+    PATIENT,
+    make_lab,
     make_lab_account,
     make_lab_test,
     make_order,
+    order_request,
 )
+from tests.factories.users import make_user
+from tests.jobs import queued
+from tests.labs.holdings import refused
 from tests.outbox import emitted, emitted_types
 
 pytestmark = pytest.mark.django_db
+
+TODAY = date(2026, 3, 2)
+
+
+@pytest.fixture(autouse=True)
+def _now():
+    with time_machine.travel("2026-03-02T12:00:00Z", tick=False):
+        yield
+
+
+def place(tenant, panel, **wanted):
+    return make_order(tenant=tenant, lab_test=panel, **wanted)
+
+
+def statuses(order):
+    kept = full_order(tenant=order.tenant, order_id=order.pk)
+    return [event.status for event in kept.events.all()]
 
 
 def test_a_placed_order_stands_at_ordered_and_is_told_of(alice_tenant):
     panel = make_lab_test(tenant=alice_tenant)
     account = make_lab_account(tenant=alice_tenant, lab=panel.lab)
 
-    order = make_order(tenant=alice_tenant, lab_test=panel)
+    order = place(alice_tenant, panel, comments="Fasting since midnight")
 
-    assert order.status == "received.walk_in_test.ordered"
-    assert (order.lab_account, order.account_reason) == (account, "only_active")
+    kept = Order.objects.for_tenant(alice_tenant).get()
+    assert kept.status == "received.walk_in_test.ordered"
+    assert (kept.lab_account, kept.account_reason) == (account, "only_active")
+    assert (kept.patient_name, kept.patient_dob) == ("Ada Example", date(1990, 5, 17))
+    assert (kept.origin, kept.comments) == ("initial", "Fasting since midnight")
     assert emitted_types(alice_tenant) == ["labtest.order.created"]
+    assert audited(alice_tenant)[-1] == ("place_order", "order", str(order.pk))
 
 
-def test_a_cancelled_order_cannot_be_cancelled_again(alice_tenant):
-    order = make_order(tenant=alice_tenant)
-    cancel_order(order=order, actor=ACTOR)
-    before = len(emitted(alice_tenant))
+def test_a_sandbox_order_waits_and_a_production_order_goes_on(
+    alice_tenant, alice_production
+):
+    place(alice_tenant, make_lab_test(tenant=alice_tenant))
+    assert queued() == []
 
-    with pytest.raises(DomainError) as refused:
-        cancel_order(order=order, actor=ACTOR)
+    order = place(alice_production, make_lab_test(tenant=alice_production))
 
-    assert refused.value.code == "order_not_cancellable"
-    assert len(emitted(alice_tenant)) == before
-    kept = full_order(tenant=alice_tenant, order_id=order.pk)
-    assert [e.status for e in kept.events.all()] == [
-        "received.walk_in_test.ordered",
-        "cancelled.walk_in_test.cancelled",
+    assert [(job.name, job.inputs["order_id"]) for job in queued()] == [
+        (REQUISITION_JOB, str(order.pk))
     ]
+
+
+def test_a_scheduled_order_waits_for_its_day(alice_production):
+    panel = make_lab_test(tenant=alice_production)
+
+    place(alice_production, panel, activate_by=date(2026, 3, 9))
+    later = queued()
+    place(alice_production, panel, activate_by=TODAY)
+
+    assert later == []
+    assert len(queued()) == 1
+
+
+@pytest.mark.parametrize(
+    ("wanted", "code"),
+    [
+        ({"comments": "x" * 1001}, "comments_too_long"),
+        ({"activate_by": date(2026, 3, 1)}, "activate_by_past"),
+        ({"billing_type": "commercial_insurance"}, "billing_not_allowed"),
+        ({"patient_address": {**ADDRESS, "state": "NY"}}, "billing_not_allowed"),
+        ({"patient_details": {**PATIENT, "dob": "2015-01-01"}}, "minor_not_allowed"),
+        ({"lab_account_id": uuid4()}, "lab_account_not_found"),
+        ({"order_set": OrderSet()}, "order_set_empty"),
+        (
+            {"aoe_answers": ({"marker_id": 1, "question_id": 1, "answer": "a"},)},
+            "aoe_answer_unknown",
+        ),
+    ],
+)
+def test_a_bad_order_is_refused(alice_tenant, wanted, code):
+    panel = make_lab_test(tenant=alice_tenant)
+    make_lab_account(
+        tenant=alice_tenant, lab=panel.lab, allowed_billing={"client_bill": ["AZ"]}
+    )
+    user = make_user(tenant=alice_tenant)
+
+    with refused(alice_tenant, code) as caught:
+        place_order(
+            tenant=alice_tenant,
+            actor=ACTOR,
+            wanted=order_request(user=user, panels=(panel,), **wanted),
+        )
+
+    assert isinstance(caught.value, Invalid) == (code == "comments_too_long")
+
+
+def test_a_comment_of_1000_characters_is_taken(alice_tenant):
+    order = place(alice_tenant, make_lab_test(tenant=alice_tenant), comments="x" * 1000)
+
+    assert (
+        Order.objects.for_tenant(alice_tenant).get(pk=order.pk).comments == "x" * 1000
+    )
+
+
+def test_insurance_is_needed_where_it_pays(alice_tenant):
+    panel = make_lab_test(tenant=alice_tenant)
+    user = make_user(tenant=alice_tenant)
+    request = order_request(
+        user=user, panels=(panel,), billing_type="commercial_insurance"
+    )
+
+    with refused(alice_tenant, "health_insurance_missing"):
+        place_order(tenant=alice_tenant, actor=ACTOR, wanted=request)
+
+
+def test_a_user_of_strangers_is_not_found(alice_tenant, charlie_tenant):
+    panel = make_lab_test(tenant=alice_tenant)
+    stranger = make_user(tenant=charlie_tenant)
+
+    with refused(alice_tenant, "user_not_found"):
+        place_order(
+            tenant=alice_tenant,
+            actor=ACTOR,
+            wanted=order_request(user=stranger, panels=(panel,)),
+        )
+
+
+@pytest.mark.parametrize("status", ["pending", "ready_to_launch", "active"])
+def test_import_accepts_an_account_that_is_being_set_up(alice_tenant, status):
+    panel = make_lab_test(tenant=alice_tenant)
+    account = make_lab_account(tenant=alice_tenant, lab=panel.lab, status=status)
+    user = make_user(tenant=alice_tenant)
+
+    order = import_order(
+        tenant=alice_tenant,
+        actor=ACTOR,
+        wanted=order_request(user=user, panels=(panel,)),
+        sample_id="Q-1",
+    )
+
+    assert order.lab_account == account
+    assert (order.sample_id, statuses(order)) == (
+        "Q-1",
+        [
+            "received.walk_in_test.ordered",
+            "received.walk_in_test.requisition_bypassed",
+        ],
+    )
+    assert emitted_types(alice_tenant) == [
+        "labtest.order.created",
+        "labtest.order.updated",
+    ]
+    assert queued() == []
+
+
+def test_import_refuses_a_suspended_account_and_a_taken_sample(alice_tenant):
+    panel = make_lab_test(tenant=alice_tenant)
+    user = make_user(tenant=alice_tenant)
+    request = order_request(user=user, panels=(panel,))
+
+    def bring(sample_id):
+        import_order(
+            tenant=alice_tenant, actor=ACTOR, wanted=request, sample_id=sample_id
+        )
+
+    bring("Q-1")
+    with refused(alice_tenant, "sample_id_taken"):
+        bring("Q-1")
+    with refused(alice_tenant, "sample_id_missing"):
+        bring("  ")
+    make_lab_account(tenant=alice_tenant, lab=panel.lab, status="suspended")
+    with refused(alice_tenant, "lab_account_not_active"):
+        bring("Q-2")
+
+
+def test_a_sample_id_is_taken_over_all_teams_of_its_lab(alice_tenant, charlie_tenant):
+    lab = make_lab()
+    for tenant, fits in ((alice_tenant, True), (charlie_tenant, False)):
+        request = order_request(
+            user=make_user(tenant=tenant),
+            panels=(make_lab_test(tenant=tenant, lab=lab),),
+        )
+        if fits:
+            import_order(tenant=tenant, actor=ACTOR, wanted=request, sample_id="Q-1")
+        else:
+            with refused(tenant, "sample_id_taken"):
+                import_order(
+                    tenant=tenant, actor=ACTOR, wanted=request, sample_id="Q-1"
+                )
+
+
+@pytest.mark.parametrize("status", ORDER_STATUSES)
+def test_what_is_cancellable_is_cancelled_and_nothing_else(alice_tenant, status):
+    method = status.split(".")[1]
+    panel = make_lab_test(tenant=alice_tenant, method=method)
+    order = place(alice_tenant, panel)
+    registrable = status.split(".")[2] in {"awaiting_registration", "registered"}
+    Order.objects.for_tenant(alice_tenant).update(
+        status=status, is_registrable=registrable
+    )
+
+    if status in CANCELLABLE:
+        cancel_order(order=order, actor=ACTOR, why="Moved away")
+        kept = Order.objects.for_tenant(alice_tenant).get()
+        assert kept.status == f"cancelled.{method}.cancelled"
+        assert kept.events.last().why == "Moved away"
+        assert audited(alice_tenant)[-1][0] == "cancel_order"
+    else:
+        with refused(alice_tenant, "order_not_cancellable"):
+            cancel_order(order=order, actor=ACTOR)
+
+
+def test_an_order_of_the_wrong_lab_gets_a_fresh_account(alice_tenant):
+    panel = make_lab_test(tenant=alice_tenant)
+    wrong = make_lab_account(tenant=alice_tenant, lab=panel.lab)
+    order = place(alice_tenant, panel, comments="Keep me")
+    right = make_lab_account(tenant=alice_tenant, lab=panel.lab)
+
+    new = recreate_order(
+        order=order, actor=ACTOR, wanted=Recreation(reason=UpdateReason.INCORRECT_LAB)
+    )
+
+    assert order.lab_account == wrong
+    assert (new.lab_account, new.account_reason) == (right, "other_active")
+    assert (new.parent_id, new.origin) == (order.pk, "recreation")
+    assert (new.update_reason, new.comments) == ("INCORRECT_LAB", "Keep me")
+    assert new.transaction_id == order.transaction_id
+    assert OrderTransaction.objects.for_tenant(alice_tenant).count() == 1
+    assert statuses(order)[-1] == "cancelled.walk_in_test.cancelled"
+    assert emitted_types(alice_tenant)[-2:] == [
+        "labtest.order.updated",
+        "labtest.order.created",
+    ]
+    assert emitted(alice_tenant)[-2]["data"]["id"] == str(order.pk)
+
+
+def test_without_another_account_the_wrong_one_is_still_not_carried_over(alice_tenant):
+    panel = make_lab_test(tenant=alice_tenant)
+    wrong = make_lab_account(tenant=alice_tenant, lab=panel.lab)
+    order = place(alice_tenant, panel)
+
+    with refused(alice_tenant, "lab_account_incorrect"):
+        recreate_order(
+            order=order,
+            actor=ACTOR,
+            wanted=Recreation(
+                reason=UpdateReason.INCORRECT_LAB, lab_account_id=wrong.pk
+            ),
+        )
+    new = recreate_order(
+        order=order, actor=ACTOR, wanted=Recreation(reason=UpdateReason.INCORRECT_LAB)
+    )
+
+    assert (new.lab_account, new.account_reason) == (None, "platform")
+
+
+def test_only_inactive_others_stop_a_recreation(alice_tenant):
+    panel = make_lab_test(tenant=alice_tenant)
+    make_lab_account(tenant=alice_tenant, lab=panel.lab)
+    order = place(alice_tenant, panel)
+    make_lab_account(
+        tenant=alice_tenant, lab=panel.lab, status=LabAccountStatus.SUSPENDED
+    )
+
+    with refused(alice_tenant, "lab_account_not_active"):
+        recreate_order(
+            order=order,
+            actor=ACTOR,
+            wanted=Recreation(reason=UpdateReason.INCORRECT_LAB),
+        )
+
+
+def test_any_other_reason_keeps_the_account_and_changes_what_is_given(alice_tenant):
+    panel = make_lab_test(tenant=alice_tenant)
+    account = make_lab_account(tenant=alice_tenant, lab=panel.lab)
+    order = place(alice_tenant, panel)
+    make_lab_account(tenant=alice_tenant, lab=panel.lab)
+    details = {**PATIENT, "last_name": "Sample"}
+
+    new = recreate_order(
+        order=order,
+        actor=ACTOR,
+        wanted=Recreation(
+            reason=UpdateReason.INCORRECT_PATIENT_DETAILS, patient_details=details
+        ),
+    )
+
+    assert (new.lab_account, new.account_reason) == (account, "carried_over")
+    assert new.patient_details == details
+    assert new.patient_name == "Ada Sample"
+
+
+def test_another_lab_resolves_an_account_anew(alice_tenant):
+    order = place(alice_tenant, make_lab_test(tenant=alice_tenant))
+    other = make_lab_test(tenant=alice_tenant)
+    account = make_lab_account(tenant=alice_tenant, lab=other.lab)
+
+    new = recreate_order(
+        order=order,
+        actor=ACTOR,
+        wanted=Recreation(
+            reason=UpdateReason.INCORRECT_TEST,
+            order_set=OrderSet(lab_test_ids=(other.pk,)),
+        ),
+    )
+
+    assert (new.lab, new.lab_account) == (other.lab, account)
+
+
+def test_a_panel_archived_since_may_be_recreated_and_processed(alice_tenant):
+    panel = make_lab_test(tenant=alice_tenant)
+    order = place(alice_tenant, panel)
+    LabTest.objects.for_tenant(alice_tenant).update(status=LabTestStatus.INACTIVE)
+
+    new = recreate_order(
+        order=order, actor=ACTOR, wanted=Recreation(reason=UpdateReason.OTHER)
+    )
+    advance(order=new, actor=ACTOR, to="requisition_created")
+
+    assert new.lab_test == panel
+    assert statuses(new)[-1] == "received.walk_in_test.requisition_created"
+
+
+def test_an_order_past_cancelling_is_not_recreated(alice_tenant):
+    order = place(alice_tenant, make_lab_test(tenant=alice_tenant))
+    advance(order=order, actor=ACTOR, to="requisition_created")
+    advance(order=order, actor=ACTOR, to="completed")
+
+    with refused(alice_tenant, "order_not_cancellable"):
+        recreate_order(
+            order=order, actor=ACTOR, wanted=Recreation(reason=UpdateReason.OTHER)
+        )
+
+
+def test_a_scheduled_start_moves_until_it_has_come(alice_production):
+    panel = make_lab_test(tenant=alice_production)
+    order = place(alice_production, panel, activate_by=date(2026, 3, 9))
+
+    moved = reschedule_activation(order=order, actor=ACTOR, day=date(2026, 3, 5))
+    waiting = queued()
+    started = reschedule_activation(order=order, actor=ACTOR, day=None)
+
+    assert (moved.activate_by, started.activate_by) == (date(2026, 3, 5), None)
+    assert (waiting, len(queued())) == ([], 1)
+    with refused(alice_production, "order_activated"):
+        reschedule_activation(order=order, actor=ACTOR, day=date(2026, 3, 9))
+
+
+def test_a_scheduled_start_is_not_moved_into_the_past(alice_production):
+    panel = make_lab_test(tenant=alice_production)
+    order = place(alice_production, panel, activate_by=date(2026, 3, 9))
+
+    with refused(alice_production, "activate_by_past"):
+        reschedule_activation(order=order, actor=ACTOR, day=date(2026, 3, 1))
+
+
+def test_a_draw_is_completed_on_site_only(alice_tenant):
+    on_site = place(
+        alice_tenant,
+        make_lab_test(tenant=alice_tenant, method=CollectionMethod.ON_SITE_COLLECTION),
+    )
+    walk_in = place(alice_tenant, make_lab_test(tenant=alice_tenant))
+
+    with refused(alice_tenant, "transition_not_allowed"):
+        complete_draw(order=on_site, actor=ACTOR)
+    advance(order=on_site, actor=ACTOR, to="requisition_created")
+    complete_draw(order=on_site, actor=ACTOR)
+
+    assert statuses(on_site)[-1] == "sample_with_lab.on_site_collection.draw_completed"
+    with refused(alice_tenant, "not_on_site"):
+        complete_draw(order=walk_in, actor=ACTOR)
+
+
+def test_the_audit_names_no_patient(alice_production):
+    panel = make_lab_test(tenant=alice_production)
+    order = place(alice_production, panel, activate_by=date(2026, 3, 9))
+    reschedule_activation(order=order, actor=ACTOR, day=date(2026, 3, 5))
+
+    assert changes_of(alice_production, "place_order") == {}
+    assert changes_of(alice_production, "reschedule_activation") == {
+        "activate_by": ["2026-03-09", "2026-03-05"]
+    }

@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection
+
+from labs.models import Order, OrderEvent
+from labs.operations.order_steps import advance
+from labs.payloads import order_payload
+from labs.queries import full_order
+from labs.states.catalogue import CollectionMethod
+from labs.states.orders import ORDER_MOVES, REGISTRABLE_KIT_MOVES, split_status
+from portal.lib.errors import DomainError
+from tests.factories.accounts import ACTOR
+from tests.factories.labs import make_lab_test, make_order
+from tests.labs.holdings import refused
+from tests.outbox import emitted, emitted_types
+
+WALKS = [(method, False) for method in CollectionMethod] + [("testkit", True)]
+
+
+def put(order, status):
+    """Stand an order at a status without taking the steps there."""
+    Order.objects.for_tenant(order.tenant).filter(pk=order.pk).update(status=status)
+    order.status = status
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("method", "registrable"), WALKS)
+def test_every_allowed_move_is_taken_and_every_other_refused(
+    alice_tenant, method, registrable
+):
+    panel = make_lab_test(tenant=alice_tenant, method=method)
+    order = make_order(tenant=alice_tenant, lab_test=panel)
+    Order.objects.for_tenant(alice_tenant).update(is_registrable=registrable)
+    order.is_registrable = registrable
+    alice_tenant.partial_webhooks_enabled = True
+    table = REGISTRABLE_KIT_MOVES if registrable else ORDER_MOVES[method]
+    statuses = [status for status, _ in table]
+
+    for old, following in table:
+        for new in statuses:
+            put(order, old)
+            events = OrderEvent.objects.for_tenant(alice_tenant).count()
+            told = len(emitted_types(alice_tenant))
+            if new in following:
+                event = advance(order=order, actor=ACTOR, to=new)
+                assert (event.status, order.status) == (new, new)
+                added = 1
+            else:
+                with pytest.raises(DomainError) as caught:
+                    advance(order=order, actor=ACTOR, to=new)
+                assert caught.value.code == "transition_not_allowed"
+                added = 0
+            kept = Order.objects.for_tenant(alice_tenant).get()
+            assert kept.status == (new if added else old)
+            assert OrderEvent.objects.for_tenant(alice_tenant).count() == events + added
+            assert len(emitted_types(alice_tenant)) == told + added
+
+
+@pytest.mark.django_db
+def test_a_step_is_told_as_the_order_then_stands(alice_tenant):
+    order = make_order(tenant=alice_tenant)
+
+    event = advance(order=order, actor=ACTOR, to="requisition_created")
+
+    told = emitted(alice_tenant)[-1]
+    assert told["event_type"] == "labtest.order.updated"
+    assert told["data"]["id"] == str(order.pk)
+    assert told["data"]["last_event"]["id"] == event.pk
+    assert (
+        told["data"]["last_event"]["status"]
+        == "received.walk_in_test.requisition_created"
+    )
+    assert [e["status"] for e in told["data"]["events"]] == [
+        "received.walk_in_test.ordered",
+        "received.walk_in_test.requisition_created",
+    ]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("enabled", [True, False])
+def test_partial_results_are_told_only_where_the_team_wants_it(alice_tenant, enabled):
+    order = make_order(tenant=alice_tenant)
+    advance(order=order, actor=ACTOR, to="requisition_created")
+    alice_tenant.partial_webhooks_enabled = enabled
+    before = len(emitted_types(alice_tenant))
+
+    advance(order=order, actor=ACTOR, to="partial_results")
+
+    assert len(emitted_types(alice_tenant)) == before + enabled
+    assert order.events.last().status == "sample_with_lab.walk_in_test.partial_results"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("to", "detail", "fits"),
+    [
+        ("sample_error", "sample_hemolyzed", True),
+        ("sample_error", "consent_missing", False),
+        ("partial_results", "sample_hemolyzed", False),
+        ("sample_error", "made_up", False),
+    ],
+)
+def test_a_detail_must_fit_its_status(alice_tenant, to, detail, fits):
+    order = make_order(tenant=alice_tenant)
+    advance(order=order, actor=ACTOR, to="requisition_created")
+
+    if fits:
+        event = advance(order=order, actor=ACTOR, to=to, detail=detail)
+        assert event.status_detail == detail
+    else:
+        with refused(alice_tenant, "status_detail_invalid"):
+            advance(order=order, actor=ACTOR, to=to, detail=detail)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "to", ["transit_customer", "in_orbit", "received.testkit.ordered"]
+)
+def test_a_status_of_another_method_is_refused(alice_tenant, to):
+    order = make_order(tenant=alice_tenant)
+
+    with refused(alice_tenant, "transition_not_allowed"):
+        advance(order=order, actor=ACTOR, to=to)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "unknown", ["in_orbit.walk_in_test.weightless", "in_orbit", ""]
+)
+def test_an_order_at_a_status_we_do_not_know_is_shown_and_not_moved(
+    alice_tenant, unknown
+):
+    order = make_order(tenant=alice_tenant)
+    put(order, unknown)
+    OrderEvent.objects.for_tenant(alice_tenant).update(status=unknown)
+
+    shown = order_payload(full_order(tenant=alice_tenant, order_id=order.pk))
+
+    assert shown["last_event"]["status"] == unknown
+    assert shown["status"] == split_status(unknown).top
+    with refused(alice_tenant, "transition_not_allowed"):
+        advance(order=order, actor=ACTOR, to="cancelled")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_racing_moves_one_is_taken(alice_tenant):
+    order = make_order(tenant=alice_tenant)
+    advance(order=order, actor=ACTOR, to="requisition_created")
+
+    def move(to):
+        try:
+            mine = full_order(tenant=alice_tenant, order_id=order.pk)
+            mine.status = "received.walk_in_test.requisition_created"
+            advance(order=mine, actor=ACTOR, to=to)
+            return "moved"
+        except DomainError as refusal:
+            return refusal.code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(move, ["cancelled", "sample_error"] * 4))
+
+    assert sorted(answers) == ["moved"] + ["transition_not_allowed"] * 7
+    assert OrderEvent.objects.for_tenant(alice_tenant).count() == 3
