@@ -14,8 +14,14 @@ from reports.parser.report import (
     RowState,
 )
 
-_HIGH = re.compile(r"(?i)\W*(?:h|hh|hi|high|ch|↑+|▲+|⬆)\W*")
-_LOW = re.compile(r"(?i)\W*(?:l|ll|lo|low|cl|↓+|▼+|⬇)\W*")
+_HIGH = re.compile(
+    r"(?i)\W*(?:h|hh|hi|high|ch|alt[oa]|elevad[oa]|elevato|[ée]lev[ée]e?|haut|hoch"
+    r"|erh[öo]ht|y[üu]ksek|↑+|▲+|⬆)\W*"
+)
+_LOW = re.compile(
+    r"(?i)\W*(?:l|ll|lo|low|cl|baj[oa]|bass[oa]|baix[oa]|bas|niedrig|erniedrigt"
+    r"|diminu[ée]e?|d[üu][şs][üu]k|↓+|▼+|⬇)\W*"
+)
 
 # So many rows marked say that the laboratory marks what is out of range.
 _MARKING = 2

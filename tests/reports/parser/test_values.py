@@ -8,6 +8,7 @@ from reports.parser.report import ResultType
 from reports.parser.values import (
     infer_type,
     is_blank,
+    is_flag,
     is_value,
     read_number,
     split_flag,
@@ -106,3 +107,11 @@ def test_other_words_are_no_value(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "-", "....", "PENDING", "Result to follow"])
 def test_nothing_reported_is_blank(text: str) -> None:
     assert is_blank(text)
+
+
+@pytest.mark.parametrize(
+    "word", ["Alto", "BAJO", "Elevado", "élevé", "Hoch", "erniedrigt", "Basso", "Baixo"]
+)
+def test_a_flag_may_be_a_word_of_another_language(word: str) -> None:
+    assert is_flag(word)
+    assert split_flag(f"4,1 {word}") == ("4,1", word)
