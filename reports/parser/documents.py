@@ -14,8 +14,9 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
 from .intake import FileKind, RefusalCode, RefusedFile, file_kind
-from .pages import Page, TooManyPages, read_pages
+from .pages import Page
 from .report import FailureReason, UnreadableReport
+from .text_layer import TooManyPages, read_pages
 
 OnPage = Callable[[], None]
 

@@ -9,8 +9,8 @@ import pytest
 from reports.parser.dates import read_date
 from reports.parser.lines import read_lines
 from reports.parser.metadata import read_age, read_headers, read_metadata
-from reports.parser.pages import read_pages
 from reports.parser.report import Metadata
+from reports.parser.text_layer import read_pages
 from tests.reports.parser.drawing import Drawn, draw, row
 
 XS = (40, 130, 320, 410)

@@ -7,12 +7,8 @@ from pathlib import Path
 import pikepdf
 import pytest
 
-from reports.parser.pages import (
-    Page,
-    TooManyPages,
-    mend_lost_signs,
-    read_pages,
-)
+from reports.parser.pages import Page
+from reports.parser.text_layer import TooManyPages, mend_lost_signs, read_pages
 from tests.reports.parser.drawing import Ink, draw
 
 

@@ -1,0 +1,62 @@
+"""Words in pieces: a text layer moves by letters, and raises digits, inside a word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .pages import Word
+
+# A gap narrower than this share of the font size is kerning, wider is a blank. The
+# blank of the narrowest common text font is a quarter of its size.
+_BLANK = 0.235
+_TIGHT = 0.1
+
+
+def join_kerned(
+    words: list[tuple[Word, int]], has_blank: Callable[[int], bool]
+) -> list[Word]:
+    """Join neighbours in the stream that only kerning holds apart.
+
+    A raised digit after a ten is its exponent and gets a caret, which is how it
+    would be typed on one line.
+    """
+    joined: list[Word] = []
+    for word, before in words:
+        last = joined[-1] if joined else None
+        if (
+            last is None
+            or not _belongs(last, word, _BLANK)
+            or not (_belongs(last, word, _TIGHT) or not has_blank(before))
+        ):
+            joined.append(word)
+            continue
+        text = last.text + word.text
+        if _is_raised(last, word):
+            if not last.text.endswith("10"):
+                joined.append(word)
+                continue
+            text = f"{last.text}^{word.text}"
+        size, bold, red = last.size, last.bold, last.red
+        top, bottom = min(last.top, word.top), max(last.bottom, word.bottom)
+        joined[-1] = Word(text, last.x0, top, word.x1, bottom, size, bold, red)
+    return joined
+
+
+def _belongs(last: Word, word: Word, blank: float) -> bool:
+    gap = word[1] - last[3]
+    size = min(last[5], word[5])
+    if not -0.3 * last[5] < gap < blank * size:
+        return False
+    loose = gap > _TIGHT * size and not _is_raised(last, word)
+    if loose and not _is_one_word(last.text, word.text):
+        return False
+    return abs(last.middle - word.middle) < 0.5 * last.size
+
+
+def _is_one_word(first: str, second: str) -> bool:
+    """Whether two pieces may be one kerned word; an f leans over the blank after it."""
+    return first[-1:].islower() and second[:1].islower() and not first.endswith("f")
+
+
+def _is_raised(last: Word, word: Word) -> bool:
+    return word.size < 0.85 * last.size and word.bottom < last.bottom - 0.1 * last.size

@@ -1,0 +1,48 @@
+"""Words printed over or behind a page's own text, told by size, colour and place."""
+
+from __future__ import annotations
+
+from statistics import median
+
+from .pages import Word
+
+
+def leave_out_watermarks(
+    words: list[tuple[Word, bool, int]],
+) -> list[tuple[Word, int]]:
+    """Leave out large faint words, and faint words that lie over others.
+
+    Takes words with whether they are faint and where the sign before them is, and
+    gives those kept with the latter.
+    """
+    if not words:
+        return []
+    usual = median(word.size for word, _, _ in words)
+    solid = [word for word, faint, _ in words if not faint]
+    kept = []
+    for word, faint, before in words:
+        if word.size > 2.2 * usual and _covers_lines(word, solid):
+            continue
+        if faint and solid and (word.size > 1.3 * usual or _overlaps(word, solid)):
+            continue
+        kept.append((word, before))
+    return kept
+
+
+def _covers_lines(word: Word, others: list[Word]) -> bool:
+    """Whether a large word lies over at least two smaller ones."""
+    inside = 0
+    for other in others:
+        if other.size * 1.5 < word.size and _touch(word, other):
+            inside += 1
+    return inside >= 2
+
+
+def _overlaps(word: Word, others: list[Word]) -> bool:
+    return any(other is not word and _touch(word, other) for other in others)
+
+
+def _touch(a: Word, b: Word) -> bool:
+    wide = min(a.x1, b.x1) - max(a.x0, b.x0)
+    high = min(a.bottom, b.bottom) - max(a.top, b.top)
+    return wide > 1 and high > 0.35 * min(a.bottom - a.top, b.bottom - b.top)
