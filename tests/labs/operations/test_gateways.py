@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import pytest
+
+from labs.gateways.sandbox import SandboxLab
+from labs.operations import gateways
+from labs.operations.gateways import gateway_of
+from tests.factories.labs import make_order
+
+pytestmark = pytest.mark.django_db
+
+
+class OtherLab:
+    """Stands for a real one."""
+
+
+def test_production_talks_to_what_the_setting_names_and_a_sandbox_never_does(
+    alice_tenant, alice_production, settings, monkeypatch
+):
+    monkeypatch.setitem(gateways.GATEWAYS, "other", OtherLab)
+    settings.LAB_GATEWAY = "other"
+
+    assert isinstance(gateway_of(alice_production), OtherLab)
+    assert isinstance(gateway_of(alice_tenant), SandboxLab)
+
+
+def test_the_sandbox_lab_answers_the_same_order_the_same(alice_tenant):
+    first, second = make_order(tenant=alice_tenant), make_order(tenant=alice_tenant)
+    lab = SandboxLab()
+
+    answers = [lab.request_requisition(order) for order in (first, first, second)]
+
+    assert answers[0] == answers[1] != answers[2]

@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from labs.models import Order
+from labs.operations.kits import KitRequest, order_kit
+from labs.operations.orders import cancel_order
+from labs.operations.simulation import SIMULATE_JOB, simulate_order
+from labs.queries import full_order
+from labs.states.catalogue import CollectionMethod
+from labs.states.orders import DEFAULT_WALKS, REGISTRABLE_WALK
+from portal.lib.errors import NotAllowed
+from tests.factories.accounts import ACTOR
+from tests.factories.labs import ADDRESS, make_lab_test, make_order
+from tests.factories.users import make_user
+from tests.jobs import make_all_due, queued
+from tests.labs.holdings import holdings, refused
+from tests.outbox import emitted_types
+
+pytestmark = pytest.mark.django_db
+
+
+def lows(order):
+    kept = full_order(tenant=order.tenant, order_id=order.pk)
+    return [event.status.split(".")[2] for event in kept.events.all()]
+
+
+@pytest.mark.parametrize("method", CollectionMethod)
+def test_the_usual_walk_ends_completed_one_event_a_step(alice_tenant, method):
+    panel = make_lab_test(tenant=alice_tenant, method=method)
+    order = make_order(tenant=alice_tenant, lab_test=panel)
+    alice_tenant.partial_webhooks_enabled = True
+
+    simulate_order(order=order, actor=ACTOR)
+
+    walk = DEFAULT_WALKS[method].split()
+    assert lows(order) == walk
+    assert len(emitted_types(alice_tenant)) == len(walk)
+    kept = Order.objects.for_tenant(alice_tenant).get()
+    assert kept.status == f"completed.{method}.completed"
+    assert kept.sample_id.startswith("SB")
+
+
+def test_a_kit_to_register_is_registered_on_its_way(alice_tenant):
+    panel = make_lab_test(tenant=alice_tenant, method=CollectionMethod.TESTKIT)
+    user = make_user(tenant=alice_tenant)
+    kit = order_kit(
+        tenant=alice_tenant,
+        actor=ACTOR,
+        wanted=KitRequest(
+            user_id=user.uuid,
+            lab_test_id=panel.pk,
+            shipping_address={**ADDRESS, "receiver_name": "Ada Example"},
+        ),
+    )
+
+    simulate_order(order=kit, actor=ACTOR)
+
+    assert lows(kit) == REGISTRABLE_WALK.split()
+    assert (
+        Order.objects.for_tenant(alice_tenant).get().patient_name == "Sandbox Patient"
+    )
+
+
+@pytest.mark.parametrize(
+    ("method", "goal", "walked"),
+    [
+        (
+            "walk_in_test",
+            "received.walk_in_test.requisition_created",
+            ["ordered", "requisition_created"],
+        ),
+        (
+            "testkit",
+            "collecting_sample.testkit.problem_in_transit_customer",
+            [
+                "ordered",
+                "requisition_created",
+                "transit_customer",
+                "problem_in_transit_customer",
+            ],
+        ),
+        (
+            "walk_in_test",
+            "collecting_sample.walk_in_test.appointment_scheduled",
+            [
+                "ordered",
+                "requisition_created",
+                "appointment_pending",
+                "appointment_scheduled",
+            ],
+        ),
+        ("walk_in_test", "cancelled.walk_in_test.cancelled", ["ordered", "cancelled"]),
+    ],
+)
+def test_any_status_is_a_goal(alice_tenant, method, goal, walked):
+    panel = make_lab_test(tenant=alice_tenant, method=method)
+    order = make_order(tenant=alice_tenant, lab_test=panel)
+
+    simulate_order(order=order, actor=ACTOR, final_status=goal)
+
+    assert lows(order) == walked
+
+
+def test_a_simulated_redraw_places_the_redraw(alice_tenant):
+    order = make_order(tenant=alice_tenant)
+
+    simulate_order(
+        order=order,
+        actor=ACTOR,
+        final_status="collecting_sample.walk_in_test.redraw_available",
+    )
+
+    origins = Order.objects.for_tenant(alice_tenant).values_list("origin", flat=True)
+    assert sorted(origins) == ["initial", "redraw"]
+
+
+@pytest.mark.parametrize(
+    ("goal", "code"),
+    [
+        ("completed.testkit.completed", "final_status_unknown"),
+        ("completed.walk_in_test.corrected.", "final_status_unknown"),
+        ("failed.walk_in_test.completed", "final_status_unknown"),
+        ("in_orbit", "final_status_unknown"),
+        ("received.walk_in_test.ordered", "final_status_unreachable"),
+    ],
+)
+def test_a_goal_that_is_none_is_refused(alice_tenant, goal, code):
+    order = make_order(tenant=alice_tenant)
+
+    with refused(alice_tenant, code):
+        simulate_order(order=order, actor=ACTOR, final_status=goal)
+
+
+def test_a_finished_order_is_walked_nowhere(alice_tenant):
+    order = make_order(tenant=alice_tenant)
+    cancel_order(order=order, actor=ACTOR)
+    order = full_order(tenant=alice_tenant, order_id=order.pk)
+
+    with refused(alice_tenant, "final_status_unreachable"):
+        simulate_order(order=order, actor=ACTOR)
+
+
+def test_production_is_never_simulated(alice_production):
+    order = make_order(tenant=alice_production)
+
+    with refused(alice_production, "not_a_sandbox") as caught:
+        simulate_order(order=order, actor=ACTOR)
+
+    assert isinstance(caught.value, NotAllowed)
+
+
+@pytest.mark.parametrize("seconds", [-1, 3601])
+def test_a_delay_has_bounds(alice_tenant, seconds):
+    order = make_order(tenant=alice_tenant)
+
+    with refused(alice_tenant, "delay_out_of_range"):
+        simulate_order(order=order, actor=ACTOR, delay=timedelta(seconds=seconds))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_delayed_walk_is_a_job_that_minds_what_happened_since(alice_tenant, run_jobs):
+    walked, cancelled = (make_order(tenant=alice_tenant) for _ in "12")
+    for order in (walked, cancelled):
+        simulate_order(order=order, actor=ACTOR, delay=timedelta(seconds=3600))
+    cancel_order(order=cancelled, actor=ACTOR)
+    before = holdings(alice_tenant)
+
+    run_jobs()
+    early = holdings(alice_tenant)
+    make_all_due()
+    run_jobs()
+
+    assert [job.name for job in queued()] == [SIMULATE_JOB] * 2
+    assert early == before
+    assert lows(walked)[-1] == "completed"
+    assert lows(cancelled)[-1] == "cancelled"
