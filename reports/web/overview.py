@@ -21,10 +21,11 @@ from portal.lib.registry import (
 )
 from portal.lib.web import page_url
 from reports.queries import (
+    COUNTED_UP_TO,
     JobFilters,
+    count_jobs,
     failed_jobs,
     jobs_per_day,
-    jobs_per_status,
     jobs_to_look_at,
     parsing_jobs,
 )
@@ -49,7 +50,6 @@ def overview_part(request: TenantRequest) -> OverviewPart:
     if not request.rights.allow(Area.REPORTS):
         return OverviewPart()
     tenant = request.tenant
-    counts = jobs_per_status(tenant=tenant)
     waiting = parsing_jobs(tenant=tenant, filters=JobFilters(statuses=TABS["open"]))
     oldest = list(waiting.order_by("created_at", "id")[:LISTED])
     to_review = waiting.in_status([ParsingJobStatus.PENDING_REVIEW])
@@ -61,7 +61,7 @@ def overview_part(request: TenantRequest) -> OverviewPart:
     if len(failed) > LISTED:
         attention.append(_more_failed(request, failed[-1]))
     return OverviewPart(
-        tiles=(_waiting_tile(request, counts, oldest), _read_tile(request, counts)),
+        tiles=(_waiting_tile(request, oldest), _read_tile(request)),
         attention=tuple(attention),
         cards=(OverviewCard(20, "reports/_waiting.html", {"jobs": oldest}),),
         poll_seconds=poll_seconds(oldest),
@@ -76,19 +76,20 @@ def nav_count(request: TenantRequest) -> NavCount | None:
     return NavCount(number, "to look at", "rev") if number else None
 
 
-def _waiting_tile(
-    request: TenantRequest, counts: dict[str, int], oldest: list[ParsingJob]
-) -> Tile:
+def _waiting_tile(request: TenantRequest, oldest: list[ParsingJob]) -> Tile:
+    number = count_jobs(tenant=request.tenant, statuses=TABS["open"])
     return Tile(
         rank=30,
         label="Reports waiting",
-        number=sum(counts.get(status, 0) for status in TABS["open"]),
+        number=min(number, COUNTED_UP_TO),
+        unit="or more" if number > COUNTED_UP_TO else "",
         url=f"{page_url(request, 'reports:list')}?tab=open",
         detail=f"Oldest {_age(oldest[0].created_at)}" if oldest else "None is waiting",
     )
 
 
-def _read_tile(request: TenantRequest, counts: dict[str, int]) -> Tile:
+def _read_tile(request: TenantRequest) -> Tile:
+    number = count_jobs(tenant=request.tenant, statuses=TABS["completed"])
     now = timezone.now()
     uploads = jobs_per_day(
         tenant=request.tenant, since=now - timedelta(days=TREND_DAYS)
@@ -98,7 +99,8 @@ def _read_tile(request: TenantRequest, counts: dict[str, int]) -> Tile:
     return Tile(
         rank=60,
         label="Reports read",
-        number=counts.get(ParsingJobStatus.COMPLETED, 0),
+        number=min(number, COUNTED_UP_TO),
+        unit="or more" if number > COUNTED_UP_TO else "",
         url=f"{page_url(request, 'reports:list')}?tab=completed",
         detail=f"{week:,} uploaded in 7 days",
         trend=tuple(uploads.get(day, 0) for day in reversed(days)),

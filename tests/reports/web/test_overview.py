@@ -154,3 +154,14 @@ def test_who_reads_no_reports_gets_no_count(alice_team, dana):
     client.force_login(make_member(team=alice_team, roles=(Role.VIEWER,)))
 
     assert nav_count(client.get(PLACE)) is None
+
+
+def test_many_reports_are_counted_up_to_a_limit(alice_web, dana, monkeypatch):
+    monkeypatch.setattr("reports.queries.COUNTED_UP_TO", 1)
+    monkeypatch.setattr("reports.web.overview.COUNTED_UP_TO", 1)
+    for _ in range(3):
+        make_parsing_job(user=dana, status="completed")
+
+    read = tile(alice_web.get(PLACE), "Reports read")
+
+    assert (read.number, read.unit) == (1, "or more")
