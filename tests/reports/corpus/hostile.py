@@ -81,7 +81,7 @@ def failing_files(folder: Path) -> list[HostileFile]:
 def two_patients(folder: Path) -> bytes:
     """Reports of two people in one PDF: whose results would these be?"""
     first = draw_layout(LAYOUTS["sample-metabolic"], folder / "first.pdf").path
-    second = draw_layout(LAYOUTS["us-hospital-portal"], folder / "second.pdf").path
+    second = draw_layout(LAYOUTS["de-laborbefund"], folder / "second.pdf").path
     with pikepdf.open(first) as both, pikepdf.open(second) as other:
         both.pages.extend(other.pages)
         return _bytes(both)
