@@ -140,6 +140,10 @@ def of_pattern(pattern: str) -> RegexValidator:
     )
 
 
+# Contract 6.9: starts alphanumeric; letters, digits, - . , ' and single inner blanks.
+person_name = of_pattern(r"[A-Za-z0-9](?:[A-Za-z0-9.,'-]| (?=[A-Za-z0-9.,'-]))*")
+
+
 class Inputs(serializers.Serializer[Any]):
     """Base of request inputs; unknown keys are ignored (contract 1.1).
 

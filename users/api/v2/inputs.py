@@ -22,7 +22,7 @@ from portal.lib.api.fields import (
     Str,
     TimeZone,
     Uuid,
-    of_pattern,
+    person_name,
 )
 from users.models.user import CLIENT_USER_ID_MAX_LENGTH
 from users.operations.user_info import Address, Guarantor, UserInfoRequest
@@ -39,8 +39,6 @@ from users.wearables.providers import PROVIDERS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Contract 6.9: starts alphanumeric; letters, digits, - . , ' and single inner blanks.
-_name = of_pattern(r"[A-Za-z0-9](?:[A-Za-z0-9.,'-]| (?=[A-Za-z0-9.,'-]))*")
 _email = EmailValidator()
 _DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]|$)", re.ASCII)
 
@@ -110,8 +108,8 @@ class SummaryFilterInputs(Inputs):
     provider = QueryText(required=False)
 
 
-class ProfileFilterInputs(Inputs):
-    """Of which source; without it the latest."""
+class LatestSummaryInputs(Inputs):
+    """Of which source; without it the one that sent last."""
 
     provider = QueryText(required=False)
 
@@ -145,8 +143,8 @@ class UserInfoInputs(Inputs):
 
     whole = True
 
-    first_name = Str(max_length=50, validators=[_name])
-    last_name = Str(max_length=50, validators=[_name])
+    first_name = Str(max_length=50, validators=[person_name])
+    last_name = Str(max_length=50, validators=[person_name])
     email = Str(max_length=254, validators=[_email])
     phone_number = Str(max_length=50)
     gender = Str(max_length=100)
