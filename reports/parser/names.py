@@ -210,7 +210,10 @@ _EXPLANATION_TITLES = frozenset(
 )
 
 _METHOD = re.compile(
-    r"""(?ix) ^ [(\[*{\s]* (?: method(?:ology|e)?s?\b | tech(?:nique)?\b
+    r"""(?ix) ^ [(\[*{\s]* (?:
+    (?:m[eé]thod(?:ology|e)?s?|m[eé]todo|techn(?:ique|ology)|instrument|principle
+      |verfahren)\s*[:-].*
+    | method(?:ology|e)?s?\b | tech(?:nique)?\b
     | metodo\b | instrument\b | (?:by|via)\s+\w+
     | spectro\w* | photomet\w* | colou?rimet\w*
     | (?:\w+[\s,-]*){0,3}

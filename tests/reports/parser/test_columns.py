@@ -1,0 +1,96 @@
+"""Columns cut between titles, and lines cut by columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.reports.parser.drawing import printed, read, row
+
+
+def test_columns_may_stand_in_any_order(tmp_path: Path) -> None:
+    xs = (40, 150, 220, 300)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Reference Range", "Unit", "Result", "Test"),
+            row(xs, "70 - 99", "mg/dL", "104 H", "Glucose (Fasting)"),
+            row(xs, "135 - 145", "mmol/L", "139", "Sodium"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Glucose (Fasting)", "104", "mg/dL", "70 - 99"),
+        ("Sodium", "139", "mmol/L", "135 - 145"),
+    ]
+
+
+def test_a_strange_title_before_a_second_result_starts_a_second_table(
+    tmp_path: Path,
+) -> None:
+    xs = (34, 118, 158, 200, 310, 450)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Examination", "Result", "Unit", "Male", "Macroscopic", "Result"),
+            row(xs, "Hemoglobin", "142", "g/L", "140-170", "Color", "Dark Yellow"),
+            row(xs, "Monocytes", "0.03", "", "0.02-0.06", "Albumin", "Trace"),
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("Hemoglobin", "142"),
+        ("Monocytes", "0.03"),
+        ("Color", "Dark Yellow"),
+        ("Albumin", "Trace"),
+    ]
+
+
+def test_an_end_of_a_range_under_the_next_title_stays_with_its_beginning(
+    tmp_path: Path,
+) -> None:
+    xs = (40, 213, 254, 326, 372)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Test name", "Result", "units", "Range", "Site Code"),
+            row((40, 213, 254, 326, 428), "GLUCOSE", "243", "mg/dL", "70-110", "[5]"),
+            row((40, 213, 254, 326, 428), "SODIUM", "139", "mmol/L", "NEG", "[5]"),
+            row((40, 213, 254, 340, 428), "CALCIUM", "9", "mg/dL", "8.4005 - 10.2005"),
+        ],
+    )
+
+    assert report.results[-1].reference_range == "8.4005 - 10.2005"
+
+
+def test_values_sorted_by_level_are_read_from_whichever_column_has_one(
+    tmp_path: Path,
+) -> None:
+    xs = (40, 180, 240, 310, 380, 480)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Test", "Low", "Normal", "High", "Reference Range", "Units"),
+            row(xs, "Glucose", "", "", "126", "70-99", "mg/dL"),
+            row(xs, "Calcium", "", "9.4", "", "8.6-10.2", "mg/dL"),
+            row(xs, "Iron", "31", "", "", "50-170", "ug/dL"),
+        ],
+    )
+
+    assert [r.value for r in report.results] == ["126", "9.4", "31"]
+
+
+def test_titles_whose_blanks_were_lost_are_titles(tmp_path: Path) -> None:
+    xs = (40, 200, 280, 360)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "TestName", "Your Va lue", "Units", "ReferenceRange"),
+            row(xs, "Blood group", "B Positive"),
+            row(xs, "Sodium", "140", "mmol/L", "135 - 145"),
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("Blood group", "B Positive"),
+        ("Sodium", "140"),
+    ]

@@ -1,0 +1,102 @@
+"""Words grouped into lines, exact from a text layer and shaken from a picture."""
+
+from __future__ import annotations
+
+import pytest
+
+from reports.parser.lines import Line, clip_lines, is_of_size, make_line, read_lines
+from reports.parser.pages import Word
+
+SIZE = 9.0
+
+
+def word(text: str, x: float, y: float, size: float = SIZE) -> Word:
+    wide = 0.5 * size * len(text)
+    return Word(text, x, y - size / 2, x + wide, y + size / 2, size)
+
+
+def texts(lines: list[Line]) -> list[str]:
+    return [line.text for line in lines]
+
+
+def test_words_of_one_height_are_one_line_from_left_to_right() -> None:
+    words = [word("140", 200, 50), word("Sodium", 40, 50.5), word("Urea", 40, 62)]
+
+    assert texts(read_lines(words, page=1)) == ["Sodium 140", "Urea"]
+
+
+def test_lines_of_a_picture_are_followed_where_they_fall_by_half_a_line() -> None:
+    fall = 0.012
+    words = [
+        word(text, x, y + fall * x)
+        for y in (50, 62, 74)
+        for x, text in ((40, f"a{y}"), (200, f"b{y}"), (360, f"c{y}"), (520, f"d{y}"))
+    ]
+
+    found = read_lines(words, page=1, drawn=True)
+
+    assert texts(found) == [f"a{y} b{y} c{y} d{y}" for y in (50, 62, 74)]
+
+
+def test_a_word_of_a_picture_joins_the_nearer_of_two_lines() -> None:
+    words = [
+        word("Sodium", 40, 50),
+        word("Urea", 40, 61),
+        word("140", 200, 51.4),
+        word("5.1", 200, 59.7),
+    ]
+
+    found = read_lines(words, page=1, drawn=True)
+
+    assert texts(found) == ["Sodium 140", "Urea 5.1"]
+
+
+def test_a_page_without_words_has_no_lines() -> None:
+    assert read_lines([], page=1, drawn=True) == []
+
+
+def test_words_a_blank_apart_are_one_cell_and_words_wide_apart_two() -> None:
+    (line,) = read_lines(
+        [word("Serum", 40, 50), word("urea", 65.5, 50), word("5.1", 120, 50)], page=1
+    )
+
+    assert [cell.text for cell in line.cells] == ["Serum urea", "5.1"]
+
+
+def test_blanks_of_a_typewriter_do_not_part_cells() -> None:
+    pitch = 0.6 * SIZE
+    words = [
+        Word(text, x, 45, x + pitch * len(text), 54, SIZE)
+        for text, x in (("Serum", 40.0), ("urea", 40 + 6 * pitch))
+    ]
+
+    line = make_line(words, page=1)
+
+    assert line.tight == 0.75
+    assert make_line([word("Serum", 40, 50)], page=1).tight == 0.5
+
+
+@pytest.mark.parametrize(
+    ("sizes", "drawn", "alike"),
+    [
+        ((9, 9.5), False, True),
+        ((9, 8), False, False),
+        ((9, 10.6), True, True),
+        ((9, 14), True, False),
+    ],
+)
+def test_sizes_are_compared_looser_in_pictures(
+    sizes: tuple[float, float], drawn: bool, alike: bool
+) -> None:
+    a, b = (
+        make_line([word("Urea", 40, 50, size)], page=1, drawn=drawn) for size in sizes
+    )
+
+    assert is_of_size(a, b) is alike
+
+
+def test_a_line_is_clipped_by_the_middle_of_its_words() -> None:
+    (line,) = read_lines([word("Sodium", 40, 50), word("ALT", 320, 50)], page=1)
+
+    assert texts(clip_lines([line], left=0, right=300)) == ["Sodium"]
+    assert texts(clip_lines([line], left=300, right=600)) == ["ALT"]

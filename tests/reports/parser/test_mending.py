@@ -1,0 +1,60 @@
+"""Words of a picture mended where a blank was lost or put in."""
+
+from __future__ import annotations
+
+import pytest
+
+from reports.parser.mending import mend_unit, mend_words
+from reports.parser.pages import Word
+
+
+def word(text: str, x: float, y: float = 50) -> Word:
+    return Word(text, x, y - 4, x + 5 * len(text), y + 4, 9, sure=0.9)
+
+
+def test_a_number_in_two_pieces_is_one() -> None:
+    (mended,) = mend_words([word("1", 200), word(".94", 207)])
+
+    assert (mended.text, mended.x0, mended.x1) == ("1.94", 200, 222)
+
+
+@pytest.mark.parametrize("tail", [word(".94", 216), word(".94", 207, 58)])
+def test_numbers_apart_or_on_another_line_stay_two(tail: Word) -> None:
+    assert [w.text for w in mend_words([word("1", 200), tail])] == ["1", ".94"]
+
+
+@pytest.mark.parametrize(
+    ("glued", "parts"),
+    [
+        ("140mmol/L", ["140", "mmol/L"]),
+        ("<5.0mg/L", ["<5.0", "mg/L"]),
+        ("g/dL13.0-17.7", ["g/dL", "13.0-17.7"]),
+        ("U/L<40", ["U/L", "<40"]),
+        ("mL/min/1.73m2", ["mL/min/1.73m2"]),
+        ("10*9/L", ["10*9/L"]),
+        ("B12", ["B12"]),
+        ("1.23", ["1.23"]),
+    ],
+)
+def test_a_unit_is_parted_from_the_numbers_beside_it(
+    glued: str, parts: list[str]
+) -> None:
+    mended = mend_words([word(glued, 100)])
+
+    assert [w.text for w in mended] == parts
+    assert mended[0].x0 == 100
+    assert mended[-1].x1 == 100 + 5 * len(glued)
+
+
+@pytest.mark.parametrize(
+    ("read", "printed"),
+    [("U/I", "U/l"), ("mmol/I", "mmol/l"), ("µlU/mL", "µIU/mL"), ("mg/dL", "mg/dL")],
+)
+def test_a_capital_i_in_a_unit_is_a_litre_and_an_l_before_u_is_none(
+    read: str, printed: str
+) -> None:
+    assert mend_unit(read) == printed
+
+
+def test_words_that_are_no_units_keep_their_letters() -> None:
+    assert mend_unit("and/I") == "and/I"
