@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from .checks import likely_entry, likely_unit
 from .confidence import first_confidence
 from .fields import text_of, unit_in_range
 from .interpretation import interpret
@@ -25,8 +26,8 @@ from .report import (
 )
 from .roles import Role
 from .rows import Row
-from .units import normalise_units
-from .values import infer_type
+from .units import normalise_units, read_units
+from .values import infer_type, read_number
 
 _COUNTED_IN = re.compile(r"(?i)\d\s*(lakh|lac|mill|thou|bin)\w*")
 
@@ -81,6 +82,7 @@ def make_result(
         flag=fields.flag,
         decimal_comma=decimal_comma,
     )
+    number = read_number(fields.value, decimal_comma=decimal_comma)
     matches = verdict.matches
     return ParsedResult(
         test_name=name,
@@ -106,9 +108,17 @@ def make_result(
             reference_range=page.place_of(fields.range_words),
         ),
         confidence=first_confidence(row, verdict.matches),
-        ucum=normalise_units(fields.units) if fields.units else None,
+        ucum=_ucum(fields.units, number, verdict),
         flag=fields.flag,
     )
+
+
+def _ucum(units: str | None, number: float | None, verdict: LoincVerdict) -> str | None:
+    readings = read_units(units) if units else ()
+    if len(readings) < 2 or number is None:
+        return readings[0] if readings else None
+    entry = likely_entry(verdict.matches, verdict.status)
+    return likely_unit(readings, entry=entry, number=number)
 
 
 def _sensitivity(row: Row) -> Sensitivity | None:

@@ -9,11 +9,11 @@ from reports.parser.report import Metadata, Note, NoteCode, ParsedResult
 from .arithmetic import check_arithmetic
 from .flags import check_flags
 from .header import check_dates_against, check_header
-from .plausibility import check_plausibility
-from .readings import read_results
+from .plausibility import check_plausibility, likely_unit
+from .readings import likely_entry, read_results
 from .repeats import check_repeats
 
-__all__ = ["check_dates_against", "check_report"]
+__all__ = ["check_dates_against", "check_report", "likely_entry", "likely_unit"]
 
 
 def check_report(

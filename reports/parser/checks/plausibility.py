@@ -13,8 +13,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from reports.parser.loinc import Entry
 from reports.parser.report import Fact, Note, NoteCode, ParsedResult, RowState
-from reports.parser.units import Dimension, dimension_of, unit_agrees, unit_factor
+from reports.parser.units import (
+    Dimension,
+    dimension_of,
+    property_agrees,
+    unit_agrees,
+    unit_factor,
+)
 
 from .readings import Reading
 
@@ -48,6 +55,26 @@ def check_plausibility(
         result = results[reading.position]
         notes += _judge(reading, result)
     return tuple(notes)
+
+
+def likely_unit(units: Sequence[str], *, entry: Entry | None, number: float) -> str:
+    """Which of several readings of a printed unit is meant, the first if none tells.
+
+    One that can express what is measured, and in which the number is possible.
+    """
+    if entry is None:
+        return units[0]
+    fitting = [
+        unit
+        for unit in units
+        if property_agrees(property=entry.property, unit=unit) is not False
+    ]
+    for unit in fitting:
+        for limit in load_limits().get(entry.analyte, ()):
+            factor = unit_factor(unit, limit.unit)
+            if factor is not None and limit.least <= number * factor <= limit.most:
+                return unit
+    return (fitting or units)[0]
 
 
 @lru_cache(maxsize=1)

@@ -10,7 +10,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from reports.parser.loinc import Entry, load_catalogue
-from reports.parser.report import LoincMatchStatus, LoincReason, ParsedResult
+from reports.parser.report import (
+    LoincMatch,
+    LoincMatchStatus,
+    LoincReason,
+    ParsedResult,
+)
 from reports.parser.units import read_units, unit_factor
 from reports.parser.values import read_number
 
@@ -86,17 +91,30 @@ def _read(results: Sequence[ParsedResult], *, decimal_comma: bool) -> Iterator[R
             specimen="blood" if entry.specimen in _BLOOD else entry.specimen,
             number=number,
             step=step_of(result.value, number),
-            units=read_units(result.units) if result.units else (),
+            units=_units(result),
             entry=entry,
         )
 
 
+def _units(result: ParsedResult) -> tuple[str, ...]:
+    if result.ucum:
+        return (result.ucum,)
+    return read_units(result.units) if result.units else ()
+
+
 def entry_of(result: ParsedResult) -> Entry | None:
     """The catalogue's row for a result, where its first candidate is likely."""
-    if not result.loinc_matches:
+    return likely_entry(result.loinc_matches, result.loinc_match_status)
+
+
+def likely_entry(
+    matches: Sequence[LoincMatch], status: LoincMatchStatus
+) -> Entry | None:
+    """The catalogue's row for the first candidate, if it is likely."""
+    if not matches:
         return None
-    best = result.loinc_matches[0]
-    is_sure = result.loinc_match_status is LoincMatchStatus.AUTO_MATCH
+    best = matches[0]
+    is_sure = status is LoincMatchStatus.AUTO_MATCH
     is_of_another_unit = LoincReason.UNIT_CONTRADICTS in best.reasons
     least = _NAMED if is_of_another_unit else _LIKELY
     if not is_sure and best.confidence_score < least:

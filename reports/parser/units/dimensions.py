@@ -44,7 +44,7 @@ class Dimension(StrEnum):
     OTHER = "other"
 
 
-_VOLUME = r"(?:[dmunf]?L)"
+_VOLUME = r"(?:[dmunpf]?L)"
 _MASS = r"(?:[kmunpf]?g)"
 _MOLES = r"(?:[munpf]?(?:mol|eq))"
 _UNITS = (

@@ -34,7 +34,7 @@ _REMARKS = re.compile(
     r"\(?\b(?:calc(?:ulated)?|calculation|measured|estimated)\b\.?\)?", re.IGNORECASE
 )
 _POWER = re.compile(
-    r"(?:x?10(?:\*\*|e\+?|\^+|[*x'’´`~\"°+-]|exp)?|xe)\(?(3|4|5|6|9|11|12)\)?(?=$|[/a-z])"
+    r"(?:x?10(?:\*\*|e\+?|\^+|[*x'’´`~\"°+-]|exp)?|x?e\+?)\(?(3|4|5|6|9|11|12)\)?(?=$|[/a-z])"
 )
 _ROUND_THOUSANDS = re.compile(r"x?(10{3}|10{5}|10{6}|10{9})(?=$|[/a-z])")
 _CREATININE = re.compile(
@@ -45,6 +45,9 @@ _PER_SURFACE = re.compile(r"ml?/?(?:min|mn|mt|m|s|sec)?[/x*(]*1\.?73.*")
 
 # What only UCUM writes, so a text in UCUM already is left as it is.
 _UCUM_MARK = re.compile(r"[\[{*]|\(24\.h\)")
+
+# "mil" is a million in English and a thousand in Spanish and Portuguese.
+_THOUSAND_OR_MILLION = re.compile(r"mils?(?:/|mm)")
 
 # A single letter is a flag far more often than a unit, save these, in lower case.
 _LONE_LETTERS = frozenset({"s", "g"})
@@ -57,7 +60,8 @@ def _squeeze(text: str) -> str:
     text = _REMARKS.sub(" ", text).casefold()
     text = text.replace("μ", "u").replace("µ", "u").replace("⁄", "/").replace("∕", "/")
     text = text.replace("×", "x").replace("\\", "/").replace("|", "l")
-    text = re.sub(r"\bper\b", "/", text)
+    text = text.replace("ˆ", "^").lstrip("*")
+    text = re.sub(r"\b(?:per|por|par|pro)\b", "/", text)
     text = re.sub(r"[\s\[\]{}_]+", "", text)
     text = text.strip(_EDGES)
     while len(text) > 1 and text[0] == "(" and text[-1] == ")":
@@ -104,6 +108,9 @@ def _read_count(text: str) -> str | None:
             tail = tail.removeprefix(word).lstrip("/")
     if tail in FIELDS and not exponent:
         return f"/{FIELDS[tail]}"
+    if text == "/pl":
+        # German counts of red cells; elsewhere a scanner's "µl".
+        return "/pL"
     volume = VOLUMES.get(tail) or VOLUMES.get(tail.removesuffix("blood"))
     if volume is None:
         return None
@@ -114,8 +121,9 @@ def _read_count(text: str) -> str | None:
 
 
 def _read_denominator(text: str) -> str | None:
-    if text in VOLUMES:
-        return VOLUMES[text]
+    volume = VOLUMES.get(text) or VOLUMES.get(text.removesuffix("rbc"))
+    if volume:
+        return volume
     if text in TIMES:
         return TIMES[text]
     for table in (SUBSTANCES, MASSES):
@@ -180,8 +188,8 @@ def _read(squeezed: str) -> str | None:
 def read_units(text: str) -> tuple[str, ...]:
     """Every UCUM reading of a printed unit, the likeliest first; empty when unknown.
 
-    Two readings arise from capitals: "G/L" is giga per litre on European counts and
-    grams per litre on a page printed in capitals.
+    Two readings arise from capitals, "G/L" is giga per litre on European counts and
+    grams per litre on a page printed in capitals, and from "mil".
     """
 
     if len(text) > _LONGEST:
@@ -195,6 +203,8 @@ def read_units(text: str) -> tuple[str, ...]:
         count = "10*9/L" if squeezed[0] == "g" else "10*12/L"
         return (count, "g/L") if squeezed[0] == "g" else (count,)
     reading = _read(squeezed)
+    if reading and _THOUSAND_OR_MILLION.match(squeezed):
+        return (reading, reading.replace("10*6", "10*3"))
     return (reading,) if reading else ()
 
 

@@ -6,7 +6,12 @@ from datetime import date
 
 import pytest
 
-from reports.parser.checks import check_dates_against, check_report
+from reports.parser.checks import (
+    check_dates_against,
+    check_report,
+    likely_entry,
+    likely_unit,
+)
 from reports.parser.interpretation import interpret
 from reports.parser.loinc import match_loinc
 from reports.parser.ranges import read_bounds
@@ -419,3 +424,28 @@ def test_a_date_after_today_is_noted():
     notes = check_dates_against(metadata, today=date(2026, 4, 1))
 
     assert [note.facts for note in notes] == [(Fact("date", text="date_collected"),)]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "ucum"),
+    [
+        ("RBC", "4.5", "10*6/uL"),
+        ("WBC", "6.5", "10*3/uL"),
+        ("Platelets", "250", "10*3/uL"),
+    ],
+)
+def test_a_unit_of_two_readings_is_the_one_the_number_is_possible_in(
+    name: str, value: str, ucum: str
+) -> None:
+    verdict = match_loinc(
+        name=name, units="mil/mm3", value=value, panel=None, sample_type=None
+    )
+    entry = likely_entry(verdict.matches, verdict.status)
+
+    found = likely_unit(("10*6/uL", "10*3/uL"), entry=entry, number=float(value))
+
+    assert found == ucum
+
+
+def test_a_unit_of_an_unknown_test_is_its_first_reading() -> None:
+    assert likely_unit(("10*9/L", "g/L"), entry=None, number=5.0) == "10*9/L"

@@ -253,3 +253,30 @@ def test_case_changes_nothing_but_giga_and_tera(row: tuple[str, str]) -> None:
     if unit not in capitals:
         assert normalise_units(spelling.upper()) == unit
     assert normalise_units(spelling.lower()) == unit
+
+
+@pytest.mark.parametrize(
+    ("printed", "ucum"),
+    [
+        ("/pl", "/pL"),
+        ("/nl", "/nL"),
+        ("E9/L", "10*9/L"),
+        ("*10^9/L", "10*9/L"),
+        ("x10ˆ3/uL", "10*3/uL"),
+        ("milhões/mm3", "10*6/uL"),
+        ("milioni/mmc", "10*6/uL"),
+        ("mila/mm3", "10*3/uL"),
+        ("por campo", "/[HPF]"),
+        ("mg/día", "mg/(24.h)"),
+        ("GPL-U/mL", "[GPL'U]/mL"),
+        ("nmol BCE/mmol", "nmol/mmol"),
+        ("ng/mL RBC", "ng/mL"),
+        ("% of total", "%"),
+    ],
+)
+def test_spellings_of_other_countries_are_read(printed: str, ucum: str) -> None:
+    assert normalise_units(printed) == ucum
+
+
+def test_mil_may_be_a_million_or_a_thousand() -> None:
+    assert read_units("mil/mm3") == ("10*6/uL", "10*3/uL")
