@@ -96,7 +96,8 @@ def join_wrapped(first: str, second: str) -> str:
 
 def take_unit_below(last: Row, line: Line, text: str) -> bool:
     """Give a row without a unit the one that stands alone under its value."""
-    near = last.page == line.page and line.middle - last.line.middle < 2 * line.size
+    reach = 2 * max(line.size, last.line.size)
+    near = last.page == line.page and line.middle - last.line.middle < reach
     if last.fields.units or not near or not is_unit(text) or is_flag(text):
         return False
     value = last.fields.value_words

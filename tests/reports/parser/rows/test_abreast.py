@@ -1,0 +1,51 @@
+"""Tables side by side without titles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.reports.parser.drawing import printed, read, row
+
+XS = (40, 130, 165, 215, 320, 410, 445, 490)
+
+
+def test_two_tables_abreast_are_read_one_after_the_other(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            row(XS, "Sodium", "140", "mmol/L", "135-145", "WBC", "6.1", "K/uL", "4-11"),
+            row(XS, "Urea", "5.1", "mmol/L", "2.5-7.8", "RBC", "4.8", "M/uL", "4-5.5"),
+            row(XS, "ALT", "33", "U/L", "0-40", "Platelets", "251", "K/uL", "150-400"),
+            row(XS, "AST", "28", "U/L", "0-40"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Sodium", "140", "mmol/L", "135-145"),
+        ("Urea", "5.1", "mmol/L", "2.5-7.8"),
+        ("ALT", "33", "U/L", "0-40"),
+        ("AST", "28", "U/L", "0-40"),
+        ("WBC", "6.1", "K/uL", "4-11"),
+        ("RBC", "4.8", "M/uL", "4-5.5"),
+        ("Platelets", "251", "K/uL", "150-400"),
+    ]
+
+
+def test_an_earlier_result_beside_the_row_is_no_second_table(tmp_path: Path) -> None:
+    xs = (40, 130, 165, 215, 320, 410)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Sodium", "140", "mmol/L", "135-145", "ISE", "139"),
+            row(xs, "Urea", "5.1", "mmol/L", "2.5-7.8", "Urease", "4.9"),
+            row(xs, "ALT", "33", "U/L", "0-40", "IFCC", "31"),
+            row(xs, "AST", "28", "U/L", "0-40", "IFCC", "27"),
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("Sodium", "140"),
+        ("Urea", "5.1"),
+        ("ALT", "33"),
+        ("AST", "28"),
+    ]

@@ -1,0 +1,73 @@
+"""Results on cards, one below another or side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.reports.parser.drawing import Ink, printed, read
+
+
+def test_cards_side_by_side_are_read_each_by_itself(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            [(40, "Sodium"), (320, "Potassium"), (515, "High")],
+            [
+                (40, "Normal range: 135 - 145 mmol/L"),
+                (320, "Normal range: 3.5 - 5.1 mmol/L"),
+            ],
+            [(132, "140"), (470, "5.6")],
+            [
+                Ink(94, "135", size=7),
+                Ink(184, "145", size=7),
+                Ink(375, "3.5", size=7),
+                Ink(465, "5.1", size=7),
+            ],
+        ],
+    )
+
+    assert printed(report) == [
+        ("Sodium", "140", "mmol/L", "135 - 145"),
+        ("Potassium", "5.6", "mmol/L", "3.5 - 5.1"),
+    ]
+
+
+def test_the_value_of_a_card_is_larger_than_the_numbers_of_its_scale(
+    tmp_path: Path,
+) -> None:
+    report = read(
+        tmp_path,
+        [
+            [(40, "Triglycerides"), (320, "HDL Cholesterol")],
+            [(40, "Normal range: < 150 mg/dL"), (320, "Normal range: > 40 mg/dL")],
+            [
+                Ink(132, "171", size=12),
+                Ink(184, "200", size=7),
+                Ink(420, "51", size=12),
+                Ink(465, "80", size=7),
+            ],
+        ],
+    )
+
+    assert [r.value for r in report.results] == ["171", "51"]
+
+
+def test_a_card_whose_numbers_are_alike_gives_no_value(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            "Glucose",
+            "Normal range: 70 - 99 mg/dL",
+            [(60, "88"), (160, "92"), (260, "101")],
+            "",
+            "Sodium",
+            "Normal range: 135 - 145 mmol/L",
+            "140",
+            "",
+            "Potassium",
+            "Normal range: 3.5 - 5.1 mmol/L",
+            "4.1",
+        ],
+    )
+
+    assert [r.test_name for r in report.results] == ["Sodium", "Potassium"]

@@ -1,0 +1,94 @@
+"""Rows without titles, by the form of what stands on the line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.reports.parser.drawing import printed, read, row
+
+XS = (40, 250, 330, 400)
+
+
+def test_a_remark_behind_the_range_is_left_out(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            "Haemoglobin concentration 118 g/L [130.0 - 180.0]; Below low limit",
+            "Mean cell volume 79 fL [80.0 - 100.0]; Below low reference limit",
+            "Platelet count 251 10*9/L [150.0 - 400.0]",
+        ],
+    )
+
+    assert printed(report) == [
+        ("Haemoglobin concentration", "118", "g/L", "[130.0 - 180.0]"),
+        ("Mean cell volume", "79", "fL", "[80.0 - 100.0]"),
+        ("Platelet count", "251", "10*9/L", "[150.0 - 400.0]"),
+    ]
+
+
+def test_digits_grouped_by_blanks_are_one_number(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            "LEUCOCYTES ................ 6 100 /mm3",
+            "PLAQUETTES ................ 251 000 /mm3",
+            "HEMOGLOBINE ............... 13,9 g/dl",
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("LEUCOCYTES", "6 100"),
+        ("PLAQUETTES", "251 000"),
+        ("HEMOGLOBINE", "13,9"),
+    ]
+
+
+def test_each_part_of_one_cell_has_its_own_words(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            row(XS, "Sodium", "140 mmol/L"),
+            row(XS, "Urea", "5.1 mmol/L"),
+            row(XS, "ALT", "33 U/L"),
+        ],
+    )
+
+    value = report.results[0].provenance.value
+    units = report.results[0].provenance.units
+    assert value is not None
+    assert units is not None
+    assert value.polygon[1].x < units.polygon[0].x
+
+
+def test_sentences_targets_and_prices_are_no_rows(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            row(XS, "S-Sodium", "141", "mmol/L", "136 - 145"),
+            row(XS, "S-Urea", "4.9", "mmol/L", "2.1 - 7.1"),
+            row(XS, "S-ALT", "47", "U/L", "7 - 35"),
+            "elderly, hypo-unaware 7.1 - 8.5 %. Diagnosis of diabetes: >= 6.5 %",
+            "TARIFF CODES (for your medical scheme)",
+            [(40, "4507"), (100, "Thyrotropin (TSH)"), (386, "R 213.55")],
+            [(40, "4064"), (100, "HbA1c"), (386, "R 154.90")],
+        ],
+    )
+
+    assert [r.test_name for r in report.results] == ["S-Sodium", "S-Urea", "S-ALT"]
+
+
+def test_a_finding_before_its_announced_range_is_a_row(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            [(50, "PSA, TOTAL"), (400, "1.32")],
+            [(400, "Reference Range: < OR = 4.00 ng/mL")],
+            [(50, "HEPATITIS C ANTIBODY"), (400, "NON-REACTIVE")],
+            [(400, "Reference Range: NON-REACTIVE")],
+        ],
+    )
+
+    assert printed(report) == [
+        ("PSA, TOTAL", "1.32", "ng/mL", "< OR = 4.00"),
+        ("HEPATITIS C ANTIBODY", "NON-REACTIVE", None, "NON-REACTIVE"),
+    ]

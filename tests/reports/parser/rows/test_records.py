@@ -1,0 +1,64 @@
+"""Results written as labelled records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.reports.parser.drawing import printed, read
+
+
+def test_a_record_is_a_test_and_what_its_labels_say(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            "Test: Hemoglobin A1c",
+            "Status: Final",
+            "Result: 6.1",
+            "Units: %",
+            "Reference range: 4.0 - 5.6",
+            "",
+            "Test: Rubella IgG",
+            "Result: Positive",
+            "Reference range: Negative",
+        ],
+    )
+
+    assert printed(report) == [
+        ("Hemoglobin A1c", "6.1", "%", "4.0 - 5.6"),
+        ("Rubella IgG", "Positive", None, "Negative"),
+    ]
+
+
+def test_a_heading_names_the_record_below_it(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            "GLICOSE",
+            [(40, "Resultado: 92 mg/dL"), (300, "Valores de referência: 70 a 99")],
+            "CREATININA",
+            [(40, "Resultado: 0,91 mg/dL"), (300, "Valores de referência: 0,60 a 1,2")],
+        ],
+    )
+
+    assert printed(report) == [
+        ("GLICOSE", "92", "mg/dL", "70 a 99"),
+        ("CREATININA", "0,91", "mg/dL", "0,60 a 1,2"),
+    ]
+
+
+def test_a_record_without_a_value_or_a_test_gives_no_row(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            "Test: Ferritin",
+            "Result: Pending",
+            "Test: Sodium",
+            "Result: 140 mmol/L",
+            "Reference range: 135 - 145",
+            "Measurement: 128/76",
+            "Name: Pat Nobody",
+            "Room: 12",
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [("Sodium", "140")]

@@ -1,0 +1,180 @@
+"""Rows under titles whose parts stand above or below the line of the value."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.reports.parser.drawing import Drawn, Ink, printed, read, row
+
+XS = (40, 220, 300, 380)
+TITLES: list[Drawn] = row(XS, "Test", "Result", "Unit", "Reference Range")
+
+
+def test_a_method_beside_the_value_is_no_name(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            TITLES,
+            [Ink(40, "Bilirubin - Direct", bold=True)],
+            [Ink(40, "Serum, Diazo", size=7), *row(XS, "", "0.20", "mg/dL", "0 - 0.2")],
+            [Ink(40, "PCV", bold=True)],
+            [Ink(40, "Method: Calculated", size=7), *row(XS, "", "38.2", "%", "40-50")],
+        ],
+    )
+
+    assert printed(report) == [
+        ("Bilirubin - Direct", "0.20", "mg/dL", "0 - 0.2"),
+        ("PCV", "38.2", "%", "40-50"),
+    ]
+
+
+def test_a_unit_alone_under_the_value_belongs_to_it(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            row((40, 250, 400), "Test", "Result", "Reference Range"),
+            row((40, 250, 400), "Creatinine", "1.02", "0.70 - 1.30"),
+            [Ink(250, "mg/dL", size=7)],
+            row((40, 250, 400), "Sodium", "139", "136 - 145"),
+            [Ink(250, "mmol/L", size=7)],
+        ],
+    )
+
+    assert [r.units for r in report.results] == ["mg/dL", "mmol/L"]
+
+
+def test_a_name_that_begins_on_the_line_above_is_whole(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            TITLES,
+            row(XS, "Haemoglobin", "13.4", "g/dL", "13.0 - 17.0"),
+            "Mean Corpuscular Hemoglobin",
+            row(XS, "Concentration (MCHC)", "33.1", "g/dL", "31.5 - 34.5"),
+        ],
+    )
+
+    assert [r.test_name for r in report.results] == [
+        "Haemoglobin",
+        "Mean Corpuscular Hemoglobin Concentration (MCHC)",
+    ]
+
+
+def test_a_heading_above_a_row_is_no_part_of_its_name(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            TITLES,
+            "Thyroid function",
+            row(XS, "TSH", "2.31", "mIU/L", "0.27 - 4.20"),
+            "Iron studies",
+            row(XS, "Ferritin", "41", "ug/L", "30 - 400"),
+        ],
+    )
+
+    assert [(r.test_name, r.source_panel_name) for r in report.results] == [
+        ("TSH", "Thyroid function"),
+        ("Ferritin", "Iron studies"),
+    ]
+
+
+def test_names_and_banded_ranges_go_on_together(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            TITLES,
+            row(XS, "Cholesterol, Serum by Enzymatic", "201", "mg/dL", "Good : < 200"),
+            row(XS, "method", "", "", "High : >= 240"),
+            row(XS, "Glucose, Fasting,", "92", "mg/dL", "70 - 100"),
+            "Plasma",
+        ],
+    )
+
+    assert printed(report) == [
+        (
+            "Cholesterol, Serum by Enzymatic method",
+            "201",
+            "mg/dL",
+            "Good : < 200 High : >= 240",
+        ),
+        ("Glucose, Fasting, Plasma", "92", "mg/dL", "70 - 100"),
+    ]
+
+
+def test_a_range_without_a_value_is_not_added_to_the_row_above(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            TITLES,
+            row(XS, "Sedimentation Rate", "12", "mm/hr", "0-15"),
+            row(XS, "Complement C3", "", "", "82-167"),
+        ],
+    )
+
+    assert printed(report) == [("Sedimentation Rate", "12", "mm/hr", "0-15")]
+
+
+def test_a_flag_beside_the_unit_is_no_part_of_it(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            TITLES,
+            row(XS, "Sodium", "128", "L mmol/L", "136 - 145"),
+            row(XS, "Potassium", "6.3", "mmol/L H", "3.5 - 5.1"),
+        ],
+    )
+
+    assert [(r.units, r.flag) for r in report.results] == [
+        ("mmol/L", "L"),
+        ("mmol/L", "H"),
+    ]
+
+
+def test_an_equal_value_behind_soit_is_a_row_and_has_the_range(tmp_path: Path) -> None:
+    xs = (40, 220, 380)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Lymphocytes ........ 33,1 %", "soit 2,16 giga/L", "1,00-4,00"),
+            row(xs, "Leucocytes .........", "6,54 giga/L", "4,0-10,0"),
+            row(xs, "Hémoglobine ........", "13,4 g/dL", "11,5-16,0"),
+        ],
+    )
+
+    assert printed(report)[:2] == [
+        ("Lymphocytes", "33,1", "%", None),
+        ("Lymphocytes", "2,16", "giga/L", "1,00-4,00"),
+    ]
+
+
+def test_rows_under_a_table_of_stages_are_no_results(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            TITLES,
+            row(XS, "Ethanol", "12", "mg/dL", "< 10"),
+            row(XS, "Stage", "Ethanol mg/dL", "", "Clinical signs"),
+            row(XS, "Sobriety", "10 - 50", "", "No obvious effect"),
+            row(XS, "Euphoria", "30 - 120", "", "Mild euphoria"),
+        ],
+    )
+
+    assert [r.test_name for r in report.results] == ["Ethanol"]
+
+
+def test_titles_of_an_explanation_under_repeated_titles_are_not_joined_to_them(
+    tmp_path: Path,
+) -> None:
+    report = read(
+        tmp_path,
+        [TITLES, row(XS, "Vitamin D", "41.2", "nmol/L", "75 - 250")],
+        [
+            TITLES,
+            row((50, 210, 370), "LEVEL", "REFERENCE RANGE IN nmol/L", "COMMENTS"),
+            row((50, 210, 370), "Deficient", "< 50", "High risk for bone disease"),
+            [Ink(40, "THYROID PROFILE, SERUM", bold=True)],
+            row(XS, "TSH", "8.43", "mIU/L", "0.27 - 4.20"),
+        ],
+    )
+
+    assert [r.test_name for r in report.results] == ["Vitamin D", "TSH"]
