@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _DETECTED_SIDE = 1440
 _LEVEL = 0.3  # degrees
 _LEAST_SURE = 0.5
+_LEAST_LEGIBLE = 0.5  # of the lines found
 _CLEARLY_UPRIGHT = 0.9
 _SAMPLE = 8
 _COMMON_EM = range(6, 15)
@@ -50,7 +51,8 @@ def read_view(
     """The page that a picture shows.
 
     size: width and height of the page as shown, in the units of view.to_page. Words
-    stand in upright text of about the usual letter size; Page.shown leads back.
+    stand in upright text of about the usual letter size; Page.shown leads back. A page
+    of whose lines most can't be read is not legible.
     """
     upright, quads = _stand_upright(view, engine)
     lines = _read_lines(upright, quads, engine)
@@ -61,6 +63,7 @@ def read_view(
         height=size[1],
         words=tuple(words),
         to_shown=tuple(float(part) for part in (back / back[2, 2]).ravel()),
+        legible=len(lines) >= _LEAST_LEGIBLE * len(quads),
     )
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .engine import LINE_HEIGHT, Reading, Sign
+from .ink import Run, find_dots, find_ink, find_runs, is_red
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,6 +37,7 @@ _BLANK_STEP = 1.6
 _LIKELY_STEP = 1.3
 _MANY_STEPS = 6
 _NARROW = frozenset("1Iil|!'")
+_POINT_LOST = 0.3
 _POINTS = frozenset(".,")
 _COLONS = frozenset(":;")
 # The paper that belongs to a letter, beside its ink.
@@ -65,13 +67,6 @@ class Piece(NamedTuple):
     red: bool
 
 
-class _Run(NamedTuple):
-    start: int
-    end: int
-    top: int
-    bottom: int
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredLine:
     """A line, its ink in runs of columns, and the run each sign stands in.
@@ -84,7 +79,7 @@ class MeasuredLine:
     ink: Mask
     reading: Reading
     signs: tuple[Sign, ...]
-    runs: tuple[_Run, ...]
+    runs: tuple[Run, ...]
     homes: tuple[int, ...]
     centres: tuple[float, ...]
     steps: tuple[float, ...]
@@ -95,7 +90,7 @@ class MeasuredLine:
 def measure_line(reading: Reading, line: Picture) -> MeasuredLine | None:
     """Measure a line, LINE_HEIGHT high; None where there is no ink or no sign."""
     ink = find_ink(line)
-    runs = _runs(ink)
+    runs = find_runs(ink)
     signs = tuple(sign for sign in reading.signs if not sign.text.isspace())
     if not signs or not runs:
         return None
@@ -185,48 +180,14 @@ def part_line(measured: MeasuredLine, *, em: float, pitch: float = 0) -> list[Pi
                     foot - _ABOVE * size,
                     foot + _BELOW * size,
                     size,
-                    round(min(sign.sure for sign in members), 3),
+                    _sureness(measured, part, em, baseline),
                     is_red(measured.line, measured.ink, x0, x1),
                 )
             )
     return _apart(pieces)
 
 
-def find_ink(line: Picture) -> Mask:
-    """Where a line's picture differs from its paper, rules along the line left out."""
-    pixels = line.astype(np.int16)
-    paper = np.median(pixels.reshape(-1, pixels.shape[2]), axis=0)
-    apart = np.abs(pixels - paper).max(axis=2)
-    limit = max(0.4 * float(np.percentile(apart, 98)), 20.0)
-    ink: Mask = apart > limit
-    if line.shape[1] > 3 * LINE_HEIGHT:
-        ink[ink.mean(axis=1) > 0.85] = False
-    return ink
-
-
-def is_red(line: Picture, ink: Mask, x0: float, x1: float) -> bool:
-    """Whether the ink between two places is clearly red."""
-    start, end = int(x0), max(int(x0) + 1, int(x1))
-    colours = line[:, start:end][ink[:, start:end]]
-    if len(colours) == 0:
-        return False
-    blue, green, red = (float(part) for part in np.median(colours, axis=0))
-    return red > 140 and green < 0.6 * red and blue < 0.6 * red
-
-
-def _runs(ink: Mask) -> list[_Run]:
-    """Stretches of columns with ink, leaving out specks."""
-    columns = ink[2:-2].sum(axis=0) > 0
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], columns.view(np.int8), [0]])))
-    runs = []
-    for start, end in zip(edges[::2], edges[1::2], strict=True):
-        rows = np.flatnonzero(ink[:, start:end].any(axis=1))
-        if ink[:, start:end].sum() >= 4:
-            runs.append(_Run(int(start), int(end), int(rows[0]), int(rows[-1]) + 1))
-    return runs
-
-
-def _homes(signs: Sequence[Sign], runs: Sequence[_Run], width: int) -> list[int]:
+def _homes(signs: Sequence[Sign], runs: Sequence[Run], width: int) -> list[int]:
     """The run each sign stands in or next to, never going back."""
     homes = []
     least = 0
@@ -242,7 +203,7 @@ def _homes(signs: Sequence[Sign], runs: Sequence[_Run], width: int) -> list[int]
 
 
 def _measure(
-    signs: Sequence[Sign], homes: Sequence[int], runs: Sequence[_Run]
+    signs: Sequence[Sign], homes: Sequence[int], runs: Sequence[Run]
 ) -> tuple[float, float]:
     """The em, 0 if unknown, and the baseline, from the ink and the letters in it."""
     tops, bottoms = [], []
@@ -302,7 +263,7 @@ def _groups(measured: MeasuredLine, em: float, pitch: float) -> list[list[int]]:
     return groups
 
 
-def _gap(runs: Sequence[_Run], first: int, second: int) -> float:
+def _gap(runs: Sequence[Run], first: int, second: int) -> float:
     """The widest stretch without ink from one run to a later one."""
     return max(
         (runs[n + 1].start - runs[n].end for n in range(first, second)), default=0.0
@@ -324,7 +285,7 @@ def _blank_between(before: str, after: str) -> float:
 
 
 def _edges(
-    members: Sequence[Sign], first: _Run, last: _Run, width: int, em: float
+    members: Sequence[Sign], first: Run, last: Run, width: int, em: float
 ) -> tuple[float, float]:
     """Where a word's ink begins and ends; by its signs where the ink has merged."""
     left, right = members[0].at * width, members[-1].at * width
@@ -334,10 +295,30 @@ def _edges(
     return max(0.0, x0 - _BEFORE * em), min(float(width), x1 + _AFTER * em)
 
 
+def _sureness(
+    measured: MeasuredLine, part: Sequence[int], em: float, baseline: float
+) -> float:
+    """How sure a word is: as its least sure sign, and hardly where a point was lost.
+
+    A number with a dot of ink between its digits that no sign stands for may be ten
+    times too large. It is not corrected, for the dot may be dirt.
+    """
+    signs = [measured.signs[n] for n in part]
+    sure = round(min(sign.sure for sign in signs), 3)
+    if sum(sign.text.isdigit() for sign in signs) < 2:
+        return sure
+    first, last = measured.centres[part[0]], measured.centres[part[-1]]
+    points = sum(sign.text in _POINTS | _COLONS for sign in signs)
+    dots = find_dots(measured.ink, em=em, baseline=baseline)
+    if sum(first < x < last for x in dots) > points:
+        return min(sure, _POINT_LOST)
+    return sure
+
+
 def _raised(
     signs: Sequence[Sign],
     homes: Sequence[int],
-    runs: Sequence[_Run],
+    runs: Sequence[Run],
     em: float,
     baseline: float,
 ) -> list[bool]:
