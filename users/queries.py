@@ -385,6 +385,20 @@ def summaries_of(
     )
 
 
+def latest_summary(
+    *, user: User, kind: str, provider: str | None = None
+) -> SummaryRow | None:
+    """The summary of a kind that was stored or changed last; one query.
+
+    `provider` is a slug, None for all.
+    """
+    latest = (
+        "AND provider = coalesce(%s, provider) ORDER BY updated_at DESC, id LIMIT 1"
+    )
+    found = _summary_rows(latest, [user.tenant_id, user.pk, kind, provider])
+    return found[0] if found else None
+
+
 def _summary_rows(condition: str, inputs: Sequence[object]) -> list[SummaryRow]:
     found = rows.fetch_rows(
         "SELECT id, provider, source_type, app_id, device_id, body::text,"  # noqa: S608 - text of ours

@@ -210,3 +210,49 @@ class SleepStage(IntegerChoices):
     DEEP = 1, "Deep"
     UNKNOWN = -1, "Unknown"  # or unclassified
     MANUAL = 5, "By hand"  # classified by hand
+
+
+class SleepType(OpenChoices):
+    """What a sleep was (contract 4.5)."""
+
+    LONG_SLEEP = "long_sleep", "Long sleep"
+    SHORT_SLEEP = "short_sleep", "Short sleep"
+    ACKNOWLEDGED_NAP = "acknowledged_nap", "Nap"
+    UNKNOWN = "unknown", "Unknown"
+
+
+class SleepState(OpenChoices):
+    """Whether a source may still change a sleep (contract 4.5)."""
+
+    TENTATIVE = "tentative", "Tentative"
+    CONFIRMED = "confirmed", "Confirmed"
+
+
+class Sex(OpenChoices):
+    """Contract 4.8."""
+
+    FEMALE = "female", "Female"
+    MALE = "male", "Male"
+    OTHER = "other", "Other"
+
+
+class EnergyUnit(OpenChoices):
+    """Contract 4.8."""
+
+    KCAL = "kcal", "kcal"
+
+
+class EcgClassification(OpenChoices):
+    """What an electrocardiogram was read as (contract 4.8)."""
+
+    SINUS_RHYTHM = "sinus_rhythm", "Sinus rhythm"
+    ATRIAL_FIBRILLATION = "atrial_fibrillation", "Atrial fibrillation"
+    INCONCLUSIVE = "inconclusive", "Inconclusive"
+
+
+class EcgInconclusiveCause(OpenChoices):
+    """Contract 4.8."""
+
+    HIGH_HEART_RATE = "high_heart_rate", "High heart rate"
+    LOW_HEART_RATE = "low_heart_rate", "Low heart rate"
+    POOR_READING = "poor_reading", "Poor reading"

@@ -17,6 +17,18 @@ from tests.users.factories import info_body
 from users.operations.sources import connect_source
 from users.operations.users import SANDBOX_USER_LIMIT
 
+SUMMARIES = [
+    "menstrual_cycle",
+    "sleep_cycle",
+    "activity",
+    "sleep",
+    "body",
+    "workouts",
+    "meal",
+    "electrocardiogram",
+    "profile",
+]
+
 UPDATE = "uv run manage.py spectacular --file tests/contract/openapi.yaml"
 
 
@@ -86,10 +98,11 @@ def test_the_paths_of_users_are_the_contracts():
         ("PATCH", "/v2/user/{user_id}/info"),
         ("GET", "/v2/user/{user_id}/info/latest"),
         ("GET", "/v2/providers"),
-        ("GET", "/v2/summary/menstrual_cycle/{user_id}"),
-        ("POST", "/v2/summary/menstrual_cycle/{user_id}"),
-        ("GET", "/v2/summary/sleep_cycle/{user_id}"),
-        ("POST", "/v2/summary/sleep_cycle/{user_id}"),
+        *(
+            (method, f"/v2/summary/{resource}/{{user_id}}")
+            for method in ("GET", "POST")
+            for resource in SUMMARIES
+        ),
     }
 
 

@@ -191,7 +191,8 @@ class Flag:
 
     @property
     def schema(self) -> Schema:
-        return {"type": "boolean", "enum": [True]} if self.only_true else _BOOLEAN
+        note = "true, or null; false is kept as null" if self.only_true else ""
+        return {"type": "boolean", **_noted(note)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +268,32 @@ class Id:
     @property
     def schema(self) -> Schema:
         return {"type": "string", "format": "uuid"}
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """An object whose keys are its source's own."""
+
+    def read(self, value: Any, context: Context) -> dict[str, Any]:  # noqa: ARG002 - as all kinds
+        if not isinstance(value, dict):
+            refuse("An object is needed.")
+        return value
+
+    @property
+    def schema(self) -> Schema:
+        return {"type": "object"}
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """A key that is there for clients and never has a value."""
+
+    def read(self, value: Any, context: Context) -> None:  # noqa: ARG002 - as all kinds
+        return None
+
+    @property
+    def schema(self) -> Schema:
+        return {"type": "null"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,8 +435,6 @@ class Record:
 
 def nullable(schema: Schema) -> Schema:
     """The same schema, null let in."""
-    if "enum" in schema:
-        schema = {**schema, "enum": [*schema["enum"], None]}
     return {**schema, "type": [schema["type"], "null"]}
 
 
@@ -434,7 +459,6 @@ def check_text(value: Any) -> None:
                 waiting.append((depth + 1, each.values()))
 
 
-_BOOLEAN: Schema = {"type": "boolean"}
 _DATE_TIME: Schema = {"format": "date-time"}
 
 

@@ -14,7 +14,7 @@ from portal.lib.errors import NotFound
 from portal.lib.transitions import move_status
 from tests.audit import changes_of
 from tests.factories.accounts import ACTOR
-from tests.factories.summaries import ELEMENTS, cycle_element, night_element, record
+from tests.factories.summaries import LEAST, cycle_element, night_element, record
 from tests.factories.users import make_user
 from tests.outbox import emitted, emitted_types
 from tests.statements import count_statements
@@ -95,7 +95,7 @@ def test_a_summary_is_kept_with_what_came(connected, alice_tenant):
     assert changes_of(alice_tenant, "record_summaries") == {"created": 1, "updated": 0}
 
 
-@pytest.mark.parametrize("slug", sorted(ELEMENTS))
+@pytest.mark.parametrize("slug", sorted(LEAST))
 def test_each_summary_emits_one_event_as_the_catalogue_says(
     connected, alice_tenant, slug
 ):

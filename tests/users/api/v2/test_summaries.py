@@ -8,10 +8,18 @@ import pytest
 from tests.audit import audited
 from tests.clients import error_lines
 from tests.contract.document import check_answer
-from tests.factories.summaries import ELEMENTS, cycle_element, night_element, record
+from tests.factories.summaries import (
+    LEAST,
+    MOST,
+    cycle_element,
+    night_element,
+    record,
+)
 from tests.factories.users import make_user
+from tests.outbox import emitted_types
 from tests.statements import count_statements
 from tests.users.holdings import held
+from users.wearables.summaries import SUMMARIES
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -133,22 +141,200 @@ def test_a_night_is_answered_with_every_key(alice_api, user):
     }
 
 
-@pytest.mark.parametrize("slug", sorted(ELEMENTS))
-def test_answers_are_as_published(alice_api, user, slug):
+@pytest.mark.parametrize("elements", [LEAST, MOST], ids=["least", "most"])
+@pytest.mark.parametrize("slug", sorted(SUMMARIES))
+def test_answers_are_as_published(alice_api, user, slug, elements):
     published = f"/v2/summary/{slug}/{{user_id}}"
 
-    check_answer(push(alice_api, user, slug, ELEMENTS[slug]()), "post", published)
+    check_answer(push(alice_api, user, slug, elements[slug]), "post", published)
     reply = alice_api.get(path(user, slug), {"start_date": "2026-01-01"})
     check_answer(reply, "get", published)
     check_answer(push(alice_api, user, slug), "post", published)
 
 
-@pytest.mark.parametrize("slug", sorted(ELEMENTS))
+@pytest.mark.parametrize("slug", sorted(SUMMARIES))
+def test_every_resource_gives_back_what_it_was_given(alice_api, user, slug):
+    element = MOST[slug]
+    push(alice_api, user, slug, element, provider="manual", source_type="watch")
+
+    answer = alice_api.get(path(user, slug), {"start_date": "2026-01-01"}).json()
+
+    key = SUMMARIES[slug].key
+    found = answer if key is None else answer[key][0]
+    assert {name: found[name] for name in element} == element
+    assert found["user_id"] == str(user.uuid)
+    assert found["source"]["provider"] == "manual"
+    assert found["source"]["type"] == "watch"
+    assert found["created_at"] == found["updated_at"] == "2026-03-01T12:00:00+00:00"
+
+
+@pytest.mark.parametrize("slug", sorted(SUMMARIES))
+def test_every_resource_keeps_what_is_pushed_again(alice_api, alice_tenant, user, slug):
+    first = push(alice_api, user, slug, MOST[slug]).json()
+
+    again = push(alice_api, user, slug, MOST[slug]).json()
+
+    assert again == {**first, "created": 0}
+    assert (first["created"], len(emitted_types(alice_tenant))) == (1, 2)
+
+
+SOURCE = {
+    "provider": "oura",
+    "type": "unknown",
+    "app_id": None,
+    "device_id": None,
+    "sport": None,
+    "workout_id": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("slug", "filled"),
+    [
+        (
+            "activity",
+            {
+                "date": "2026-02-28T00:00:00+00:00",
+                "time_zone": "Asia/Kolkata",
+                "timezone_offset": 19800,
+                "heart_rate": None,
+            },
+        ),
+        (
+            "sleep",
+            {
+                "date": "2026-03-01T00:00:00+00:00",
+                "calendar_date": "2026-03-01",
+                "type": "unknown",
+                "timezone_offset": 19800,
+                "duration": 28800,
+                "total": 28800,
+                "awake": 0,
+                "light": 0,
+                "sleep_stream": None,
+            },
+        ),
+        ("body", {"date": "2026-02-28T00:00:00+00:00", "weight": None}),
+        (
+            "workouts",
+            {
+                "calendar_date": "2026-02-28",
+                "timezone_offset": 19800,
+                "provider_id": "2026-02-28T17:00:00+00:00",
+                "sport": None,
+            },
+        ),
+        (
+            "meal",
+            {
+                "calendar_date": "2026-02-28",
+                "provider_id": "2026-02-28T08:00:00+00:00/Porridge",
+                "priority_id": 1,
+                "source_id": 1,
+                "source_app_id": None,
+                "source_device_id": None,
+            },
+        ),
+        (
+            "electrocardiogram",
+            {
+                "time_zone": "Asia/Kolkata",
+                "classification": None,
+                "source_provider": "oura",
+                "source_type": "unknown",
+            },
+        ),
+        ("profile", {"height": None, "wheelchair_use": None}),
+    ],
+)
+def test_what_a_source_leaves_out_is_filled_or_null(
+    alice_api, alice_tenant, slug, filled
+):
+    user = make_user(tenant=alice_tenant, fallback_time_zone="Asia/Kolkata")
+    push(alice_api, user, slug, LEAST[slug])
+
+    answer = alice_api.get(path(user, slug), {"start_date": "2026-01-01"}).json()
+
+    key = SUMMARIES[slug].key
+    found = answer if key is None else answer[key][0]
+    assert {name: found[name] for name in filled} == filled
+    assert found["source"] == SOURCE
+
+
+def test_a_wheelchair_that_is_not_used_is_null(alice_api, user):
+    push(alice_api, user, "profile", {"wheelchair_use": False})
+
+    # The real client fails on false (contract 1.9).
+    assert alice_api.get(path(user, "profile")).json()["wheelchair_use"] is None
+
+
+def test_a_time_without_offset_is_of_the_users_zone(alice_api, alice_tenant):
+    user = make_user(tenant=alice_tenant, fallback_time_zone="America/New_York")
+    push(
+        alice_api,
+        user,
+        "workouts",
+        {"time_start": "2026-02-28T20:00", "time_end": "2026-02-28T21:00:00"},
+    )
+
+    (workout,) = read(alice_api, user, "workouts")
+    assert workout["time_start"] == "2026-03-01T01:00:00+00:00"
+    assert workout["calendar_date"] == "2026-02-28"
+    assert workout["timezone_offset"] == -18000
+
+
+def test_a_time_that_the_users_zone_skips_is_refused(
+    alice_api, alice_tenant, time_machine
+):
+    time_machine.move_to(datetime(2026, 4, 1, tzinfo=UTC), tick=False)
+    user = make_user(tenant=alice_tenant, fallback_time_zone="Europe/Berlin")
+    before = held(alice_tenant)
+
+    reply = push(
+        alice_api,
+        user,
+        "workouts",
+        {"time_start": "2026-03-29T02:30:00", "time_end": "2026-03-29T05:00:00"},
+    )
+
+    assert error_lines(reply) == [(["body", "data", 0, "time_start"], "value_error")]
+    assert held(alice_tenant) == before
+
+
+def test_two_meals_of_one_moment_are_two(alice_api, user):
+    meals = [{**LEAST["meal"], "name": name} for name in ("Porridge", "Tea")]
+
+    assert push(alice_api, user, "meal", *meals).json()["created"] == 2
+
+
+def test_a_profile_is_the_one_sent_last(alice_api, user, time_machine):
+    push(alice_api, user, "profile", {"height": 170})
+    time_machine.shift(60)
+    push(alice_api, user, "profile", {"height": 171}, provider="fitbit")
+
+    def height(**query):
+        return alice_api.get(path(user, "profile"), query).json()["height"]
+
+    assert (height(), height(provider="Oura")) == (171, 170)
+
+
+def test_a_profile_that_is_not_there_is_not_found(alice_api, alice_tenant, user):
+    record(user, "profile")
+    before = held(alice_tenant)
+
+    reply = alice_api.get(path(user, "profile"), {"provider": "fitbit"})
+
+    assert reply.status_code == 404
+    assert reply.json()["code"] == "summary_missing"
+    assert held(alice_tenant) == before
+
+
+@pytest.mark.parametrize("slug", sorted(set(SUMMARIES) - {"profile"}))
 def test_a_user_without_summaries_has_an_empty_list(alice_api, user, slug):
     reply = alice_api.get(path(user, slug) + "/", {"start_date": "2026-01-01"})
 
     assert reply.status_code == 200
-    assert reply.json() == {slug: []}
+    assert reply.json() == {SUMMARIES[slug].key: []}
 
 
 def test_summaries_come_by_start(alice_api, user):

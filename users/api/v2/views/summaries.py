@@ -16,10 +16,15 @@ from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import read_body, read_query
 from portal.lib.api.schema import JsonShape, describe
 from portal.lib.api.views import endpoint, json_response
-from users.api.v2.inputs import SummaryBatchInputs, SummaryFilterInputs
+from portal.lib.errors import NotFound
+from users.api.v2.inputs import (
+    LatestSummaryInputs,
+    SummaryBatchInputs,
+    SummaryFilterInputs,
+)
 from users.api.v2.views.base import UserAPIView
 from users.operations.summaries import SummaryBatch, record_summaries
-from users.queries import summaries_of
+from users.queries import latest_summary, summaries_of
 from users.wearables.readings import ElementsInvalid
 from users.wearables.resources import ELEMENTS_MAX
 from users.wearables.summaries import SUMMARIES
@@ -80,6 +85,20 @@ class SummaryView(UserAPIView):
             {self.resource.key: [self.resource.answer(user.uuid, row) for row in found]}
         )
 
+    def read_latest(self, request: Request, user_id: str) -> HttpResponse:
+        """The summary itself, of one source or of the one that sent last."""
+        user = self.get_user(user_id)
+        wanted = read_query(request, LatestSummaryInputs)
+        found = latest_summary(
+            user=user,
+            kind=self.resource.slug,
+            provider=_lower(wanted.get("provider")),
+        )
+        if found is None:
+            raise NotFound("summary_missing", "No such summary is stored.")
+        self.record_read(self.resource.slug, user.uuid)
+        return json_response(self.resource.answer(user.uuid, found))
+
     def record_batch(self, request: Request, user_id: str) -> Response:
         """Store a batch, whole or not at all; the later version of an id wins."""
         user = self.get_user(user_id)
@@ -122,15 +141,32 @@ def _view(resource: SummaryResource) -> type[SummaryView]:
     element = JsonShape(f"{name}Element", resource.input_schema)
 
     class View(SummaryView):
-        @describe(
-            f"list_{resource.slug}_summaries",
-            f"Read a user's summaries: {resource.name.lower()}",
-            answer=JsonShape(f"{name}Summaries", _object(listed)),
-            query=SummaryFilterInputs,
-            refuses=(404,),
-        )
-        def get(self, request: Request, user_id: str) -> HttpResponse:
-            return self.list_summaries(request, user_id)
+        if resource.key is None:
+
+            @describe(
+                f"get_{resource.slug}_summary",
+                f"Read a user's latest summary: {resource.name.lower()}",
+                answer=one,
+                query=LatestSummaryInputs,
+                refuses=(404,),
+            )
+            def get(self, request: Request, user_id: str) -> HttpResponse:
+                return self.read_latest(request, user_id)
+
+            get.__doc__ = SummaryView.read_latest.__doc__
+        else:
+
+            @describe(
+                f"list_{resource.slug}_summaries",
+                f"Read a user's summaries: {resource.name.lower()}",
+                answer=JsonShape(f"{name}Summaries", _object(listed)),
+                query=SummaryFilterInputs,
+                refuses=(404,),
+            )
+            def get(self, request: Request, user_id: str) -> HttpResponse:
+                return self.list_summaries(request, user_id)
+
+            get.__doc__ = SummaryView.list_summaries.__doc__
 
         @describe(
             f"record_{resource.slug}_summaries",
@@ -142,7 +178,6 @@ def _view(resource: SummaryResource) -> type[SummaryView]:
         def post(self, request: Request, user_id: str) -> Response:
             return self.record_batch(request, user_id)
 
-        get.__doc__ = SummaryView.list_summaries.__doc__
         post.__doc__ = SummaryView.record_batch.__doc__
 
     View.resource = resource

@@ -1,0 +1,100 @@
+"""Menstrual cycles (contract 4.2)."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any
+
+from users.states import (
+    CervicalMucusQuality,
+    Contraceptive,
+    CycleDeviation,
+    HomeTest,
+    MenstrualFlow,
+    OvulationTest,
+)
+from users.wearables.readings import (
+    Choice,
+    Day,
+    Field,
+    Flag,
+    ListOf,
+    Number,
+    Record,
+    refuse,
+)
+from users.wearables.resources import Place, SummaryResource
+from users.wearables.summaries.places import midnight
+
+if TYPE_CHECKING:
+    from users.wearables.readings import Context, Kind
+
+# Ours: a predicted cycle lies ahead, but no app predicts further.
+_PREDICTED_AHEAD = timedelta(days=731)
+# Ours: what claims to be longer is the mistake of a source.
+_LONGEST_CYCLE = timedelta(days=731)
+_CYCLE_DAY = Day(ahead=_PREDICTED_AHEAD)
+
+
+def _days(name: str, **kinds: Kind) -> Field:
+    """A list of what was logged, each entry with its date; [] without any."""
+    entry = Record(
+        (
+            Field("date", _CYCLE_DAY, required=True),
+            *(Field(key, kind, required=True) for key, kind in kinds.items()),
+        )
+    )
+    return Field(name, ListOf(entry), default=())
+
+
+def _place_menstrual_cycle(body: dict[str, Any], _context: Context) -> Place:
+    """Found by the days from the period's start to the cycle's end (contract 1.5)."""
+    period_start, period_end, cycle_end = (
+        date.fromisoformat(body[name])
+        for name in ("period_start", "period_end", "cycle_end")
+    )
+    if period_end < period_start:
+        refuse("The period ends before it starts.", "value_error", "period_end")
+    if cycle_end < period_end:
+        refuse("The cycle ends before the period does.", "value_error", "cycle_end")
+    if cycle_end - period_start > _LONGEST_CYCLE:
+        refuse("The cycle is too long.", "less_than_equal", "cycle_end")
+    return Place(
+        key=body["period_start"],
+        calendar_date=period_start,
+        last_date=cycle_end,
+        starts_at=midnight(period_start),
+    )
+
+
+MENSTRUAL_CYCLE = SummaryResource(
+    slug="menstrual_cycle",
+    name="Menstrual cycle",
+    key="menstrual_cycle",
+    record=Record(
+        (
+            Field("period_start", _CYCLE_DAY, required=True),
+            Field("period_end", _CYCLE_DAY, required=True),
+            Field("cycle_end", _CYCLE_DAY, required=True),
+            Field("is_predicted", Flag(), default=False),
+            _days("menstrual_flow", flow=Choice(MenstrualFlow)),
+            _days("cervical_mucus", quality=Choice(CervicalMucusQuality)),
+            _days("intermenstrual_bleeding"),
+            _days("contraceptive", type=Choice(Contraceptive)),
+            _days("detected_deviations", deviation=Choice(CycleDeviation)),
+            _days("ovulation_test", test_result=Choice(OvulationTest)),
+            _days("home_pregnancy_test", test_result=Choice(HomeTest)),
+            _days("home_progesterone_test", test_result=Choice(HomeTest)),
+            _days("sexual_activity", protection_used=Flag()),
+            _days("basal_body_temperature", value=Number(25, 45, "degree Celsius")),
+        )
+    ),
+    place=_place_menstrual_cycle,
+    is_span=True,
+    source_keys=("app_id", "device_id", "provider", "type"),
+    twins=(
+        ("source_provider", "provider"),
+        ("source_type", "type"),
+        ("source_app_id", "app_id"),
+    ),
+)

@@ -1,0 +1,75 @@
+"""What several summaries share: days, offsets, sessions, and usual kinds of values.
+
+Must not be here: the fields of any one resource.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from portal.lib.periods import find_zone
+from users.wearables.readings import Field, Moment, Number, Whole, refuse
+
+if TYPE_CHECKING:
+    from users.wearables.readings import Context
+
+# Ours: no session is longer; what claims to be is a source's mistake.
+_LONGEST_SESSION = timedelta(days=3)
+# No clock on earth is further from UTC; some sources still say so.
+_FARTHEST = 18 * 3600
+
+SECONDS = Whole(0, 10**7, note="seconds")
+BPM = Whole(0, 400, note="beats per minute")
+PERCENT = Number(0, 100, "percent")
+METERS = Number(0, 1e8, "m")
+KCAL = Number(0, 1e5, "kcal")
+OFFSET = Field("timezone_offset", Whole(-_FARTHEST, _FARTHEST, note="seconds from UTC"))
+# The calendar_date at midnight; kept for old clients (contract 4.4).
+DATED = Field("date", Moment(), ours=True)
+
+
+def midnight(day: date) -> datetime:
+    """The day's first moment, UTC."""
+    return datetime.combine(day, datetime.min.time(), UTC)
+
+
+def date_body(body: dict[str, Any]) -> date:
+    """The calendar_date of a read body, whose `date` is filled from it."""
+    day = date.fromisoformat(body["calendar_date"])
+    body["date"] = midnight(day).isoformat()
+    return day
+
+
+def local_date(moment: datetime, offset_seconds: int) -> date:
+    """The date of a moment, UTC, where clocks are `offset_seconds` ahead."""
+    return (moment + timedelta(seconds=offset_seconds)).date()
+
+
+def fill_offset(body: dict[str, Any], moment: datetime, context: Context) -> None:
+    """Fill an absent timezone_offset with the one at `moment`, UTC.
+
+    Of the body's own time zone if it has one, else of the fallback, which it then also
+    gets as its zone where it has a place for that (contract 2.1).
+    """
+    if body["timezone_offset"] is not None:
+        return
+    if "time_zone" in body and body["time_zone"] is None:
+        body["time_zone"] = context.time_zone
+    zone = find_zone(body.get("time_zone") or context.time_zone)
+    offset = moment.astimezone(zone).utcoffset() or timedelta(0)
+    body["timezone_offset"] = int(offset.total_seconds())
+
+
+def check_session(
+    body: dict[str, Any], first: str, last: str
+) -> tuple[datetime, datetime]:
+    """Start and end of a read session, UTC. Raises: Refused at `last`."""
+    start, end = (
+        datetime.fromisoformat(body[name]).replace(tzinfo=UTC) for name in (first, last)
+    )
+    if end <= start:
+        refuse("The session ends before it starts.", "value_error", last)
+    if end - start > _LONGEST_SESSION:
+        refuse("The session is too long.", "less_than_equal", last)
+    return start, end
