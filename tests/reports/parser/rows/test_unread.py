@@ -13,8 +13,9 @@ XS = (40, 200, 280, 360)
 
 
 def line(y: float, *texts: str) -> Line:
-    words = []
-    for x, text in zip(XS, texts, strict=False):
+    words: list[Word] = []
+    for start, text in zip(XS, texts, strict=False):
+        x = float(start)
         for part in text.split():
             words.append(Word(part, x, y - 4, x + 4.5 * len(part), y + 4, 9))
             x += 4.5 * len(part) + 2.5
