@@ -23,7 +23,7 @@ from accounts.operations.api_keys import (
 )
 from accounts.queries import api_keys
 from accounts.states import Area
-from accounts.web.dialogs import ask, put_in_page, render_form
+from accounts.web.dialogs import ask, posted, put_in_page, render_form
 from accounts.web.forms import KeyForm, RotateForm
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError
@@ -75,7 +75,7 @@ def key_list(request: TenantRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @require_right(Area.API_KEYS, write=True)
 def create(request: TenantRequest) -> HttpResponse:
-    form = KeyForm(request.POST or None)
+    form = KeyForm(posted(request))
     if request.method == "POST" and form.is_valid():
         try:
             key, text = create_api_key(
@@ -100,7 +100,7 @@ def create(request: TenantRequest) -> HttpResponse:
 @require_right(Area.API_KEYS, write=True)
 def rotate(request: TenantRequest, api_key_id: str) -> HttpResponse:
     key = _key(request, api_key_id)
-    form = RotateForm(request.POST or None)
+    form = RotateForm(posted(request))
     if request.method == "POST" and form.is_valid():
         try:
             new, text = rotate_api_key(

@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING, Any
 from portal.lib.web import render_page, wants_fragment
 
 if TYPE_CHECKING:
-    from django.http import HttpResponse
+    from django.http import HttpRequest, HttpResponse, QueryDict
 
     from portal.lib.web import TenantRequest
+
+
+def posted(request: HttpRequest) -> QueryDict | None:
+    """What a form was sent, None where it was only asked for."""
+    return request.POST if request.method == "POST" else None
 
 
 def render_form(

@@ -39,7 +39,7 @@ from accounts.operations.invitations import (
 )
 from accounts.queries import open_invitations
 from accounts.states import Area, Environment, Role
-from accounts.web.dialogs import ask, put_in_page, render_form
+from accounts.web.dialogs import ask, posted, put_in_page, render_form
 from accounts.web.forms import InviteForm, NewcomerForm
 from accounts.web.members import BACK_WORDS, render_members
 from accounts.web.rights import require_right
@@ -60,7 +60,7 @@ _COOKIE = "invitation"
 @require_http_methods(["GET", "POST"])
 @require_right(Area.TEAM, write=True)
 def invite(request: TenantRequest) -> HttpResponse:
-    form = InviteForm(request.POST or None)
+    form = InviteForm(posted(request))
     if request.method == "POST" and form.is_valid():
         try:
             invitation, token = invite_member(
@@ -197,7 +197,7 @@ def _accept_as_member(
 def _accept_as_newcomer(
     request: HttpRequest, invitation: Invitation, token: str
 ) -> HttpResponse:
-    form = NewcomerForm(request.POST or None)
+    form = NewcomerForm(posted(request))
     if request.method == "POST" and form.is_valid():
         try:
             membership = accept_as_newcomer(

@@ -18,7 +18,7 @@ from accounts.operations.granting import may_grant
 from accounts.operations.members import change_roles, remove_member
 from accounts.queries import find_membership, open_invitations, team_members
 from accounts.states import Area, Role
-from accounts.web.dialogs import ask, render_form
+from accounts.web.dialogs import ask, posted, render_form
 from accounts.web.forms import PAGE_SIZES, PagePlace, RolesForm
 from accounts.web.rights import require_right
 from accounts.web.roles import matrix_rows, role_labels
@@ -81,7 +81,7 @@ def render_members(request: TenantRequest, **news: Any) -> HttpResponse:
 def member_roles(request: TenantRequest, member_id: str) -> HttpResponse:
     membership = _membership(request, member_id)
     back = page_url(request, "team:members")
-    form = RolesForm(request.POST or None, initial={"roles": membership.roles})
+    form = RolesForm(posted(request), initial={"roles": membership.roles})
     if request.method == "POST" and form.is_valid():
         try:
             change_roles(

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from django.urls import path
 
-from accounts.web import api_keys, invitations, members, profile, settings
+from accounts.web import (
+    api_keys,
+    invitations,
+    members,
+    profile,
+    saved_views,
+    settings,
+)
 
 app_name = "team"
 urlpatterns = [
@@ -20,6 +27,9 @@ urlpatterns = [
     path("api-keys/create/", api_keys.create, name="create_key"),
     path("api-keys/<str:api_key_id>/rotate/", api_keys.rotate, name="rotate_key"),
     path("api-keys/<str:api_key_id>/revoke/", api_keys.revoke, name="revoke_key"),
+    path("views/save/", saved_views.save, name="save_view"),
+    path("views/<str:view_id>/", saved_views.change, name="view"),
+    path("views/<str:view_id>/delete/", saved_views.delete, name="delete_view"),
     path("settings/", settings.settings_page, name="settings"),
     path("settings/team/", settings.save_team, name="save_team"),
     path("settings/brand/", settings.save_brand, name="save_brand"),

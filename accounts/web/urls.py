@@ -17,7 +17,11 @@ from accounts.web.second_factor import ActivateAuthenticatorApp, ShowRecoveryCod
 
 urlpatterns = [
     path("invitation/", invitations.accept, name="invitation"),
-    path("invitation/<str:token>/", invitations.open_link, name="invitation_link"),
+    re_path(
+        r"^invitation/(?P<token>[A-Za-z0-9_-]{43})/$",
+        invitations.open_link,
+        name="invitation_link",
+    ),
     path("accounts/login/", views.login, name="account_login"),
     path("accounts/logout/", views.logout, name="account_logout"),
     path("accounts/signup/", views.signup, name="account_signup"),

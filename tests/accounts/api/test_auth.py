@@ -3,10 +3,17 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import time_machine
 
 from accounts.api import auth
 from accounts.models import ApiKey
-from accounts.operations.api_keys import create_api_key, forget_keys, revoke_api_key
+from accounts.operations.api_keys import (
+    OVERLAPS,
+    create_api_key,
+    forget_keys,
+    revoke_api_key,
+    rotate_api_key,
+)
 from accounts.operations.teams import change_settings
 from tests.clients import ApiClient
 from tests.factories.accounts import ACTOR, make_api_key
@@ -164,3 +171,19 @@ def test_the_last_use_is_noted_at_most_once_a_minute(alice_tenant, time_machine)
 
     assert (first, soon) == (NOON, NOON)
     assert later == NOON + timedelta(seconds=60)
+
+
+def test_a_rotated_key_is_not_remembered_past_its_end(alice_tenant, monkeypatch):
+    ticks = [1000.0]
+    monkeypatch.setattr(auth.time, "monotonic", lambda: ticks[0])
+    key, text = create_api_key(tenant=alice_tenant, actor=ACTOR, label="ci")
+    with time_machine.travel(NOON, tick=False) as clock:
+        rotate_api_key(key=key, actor=ACTOR, overlap=OVERLAPS[1])
+        clock.shift(OVERLAPS[1] - timedelta(seconds=2))
+        last = status(text)
+        ends = auth.known_grants[text][0]
+        clock.shift(timedelta(seconds=3))
+        ticks[0] += 3
+        after = status(text)
+
+    assert (last, ends, after) == (200, 1002.0, 401)

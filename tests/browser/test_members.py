@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from accounts.models import Member
+from accounts.operations.invitations import invite_member
+from accounts.states import Role
+from tests.browser.conftest import PHONE, WIDE, assert_sound
+from tests.factories.accounts import ACTOR, PASSWORD
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PLACE = "/t/alice-health/sandbox"
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["script", "no script"])
+def test_an_owner_invites_and_a_newcomer_joins(visit, alice, scripts):
+    with (
+        visit.page(member=alice, scripts=scripts) as owner,
+        visit.page(scripts=scripts) as newcomer,
+    ):
+        owner.goto(f"{PLACE}/members/")
+        owner.get_by_role("link", name="Invite member").click()
+        owner.get_by_label("Work email").fill("dana@assay.example")
+        owner.get_by_label("Clinician").check()
+        owner.get_by_role("button", name="Send invitation").click()
+        expect(
+            owner.get_by_text("Invitation sent to dana@assay.example.")
+        ).to_be_visible()
+        link = owner.locator(".secret code").inner_text()
+
+        newcomer.goto(re.sub(r"^https?://[^/]+", "", link))
+        expect(newcomer).to_have_url(re.compile(r"/invitation/$"))
+        expect(newcomer.get_by_text("Review and sign reports")).to_be_visible()
+        newcomer.get_by_label("Your name").fill("Dana Reyes")
+        newcomer.get_by_label("Choose a password").fill(PASSWORD)
+        newcomer.get_by_role("button", name="Join team").click()
+        expect(newcomer).to_have_url(re.compile(r"/t/alice-health/sandbox/$"))
+        expect(
+            newcomer.get_by_text("You are a member of Alice Health now.")
+        ).to_be_visible()
+
+        owner.goto(f"{PLACE}/members/")
+        row = owner.get_by_role("row", name=re.compile("Dana Reyes"))
+        expect(row).to_contain_text("Clinician")
+        row.get_by_role("link", name="Change roles").click()
+        owner.get_by_label("Lab staff").check()
+        owner.get_by_role("button", name="Save roles").click()
+        expect(row).to_contain_text("Lab staff")
+
+
+def test_a_refused_change_stays_in_its_dialog(visit, alice):
+    with visit.page(member=alice) as page:
+        page.goto(f"{PLACE}/members/")
+        page.get_by_role("link", name="Change roles").click()
+        dialog = page.get_by_role("dialog")
+        expect(dialog).to_be_visible()
+        dialog.get_by_label("Owner").uncheck()
+        dialog.get_by_label("Viewer").check()
+        dialog.get_by_role("button", name="Save roles").click()
+
+        expect(dialog).to_contain_text("A team needs an owner")
+        assert_sound(page)
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("link", name="Change roles")).to_be_focused()
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_pages_of_the_team_are_sound(visit, alice, bob, theme, size):
+    Member.objects.filter(pk=alice.pk).update(name="Alice Harlow")
+    _, token = invite_member(
+        team=bob.memberships.get().team,
+        actor=ACTOR,
+        email="dana@assay.example",
+        roles=[Role.DEVELOPER, Role.VIEWER],
+    )
+    with visit.page(member=alice, theme=theme, size=size) as page:
+        for path in ("members/", "members/invite/", "settings/", "profile/"):
+            page.goto(f"{PLACE}/{path}")
+            assert_sound(page)
+        page.goto(f"{PLACE}/members/")
+        page.get_by_role("link", name="Invite member").click()
+        expect(page.get_by_label("Work email")).to_be_focused()
+        assert_sound(page)
+    with visit.page(theme=theme, size=size) as page:
+        page.goto(f"/invitation/{token}/")
+        assert_sound(page)
+
+
+def test_a_theme_of_the_profile_outlives_this_device_s_own(visit, alice):
+    with visit.page(member=alice, theme="light") as page:
+        page.goto(f"{PLACE}/profile/")
+        page.get_by_role("button", name="Switch light or dark").first.click()
+        expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+        page.get_by_label("Name").fill("Alice Harlow")
+        page.get_by_label("Light").check()
+        page.get_by_role("button", name="Save profile").click()
+        expect(page.get_by_text("Your profile is saved.")).to_be_visible()
+
+        expect(page.locator("html")).to_have_attribute("data-theme", "light")
+
+
+def test_switched_off_keys_do_nothing(visit, alice):
+    with visit.page(member=alice) as page:
+        page.goto(f"{PLACE}/profile/")
+        page.get_by_label("Name").fill("Alice Harlow")
+        page.get_by_label("Single-key shortcuts").uncheck()
+        page.get_by_role("button", name="Save profile").click()
+        expect(page.get_by_text("Your profile is saved.")).to_be_visible()
+        page.keyboard.press("?")
+
+        expect(page.locator("#d-keys")).not_to_be_visible()
