@@ -21,7 +21,9 @@ handler404 = "portal.error_pages.not_found"
 handler500 = "portal.error_pages.fault"
 
 urlpatterns = [
+    path("v2/team/", include("labs.api.v3.team_urls")),
     path("v2/", include("users.api.v2.urls")),
+    path("v3/", include("labs.api.v3.urls")),
     path("lab_report/v1/", include("reports.api.v1.urls")),
     path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("api/docs/", api_docs, name="api-docs"),

@@ -1,6 +1,6 @@
 """The pagination styles of contract 1.4, as query inputs.
 
-Ground needs the offset style; page and cursor come with the endpoints that use them.
+The cursor style comes with the endpoints that use it.
 """
 
 from __future__ import annotations
@@ -17,3 +17,14 @@ class OffsetInputs(Inputs):
 
     offset = QueryInt(default=0, min_value=0, max_value=OFFSET_MAX)
     limit = QueryInt(default=100, min_value=1, max_value=OFFSET_LIMIT_MAX)
+
+
+PAGE_SIZE_MAX = 100  # Contract 1.4
+PAGE_MAX = 2**31
+
+
+class PageInputs(Inputs):
+    """`page` (default 1) and `size` (default 50, 1 to 100); over it: 422 (D20)."""
+
+    page = QueryInt(default=1, min_value=1, max_value=PAGE_MAX)
+    size = QueryInt(default=50, min_value=1, max_value=PAGE_SIZE_MAX)

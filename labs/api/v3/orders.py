@@ -1,0 +1,338 @@
+"""Orders over the API (contract 6.5 to 6.14)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from rest_framework.response import Response
+
+from accounts.operations.audit import record_read
+from labs.api.v3.inputs import (
+    ActivationInputs,
+    ImportInputs,
+    KitInputs,
+    OrderInputs,
+    OrderListQuery,
+    RecreateInputs,
+    RegistrationInputs,
+    ResendInputs,
+    SimulationQuery,
+    read_filters,
+    read_kit,
+    read_order,
+    read_recreation,
+    read_registration,
+    read_resend,
+)
+from labs.api.v3.outputs import (
+    OrderDone,
+    OrderList,
+    Physicians,
+    ResentOrders,
+    SimulationDone,
+    TransactionAnswer,
+    order_done,
+    order_list,
+    transaction_answer,
+)
+from labs.operations.kits import order_kit, register_kit
+from labs.operations.orders import (
+    cancel_order,
+    complete_draw,
+    import_order,
+    place_order,
+    recreate_order,
+    reschedule_activation,
+)
+from labs.operations.resending import resend_order_events
+from labs.operations.simulation import simulate_order
+from labs.payloads import OrderAnswer, order_payload
+from labs.queries import (
+    find_orders,
+    full_order,
+    full_transaction,
+    ordering_physicians,
+)
+from portal.lib.api.fields import read_body, read_patch, read_query, read_uuid
+from portal.lib.api.idempotency import answer_once
+from portal.lib.api.schema import describe
+from portal.lib.api.views import TenantAPIView
+from portal.lib.errors import NotFound
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from django.http import HttpResponse
+    from rest_framework.request import Request
+
+    from labs.models import Order
+
+
+class OrderAPIView(TenantAPIView):
+    """Base of views about orders."""
+
+    def get_order(self, order_id: str) -> Order:
+        """The order of the path. Raises: 422 at the path; order_not_found (404)."""
+        return full_order(tenant=self.tenant, order_id=read_uuid(order_id, "order_id"))
+
+    def done(self, order_id: UUID, message: str) -> OrderDone:
+        """The order as it stands after what was done."""
+        return order_done(full_order(tenant=self.tenant, order_id=order_id), message)
+
+    def record_read(self, subject: str, subject_id: object, user: UUID | None) -> None:
+        """Audit that orders were read through the API."""
+        record_read(
+            tenant=self.tenant,
+            actor=self.actor,
+            subject=subject,
+            subject_id=subject_id,
+            user_uuid=user,
+        )
+
+
+class OrdersView(OrderAPIView):
+    """Where orders are placed, under both of their paths (D8)."""
+
+    @describe(
+        "create_order",
+        "Place an order",
+        answer=OrderDone,
+        body=OrderInputs,
+        refuses=(400, 404, 409),
+    )
+    def post(self, request: Request) -> HttpResponse:
+        def work() -> OrderDone:
+            wanted = read_order(read_body(request, OrderInputs))
+            order = place_order(tenant=self.tenant, actor=self.actor, wanted=wanted)
+            return self.done(order.pk, "Order placed.")
+
+        return answer_once(self, request, endpoint="order", work=work)
+
+
+class OrderCreateView(OrdersView):
+    """The specification's path of the same call."""
+
+    @describe(
+        "create_order_at_create",
+        "Place an order (the same as POST /v3/order)",
+        answer=OrderDone,
+        body=OrderInputs,
+        refuses=(400, 404, 409),
+    )
+    def post(self, request: Request) -> HttpResponse:
+        return super().post(request)
+
+
+class OrderImportView(OrderAPIView):
+    """POST /v3/order/import."""
+
+    @describe(
+        "import_order",
+        "Take over an order that was placed elsewhere",
+        answer=OrderDone,
+        body=ImportInputs,
+        refuses=(400, 404),
+    )
+    def post(self, request: Request) -> Response:
+        body = read_body(request, ImportInputs)
+        order = import_order(
+            tenant=self.tenant,
+            actor=self.actor,
+            wanted=read_order(body),
+            sample_id=body["sample_id"],
+        )
+        return Response(self.done(order.pk, "Order imported."))
+
+
+class OrderListView(OrderAPIView):
+    """GET /v3/orders."""
+
+    @describe("list_orders", "List orders", answer=OrderList, query=OrderListQuery)
+    def get(self, request: Request) -> Response:
+        query = read_query(request, OrderListQuery)
+        page, size = query["page"], query["size"]
+        filters = read_filters(query)
+        found = find_orders(tenant=self.tenant, filters=filters, page=page, size=size)
+        self.record_read("order_list", page, None)
+        return Response(order_list(found, page=page, size=size))
+
+
+class OrderView(OrderAPIView):
+    """One order."""
+
+    @describe("get_order", "Read an order", answer=OrderAnswer, refuses=(404,))
+    def get(self, request: Request, order_id: str) -> Response:
+        order = self.get_order(order_id)
+        self.record_read("order", order.pk, order.user.uuid)
+        return Response(order_payload(order))
+
+    @describe(
+        "update_order",
+        "Change when a scheduled order starts",
+        answer=OrderDone,
+        body=ActivationInputs,
+        refuses=(400, 404),
+    )
+    def patch(self, request: Request, order_id: str) -> Response:
+        order = self.get_order(order_id)
+        body = read_patch(request, ActivationInputs)
+        if "activate_by" in body:
+            order = reschedule_activation(
+                order=order, actor=self.actor, day=body["activate_by"]
+            )
+        return Response(self.done(order.pk, "Order updated."))
+
+
+class OrderCancelView(OrderAPIView):
+    """POST /v3/order/{order_id}/cancel."""
+
+    @describe("cancel_order", "Cancel an order", answer=OrderDone, refuses=(400, 404))
+    def post(self, request: Request, order_id: str) -> Response:
+        order = cancel_order(order=self.get_order(order_id), actor=self.actor)
+        return Response(self.done(order.pk, "Order cancelled."))
+
+
+class OrderRecreateView(OrderAPIView):
+    """POST /v3/order/{order_id}/recreate."""
+
+    @describe(
+        "recreate_order",
+        "Cancel an order and place it again with what was wrong put right",
+        answer=OrderDone,
+        body=RecreateInputs,
+        refuses=(400, 404),
+    )
+    def post(self, request: Request, order_id: str) -> Response:
+        order = self.get_order(order_id)
+        wanted = read_recreation(read_body(request, RecreateInputs))
+        new = recreate_order(order=order, actor=self.actor, wanted=wanted)
+        return Response(self.done(new.pk, "Order recreated."))
+
+
+class OrderDrawView(OrderAPIView):
+    """PATCH /v3/order/{order_id}/draw_completed."""
+
+    @describe(
+        "complete_draw",
+        "Note that an on-site sample was taken",
+        answer=OrderDone,
+        refuses=(400, 404),
+    )
+    def patch(self, request: Request, order_id: str) -> Response:
+        order = complete_draw(order=self.get_order(order_id), actor=self.actor)
+        return Response(self.done(order.pk, "Draw completed."))
+
+
+class OrderSimulationView(OrderAPIView):
+    """POST /v3/order/{order_id}/test."""
+
+    @describe(
+        "simulate_order",
+        "Walk a sandbox order to a status",
+        answer=SimulationDone,
+        query=SimulationQuery,
+        refuses=(400, 403, 404),
+    )
+    def post(self, request: Request, order_id: str) -> Response:
+        order = self.get_order(order_id)
+        query = read_query(request, SimulationQuery)
+        simulate_order(
+            order=order,
+            actor=self.actor,
+            final_status=query.get("final_status"),
+            delay=timedelta(seconds=query["delay"]),
+        )
+        done: SimulationDone = {"success": True, "message": "Simulation taken on."}
+        return Response(done)
+
+
+class OrderResendView(OrderAPIView):
+    """POST /v3/order/resend_events."""
+
+    @describe(
+        "resend_order_events",
+        "Emit the last event of orders again",
+        answer=ResentOrders,
+        body=ResendInputs,
+    )
+    def post(self, request: Request) -> Response:
+        ids, start_at, end_at = read_resend(read_body(request, ResendInputs))
+        resent: ResentOrders = {
+            "order_ids": resend_order_events(
+                tenant=self.tenant,
+                actor=self.actor,
+                order_ids=ids,
+                start_at=start_at,
+                end_at=end_at,
+            )
+        }
+        return Response(resent)
+
+
+class KitOrdersView(OrderAPIView):
+    """POST /v3/order/testkit."""
+
+    @describe(
+        "create_testkit_order",
+        "Send a kit that is registered later",
+        answer=OrderDone,
+        body=KitInputs,
+        refuses=(400, 404, 409),
+    )
+    def post(self, request: Request) -> HttpResponse:
+        def work() -> OrderDone:
+            wanted = read_kit(read_body(request, KitInputs))
+            order = order_kit(tenant=self.tenant, actor=self.actor, wanted=wanted)
+            return self.done(order.pk, "Test kit ordered.")
+
+        return answer_once(self, request, endpoint="order_testkit", work=work)
+
+
+class KitRegistrationView(OrderAPIView):
+    """POST /v3/order/testkit/register."""
+
+    @describe(
+        "register_testkit",
+        "Bind a kit to its person",
+        answer=OrderDone,
+        body=RegistrationInputs,
+        refuses=(400, 404),
+    )
+    def post(self, request: Request) -> Response:
+        wanted = read_registration(read_body(request, RegistrationInputs))
+        order = register_kit(tenant=self.tenant, actor=self.actor, wanted=wanted)
+        return Response(self.done(order.pk, "Test kit registered."))
+
+
+class OrderTransactionView(OrderAPIView):
+    """GET /v3/order_transaction/{transaction_id}."""
+
+    @describe(
+        "get_order_transaction",
+        "Read an order with its redraw and recreations",
+        answer=TransactionAnswer,
+        refuses=(404,),
+    )
+    def get(self, request: Request, transaction_id: str) -> Response:
+        orders = full_transaction(
+            tenant=self.tenant,
+            transaction_id=read_uuid(transaction_id, "transaction_id"),
+        )
+        self.record_read("order_transaction", orders[0].transaction_id, None)
+        return Response(transaction_answer(self.tenant, orders))
+
+
+class TeamPhysiciansView(TenantAPIView):
+    """GET /v2/team/{team_id}/physicians."""
+
+    @describe(
+        "list_team_physicians",
+        "List the physicians that a team's orders named",
+        answer=Physicians,
+        refuses=(404,),
+    )
+    def get(self, request: Request, team_id: str) -> Response:
+        if read_uuid(team_id, "team_id") != self.tenant.team_id:
+            raise NotFound("team_not_found", "Team not found.")
+        return Response(ordering_physicians(tenant=self.tenant))

@@ -1,0 +1,114 @@
+"""Shapes of answers about orders, and the functions that build them.
+
+The order itself is labs.payloads: events carry it too. Contract 6.5, 6.10.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, TypedDict
+from uuid import UUID
+
+from labs.payloads import (
+    OrderAnswer,
+    PhysicianAnswer,
+    order_events,
+    order_payload,
+    transaction_status,
+)
+from labs.states.orders import OrderOrigin, OrderTransactionStatus, split_status
+
+if TYPE_CHECKING:
+    from accounts.models import Tenant
+    from labs.models import Order
+    from labs.queries import OrderPage
+
+
+class OrderDone(TypedDict):
+    """An order after what was asked for was done to it."""
+
+    order: OrderAnswer
+    status: str
+    message: str
+
+
+class OrderList(TypedDict):
+    """A page of orders."""
+
+    orders: list[OrderAnswer]
+    total: int
+    page: int
+    size: int
+
+
+class TransactionOrder(TypedDict):
+    """An order as its transaction's own endpoint lists it."""
+
+    id: UUID
+    origin: Annotated[str, OrderOrigin] | None
+    parent_id: UUID | None
+    last_status: str
+    last_status_created_at: datetime
+    created_at: datetime
+    updated_at: datetime
+
+
+class TransactionAnswer(TypedDict):
+    """A transaction (contract 6.10)."""
+
+    id: UUID
+    team_id: UUID
+    status: Annotated[str, OrderTransactionStatus]
+    orders: list[TransactionOrder]
+
+
+class SimulationDone(TypedDict):
+    """A simulation was taken on."""
+
+    success: bool
+    message: str
+
+
+class ResentOrders(TypedDict):
+    """The orders whose events were emitted again."""
+
+    order_ids: list[UUID]
+
+
+Physicians = list[PhysicianAnswer]
+
+
+def order_done(order: Order, message: str) -> OrderDone:
+    """The answer of every call that makes or moves an order."""
+    return {"order": order_payload(order), "status": "success", "message": message}
+
+
+def order_list(found: OrderPage, *, page: int, size: int) -> OrderList:
+    """A page as it was asked for."""
+    return {
+        "orders": [order_payload(order) for order in found.orders],
+        "total": found.total,
+        "page": page,
+        "size": size,
+    }
+
+
+def transaction_answer(tenant: Tenant, orders: list[Order]) -> TransactionAnswer:
+    """A transaction of at least one order."""
+    return {
+        "id": orders[0].transaction_id,
+        "team_id": tenant.team_id,
+        "status": transaction_status(orders),
+        "orders": [
+            {
+                "id": order.pk,
+                "origin": order.origin,
+                "parent_id": order.parent_id,
+                "last_status": split_status(order.status).low,
+                "last_status_created_at": order_events(order)[-1].created_at,
+                "created_at": order.created_at,
+                "updated_at": order.updated_at,
+            }
+            for order in orders
+        ],
+    }

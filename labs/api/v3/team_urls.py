@@ -1,0 +1,10 @@
+"""What labs serve below /v2/team/ (contract 6.5)."""
+
+from __future__ import annotations
+
+from labs.api.v3.orders import TeamPhysiciansView
+from portal.lib.api.views import endpoint
+
+urlpatterns = [
+    endpoint("<team_id>/physicians", TeamPhysiciansView, "api-team-physicians"),
+]
