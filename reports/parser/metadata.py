@@ -123,10 +123,9 @@ def read_age(pages: Sequence[Sequence[Line]], metadata: Metadata) -> float | Non
         days = date.fromisoformat(seen) - date.fromisoformat(metadata.dob)
         return days.days / 365.25 if days.days >= 0 else None
     for lines in pages[:2]:
-        for _, text in _labelled(lines, keys=("sex", "age", "name")):
+        for key, text in _labelled(lines, keys=("sex", "age", "name")):
             if match := _AGE.search(text):
                 return float(match["years"])
-        for key, text in _labelled(lines, keys=("age",)):
             if key == "age" and text.isdigit() and int(text) < _OLDEST:
                 return float(text)
     return None
