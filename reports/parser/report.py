@@ -95,12 +95,11 @@ class NoteCode(StrEnum):
     IMPLAUSIBLE = "implausible"
     UNIT_SUSPECT = "unit_suspect"
     UNIT_MISSING = "unit_missing"
-    RANGE_ODD = "range_odd"
+    DECIMAL_SUSPECT = "decimal_suspect"
     DUPLICATE = "duplicate"
     SECOND_PERSON = "second_person"
     DATE_IN_FUTURE = "date_in_future"
     DATES_OUT_OF_ORDER = "dates_out_of_order"
-    UNSURE = "unsure"
 
 
 class RowState(StrEnum):

@@ -31,6 +31,8 @@ _FILE = Path(__file__).parent.parent / "data" / "plausible.csv"
 _OTHER_UNITS: dict[Dimension, tuple[str, ...]] = {
     Dimension.NUMBER_CONCENTRATION: ("10*3/uL", "10*5/uL", "10*6/uL", "/uL"),
 }
+# The upper end of a narrow range is at most so many times the lower.
+_NARROW = 1.6
 # In these a number stands without a unit as often as not.
 _UNITLESS = frozenset(
     {Dimension.RATIO, Dimension.INDEX, Dimension.ACIDITY, Dimension.TITRE}
@@ -49,11 +51,12 @@ class Limits:
 def check_plausibility(
     readings: Sequence[Reading], results: Sequence[ParsedResult]
 ) -> tuple[Note, ...]:
-    """Notes on numbers beyond the limits, and on units missing or of another kind."""
+    """Notes on numbers beyond limits or with a point moved, and on doubtful units."""
     notes: list[Note] = []
     for reading in readings:
         result = results[reading.position]
         notes += _judge(reading, result)
+        notes += _decimal(reading, result)
     return tuple(notes)
 
 
@@ -123,6 +126,29 @@ def _judge(reading: Reading, result: ParsedResult) -> Iterator[Note]:
             Fact("unit", text=broken.unit),
         ),
     )
+
+
+def _decimal(reading: Reading, result: ParsedResult) -> Iterator[Note]:
+    """Whether a number far outside a narrow range is inside it with a point moved.
+
+    What the body keeps within such a range does not come to be ten times as much.
+    """
+    low, high = result.min_reference_range, result.max_reference_range
+    if not low or not high or not low < high <= _NARROW * low:
+        return
+    for factor in (0.1, 0.01, 10, 100):
+        moved = reading.number * factor
+        if low <= moved <= high:
+            yield Note(
+                NoteCode.DECIMAL_SUSPECT,
+                RowState.LOOK,
+                (reading.position,),
+                (
+                    Fact("printed", number=reading.number),
+                    Fact("fits", number=round(moved, 6)),
+                    Fact("range", text=result.reference_range or ""),
+                ),
+            )
 
 
 def _is_outside(reading: Reading, limits: Limits) -> bool | None:

@@ -330,6 +330,35 @@ def test_a_number_no_one_lives_with_is_noted():
 
 
 @pytest.mark.parametrize(
+    ("doubtful", "fits"),
+    [
+        (row("Hemoglobin", "138", "g/L", "13.0 - 17.0"), 13.8),
+        (row("Potassium", "0.41", "mmol/L", "3.5 - 5.1"), 4.1),
+        (row("Sodium", "14.1", "mmol/L", "135 - 145"), 141.0),
+    ],
+)
+def test_a_point_that_may_have_moved_is_noted(doubtful: ParsedResult, fits: float):
+    (note,) = [
+        note for note in notes_on(doubtful) if note.code is NoteCode.DECIMAL_SUSPECT
+    ]
+
+    assert note.severity is RowState.LOOK
+    assert Fact("fits", number=fits) in note.facts
+
+
+@pytest.mark.parametrize(
+    "high",
+    [
+        row("Creatinine", "8.5", "mg/dL", "0.7 - 1.3"),
+        row("CRP", "42", "mg/L", "< 5"),
+        row("Potassium", "6.4", "mmol/L", "3.5 - 5.1"),
+    ],
+)
+def test_what_may_be_ten_times_as_much_is_left_alone(high: ParsedResult):
+    assert found_in(high) == []
+
+
+@pytest.mark.parametrize(
     ("value", "flag", "severity"),
     [
         ("150", "H", None),
