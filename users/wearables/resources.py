@@ -14,14 +14,12 @@ from users.wearables.payloads import source_badge
 from users.wearables.readings import (
     ElementsInvalid,
     Fault,
-    Id,
-    Moment,
     Refused,
     Schema,
-    Text,
     check_text,
     nullable,
 )
+from users.wearables.values import Id, Moment, Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -13,18 +13,10 @@ from users.states import (
     MenstrualFlow,
     OvulationTest,
 )
-from users.wearables.readings import (
-    Choice,
-    Day,
-    Field,
-    Flag,
-    ListOf,
-    Number,
-    Record,
-    refuse,
-)
+from users.wearables.readings import Field, ListOf, Record, refuse
 from users.wearables.resources import Place, SummaryResource
 from users.wearables.summaries.places import midnight
+from users.wearables.values import Choice, Day, Flag, Number
 
 if TYPE_CHECKING:
     from users.wearables.readings import Context, Kind

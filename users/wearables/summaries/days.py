@@ -6,16 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from users.states import Gender, Sex
-from users.wearables.readings import (
-    Choice,
-    Day,
-    Field,
-    Flag,
-    Number,
-    Record,
-    Whole,
-    Zone,
-)
+from users.wearables.readings import Field, Record
 from users.wearables.resources import Place, SummaryResource
 from users.wearables.summaries.places import (
     DATED,
@@ -27,6 +18,7 @@ from users.wearables.summaries.places import (
     fill_offset,
     midnight,
 )
+from users.wearables.values import Choice, Day, Flag, Number, Whole, Zone
 
 if TYPE_CHECKING:
     from users.wearables.readings import Context

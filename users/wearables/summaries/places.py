@@ -9,7 +9,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from portal.lib.periods import find_zone
-from users.wearables.readings import Field, Moment, Number, Whole, refuse
+from users.wearables.readings import Field, refuse
+from users.wearables.values import Moment, Number, Whole
 
 if TYPE_CHECKING:
     from users.wearables.readings import Context

@@ -8,20 +8,7 @@ from typing import TYPE_CHECKING, Any
 from portal.lib.periods import find_zone
 from users.states import EcgClassification, EcgInconclusiveCause, EnergyUnit
 from users.wearables.providers import find_provider
-from users.wearables.readings import (
-    Choice,
-    Day,
-    Field,
-    Free,
-    ListOf,
-    MapOf,
-    Moment,
-    Number,
-    Record,
-    Text,
-    Whole,
-    Zone,
-)
+from users.wearables.readings import Field, ListOf, MapOf, Record
 from users.wearables.resources import Place, SummaryResource
 from users.wearables.summaries.places import (
     BPM,
@@ -33,6 +20,7 @@ from users.wearables.summaries.places import (
     fill_offset,
     local_date,
 )
+from users.wearables.values import Choice, Day, Free, Moment, Number, Text, Whole, Zone
 
 if TYPE_CHECKING:
     from users.wearables.readings import Context

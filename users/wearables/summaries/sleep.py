@@ -6,20 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from portal.lib.periods import find_zone
 from users.states import SleepStage, SleepState, SleepType
-from users.wearables.readings import (
-    Choice,
-    Day,
-    Field,
-    Id,
-    ListOf,
-    Moment,
-    Nothing,
-    Number,
-    Record,
-    Whole,
-    Zone,
-    refuse,
-)
+from users.wearables.readings import Field, ListOf, Record, refuse
 from users.wearables.resources import Place, SummaryResource, summary_id
 from users.wearables.summaries.places import (
     BPM,
@@ -32,6 +19,7 @@ from users.wearables.summaries.places import (
     fill_offset,
     local_date,
 )
+from users.wearables.values import Choice, Day, Id, Moment, Nothing, Number, Whole, Zone
 
 if TYPE_CHECKING:
     from users.wearables.readings import Context
