@@ -36,7 +36,10 @@ class ReportsConfig(AppConfig):
         nav_counts.add("reports", nav_count)
         searches.add("reports", Search(30, "Reports", "scan", area, find_reports))
         destinations.add(
-            "reports", Destination(30, "Reports", "scan", "reports:list", area=area)
+            "reports",
+            Destination(
+                30, "Reports", "scan", "reports:list", area=area, keeps_views=True
+            ),
         )
         destinations.add(
             "reports:open",

@@ -52,7 +52,10 @@ class UsersConfig(AppConfig):
         overview_parts.add("users", overview_part)
         searches.add("users", Search(10, "Users", "users", Area.USERS, find_users))
         destinations.add(
-            "users", Destination(20, "Users", "users", "users:list", area=Area.USERS)
+            "users",
+            Destination(
+                20, "Users", "users", "users:list", area=Area.USERS, keeps_views=True
+            ),
         )
         destinations.add(
             "users:resolve",

@@ -125,7 +125,8 @@ class Destination:
     """A page, or the page where an action starts, for members with the right.
 
     `path_name` names its URL in the team and environment, `query` is its query string.
-    `area` None: every member. The overview offers actions `on_overview` as buttons.
+    `area` None: every member. The overview offers actions `on_overview` as buttons. A
+    list that shows the saved views of its filters `keeps_views`.
     """
 
     rank: int
@@ -138,6 +139,7 @@ class Destination:
     is_action: bool = False
     on_overview: bool = False
     is_sandbox_only: bool = False
+    keeps_views: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -224,7 +224,8 @@ def chip(
         "value": value,
         "menu": menu,
         "is_id": is_id,
-        "remove": f"?{query.urlencode()}",
+        # A bare address would open the list as its member's default view.
+        "remove": f"?{query.urlencode() or 'view=all'}",
     }
 
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.conf import settings
-from django.http import Http404
+from django.http import Http404, HttpResponseRedirect
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
+from accounts.web.saved_views import views_row
 from portal.lib.errors import DomainError, NotAllowed
 from portal.lib.web import Pager, go_to, page_url, render_page, wants_fragment
 from reports.operations.reports import ReportRequest, submit_report
@@ -44,6 +45,9 @@ LATEST_OF_USER = 25
 @require_GET
 @require_right(Area.REPORTS)
 def report_list(request: TenantRequest) -> HttpResponse:
+    views = views_row(request)
+    if views.opens_at:
+        return HttpResponseRedirect(views.opens_at)
     filters = ReportFilters.read(request.GET)
     counts = jobs_per_status(tenant=request.tenant)
     jobs: list[ParsingJob] = []
@@ -74,6 +78,7 @@ def report_list(request: TenantRequest) -> HttpResponse:
         "reports/list.html",
         fragment="reports/_table.html",
         filters=filters,
+        views=views,
         jobs=jobs,
         poll_seconds=poll_seconds(jobs),
         pager=Pager(total=total, offset=filters.offset, limit=filters.limit),

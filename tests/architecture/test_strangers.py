@@ -17,6 +17,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from accounts.models import ApiKey, Invitation, Membership
 from accounts.operations.api_keys import create_api_key
 from accounts.operations.invitations import invite_member
+from accounts.operations.saved_views import ViewWishes, save_view
 from accounts.states import Environment, Role
 from portal.lib.tenancy import TenantOwned
 from tests.clients import ApiClient
@@ -90,6 +91,14 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         email="dana@assay.example",
         roles=[Role.VIEWER],
     )
+    view = save_view(
+        tenant=alice_tenant,
+        actor=ACTOR,
+        member=member,
+        page="users:list",
+        query="q=a",
+        wishes=ViewWishes("Shared", is_shared=True),
+    )
     return {
         "team_slug": alice_tenant.team.slug,
         "environment": alice_tenant.environment,
@@ -100,6 +109,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         "api_key_id": str(key.id),
         "member_id": str(member.pk),
         "invitation_id": str(invitation.pk),
+        "view_id": str(view.pk),
     }
 
 
@@ -206,6 +216,7 @@ def test_every_parameter_that_is_swept_has_a_sample_or_says_why_not():
         "api_key_id",
         "member_id",
         "invitation_id",
+        "view_id",
     }
 
     assert named - known == set(PUBLIC) & named

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
+from accounts.web.saved_views import views_row
 from portal.lib.web import Pager, page_url, render_page
 from users.queries import find_users, resolve_user, user_overview
 from users.states import ConnectionStatus
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 @require_GET
 @require_right(Area.USERS)
 def user_list(request: TenantRequest) -> HttpResponse:
+    views = views_row(request)
+    if views.opens_at:
+        return HttpResponseRedirect(views.opens_at)
     filters = UserFilters.read(request.GET)
     page = find_users(
         tenant=request.tenant,
@@ -52,6 +56,7 @@ def user_list(request: TenantRequest) -> HttpResponse:
         "users/list.html",
         fragment="users/_list.html",
         filters=filters,
+        views=views,
         users=[
             (user, [find_provider(s.provider) for s in page.sources[user.id]])
             for user in page.users

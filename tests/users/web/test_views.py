@@ -113,7 +113,7 @@ def test_htmx_gets_the_table_and_the_filters_alone(alice_web, three_users):
     html = reply.content.decode()
     assert "<h1>" not in html
     assert html.count('id="user-list"') == 1
-    assert html.count('hx-swap-oob="true"') == 1
+    assert html.count('hx-swap-oob="true"') == 2
     assert {"HX-Request", "HX-Boosted"} <= set(reply["Vary"].split(", "))
 
 
@@ -171,9 +171,9 @@ def test_the_list_costs_the_same_at_any_length(alice_web, alice_tenant, number):
     assert len(queries) == LIST_QUERIES
 
 
-# Session, member, place, users, switcher, the reports to look at. Total, sources and
-# audit go by rows, which Django does not count.
-LIST_QUERIES = 6
+# Session, member, place, saved views, users, switcher, the reports to look at. Total,
+# sources and audit go by rows, which Django does not count.
+LIST_QUERIES = 7
 
 
 def test_an_exact_id_opens_its_user(alice_web, three_users):

@@ -1,0 +1,268 @@
+"""Saved views of lists: the row above a list, and the pages that keep and change them.
+
+A list adopts them with `keeps_views` in its destination, `views_row` in its view and
+components/saved_views.html in its page. Must not be here: what a list's filters mean
+(each app's web/forms.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.db.models import Q
+from django.http import Http404, HttpResponseRedirect, QueryDict
+from django.views.decorators.http import require_http_methods
+
+from accounts.models import SavedView
+from accounts.models.saved_view import NAME_MAX_LENGTH
+from accounts.operations.saved_views import (
+    ViewWishes,
+    change_view,
+    delete_view,
+    save_view,
+)
+from accounts.queries import saved_views
+from accounts.states import Area
+from accounts.web.dialogs import ask, render_form
+from portal.lib.errors import DomainError
+from portal.lib.registry import destinations
+from portal.lib.web import go_to, page_url, wants_fragment
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from portal.lib.registry import Destination
+    from portal.lib.web import TenantRequest
+
+# The whole list, also for who opens it with a default.
+ALL = "view=all"
+# What says where in a list one is, not how one looks at it.
+_PLACES = ("offset", "cursor", "view")
+
+
+class ViewForm(forms.Form):
+    """The name of a view and who it is for."""
+
+    name = forms.CharField(
+        max_length=NAME_MAX_LENGTH,
+        error_messages={"required": "Enter a name."},
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    is_shared = forms.BooleanField(required=False, label="Share with the team")
+    is_default = forms.BooleanField(required=False, label="Open the list like this")
+
+    def wishes(self) -> ViewWishes:
+        """The valid form as an operation takes it."""
+        return ViewWishes(**self.cleaned_data)
+
+
+@dataclass(frozen=True, slots=True)
+class ViewLink:
+    """A view above its list; `edit_url` is empty where it is not theirs to change."""
+
+    view: SavedView
+    url: str
+    is_here: bool
+    edit_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class ViewsRow:
+    """The views of a list. `save_url` is empty where nothing could be saved anew.
+
+    `opens_at` is where a member with a default is to be sent who opens the bare list.
+    """
+
+    links: tuple[ViewLink, ...]
+    all_url: str
+    is_all_here: bool
+    save_url: str
+    opens_at: str
+
+
+def views_row(request: TenantRequest) -> ViewsRow:
+    """The row for the list that serves the request: one query."""
+    match = request.resolver_match
+    page = match.view_name if match else ""
+    address = page_url(request, page)
+    here = normal_query(request.GET)
+    links = tuple(
+        ViewLink(
+            view=view,
+            url=f"{address}?{view.query}",
+            is_here=view.query == here,
+            edit_url=page_url(request, "team:view", view_id=view.id)
+            if _may_change(request, view)
+            else "",
+        )
+        for view in saved_views(tenant=request.tenant, member=request.member, page=page)
+    )
+    bare = not request.GET and not wants_fragment(request)
+    save = QueryDict(mutable=True)
+    save.update({"page": page, "query": here})
+    return ViewsRow(
+        links=links,
+        all_url=f"{address}?{ALL}",
+        is_all_here=not here,
+        save_url=f"{page_url(request, 'team:save_view')}?{save.urlencode()}"
+        if here and not any(link.is_here for link in links)
+        else "",
+        opens_at=next(
+            (
+                link.url
+                for link in links
+                if bare
+                and link.view.is_default
+                and link.view.member_id == request.member.pk
+            ),
+            "",
+        ),
+    )
+
+
+def normal_query(query: QueryDict) -> str:
+    """A query string as views keep it: sorted, without empty values and places."""
+    kept = QueryDict(mutable=True)
+    for name in sorted(query.keys() - set(_PLACES)):
+        if values := [value for value in query.getlist(name) if value]:
+            kept.setlist(name, values)
+    return kept.urlencode()
+
+
+@require_http_methods(["GET", "POST"])
+def save(request: TenantRequest) -> HttpResponse:
+    """Ask for a name and keep the list's query; `page` and `query` say which."""
+    asked = request.GET
+    if not asked and request.method == "GET":
+        return HttpResponseRedirect(page_url(request, "home"))
+    target = _list_page(request, asked.get("page", ""))
+    query = normal_query(QueryDict(asked.get("query", "")))
+    back = f"{page_url(request, target.path_name)}?{query or ALL}"
+    form = ViewForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            view = save_view(
+                tenant=request.tenant,
+                actor=request.actor,
+                member=request.member,
+                page=target.path_name,
+                query=query,
+                wishes=form.wishes(),
+            )
+        except DomainError as refusal:
+            form.add_error("name", f"{refusal.message} Nothing was saved.")
+        else:
+            messages.success(request, f"The view {view.name} is saved.")
+            return go_to(request, back)
+    return render_form(
+        request,
+        "accounts/_saved_view.html",
+        title="Save this view",
+        back=back,
+        back_words=target.words,
+        status=422 if form.errors else 200,
+        form=form,
+        query=request.META["QUERY_STRING"],
+        verb="Save view",
+        is_own=True,
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def change(request: TenantRequest, view_id: str) -> HttpResponse:
+    """Rename a view, share it, make it the default."""
+    view = _view(request, view_id)
+    target = _list_page(request, view.page)
+    back = f"{page_url(request, view.page)}?{view.query}"
+    is_own = view.member_id == request.member.pk
+    initial = {
+        "name": view.name,
+        "is_shared": view.is_shared,
+        "is_default": view.is_default,
+    }
+    form = ViewForm(request.POST or None, initial=initial)
+    if not is_own:
+        del form.fields["is_default"]
+    if request.method == "POST" and form.is_valid():
+        wishes = ViewWishes(**{"is_default": view.is_default, **form.cleaned_data})
+        try:
+            change_view(view=view, actor=request.actor, wishes=wishes)
+        except DomainError as refusal:
+            form.add_error("name", f"{refusal.message} Nothing was changed.")
+        else:
+            messages.success(request, f"The view {view.name} is changed.")
+            return go_to(request, back)
+    return render_form(
+        request,
+        "accounts/_saved_view.html",
+        title="Change this view",
+        back=back,
+        back_words=target.words,
+        status=422 if form.errors else 200,
+        form=form,
+        verb="Save changes",
+        is_own=is_own,
+        delete_url=page_url(request, "team:delete_view", view_id=view.id),
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def delete(request: TenantRequest, view_id: str) -> HttpResponse:
+    """Ask, then forget a view."""
+    view = _view(request, view_id)
+    target = _list_page(request, view.page)
+    back = f"{page_url(request, view.page)}?{ALL}"
+    if request.method == "POST":
+        delete_view(view=view, actor=request.actor)
+        messages.success(request, f"The view {view.name} is deleted.")
+        return go_to(request, back)
+    return ask(
+        request,
+        title=f"Delete the view {view.name}?",
+        says="The team loses it as well. What it shows stays."
+        if view.is_shared
+        else "What it shows stays.",
+        verb="Delete view",
+        keep="Keep view",
+        back=back,
+        back_words=target.words,
+    )
+
+
+def _list_page(request: TenantRequest, path_name: str) -> Destination:
+    """The list of this name, if the member may read it."""
+    for _, destination in destinations:
+        if (
+            destination.keeps_views
+            and destination.path_name == path_name
+            and (destination.area is None or request.rights.allow(destination.area))
+        ):
+            return destination
+    raise Http404
+
+
+def _view(request: TenantRequest, view_id: str) -> SavedView:
+    """A view that the member may change; any other does not exist."""
+    try:
+        key = UUID(view_id)
+    except ValueError as error:
+        raise Http404 from error
+    view = (
+        SavedView.objects.for_tenant(request.tenant)
+        .select_related("tenant")
+        .filter(Q(member=request.member) | Q(is_shared=True), pk=key)
+        .first()
+    )
+    if view is None or not _may_change(request, view):
+        raise Http404
+    return view
+
+
+def _may_change(request: TenantRequest, view: SavedView) -> bool:
+    return view.member_id == request.member.pk or request.rights.allow(
+        Area.TEAM, write=True
+    )
