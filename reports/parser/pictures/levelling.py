@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 _FEW_LINES = 8
 _SOME_LINES = 20
-_CALM = 1e-4  # holds back bends that hardly a line asks for
+_NEXT_LINES = (0.8, 6.0)
+_LINES_BELOW = (10.0, 25.0)
+_CALM = 1e-3  # holds back bends that hardly a line asks for
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,8 +125,8 @@ def _fit_across(left: Points, right: Points, em: float, *, slant: float) -> Valu
 
 
 def _aligned(ends: Points, across: Values, em: float) -> int:
-    """How many ends have one exactly under them."""
-    pairs = _under(ends, across, em)
+    """How many ends have one exactly under them, some lines below."""
+    pairs = _under(ends, across, em, drops=_LINES_BELOW)
     if len(pairs) == 0:
         return 0
     x0 = pairs[:, 0] + _across_terms(*pairs[:, :2].T) @ across
@@ -132,13 +134,20 @@ def _aligned(ends: Points, across: Values, em: float) -> int:
     return int(np.count_nonzero(np.abs(x1 - x0) < 0.12 * em))
 
 
-def _under(ends: Points, across: Values, em: float) -> Points:
-    """Ends of pieces with the nearest end below that stands nearly under them."""
+def _under(
+    ends: Points, across: Values, em: float, *, drops: tuple[float, float] = _NEXT_LINES
+) -> Points:
+    """Ends of pieces with the nearest end below that stands nearly under them.
+
+    drops: how far below, at least and at most, in ems.
+    """
+    least, most = drops
     x = ends[:, 0] + _across_terms(*ends.T) @ across
     pairs = []
     for n in range(len(ends)):
         drop = ends[:, 1] - ends[n, 1]
-        below = (drop > 0.8 * em) & (drop < 6 * em) & (np.abs(x - x[n]) < 1.2 * em)
+        near = np.abs(x - x[n]) < 1.2 * em
+        below = (drop > least * em) & (drop < most * em) & near
         found = np.flatnonzero(below)
         if len(found):
             m = found[np.argmin(drop[found])]
@@ -165,7 +174,7 @@ def _solve(
     if kept.sum() < terms:
         return found
     rows = rise[kept][:, :terms]
-    calm = np.sqrt(_CALM * kept.sum()) * np.eye(terms)
+    calm = np.sqrt(_CALM * np.square(rows).sum() / terms) * np.eye(terms)
     calm[0, 0] = 0.0
     solved, *_ = np.linalg.lstsq(
         np.vstack([rows, calm]),
