@@ -97,7 +97,7 @@ def test_a_theme_of_the_profile_outlives_this_device_s_own(visit, alice):
         page.get_by_role("button", name="Switch light or dark").first.click()
         expect(page.locator("html")).to_have_attribute("data-theme", "dark")
         page.get_by_label("Name").fill("Alice Harlow")
-        page.get_by_label("Light").check()
+        page.get_by_role("radio", name="Light").check()
         page.get_by_role("button", name="Save profile").click()
         expect(page.get_by_text("Your profile is saved.")).to_be_visible()
 
