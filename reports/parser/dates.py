@@ -21,7 +21,11 @@ _SPELT = re.compile(
 _SPELT_US = re.compile(
     r"\b([A-Za-z]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})\b"
 )
-NUMBER_DATE = re.compile(r"(?<!\d)(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d{2})(?!\d)")
+# One kind of sign, and nothing after it: "35.0-45.0" is a range.
+NUMBER_DATE = re.compile(
+    r"(?<![\d.,/-])(?P<a>\d{1,2})(?P<sign>[/.-])(?P<b>\d{1,2})(?P=sign)"
+    r"(?P<year>\d{4}|\d{2})(?![\d/-]|[.,]\d)"
+)
 
 
 def read_date(text: str, *, month_first: bool | None = None) -> str | None:
@@ -37,7 +41,7 @@ def read_date(text: str, *, month_first: bool | None = None) -> str | None:
         if month:
             return _date(int(match[3]), month, int(match[2]))
     if match := NUMBER_DATE.search(text):
-        a, b, year = int(match[1]), int(match[2]), _year(match[3])
+        a, b, year = int(match["a"]), int(match["b"]), _year(match["year"])
         if "." in match.group() or a == b:
             month_first = False
         if a > 12:

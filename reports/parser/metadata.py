@@ -102,10 +102,13 @@ def read_metadata(pages: Sequence[Sequence[Line]]) -> Metadata:
 
 
 def read_headers(pages: Mapping[int, Sequence[Line]]) -> dict[int, Metadata]:
-    """Name and birth date on each page, by its number; pages without are left out."""
+    """Name and birth date on each page after the first, where it has them.
+
+    pages: all of a report, by number; the first one's header is read_metadata's.
+    """
     american = _month_first(tuple(pages.values()))
     headers: dict[int, Metadata] = {}
-    for number, lines in pages.items():
+    for number, lines in list(pages.items())[1:]:
         found: dict[str, str] = {}
         for key, text in _labelled(lines, keys=_WHO):
             found.setdefault(key, text)
@@ -262,8 +265,10 @@ def _month_first(pages: Sequence[Sequence[Line]]) -> bool | None:
     for lines in pages:
         for line in lines:
             for match in NUMBER_DATE.finditer(line.text):
-                firsts.append(int(match[1]))
-                seconds.append(int(match[2]))
+                first, second = int(match["a"]), int(match["b"])
+                if min(first, second) <= 12 and max(first, second) <= 31:
+                    firsts.append(first)
+                    seconds.append(second)
     if any(n > 12 for n in firsts):
         return False
     if any(n > 12 for n in seconds):

@@ -84,7 +84,7 @@ def read_report(pages: Sequence[Page]) -> ParsedReport:
     notes = check_report(
         metadata=metadata,
         by_page=read_headers(
-            dict(zip((p.number for p in legible[1:]), lines[1:], strict=True))
+            dict(zip((page.number for page in legible), lines, strict=True))
         ),
         results=results,
         decimal_comma=comma,

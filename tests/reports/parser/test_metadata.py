@@ -188,7 +188,15 @@ def test_the_age_is_that_at_the_collection(
     assert (age and round(age, 1)) == years
 
 
-def test_each_page_has_its_own_header(tmp_path: Path) -> None:
+def test_a_range_is_no_date_and_settles_no_order(tmp_path: Path) -> None:
+    found = header(
+        tmp_path, "DOB: 04/12/1979", "Collected: 09/16/2024", "Hct 34.6 35.0-45.0"
+    )
+
+    assert found.dob == "1979-04-12"
+
+
+def test_each_later_page_has_its_own_header(tmp_path: Path) -> None:
     pages = read_pages(
         draw(
             tmp_path / "a.pdf",
@@ -203,6 +211,5 @@ def test_each_page_has_its_own_header(tmp_path: Path) -> None:
     )
 
     assert headers == {
-        1: Metadata("Robin", "Sample", "1971-06-21"),
         3: Metadata("Casey", "Pretend", "1990-01-02"),
     }
