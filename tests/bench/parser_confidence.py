@@ -23,7 +23,7 @@ from tests.reports.corpus import draw_report, layout_names
 
 _PLAIN: Table = ((0.0, 0.0), (1.0, 1.0))
 # A step of fewer claims than this says nothing.
-_LEAST_CLAIMS = 40
+_LEAST_CLAIMS = 60
 # What is always right among so few may be wrong in the world.
 _PRIOR_WRONG = 1.0
 
@@ -56,32 +56,54 @@ def collect_claims(
 
 
 def fit_table(claims: Sequence[Claim]) -> Table:
-    """The share right as a rising function of the evidence, in few points."""
-    steps: list[list[float]] = []  # evidence summed, right, claims
+    """The share right as a rising function of the evidence, in few points.
+
+    Below what was ever seen it falls to nothing: no evidence is no confidence.
+    """
+    steps: list[_Step] = []
+    for evidence, right, count in _bins(claims):
+        steps.append((evidence, right, count))
+        while len(steps) > 1 and _share(steps[-2]) >= _share(steps[-1]):
+            last, before = steps.pop(), steps.pop()
+            steps.append(_together(before, last))
+    points = ((round(e / n, 3), round(_share((e, r, n)), 3)) for e, r, n in steps)
+    return ((0.0, 0.0), *points)
+
+
+_Step = tuple[float, float, float]  # evidence summed, right, claims
+
+
+def _share(step: _Step) -> float:
+    _, right, count = step
+    return right / (count + _PRIOR_WRONG)
+
+
+def _together(one: _Step, other: _Step) -> _Step:
+    return (one[0] + other[0], one[1] + other[1], one[2] + other[2])
+
+
+def _bins(claims: Sequence[Claim]) -> list[_Step]:
+    """Claims of like evidence, enough in each; equal evidence is never parted."""
+    bins: list[_Step] = []
+    last = -1.0
     for claim in sorted(claims, key=lambda claim: claim.confidence):
-        steps.append([claim.confidence, float(claim.right), 1.0])
-        while len(steps) > 1 and (
-            steps[-2][1] / steps[-2][2] >= steps[-1][1] / steps[-1][2]
-            or steps[-2][2] < _LEAST_CLAIMS
-        ):
-            last = steps.pop()
-            steps[-1] = [a + b for a, b in zip(steps[-1], last, strict=True)]
-    if len(steps) > 1 and steps[-1][2] < _LEAST_CLAIMS:
-        last = steps.pop()
-        steps[-1] = [a + b for a, b in zip(steps[-1], last, strict=True)]
-    return tuple(
-        (round(evidence / count, 3), round(right / (count + _PRIOR_WRONG), 3))
-        for evidence, right, count in steps
-    )
+        one = (claim.confidence, float(claim.right), 1.0)
+        is_open = bins and (claim.confidence == last or bins[-1][2] < _LEAST_CLAIMS)
+        bins[-1:] = [_together(bins[-1], one)] if is_open else [*bins[-1:], one]
+        last = claim.confidence
+    if len(bins) > 1 and bins[-1][2] < _LEAST_CLAIMS:
+        bins[-2:] = [_together(bins[-2], bins[-1])]
+    return bins
 
 
 def main(arguments: list[str]) -> int:
     options = argparse.ArgumentParser(prog="tests.bench.parser_confidence")
     options.add_argument("--pictures", type=int, default=8, help="of a kind")
+    options.add_argument("--unseen", type=int, default=4, help="of a kind, held out")
     options.add_argument("--seed", type=int, nargs="+", default=[0])
     chosen = options.parse_args(arguments)
     fitted = collect_claims(pictures=chosen.pictures, seeds=chosen.seed, held_out=False)
-    unseen = collect_claims(pictures=chosen.pictures, seeds=[0], held_out=True)
+    unseen = collect_claims(pictures=chosen.unseen, seeds=[0], held_out=True)
     for part in PARTS:
         mine = [claim for claim in fitted if claim.part == part]
         table = fit_table(mine) if mine else _PLAIN
