@@ -56,6 +56,12 @@ _WORDED_THEN_UNIT = re.compile(
 )
 
 
+# Signs alone, apart from a number: its laboratory's mark for one out of range.
+_STATUS = re.compile(
+    r"(?i)(?:normal|in range|within range|optimal|out of range|above range|below range)"
+)
+_MARK = re.compile(r"<<+|>>+|\+\++|--+|[*#!^°«»↑↓▲▼⬆⬇↗↘]+")
+_MARKED_AFTER = re.compile(rf"(?P<head>.*\d\S*)\s+(?P<mark>{_MARK.pattern})")
 # Of the form of a unit, though none of those known.
 _STRANGE_UNIT = re.compile(r"[^\W\d_]{1,8}/[^\W\d_]{1,4}")
 
@@ -93,8 +99,14 @@ def words_with(words: Sequence[Word], text: str | None) -> tuple[Word, ...]:
 
 def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
     """Value, unit, flag and range of one cell: '13.5 g/dL H (13.0 - 17.0)'."""
+    if match := _MARKED_AFTER.fullmatch(text):
+        value, units, _, spread = split_value(match["head"])
+        if is_numeric_value(value):
+            return value, units, match["mark"], spread
     mark, _, rest = text.partition(" ")
-    if is_flag(mark) and re.match(rf"{COMPARATOR}?\s*\d", rest):
+    if (is_flag(mark) or _MARK.fullmatch(mark)) and re.match(
+        rf"{COMPARATOR}?\s*\d", rest
+    ):
         value, units, _, spread = split_value(rest)
         return value, units, mark.strip("()[] "), spread
     value, flag = split_flag(text)
@@ -206,6 +218,12 @@ def type_cells(cells: list[list[Word]]) -> Fields | None:
 
 
 def _take(found: Fields, text: str, words: tuple[Word, ...]) -> Fields:
+    if (
+        found.range is None
+        and _STATUS.fullmatch(text)
+        and is_numeric_value(found.value)
+    ):
+        return found
     if found.flag is None and is_flag(text):
         return replace(found, flag=text.strip("()[] "))
     if found.units is None and not is_plain_range(text) and is_unit(text):

@@ -51,6 +51,8 @@ _TITLES: dict[Role, str] = {
         bepaling
         badanie|analyte name|test code name|determinaciones|pruebas|examens
         investigations name|test parameter name|laboratory investigation
+        esame richiesto|determinazione|determinazioni|prova|onderzoek|leistung
+        bestimmungen|analyt|determination demandee|exames|parametri|laborparameter
     """,
     Role.VALUE: """
         mic|mic value|sensitivity|susceptibility
@@ -74,13 +76,15 @@ _TITLES: dict[Role, str] = {
         risultati
         valore|sonuc|sonuclar|sonuc degeri|uitslag|wynik|your results value
         conventional result
+        esito|valore rilevato|valeur obtenue|messergebnis|messwert|aktueller wert
+        resultado actual|resultado obtido|resultado atual|resultaat|resultat actuel
     """,
     Role.UNIT: """
         unit|units|unit s|uom|u o m|unit of measure|unit of measurement
         units of measure|measuring unit
         einheit|einheiten|masseinheit|unidad|unidades|unidade|unidad de medida|unite
         unites
-        unita|unita di misura|u m|birim|birimi|eenheid|jednostka|conv unit
+        unites si|unidades si|unidad de med|unita di mis|unita|unita di misura|u m|birim|birimi|eenheid|jednostka|conv unit
         conventional units
     """,
     Role.RANGE: """
@@ -123,6 +127,13 @@ _TITLES: dict[Role, str] = {
         intervalli di riferimento|riferimento|referans araligi|referans degerleri
         referans
         referans deger|referans aralik|normal degerler|referentiewaarden|referentie
+        valeurs usuelles|valeur usuelle|valeurs physiologiques|plage de reference
+        valores usuales|rangos de referencia|intervalos de referencia
+        valores referenciais de normalidade|valori normali|valori di rif|range
+        range di riferimento|intervalli di rif|bezugsbereich|referenzbereiche
+        ref bereich|referenzintervall|normalwert|normalwerte|normalbereich
+        referentieinterval|normaalwaarden|lab range|laboratory range
+        laboratory reference range|interpretation range|ref rng|ref interval range
         zakres referencyjny|valores referenciais|valores de ref|referencias
     """,
     Role.LOW: "low|lower limit|min|minimum|lower|ref low|low limit|lower ref limit",
@@ -152,6 +163,8 @@ _TITLES: dict[Role, str] = {
         vorwerte
         vorbefund|anterior|resultado anterior|anteriores|anteriorite|anteriorites
         precedente
+        vorbefunde|letzter wert|valeur anterieure|valeurs anterieures|previo|previos
+        resultado previo|resultados anteriores|risultato precedente|precedenti|vorige
         onceki sonuc|historical result|historical results|delta|previous reading
         old result
         prior value|antecedents|change|last results|previous 1|previous 2
@@ -159,6 +172,7 @@ _TITLES: dict[Role, str] = {
     Role.SPECIMEN: """
         mat
         specimen|sample|sample type|specimen type|material|probe|probenmaterial|muestra
+        campione|amostra|tipo de amostra|materiaal
         tipo de muestra|echantillon|sample specimen|numune|materiale
     """,
     Role.OTHER: """
@@ -173,6 +187,17 @@ _TITLES: dict[Role, str] = {
         graph|chart|gauge|visual|distribution|scale|bar
     """,
 }
+# Where a table has a column for each, the result stands in one of them.
+ZONES = frozenset(
+    [
+        *("low", "normal", "high", "optimal", "moderate", "borderline", "elevated"),
+        *("desirable", "abnormal", "critical", "increased", "at risk", "low risk"),
+        *("moderate risk", "high risk", "average", "intermediate", "deficient"),
+        *("niedrig", "erhoht", "hoch", "bajo", "alto", "bas", "eleve", "basso"),
+    ]
+)
+# Words of a range that someone aims at, beside that of the laboratory.
+_GOALS = frozenset(["optimal", "target", "goal", "ideal", "desired", "functional"])
 _PHRASES: dict[tuple[str, ...], Role] = {
     tuple(phrase.split()): role
     for role, phrases in _TITLES.items()
@@ -184,6 +209,11 @@ _PHRASES: dict[tuple[str, ...], Role] = {
 LONGEST_TITLE = max(len(phrase) for phrase in _PHRASES) + 1
 # Without blanks, for a picture is read with blanks lost or put in.
 TITLES = {"".join(phrase): role for phrase, role in _PHRASES.items()}
+
+
+def is_goal(text: str) -> bool:
+    """Whether a title of ranges means a goal and not the laboratory's own range."""
+    return not _GOALS.isdisjoint(text.split())
 
 
 def is_name_title(text: str) -> bool:

@@ -15,7 +15,15 @@ from .folding import fold
 from .lines import Cell, Line
 from .pages import Word
 from .ranges import announced_range
-from .roles import LONGEST_TITLE, TITLES, Role, is_name_title, is_title_word
+from .roles import (
+    LONGEST_TITLE,
+    TITLES,
+    ZONES,
+    Role,
+    is_goal,
+    is_name_title,
+    is_title_word,
+)
 
 _MOST_WORDS = 26
 _FILLERS = {"and", "of", "in", "the", "for", "your", "by", "with", "si", "age", "sex"}
@@ -65,6 +73,17 @@ def read_titles(lines: Sequence[Line]) -> tuple[Title, ...]:
     titles.sort(key=lambda title: title.x0)
     if not titles:
         return ()
+    zones = _zones(titles, unknown)
+    if zones:
+        unread -= sum(len(t.text.split()) for t in unknown if t in zones)
+        unknown = [title for title in unknown if title not in zones]
+        titles = sorted(
+            [
+                *(title for title in titles if title not in zones),
+                *(Title(Role.VALUE, t.text, t.x0, t.x1) for t in zones),
+            ],
+            key=lambda title: title.x0,
+        )
     titles = _settle(_add_unknown(titles, unknown))
     named = sum(len(t.text.split()) for t in titles if t.role is Role.NAME)
     if unread > max(2, 0.34 * (read + unread)) + named:
@@ -206,20 +225,31 @@ def _title(role: Role, text: str, words: Sequence[Word]) -> Title:
     return Title(role, text, min(w.x0 for w in words), max(w.x1 for w in words))
 
 
+def _zones(titles: Sequence[Title], unknown: Sequence[Title]) -> list[Title]:
+    """Columns of which one has the result, each for a level; none where there is a
+    column of results, or no other of ranges.
+    """
+    if any(
+        title.role is Role.VALUE and fold(title.text) not in ZONES for title in titles
+    ):
+        return []
+    zones = [title for title in (*titles, *unknown) if fold(title.text) in ZONES]
+    ranged = any(t.role is Role.RANGE and t not in zones for t in titles)
+    return zones if len(zones) > 1 and ranged else []
+
+
 def _settle(titles: list[Title]) -> list[Title]:
     """Resolve titles that mean different things in different company."""
     roles = {title.role for title in titles}
     settled: list[Title] = []
     bands = roles >= {Role.LOW, Role.HIGH}
-    texts = {title.text for title in titles}
-    sorted_by_level = texts >= {"low", "normal", "high"} and any(
-        t.role is Role.RANGE and t.text != "normal" for t in titles
-    )
+    ranges = [title for title in titles if title.role is Role.RANGE]
+    goals = [title for title in ranges if is_goal(title.text)]
+    of_lab = len(ranges) > len(goals)
     for title in titles:
         role = title.role
-        if sorted_by_level and title.text in ("low", "normal", "high"):
-            settled.append(Title(Role.VALUE, title.text, title.x0, title.x1))
-            continue
+        if of_lab and title in goals:
+            role = Role.OTHER
         if role in (Role.LOW, Role.HIGH) and (Role.RANGE in roles or not bands):
             role = Role.OTHER
         if role is Role.RANGE and title.text in ("normal", "normals"):

@@ -56,6 +56,8 @@ class Evidence:
             score += 1.5
         elif len(fields.value.split()) > 8:
             return 0
+        elif fields.range and fields.value.casefold() == fields.range.casefold():
+            score += 1.5
         if fields.units and is_unit(fields.units):
             score += 2
         if fields.range and looks_like_range(fields.range):

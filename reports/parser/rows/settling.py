@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from reports.parser.report import SampleType
 
 from .row import Row
 
 # The number of the laboratory that did the test, as some print behind every name.
+_LABELLED = re.compile(
+    r"(?i)(?:normal(?:e|wert|bereich)?|norme?|ref(?:erence|erenz)?)\s*[:=]\s*(?P<rest>\S.*)"
+)
+_BAND = re.compile(r"[^\W\d_]{2,}\s*[:=]")
 _LAB_NUMBER = re.compile(r"(?<=[^\d\s])\s?0\d$")
 
 
@@ -19,7 +24,16 @@ def settle_rows(rows: Sequence[Row]) -> list[Row]:
     if len(numbered) >= max(3, 0.4 * len(rows)):
         for row in numbered:
             row.name_text = _LAB_NUMBER.sub("", row.test_name)
+    for row in rows:
+        _drop_label(row)
     return _without_repeats(rows)
+
+
+def _drop_label(row: Row) -> None:
+    """Leave out the label of a range that has but one part: 'Normal: 70 - 99'."""
+    match = _LABELLED.fullmatch(row.fields.range or "")
+    if match and not _BAND.search(match["rest"]):
+        row.fields = replace(row.fields, range=match["rest"])
 
 
 def _without_repeats(rows: Iterable[Row]) -> list[Row]:

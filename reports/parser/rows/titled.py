@@ -15,6 +15,7 @@ from reports.parser.fields import (
     split_value,
     text_of,
 )
+from reports.parser.folding import fold
 from reports.parser.lines import Line, is_of_size, part_cells
 from reports.parser.names import (
     heads_explanation,
@@ -28,9 +29,10 @@ from reports.parser.ranges import (
     announced_range,
     looks_like_range,
 )
-from reports.parser.roles import Role
+from reports.parser.roles import ZONES, Role
 from reports.parser.values import (
     is_blank,
+    is_flag,
     is_numeric_value,
     is_value,
     is_worded_value,
@@ -161,6 +163,9 @@ class TableReader:
             if not words:
                 continue
             if column.role is Role.VALUE and Role.VALUE in parts:
+                if fold(column.title) in ZONES and not is_blank(text_of(words)):
+                    # A limit for each level, as an explanation gives.
+                    return {}
                 if is_blank(text_of(parts[Role.VALUE])):
                     parts[Role.VALUE] = words
                 continue
@@ -215,6 +220,8 @@ class TableReader:
         if not name_words:
             return self._read_nameless(line, fields, text_of(parts[Role.VALUE]))
         name_words, flag = split_name_flag(without_raised(name_words))
+        if flag is None:
+            name_words, flag = self._part_flag_word(name_words, fields)
         row = Row(line.page, name_words, fields, line, columns=parts)
         if flag and fields.flag is None:
             row.fields = with_flag(fields, flag)
@@ -224,6 +231,17 @@ class TableReader:
         if self.rows and self.rows[-1].line is line:
             self.rows.extend(part_equal(self.rows.pop()))
         return True
+
+    def _part_flag_word(
+        self, words: list[Word], fields: Fields
+    ) -> tuple[list[Word], str | None]:
+        """Take 'High' from behind a name that is known without it."""
+        if len(words) < 2 or not is_flag(words[-1].text):
+            return words, None
+        short, whole = clean_name(text_of(words[:-1])), clean_name(text_of(words))
+        if self._section.knows(whole, fields) or not self._section.knows(short, fields):
+            return words, None
+        return words[:-1], words[-1].text
 
     def _part_name_unit(self, row: Row) -> None:
         """Take the unit from behind the name where no other is printed."""
