@@ -139,20 +139,20 @@ def revoke_invitations_by(
 def find_invitation(token: str) -> Invitation | None:
     """The invitation that this token opens now; None for any other text.
 
-    The look-up is by digest: its time tells nothing of a token's text.
+    That of a member who may sign in no more opens nothing. The look-up is by digest:
+    its time tells nothing of a token's text.
     """
     invitation = (
         Invitation.objects.select_related("team", "invited_by")
         .filter(digest=_digest_of(token))
         .first()
     )
-    if (
-        invitation is None
-        or not invitation.is_open
-        or invitation.is_expired(timezone.now())
-    ):
+    if invitation is None or not invitation.is_open:
         return None
-    return invitation
+    inviter = invitation.invited_by
+    if inviter is not None and not inviter.is_active:
+        return None
+    return None if invitation.is_expired(timezone.now()) else invitation
 
 
 @transaction.atomic

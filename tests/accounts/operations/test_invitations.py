@@ -99,6 +99,17 @@ def test_an_invitation_lasts_seven_days(team):
         assert refused_code(join, token=token) == "invitation_dead"
 
 
+def test_the_link_of_a_switched_off_member_lets_nobody_in(team):
+    owner = make_member(team=team, email="owner@assay.example")
+    _, token = invited(team, actor=as_actor(owner))
+
+    owner.is_active = False
+    owner.save(update_fields=["is_active"])
+
+    assert find_invitation(token) is None
+    assert refused_code(join, token=token) == "invitation_dead"
+
+
 @pytest.mark.parametrize(
     ("inputs", "code"),
     [
