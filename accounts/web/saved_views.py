@@ -251,7 +251,7 @@ def _view(request: TenantRequest, view_id: str) -> SavedView:
         key = UUID(view_id)
     except ValueError as error:
         raise Http404 from error
-    view = (
+    view: SavedView | None = (
         SavedView.objects.for_tenant(request.tenant)
         .select_related("tenant")
         .filter(Q(member=request.member) | Q(is_shared=True), pk=key)
