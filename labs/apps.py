@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from django.apps import AppConfig
+from typing import TYPE_CHECKING, Any
+
+from django.apps import AppConfig, apps
+from django.db import DEFAULT_DB_ALIAS
+
+# Reference rows can't be laid by a migration: tests flush them, and files change later.
+from django.db.models.signals import post_migrate  # noqa: TID251 - see above
+
+if TYPE_CHECKING:
+    from django.apps.registry import Apps
+
+_REFERENCE = ("Lab", "Marker", "ExpectedResult", "LabTest")
 
 
 class LabsConfig(AppConfig):
@@ -11,12 +22,36 @@ class LabsConfig(AppConfig):
     name = "labs"
 
     def ready(self) -> None:
-        """Enter the events of orders into the catalogue."""
+        """Enter the events of orders; hand the floor what each tenant starts with."""
         from accounts.webhooks.catalogue import EventType, add_event_type
+        from labs.operations.reference import lay_panels
         from labs.payloads import ORDER_SCHEMA
+        from portal.lib.registry import tenant_layers
 
         for what, when in (
             ("created", "An order stands at ordered; data is the order."),
             ("updated", "An order took a later step; data is the order."),
         ):
             add_event_type(EventType(f"labtest.order.{what}", when, ORDER_SCHEMA))
+        tenant_layers.add("labs", lay_panels)
+        post_migrate.connect(_lay_reference_set, sender=self)
+
+
+def _lay_reference_set(*, using: str, **given: Any) -> None:
+    from labs.operations.reference import lay_reference_set
+
+    if using == DEFAULT_DB_ALIAS and _is_migrated(given.get("apps") or apps):
+        lay_reference_set()
+
+
+def _is_migrated(state: Apps) -> bool:
+    """Whether the tables are those of the code: migrate may have been told to stop."""
+    try:
+        return all(_columns(state, name) == _columns(apps, name) for name in _REFERENCE)
+    except LookupError:
+        return False
+
+
+def _columns(state: Apps, name: str) -> set[str]:
+    fields = state.get_model("labs", name)._meta.local_concrete_fields
+    return {field.name for field in fields}

@@ -14,6 +14,7 @@ from accounts.operations.audit import record_change, record_team_change
 from accounts.states import Environment, Region, Role
 from portal.lib.errors import DomainError
 from portal.lib.periods import time_zones
+from portal.lib.registry import tenant_layers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,12 +61,14 @@ def create_team(
             team.save(force_insert=True)
     except IntegrityError:
         raise DomainError("slug_taken", "Another team has this slug.", "slug") from None
+    tenants = []
     for environment in Environment:
         sandbox = environment == Environment.SANDBOX
         tenant = Tenant(team=team, environment=environment)
         for setting in _ON_IN_SANDBOX:
             setattr(tenant, setting, sandbox)
         tenant.save(force_insert=True)
+        tenants.append(tenant)
         record_change(
             tenant=tenant,
             actor=actor,
@@ -74,6 +77,8 @@ def create_team(
             subject_id=team.id,
             changes={"name": [None, name]},
         )
+    for _, lay in tenant_layers:
+        lay(tenants)
     return team
 
 

@@ -11,7 +11,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import date, datetime
     from uuid import UUID
 
@@ -182,6 +182,9 @@ class DemoScene:
     actor: Actor
     people: tuple[DemoPerson, ...]
 
+
+# By app: lays what each tenant of a new team starts with, in the team's transaction.
+tenant_layers: Register[Callable[[Sequence[Tenant]], None]] = Register()
 
 # Each eraser removes all that its app keeps of one user: (tenant key, user uuid).
 user_erasers: Register[Callable[[int, UUID], None]] = Register()

@@ -1,0 +1,208 @@
+"""The reference set: labs, markers, their results, and the panels of each tenant.
+
+Its files are labs/data/*.csv, in the order of their ids, which never change. The lab
+codes of markers are the sandbox's, shaped like the labs' own: whoever sends production
+orders compares them with the lab's compendium first. LOINC codes and names are those of
+LOINC. Must not be here: what a team does with its panels (labs.operations.catalogue).
+"""
+
+from __future__ import annotations
+
+import csv
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.text import slugify
+from psycopg.types.json import Jsonb
+
+from accounts.models import Tenant
+from labs.models import ExpectedResult, Lab, Marker
+from labs.states.catalogue import Generation, LabTestStatus
+from portal.lib import rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from django.db.models import Model
+
+_DATA = Path(__file__).parent.parent / "data"
+
+
+# One statement for any number of tenants: every new team pays for it.
+_LAY_PANELS = b"""
+WITH entry AS (
+    SELECT * FROM jsonb_to_recordset(%s) AS entry(
+        place int, slug text, lab_id int, name text, description text, method text,
+        sample_type text, price numeric, fasting boolean,
+        has_collection_instructions boolean, marker_ids int[])
+), laid AS (
+    INSERT INTO labs_labtest (
+        id, tenant_id, lab_id, name, slug, reference_slug, description, method,
+        sample_type, price, fasting, has_collection_instructions, status,
+        status_before_archive, generation, created_at, updated_at)
+    SELECT gen_random_uuid(), tenant_id, lab_id, name, slug, slug, description, method,
+        sample_type, price, fasting, has_collection_instructions, %s, '', %s, at, at
+    FROM entry, unnest(%s::bigint[]) AS tenant_id,
+        LATERAL (SELECT %s::timestamptz + place * interval '1 microsecond') AS made(at)
+    ON CONFLICT DO NOTHING
+    RETURNING id, reference_slug
+)
+INSERT INTO labs_labtest_markers (labtest_id, marker_id)
+SELECT laid.id, unnest(entry.marker_ids)
+FROM laid JOIN entry ON entry.slug = laid.reference_slug
+"""
+
+
+def lay_reference_set() -> None:
+    """Lay labs, markers and results, and the panels that any tenant lacks.
+
+    Laying again changes what the files changed and nothing else; what left the files
+    stays, since orders may name it. Source: Ours (architecture 2.10).
+    """
+    with transaction.atomic():
+        _write(Lab, reference_labs())
+        _write(Marker, reference_markers())
+        _write(ExpectedResult, reference_results())
+        lay_panels(list(Tenant.objects.order_by("pk")))
+
+
+def lay_panels(tenants: Sequence[Tenant]) -> None:
+    """Give tenants the active panels of the reference set that they lack.
+
+    One that was renamed or archived is there and stays so.
+    """
+    with rows.cursor() as opened:
+        opened.execute(
+            _LAY_PANELS,
+            (
+                Jsonb(_reference_panels()),
+                LabTestStatus.ACTIVE.value,
+                Generation.MANUAL.value,
+                [tenant.pk for tenant in tenants],
+                timezone.now(),
+            ),
+        )
+
+
+@cache
+def reference_labs() -> tuple[Lab, ...]:
+    """The labs of contract 6.1."""
+    return tuple(
+        Lab(
+            **{
+                **entry,
+                "collection_methods": _parts(entry["collection_methods"]),
+                "sample_types": _parts(entry["sample_types"]),
+            }
+        )
+        for entry in _read("labs")
+    )
+
+
+@cache
+def reference_markers() -> tuple[Marker, ...]:
+    """The markers of contract 6.2, with their questions."""
+    labs = {lab.slug: lab for lab in reference_labs()}
+    questions = {entry["key"]: _question(entry) for entry in _read("questions")}
+    return tuple(
+        Marker(
+            id=int(entry["id"]),
+            lab_id=labs[entry["lab"]].id,
+            name=entry["name"],
+            slug=slugify(entry["name"]),
+            description=entry["description"],
+            provider_id=entry["provider_id"],
+            type=entry["type"],
+            unit=entry["unit"],
+            price=Decimal(entry["price"]) if entry["price"] else None,
+            sample_type=entry["sample_type"],
+            fasting=entry["fasting"] == "true",
+            a_la_carte_enabled=entry["a_la_carte_enabled"] == "true",
+            is_orderable=entry["is_orderable"] == "true",
+            common_tat_days=int(entry["common_tat_days"]),
+            worst_case_tat_days=int(entry["worst_case_tat_days"]),
+            aoe_questions=[
+                {**questions[key], "sequence": number}
+                for number, key in enumerate(_parts(entry["questions"]), 1)
+            ],
+        )
+        for entry in _read("markers")
+    )
+
+
+@cache
+def reference_results() -> tuple[ExpectedResult, ...]:
+    """The results that markers give."""
+    return tuple(
+        ExpectedResult(
+            id=int(entry["id"]),
+            marker_id=int(entry["marker_id"]),
+            name=entry["name"],
+            slug=slugify(entry["name"]),
+            provider_id=entry["provider_id"],
+            required=entry["required"] == "true",
+            loinc_code=entry["loinc_code"],
+            loinc_name=entry["loinc_name"],
+            unit=entry["unit"],
+            result_type=entry["result_type"],
+            low=float(entry["low"]) if entry["low"] else None,
+            high=float(entry["high"]) if entry["high"] else None,
+            coded_values=_parts(entry["coded_values"]),
+        )
+        for entry in _read("expected_results")
+    )
+
+
+@cache
+def _reference_panels() -> list[dict[str, Any]]:
+    labs = {lab.slug: lab.id for lab in reference_labs()}
+    numbers = {(m.lab_id, m.provider_id): m.id for m in reference_markers()}
+    return [
+        {
+            **entry,
+            "place": place,
+            "lab_id": labs[entry["lab"]],
+            "marker_ids": [
+                numbers[labs[entry["lab"]], code] for code in _parts(entry["markers"])
+            ],
+        }
+        for place, entry in enumerate(_read("panels"))
+    ]
+
+
+def _write(model: type[Model], entries: Sequence[Model]) -> None:
+    columns = [field.name for field in model._meta.fields if not field.primary_key]
+    model._base_manager.bulk_create(
+        entries, update_conflicts=True, unique_fields=["id"], update_fields=columns
+    )
+
+
+def _question(entry: dict[str, str]) -> dict[str, Any]:
+    answers = [answer.split("=", 1) for answer in _parts(entry["answers"])]
+    return {
+        "id": int(entry["id"]),
+        "required": entry["required"] == "true",
+        "code": entry["code"],
+        "value": entry["value"],
+        "type": entry["type"],
+        "answers": [
+            {"id": number, "code": code, "value": value}
+            for number, (code, value) in enumerate(answers, 1)
+        ],
+        "constraint": entry["constraint"] or None,
+        "default": None,
+    }
+
+
+@cache
+def _read(name: str) -> tuple[dict[str, str], ...]:
+    with (_DATA / f"{name}.csv").open(newline="", encoding="utf-8") as opened:
+        return tuple(csv.DictReader(opened))
+
+
+def _parts(text: str) -> list[str]:
+    return text.split("|") if text else []
