@@ -84,7 +84,8 @@ _TITLES: dict[Role, str] = {
         units of measure|measuring unit
         einheit|einheiten|masseinheit|unidad|unidades|unidade|unidad de medida|unite
         unites
-        unites si|unidades si|unidad de med|unita di mis|unita|unita di misura|u m|birim|birimi|eenheid|jednostka|conv unit
+        unites si|unidades si|unidad de med|unita di mis|unita|unita di misura|u m|birim
+        birimi|eenheid|jednostka|conv unit
         conventional units
     """,
     Role.RANGE: """

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reports.parser.columns import Strip, cut_line
+from reports.parser.columns import Strip
 from reports.parser.fields import (
     Fields,
-    is_unit,
-    split_value,
     text_of,
 )
-from reports.parser.folding import fold
-from reports.parser.lines import Line, is_of_size, part_cells
+from reports.parser.lines import Line, is_of_size
 from reports.parser.names import (
     heads_explanation,
     is_method,
@@ -29,7 +26,7 @@ from reports.parser.ranges import (
     announced_range,
     looks_like_range,
 )
-from reports.parser.roles import ZONES, Role
+from reports.parser.roles import Role
 from reports.parser.values import (
     is_blank,
     is_flag,
@@ -40,6 +37,7 @@ from reports.parser.values import (
 
 from .centred import gather_centred, is_centred
 from .continuation import Continuation, join_wrapped, take_unit_below
+from .cutting import cut_parts, name_unknown_columns
 from .evidence import Evidence
 from .reading import read_fields
 from .row import (
@@ -58,7 +56,6 @@ from .wording import (
     has_heading_word,
     is_cut_off,
     is_heading,
-    is_leader,
     may_name_a_test,
     split_name_flag,
     split_name_unit,
@@ -81,34 +78,13 @@ class TableReader:
         self._announced: Line | None = None
 
     def read(self, lines: Sequence[Line]) -> None:
-        cut = [(line, self._cut(line)) for line in lines]
+        cut = [(line, cut_parts(line, self._strip)) for line in lines]
         if is_centred(cut):
             cut = gather_centred(cut)
-        cut = self._name_unknown_columns(cut)
+        cut = name_unknown_columns(cut, self._strip)
         for line, parts in cut:
             self._read_line(line, parts)
         self._continuation.drop_bracketed_methods(len(self.rows))
-
-    def _name_unknown_columns(
-        self, cut: list[tuple[Line, Parts]]
-    ) -> list[tuple[Line, Parts]]:
-        """Tell by its texts what a column with an unknown title holds."""
-        for role, judge in (
-            (Role.RANGE, _is_written_range),
-            (Role.UNIT, _is_written_unit),
-        ):
-            if self._strip.has(role):
-                continue
-            for other in (Role.OTHER, Role.FLAG, Role.SPECIMEN):
-                texts = [text_of(parts[other]) for _, parts in cut if other in parts]
-                alike = sum(1 for text in texts if judge(text))
-                if alike >= 2 and alike >= 0.4 * len(texts):
-                    cut = [
-                        (line, {role if r is other else r: w for r, w in parts.items()})
-                        for line, parts in cut
-                    ]
-                    break
-        return cut
 
     def _read_line(self, line: Line, parts: Parts) -> None:
         if self._read_announced(line):
@@ -155,51 +131,6 @@ class TableReader:
         last.fields = with_announced(last.fields, text, list(line.words))
         return True
 
-    def _cut(self, line: Line) -> Parts:
-        parts: Parts = {}
-        for column, words in zip(
-            self._strip.columns, cut_line(line, self._strip), strict=True
-        ):
-            if not words:
-                continue
-            if column.role is Role.VALUE and Role.VALUE in parts:
-                if fold(column.title) in ZONES and not is_blank(text_of(words)):
-                    # A limit for each level, as an explanation gives.
-                    return {}
-                if is_blank(text_of(parts[Role.VALUE])):
-                    parts[Role.VALUE] = words
-                continue
-            if column.role in parts and column.role is not Role.RANGE:
-                continue
-            if column.role in parts and self._strip.repeats(column):
-                continue
-            parts.setdefault(column.role, []).extend(words)
-        _part_leader(parts)
-        if Role.VALUE not in parts and Role.NAME in parts and Role.UNIT in parts:
-            value, unit, _, _ = split_value(text_of(parts[Role.UNIT]))
-            if unit and is_numeric_value(value):
-                # The titles stand to the left of their columns.
-                parts[Role.VALUE] = parts.pop(Role.UNIT)
-        if not self._strip.has(Role.UNIT) and Role.VALUE in parts:
-            self._part_untitled_unit(line, parts)
-        return parts
-
-    def _part_untitled_unit(self, line: Line, parts: Parts) -> None:
-        """Take a unit that stands apart behind the name, in a column without title."""
-        names = parts.get(Role.NAME, [])
-        for n in range(len(names) - 1, 0, -1):
-            if names[n].x0 - names[n - 1].x1 < 2 * line.size:
-                continue
-            if is_unit(text_of(names[n:])):
-                parts[Role.NAME], parts[Role.UNIT] = names[:n], names[n:]
-                return
-        earlier = parts.get(Role.PREVIOUS, [])
-        if not earlier or earlier[0].x0 > parts[Role.VALUE][0].x0:
-            return
-        unit = list(part_cells(earlier, gap=line.tight)[0].words)
-        if is_unit(text_of(unit)):
-            parts[Role.UNIT] = unit
-
     def _is_spread_text(self, line: Line) -> bool:
         """A sentence written across the columns."""
         for cell in line.cells:
@@ -239,7 +170,10 @@ class TableReader:
         if len(words) < 2 or not is_flag(words[-1].text):
             return words, None
         short, whole = clean_name(text_of(words[:-1])), clean_name(text_of(words))
-        if self._section.knows(whole, fields) or not self._section.knows(short, fields):
+        spelt = words[-1].text.lower() in ("high", "low")
+        if not self._section.knows(short, fields):
+            return words, None
+        if not spelt and self._section.knows(whole, fields):
             return words, None
         return words[:-1], words[-1].text
 
@@ -397,16 +331,6 @@ class TableReader:
                 self._explaining = False
 
 
-def _part_leader(parts: Parts) -> None:
-    """Give the value what stands behind the dots that lead from a name to it."""
-    names = parts.get(Role.NAME, [])
-    for n, word in enumerate(names[1:-1], start=1):
-        if is_leader(word.text):
-            parts[Role.NAME] = names[:n]
-            parts[Role.VALUE] = [*names[n + 1 :], *parts.get(Role.VALUE, [])]
-            return
-
-
 def _is_of_name_style(above: list[Word], name: list[Word]) -> bool:
     """Whether words look like the start of a name rather than the heading over it."""
     first, second = text_of(above), text_of(name)
@@ -424,11 +348,3 @@ def _is_sure(parts: Parts) -> bool:
     """A line with a value and a range is a row, whatever its first words."""
     value = text_of(parts.get(Role.VALUE, []))
     return bool(value) and is_value(value) and Role.RANGE in parts
-
-
-def _is_written_range(text: str) -> bool:
-    return any(sign.isdigit() for sign in text) and looks_like_range(text)
-
-
-def _is_written_unit(text: str) -> bool:
-    return ("/" in text or "%" in text) and is_unit(text)

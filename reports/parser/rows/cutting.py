@@ -1,0 +1,100 @@
+"""Lines cut into what their columns hold, and what stands one column off put right."""
+
+from __future__ import annotations
+
+from reports.parser.columns import Strip, cut_line
+from reports.parser.fields import is_unit, split_value, text_of
+from reports.parser.folding import fold
+from reports.parser.lines import Line, part_cells
+from reports.parser.ranges import looks_like_range
+from reports.parser.roles import ZONES, Role
+from reports.parser.values import is_blank, is_numeric_value
+
+from .row import Parts
+from .wording import is_leader
+
+
+def cut_parts(line: Line, strip: Strip) -> Parts:
+    """The words of a line by what its columns hold; nothing where they are limits."""
+    parts: Parts = {}
+    for column, words in zip(strip.columns, cut_line(line, strip), strict=True):
+        if not words:
+            continue
+        if column.role is Role.VALUE and Role.VALUE in parts:
+            if fold(column.title) in ZONES and not is_blank(text_of(words)):
+                # A limit for each level, as an explanation gives.
+                return {}
+            if is_blank(text_of(parts[Role.VALUE])):
+                parts[Role.VALUE] = words
+            continue
+        if column.role in parts and column.role is not Role.RANGE:
+            continue
+        if column.role in parts and strip.repeats(column):
+            continue
+        parts.setdefault(column.role, []).extend(words)
+    _part_leader(parts)
+    if Role.VALUE not in parts and Role.NAME in parts and Role.UNIT in parts:
+        value, unit, _, _ = split_value(text_of(parts[Role.UNIT]))
+        if unit and is_numeric_value(value):
+            # The titles stand to the left of their columns.
+            parts[Role.VALUE] = parts.pop(Role.UNIT)
+    if not strip.has(Role.UNIT) and Role.VALUE in parts:
+        _part_untitled_unit(line, parts)
+    return parts
+
+
+def name_unknown_columns(
+    cut: list[tuple[Line, Parts]], strip: Strip
+) -> list[tuple[Line, Parts]]:
+    """Tell by its texts what a column with an unknown title holds."""
+    for role, judge in (
+        (Role.RANGE, _is_written_range),
+        (Role.UNIT, _is_written_unit),
+    ):
+        if strip.has(role):
+            continue
+        for other in (Role.OTHER, Role.FLAG, Role.SPECIMEN):
+            texts = [text_of(parts[other]) for _, parts in cut if other in parts]
+            alike = sum(1 for text in texts if judge(text))
+            if alike >= 2 and alike >= 0.4 * len(texts):
+                cut = [
+                    (line, {role if r is other else r: w for r, w in parts.items()})
+                    for line, parts in cut
+                ]
+                break
+    return cut
+
+
+def _part_untitled_unit(line: Line, parts: Parts) -> None:
+    """Take a unit that stands apart behind the name, in a column without title."""
+    names = parts.get(Role.NAME, [])
+    for n in range(len(names) - 1, 0, -1):
+        if names[n].x0 - names[n - 1].x1 < 2 * line.size:
+            continue
+        if is_unit(text_of(names[n:])):
+            parts[Role.NAME], parts[Role.UNIT] = names[:n], names[n:]
+            return
+    earlier = parts.get(Role.PREVIOUS, [])
+    if not earlier or earlier[0].x0 > parts[Role.VALUE][0].x0:
+        return
+    unit = list(part_cells(earlier, gap=line.tight)[0].words)
+    if is_unit(text_of(unit)):
+        parts[Role.UNIT] = unit
+
+
+def _part_leader(parts: Parts) -> None:
+    """Give the value what stands behind the dots that lead from a name to it."""
+    names = parts.get(Role.NAME, [])
+    for n, word in enumerate(names[1:-1], start=1):
+        if is_leader(word.text):
+            parts[Role.NAME] = names[:n]
+            parts[Role.VALUE] = [*names[n + 1 :], *parts.get(Role.VALUE, [])]
+            return
+
+
+def _is_written_range(text: str) -> bool:
+    return any(sign.isdigit() for sign in text) and looks_like_range(text)
+
+
+def _is_written_unit(text: str) -> bool:
+    return ("/" in text or "%" in text) and is_unit(text)
