@@ -7,7 +7,7 @@ import orjson
 import pytest
 from django.conf import settings
 
-from tests.factories.reports import make_letter, make_pdf
+from tests.factories.reports import make_letter, make_pdf, make_picture
 
 # Opening a database would fail here: no test of this module may.
 NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
@@ -105,6 +105,15 @@ def test_the_others_are_printed_when_one_cannot_be_read(report, letter):
     assert code == 1
     assert list(printed) == ["report.pdf"]
     assert said == ["letter.pdf: invalid_input"]
+
+
+def test_files_that_are_pages_are_one_report(report, tmp_path):
+    blank = tmp_path / "blank.png"
+    blank.write_bytes(make_picture("PNG"))
+
+    assert run(blank, blank, "--pages") == (1, None, ["low_quality"])
+    # A PDF is no page of another report.
+    assert run(blank, report, "--pages") == (1, None, ["invalid_input"])
 
 
 def test_no_server_is_started(report, tmp_path):

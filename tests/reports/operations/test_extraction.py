@@ -11,6 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import orjson
+import pypdfium2
 import pytest
 
 from reports.operations import extraction
@@ -147,6 +148,53 @@ def test_a_child_that_gives_no_report_fails_the_job_alone(
 
     assert unreadable.value.reason == "processing_error"
     assert refused.value.code == "unreadable_file"
+
+
+def test_a_child_that_shows_life_may_take_longer(child, report, monkeypatch):
+    monkeypatch.setattr(extraction, "PARSE_TIMEOUT", timedelta(seconds=2))
+    child(
+        "import time\n"
+        "for _ in range(6):\n"
+        "    time.sleep(0.5)\n"
+        "    os.write(1, b' ')\n" + answer()
+    )
+
+    assert extract_report(report) == make_parsed()
+
+
+def test_a_child_that_only_shows_life_is_stopped(child, report, monkeypatch):
+    monkeypatch.setattr(extraction, "PARSE_TIMEOUT", timedelta(seconds=1))
+    monkeypatch.setattr(extraction, "MOST_STEPS", 2)
+    child("import time\nwhile True:\n    os.write(1, b' ')\n    time.sleep(0.1)")
+
+    with pytest.raises(UnreadableReport) as unreadable:
+        extract_report(report)
+
+    assert unreadable.value.reason == "processing_error"
+
+
+def test_the_child_reads_pictures_of_pages_within_its_bounds(tmp_path):
+    pytest.importorskip("rapidocr", reason="pictures need the OCR group")
+    page = pypdfium2.PdfDocument(make_pdf())[0].render(scale=110 / 72).to_pil()
+    paths = [tmp_path / "first.png", tmp_path / "second.png"]
+    page.crop((60, 60, 860, 420)).save(paths[0])
+    page.crop((60, 900, 860, 1200)).save(paths[1])
+
+    found = extract_report(*paths)
+
+    assert found.pages == 2
+    assert [row.value for row in found.results] == ["105", "0.9", "140", "4.1"]
+
+
+def test_a_missing_reader_of_pictures_is_said_in_the_log(child, report, caplog):
+    refusal = {"unreadable": "processing_error", "without_engine": True}
+    child(f"sys.stdout.write({orjson.dumps(refusal).decode()!r})")
+
+    with pytest.raises(UnreadableReport) as unreadable:
+        extract_report(report)
+
+    assert unreadable.value.reason == "processing_error"
+    assert "group ocr" in caplog.text
 
 
 def answer(**changes) -> str:
