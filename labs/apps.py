@@ -22,12 +22,14 @@ class LabsConfig(AppConfig):
     name = "labs"
 
     def ready(self) -> None:
-        """Enter the events of orders; hand the floor what each tenant starts with."""
+        """Enter the events of orders; hand the floor what erases a user's orders."""
         from accounts.webhooks.catalogue import EventType, add_event_type
+        from labs.operations.erasure import erase_orders
         from labs.operations.reference import lay_panels
         from labs.payloads import ORDER_SCHEMA
-        from portal.lib.registry import tenant_layers
+        from portal.lib.registry import tenant_layers, user_erasers
 
+        user_erasers.add("labs", erase_orders)
         for what, when in (
             ("created", "An order stands at ordered; data is the order."),
             ("updated", "An order took a later step; data is the order."),

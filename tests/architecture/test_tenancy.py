@@ -46,6 +46,8 @@ UNSCOPED_MODULES = {
     "users/operations/sources.py": "the sweep of ended ingestion does as well",
     "users/operations/summaries.py": "the sweep of arrivals as well",
     "reports/operations/storage.py": "the sweep of files works over all tenants",
+    "labs/operations/erasure.py": "erases by tenant key and user",
+    "labs/operations/requisitions.py": "starts scheduled orders of all tenants",
     "labs/models/account.py": "defines a fence of its own",
     "users/admin.py": "operators count connections over all tenants",
 }

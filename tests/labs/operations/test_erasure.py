@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+
+from labs.models import Order, OrderEvent, OrderTransaction
+from labs.operations.erasure import erase_orders
+from labs.operations.kits import KitRegistration, KitRequest, order_kit, register_kit
+from labs.operations.order_steps import advance
+from labs.operations.redraws import offer_redraw
+from labs.states.catalogue import CollectionMethod
+from tests.factories.accounts import ACTOR
+from tests.factories.labs import ADDRESS, PATIENT, make_lab_test, make_order
+from tests.factories.users import make_user
+
+pytestmark = pytest.mark.django_db
+
+TABLES = (Order, OrderEvent, OrderTransaction)
+
+
+def counts(tenant):
+    return [model.objects.for_tenant(tenant).count() for model in TABLES]
+
+
+def test_all_of_a_users_orders_go_and_nobody_elses(alice_tenant):
+    user = make_user(tenant=alice_tenant)
+    order = make_order(tenant=alice_tenant, user=user)
+    advance(order=order, actor=ACTOR, to="requisition_created")
+    offer_redraw(order=order, actor=ACTOR)
+    make_order(tenant=alice_tenant)
+
+    erase_orders(alice_tenant.pk, user.uuid)
+
+    assert counts(alice_tenant) == [1, 1, 1]
+    assert not Order.objects.for_tenant(alice_tenant).filter(user=user).exists()
+
+
+def test_a_kit_stays_with_the_user_it_was_registered_to(alice_tenant):
+    buyer, wearer = make_user(tenant=alice_tenant), make_user(tenant=alice_tenant)
+    panel = make_lab_test(tenant=alice_tenant, method=CollectionMethod.TESTKIT)
+    kit = order_kit(
+        tenant=alice_tenant,
+        actor=ACTOR,
+        wanted=KitRequest(
+            user_id=buyer.uuid, lab_test_id=panel.pk, shipping_address=ADDRESS
+        ),
+    )
+    register_kit(
+        tenant=alice_tenant,
+        actor=ACTOR,
+        wanted=KitRegistration(
+            sample_id=kit.sample_id,
+            patient_details=PATIENT,
+            patient_address=ADDRESS,
+            user_id=wearer.uuid,
+        ),
+    )
+
+    erase_orders(alice_tenant.pk, buyer.uuid)
+    kept = counts(alice_tenant)
+    erase_orders(alice_tenant.pk, wearer.uuid)
+
+    assert kept == [1, 3, 1]
+    assert counts(alice_tenant) == [0, 0, 0]
