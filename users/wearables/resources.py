@@ -12,6 +12,7 @@ from uuid import UUID, uuid5
 
 from users.wearables.payloads import source_badge
 from users.wearables.readings import (
+    FAULTS_MAX,
     ElementsInvalid,
     Fault,
     Refused,
@@ -95,7 +96,10 @@ class SummaryResource:
     def read(
         self, elements: Sequence[object], context: Context
     ) -> list[SummaryReading]:
-        """Read a batch: all of it, or nothing. Raises: ElementsInvalid."""
+        """Read a batch: all of it, or nothing.
+
+        Raises: ElementsInvalid, with the first FAULTS_MAX faults.
+        """
         if not 1 <= len(elements) <= ELEMENTS_MAX:
             few_or_many = f"1 to {ELEMENTS_MAX} elements are needed."
             raise ElementsInvalid([Fault((), few_or_many, "value_error")])
@@ -106,8 +110,10 @@ class SummaryResource:
                 read.append(self._read_one(element, context))
             except Refused as refused:
                 faults += refused.below(index)
+                if len(faults) >= FAULTS_MAX:
+                    break
         if faults:
-            raise ElementsInvalid(faults)
+            raise ElementsInvalid(faults[:FAULTS_MAX])
         return read
 
     def _read_one(self, element: Any, context: Context) -> SummaryReading:

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.factories.summaries import cycle_element, night_element
-from users.wearables.readings import Context, ElementsInvalid
+from users.wearables.readings import FAULTS_MAX, Context, ElementsInvalid
 from users.wearables.summaries import MENSTRUAL_CYCLE, SLEEP_CYCLE
 
 CONTEXT = Context(
@@ -169,6 +169,21 @@ def test_a_null_list_is_an_empty_one():
     (read,) = MENSTRUAL_CYCLE.read([cycle_element(menstrual_flow=None)], CONTEXT)
 
     assert list(read.body["menstrual_flow"]) == []
+
+
+def test_faults_are_told_up_to_a_number():
+    stages = ["x"] * 90
+    bad = night_element(
+        stage_type=stages,
+        stage_start_offset_second=stages,
+        stage_end_offset_second=stages,
+    )
+
+    with pytest.raises(ElementsInvalid) as refused:
+        SLEEP_CYCLE.read([bad] * 500, CONTEXT)
+
+    assert len(refused.value.faults) == FAULTS_MAX
+    assert {fault.loc[0] for fault in refused.value.faults} == {0}
 
 
 def test_what_nests_too_deep_is_refused():
