@@ -40,19 +40,14 @@ INVALID_FORM = "the server responded with a status of 422"
 OVERFLOW = """
 document.documentElement.scrollWidth - document.documentElement.clientWidth
 """
-# All rules in light; in dark the one that looks at colours.
-RUN_AXE_IN_BOTH_THEMES = """async part => {
-  const found = [];
-  for (const theme of ["light", "dark"]) {
-    document.documentElement.dataset.theme = theme;
-    const options = { resultTypes: ["violations"] };
-    if (theme === "dark") options.runOnly = ["color-contrast"];
-    const { violations } = await axe.run(part, options);
-    for (const { id, nodes } of violations) {
-      found.push(`${theme}: ${id} ${nodes[0].html}`);
-    }
-  }
-  return found;
+# Colours are true two frames after the theme is switched, however short their change.
+RUN_AXE = """async ([part, theme, rules]) => {
+  document.documentElement.dataset.theme = theme;
+  await new Promise(go => requestAnimationFrame(() => requestAnimationFrame(go)));
+  const options = { resultTypes: ["violations"] };
+  if (rules) options.runOnly = rules;
+  const { violations } = await axe.run(part, options);
+  return violations.map(({ id, nodes }) => `${id} ${nodes[0].html}`);
 }"""
 WATCH_POLICY = """
 addEventListener("securitypolicyviolation", (e) =>
@@ -149,14 +144,20 @@ def assert_sound(page: Any) -> None:
     assert page.evaluate(OVERFLOW) <= 0
 
 
-def complaints_in_every_look(page: Any, part: str = "body") -> list[str]:
-    """What is wrong with the page, or a part of it, in either theme, wide and small."""
+def complaints(page: Any, part: str = "") -> list[str]:
+    """What is wrong with the page in every look, or with what is open over it.
+
+    A page is judged wide and small in both themes, by all rules in one and by colour
+    in the other; a part wide in light and small in dark.
+    """
     page.evaluate(AXE_SCRIPT)
     found = []
-    for size in (WIDE, PHONE):
+    for size, themes in ((WIDE, ("light", "dark")), (PHONE, ("dark", "light"))):
         page.set_viewport_size(size)
-        faults = page.evaluate(RUN_AXE_IN_BOTH_THEMES, part)
-        found += [f"{size['width']}, {fault}" for fault in faults]
+        for theme in themes[:1] if part else themes:
+            rules = None if theme == themes[0] else ["color-contrast"]
+            faults = page.evaluate(RUN_AXE, [part or "body", theme, rules])
+            found += [f"{size['width']} {theme}: {fault}" for fault in faults]
         wider = page.evaluate(OVERFLOW)
         found += [f"{size['width']}: {wider} px too wide"] * (wider > 0)
     page.set_viewport_size(WIDE)

@@ -15,7 +15,7 @@ from tests.architecture.test_strangers import (  # noqa: F401 - samples is a fix
     patterns,
     samples,
 )
-from tests.browser.conftest import complaints_in_every_look
+from tests.browser.conftest import complaints
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -65,12 +65,12 @@ def test_every_page_is_sound_in_every_look(visit, alice, samples):  # noqa: F811
     with visit.page(member=alice) as page:
         for path in shown:
             page.goto(path)
-            found[path] = complaints_in_every_look(page)
+            found[path] = complaints(page)
             headings = page.locator("h1").count()
             found[path] += [f"{headings} main headings"] * (headings != 1)
             while name := page.evaluate(OPEN_NEXT, seen):
                 seen.append(name)
-                found[f"{path} #{name}"] = complaints_in_every_look(page, f"#{name}")
+                found[f"{path} #{name}"] = complaints(page, f"#{name}")
                 page.evaluate(SHUT, name)
 
     assert {"d-keys", "m-member", "m-example", "d-name"} <= set(seen)
