@@ -1,0 +1,277 @@
+"""Panels of a team: make, approve, rename, archive and bring back.
+
+Must not be here: the reference set (labs.operations.reference), or the panels that
+orders make for themselves (labs.operations.order_sets).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.text import slugify
+
+from accounts.operations.audit import record_change
+from labs.models import Lab, LabTest, Marker
+from labs.models.catalogue import PANEL_NAME_MAX_LENGTH
+from labs.queries import linked_account
+from labs.states.catalogue import LAB_TEST_MOVES, CollectionMethod, LabTestStatus
+from portal.lib.errors import DomainError, NotFound
+from portal.lib.transitions import move_status
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from portal.lib.actor import Actor
+
+DESCRIPTION_MAX_LENGTH = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class LabTestRequest:
+    """A panel as a team asks for it (contract 6.3).
+
+    Its markers by our ids, or by the codes of the lab that `lab_slug` or the account
+    names. `fasting` None: as its markers need it.
+    """
+
+    name: str
+    method: CollectionMethod
+    description: str
+    marker_ids: tuple[int, ...] = ()
+    provider_ids: tuple[str, ...] = ()
+    fasting: bool | None = None
+    lab_slug: str = ""
+    lab_account_id: UUID | None = None
+
+
+@transaction.atomic
+def create_lab_test(*, tenant: Tenant, actor: Actor, wanted: LabTestRequest) -> LabTest:
+    """Make a panel that waits for an operator's approval; its price is its markers'.
+
+    Raises: name_missing, name_too_long, description_too_long, markers_invalid,
+    lab_missing, several_labs, marker_not_orderable, collection_method_not_offered;
+    lab_not_found, lab_account_not_found, marker_not_found (404).
+    Source: Contract 6.3.
+    """
+    name = _checked_name(wanted.name)
+    if len(wanted.description) > DESCRIPTION_MAX_LENGTH:
+        raise DomainError(
+            "description_too_long",
+            f"A description has at most {DESCRIPTION_MAX_LENGTH} characters.",
+            "description",
+        )
+    lab = _wanted_lab(tenant, wanted)
+    markers = _wanted_markers(wanted, lab)
+    lab = lab or markers[0].lab
+    if {marker.lab_id for marker in markers} != {lab.pk}:
+        raise DomainError(
+            "several_labs", "All markers of a panel are of one lab.", "marker_ids"
+        )
+    for marker in markers:
+        if not marker.is_orderable:
+            raise DomainError(
+                "marker_not_orderable", f"{marker.name} can't be ordered.", "marker_ids"
+            )
+    if wanted.method not in lab.collection_methods:
+        raise DomainError(
+            "collection_method_not_offered",
+            f"{lab.name} does not collect this way.",
+            "method",
+        )
+    fasting = any(marker.fasting for marker in markers)
+    panel = LabTest(
+        tenant=tenant,
+        lab=lab,
+        name=name,
+        slug=slugify(name) or "panel",
+        description=wanted.description,
+        sample_type=markers[0].sample_type,
+        method=str(wanted.method),
+        price=sum((marker.price or Decimal() for marker in markers), Decimal()),
+        fasting=fasting if wanted.fasting is None else wanted.fasting,
+    )
+    panel.save(force_insert=True)
+    panel.markers.set(markers)
+    _record(tenant, actor, "create_lab_test", panel, {"name": [None, name]})
+    return panel
+
+
+@transaction.atomic
+def approve_lab_test(*, tenant: Tenant, actor: Actor, lab_test_id: UUID) -> LabTest:
+    """Let a waiting panel be ordered.
+
+    Raises: lab_test_not_found (404); transition_not_allowed. Source: Ours (contract
+    6.3): operators approve.
+    """
+    panel = _lock(tenant, lab_test_id)
+    if panel.status != LabTestStatus.PENDING_APPROVAL:
+        raise DomainError(
+            "transition_not_allowed", "Only a panel that waits can be approved."
+        )
+    _move(panel, actor, "approve_lab_test", to=LabTestStatus.ACTIVE)
+    return panel
+
+
+@transaction.atomic
+def archive_lab_test(*, tenant: Tenant, actor: Actor, lab_test_id: UUID) -> LabTest:
+    """Take a panel off the catalogue; the orders it has go on as if it had not been.
+
+    Raises: lab_test_not_found (404); transition_not_allowed. Source: Contract 6.3.
+    """
+    panel = _lock(tenant, lab_test_id)
+    _archive(panel, actor)
+    return panel
+
+
+@transaction.atomic
+def unarchive_lab_test(*, tenant: Tenant, actor: Actor, lab_test_id: UUID) -> LabTest:
+    """Put an archived panel back to the status it held before.
+
+    Raises: lab_test_not_found (404); transition_not_allowed. Source: Contract 6.3.
+    """
+    panel = _lock(tenant, lab_test_id)
+    if panel.status != LabTestStatus.INACTIVE:
+        raise DomainError("transition_not_allowed", "The panel is not archived.")
+    _unarchive(panel, actor)
+    return panel
+
+
+@transaction.atomic
+def change_lab_test(
+    *,
+    tenant: Tenant,
+    actor: Actor,
+    lab_test_id: UUID,
+    name: str | None = None,
+    is_archived: bool | None = None,
+) -> LabTest:
+    """Rename a panel, archive it or bring it back; None and what is so already stay.
+
+    Raises: lab_test_not_found (404); name_missing, name_too_long. Source: Contract 6.3
+    (PATCH).
+    """
+    panel = _lock(tenant, lab_test_id)
+    if name is not None and (name := _checked_name(name)) != panel.name:
+        changes: dict[str, object] = {"name": [panel.name, name]}
+        panel.name = name
+        panel.updated_at = timezone.now()
+        panel.save(update_fields=["name", "updated_at"])
+        _record(tenant, actor, "rename_lab_test", panel, changes)
+    if is_archived is not None:
+        is_so = panel.status == LabTestStatus.INACTIVE
+        if is_archived and not is_so:
+            _archive(panel, actor)
+        elif is_so and not is_archived:
+            _unarchive(panel, actor)
+    return panel
+
+
+def _archive(panel: LabTest, actor: Actor) -> None:
+    _move(
+        panel,
+        actor,
+        "archive_lab_test",
+        to=LabTestStatus.INACTIVE,
+        status_before_archive=panel.status,
+    )
+
+
+def _unarchive(panel: LabTest, actor: Actor) -> None:
+    before = panel.status_before_archive or LabTestStatus.ACTIVE
+    _move(panel, actor, "unarchive_lab_test", to=before, status_before_archive="")
+
+
+def _move(
+    panel: LabTest, actor: Actor, verb: str, *, to: str, **changes: object
+) -> None:
+    """The one writer of a panel's status."""
+    old = panel.status
+    move_status(
+        panel, moves=LAB_TEST_MOVES, to=to, updated_at=timezone.now(), **changes
+    )
+    _record(panel.tenant, actor, verb, panel, {"status": [old, str(to)]})
+
+
+def _checked_name(text: str) -> str:
+    name = text.strip()
+    if not name:
+        raise DomainError("name_missing", "A panel needs a name.", "name")
+    if len(name) > PANEL_NAME_MAX_LENGTH:
+        raise DomainError(
+            "name_too_long",
+            f"A name has at most {PANEL_NAME_MAX_LENGTH} characters.",
+            "name",
+        )
+    return name
+
+
+def _wanted_lab(tenant: Tenant, wanted: LabTestRequest) -> Lab | None:
+    """The lab of the account or the slug, which must agree; None where neither is."""
+    lab = None
+    if wanted.lab_account_id is not None:
+        lab = linked_account(tenant=tenant, account_id=wanted.lab_account_id).lab
+    if wanted.lab_slug:
+        named = Lab.objects.filter(slug=wanted.lab_slug).first()
+        if named is None:
+            raise NotFound("lab_not_found", "Lab not found.", "lab_slug")
+        if lab is not None and named != lab:
+            raise DomainError(
+                "several_labs", "The account is not one of this lab.", "lab_slug"
+            )
+        lab = named
+    return lab
+
+
+def _wanted_markers(wanted: LabTestRequest, lab: Lab | None) -> list[Marker]:
+    if bool(wanted.marker_ids) == bool(wanted.provider_ids):
+        raise DomainError(
+            "markers_invalid",
+            "Give marker_ids or provider_ids, one of the two.",
+            "marker_ids",
+        )
+    rows = Marker.objects.select_related("lab").order_by("pk")
+    if wanted.marker_ids:
+        markers = list(rows.filter(pk__in=wanted.marker_ids))
+        is_complete = set(wanted.marker_ids) == {marker.pk for marker in markers}
+    elif lab is None:
+        raise DomainError(
+            "lab_missing", "provider_ids need a lab_slug to tell their lab.", "lab_slug"
+        )
+    else:
+        codes = wanted.provider_ids
+        markers = list(rows.filter(lab=lab, provider_id__in=codes))
+        is_complete = set(codes) == {marker.provider_id for marker in markers}
+    if not is_complete:
+        raise NotFound("marker_not_found", "Marker not found.", "marker_ids")
+    return markers
+
+
+def _lock(tenant: Tenant, lab_test_id: UUID) -> LabTest:
+    rows = LabTest.objects.for_tenant(tenant).select_for_update()
+    panel: LabTest | None = rows.filter(pk=lab_test_id).first()
+    if panel is None:
+        raise NotFound("lab_test_not_found", "Lab test not found.")
+    panel.tenant = tenant
+    return panel
+
+
+def _record(
+    tenant: Tenant,
+    actor: Actor,
+    verb: str,
+    panel: LabTest,
+    changes: dict[str, object],
+) -> None:
+    record_change(
+        tenant=tenant,
+        actor=actor,
+        verb=verb,
+        subject="lab_test",
+        subject_id=panel.pk,
+        changes=changes,
+    )
