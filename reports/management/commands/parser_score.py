@@ -114,6 +114,9 @@ class Command(BaseCommand):
                 "The synthetic corpus is part of the tests, which are not installed"
                 " here. Name a FOLDER of reports with their truth."
             )
+        if kind != "text" and importlib.util.find_spec("numpy") is None:
+            self.stdout.write(f"{kind}: left out, as the ocr group is not installed")
+            return
         corpus = importlib.import_module(CORPUS)
         names = corpus.layout_names(
             containing=options["layout"], held_out=options["held_out"], kind=kind

@@ -146,6 +146,17 @@ def test_where_tests_are_not_installed_the_command_asks_for_a_folder(monkeypatch
         score(kind=["text"])
 
 
+def test_pictures_are_left_out_where_nothing_could_draw_or_read_them(monkeypatch):
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "numpy" else name
+    )
+
+    lines = score(layout="sample-metabolic")
+
+    assert shares(lines, "sample-metabolic")[-1] == "26"
+    assert "photo: left out, as the ocr group is not installed" in lines
+
+
 def test_a_folder_without_reports_of_the_kind_is_an_error(tmp_path):
     put(tmp_path)
 
