@@ -17,7 +17,11 @@ from tests.architecture.test_strangers import (  # noqa: F401 - samples is a fix
 )
 from tests.browser.conftest import complaints
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.timeout(300),  # some thirty pages on whatever else the machine does
+]
 
 # What is shown to a member outside any team: the pages of their own account.
 OUTSIDE = [
