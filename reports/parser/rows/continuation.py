@@ -82,9 +82,11 @@ class Continuation:
             return True
         if text[:1].islower() or text.startswith(("(", "-", "/", "&")):
             return True
-        if is_part_of_name(text) and line.middle - last.line.middle < 1.5 * line.size:
-            return True
         known_before = self._section.knows(before, last.fields)
+        near = line.middle - last.line.middle < 1.5 * line.size
+        # A picture does not tell a bold heading from the rest of a name.
+        if near and is_part_of_name(text) and not (line.drawn and known_before):
+            return True
         whole = f"{before} {clean_name(text)}"
         return not known_before and self._section.knows(whole, last.fields)
 

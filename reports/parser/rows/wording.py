@@ -79,7 +79,9 @@ _HEADING_WORD = re.compile(
     r"|coagulation|group|screen(?:ing)?|others?|diabetes|thyroid|liver|kidney"
     r"|renal|iron|cardiac"
     r"|leu[ck]ocytes?|comments?|notes?|calculated|remarks?|microbiology|urinalysis"
-    r"|allergy|proteins)\b"
+    r"|allergy|proteins|\w*blutbild|\w*status|\w*chemie|bioqu[ií]mica|biochimi[ea]"
+    r"|h[eé]?matolog[ií][ae]|ematologia|hemograma|hemogramme|emocromo|esame|exame|urina"
+    r"|formule|serolog[ií]a|perfil|bilan|gerinnung|schilddr[uü]se)\b"
 )
 _WRAP_END = re.compile(r"[-–(/,&+]$|\b(?:and|of|with|to|for|by|in)$", re.IGNORECASE)
 

@@ -1,0 +1,94 @@
+"""What columns hold where marks, levels and goals stand beside the results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.reports.parser.drawing import printed, read, row
+
+XS = (40, 230, 300, 370)
+
+
+@pytest.mark.parametrize("mark", [">>", "<<", "++", "--", "*", "↑"])
+def test_a_mark_of_signs_left_of_the_value_is_its_flag(
+    tmp_path: Path, mark: str
+) -> None:
+    report = read(
+        tmp_path,
+        [
+            row(XS, "Examen", "Résultat", "Unité", "Valeurs usuelles"),
+            row(XS, "Sodium", "140", "mmol/L", "135 - 145"),
+            [(218, mark if mark != "↑" else "^"), *row(XS, "Urée", "12,1", "mmol/L")],
+        ],
+    )
+
+    assert [r.value for r in report.results] == ["140", "12,1"]
+
+
+def test_a_mark_of_signs_right_of_the_value_is_its_flag(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            row(XS, "Test", "Result", "Unit", "Range"),
+            row(XS, "Potassium", "5.9 >>", "mmol/L", "3.5 - 5.1"),
+            row(XS, "Iron", "4.1 --", "umol/L", "9.0 - 27.0"),
+        ],
+    )
+
+    assert [(r.value, r.flag) for r in report.results] == [("5.9", ">>"), ("4.1", "--")]
+
+
+def test_the_result_stands_in_one_of_the_columns_of_levels(tmp_path: Path) -> None:
+    xs = (40, 180, 260, 340, 420, 510)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Test", "Optimal", "Moderate", "High", "Reference Range", "Units"),
+            row(xs, "LDL Cholesterol", "", "118", "", "<100", "mg/dL"),
+            row(xs, "Triglycerides", "", "", "212", "<150", "mg/dL"),
+            row(xs, "HDL Cholesterol", "60", "50", "40", ">40", "mg/dL"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("LDL Cholesterol", "118", "mg/dL", "<100"),
+        ("Triglycerides", "212", "mg/dL", "<150"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "titles", [("Optimal Range", "Reference Range"), ("Target range", "Lab range")]
+)
+def test_the_laboratory_s_range_is_the_range_and_a_goal_is_none(
+    tmp_path: Path, titles: tuple[str, str]
+) -> None:
+    xs = (40, 180, 240, 310, 420)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Marker", "Result", "Units", *titles),
+            row(xs, "Ferritin", "41", "ng/mL", "50 - 150", "30 - 400"),
+            row(xs, "TSH", "2.1", "mIU/L", "1.0 - 2.0", "0.4 - 4.5"),
+        ],
+    )
+
+    assert [r.reference_range for r in report.results] == ["30 - 400", "0.4 - 4.5"]
+
+
+def test_the_label_of_a_range_of_one_part_is_no_part_of_it(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            row(XS, "Test", "Result", "Unit", "Range"),
+            row(XS, "Glucose", "92", "mg/dL", "Normal: 70 - 99"),
+            row(XS, "HbA1c", "5.9", "%", "Normal: < 5.7"),
+            row(XS, "", "", "", "Diabetes: >= 6.5"),
+        ],
+    )
+
+    assert [r.reference_range for r in report.results] == [
+        "70 - 99",
+        "Normal: < 5.7 Diabetes: >= 6.5",
+    ]
