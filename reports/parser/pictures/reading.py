@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 _DETECTED_SIDE = 1440
 _LEVEL = 0.3  # degrees
 _LEAST_SURE = 0.5
-_LEAST_LEGIBLE = 0.5  # of the lines found
+# Dirt is found as lines too, so a page with words enough is read whatever their share.
+_LEAST_LEGIBLE = 0.5
+_MANY_WORDS = 30
 _CLEARLY_UPRIGHT = 0.9
 _SAMPLE = 8
 _COMMON_EM = range(6, 15)
@@ -63,7 +65,7 @@ def read_view(
         height=size[1],
         words=tuple(words),
         to_shown=tuple(float(part) for part in (back / back[2, 2]).ravel()),
-        legible=len(lines) >= _LEAST_LEGIBLE * len(quads),
+        legible=len(words) >= _MANY_WORDS or len(lines) >= _LEAST_LEGIBLE * len(quads),
     )
 
 
