@@ -57,6 +57,10 @@ _WORDED_THEN_UNIT = re.compile(
 
 
 # Signs alone, apart from a number: its laboratory's mark for one out of range.
+_LEVEL = (
+    r"high|low|alto|bajo|baixo|hoch|niedrig|[ée]lev[ée]|bas|basso|y[üu]ksek"
+    r"|d[üu][şs][üu]k"
+)
 _STATUS = re.compile(
     r"(?i)(?:normal|in range|within range|optimal|out of range|above range|below range)"
 )
@@ -257,8 +261,10 @@ def _take(found: Fields, text: str, words: tuple[Word, ...]) -> Fields:
 
 def split_range_flag(text: str) -> tuple[str, str | None]:
     """Part '70 - 99 (H)' and 'High (70 - 99)' into the range and its flag."""
-    if match := re.fullmatch(r"(?i)(high|low|h|l)\s*([(\[].*\d.*[)\]])", text):
+    if match := re.fullmatch(r"(?i)(high|low|h|l|\*+)\s*([(\[].*\d.*[)\]])", text):
         return match[2], match[1]
+    if match := re.fullmatch(rf"(?i)(.*\d[)\]]?)\s+({_LEVEL})", text):
+        return match[1], match[2]
     if match := re.fullmatch(rf"([(\[][^()\[\]]*[)\]])\s+{NUMBER}", text):
         # An earlier result, in a column that stands close.
         text = match[1]

@@ -189,7 +189,9 @@ def find_tables(lines: Sequence[Line]) -> list[TitledPart]:
             titles = read_titles(group)
             if titles:
                 worth = len({t.role for t in titles} - {Role.OTHER})
-                if best is None or worth > best[0]:
+                if best is None or (
+                    worth > best[0] and not _adds_name(best[1], titles)
+                ):
                     best = (worth, titles, depth)
         if best is None:
             n += 1
@@ -202,6 +204,12 @@ def find_tables(lines: Sequence[Line]) -> list[TitledPart]:
 def _are_whole(titles: Sequence[Title]) -> bool:
     """Whether titles name all that a row of results has."""
     return {t.role for t in titles} >= {Role.NAME, Role.VALUE, Role.UNIT, Role.RANGE}
+
+
+def _adds_name(upper: Sequence[Title], both: Sequence[Title]) -> bool:
+    """Whether a line below titles has one more of names: a heading, not a title."""
+    names = [sum(1 for t in titles if t.role is Role.NAME) for titles in (upper, both)]
+    return 0 < names[0] < names[1]
 
 
 def _are_close(lines: Sequence[Line]) -> bool:
