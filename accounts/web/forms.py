@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.validators import RegexValidator, URLValidator
+from django.forms.utils import flatatt
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from accounts.models.api_key import LABEL_MAX_LENGTH
 from accounts.models.member import EMAIL_MAX_LENGTH
@@ -115,13 +118,31 @@ class RotateForm(forms.Form):
     )
 
 
+class ZoneSelect(forms.Select):
+    """Hundreds of options, written in one go: Django renders a template for each."""
+
+    def render(
+        self, name: str, value: Any, attrs: Any = None, renderer: Any = None
+    ) -> SafeString:
+        options = format_html_join(
+            "",
+            '<option value="{}"{}>{}</option>',
+            (
+                (zone, SafeString(" selected") if zone == value else "", words)
+                for zone, words in self.choices
+            ),
+        )
+        given = flatatt(self.build_attrs(self.attrs, {**(attrs or {}), "name": name}))
+        return format_html("<select{}>{}</select>", given, options)
+
+
 class TeamForm(forms.Form):
     """A team's name and time zone."""
 
     name = forms.CharField(
         max_length=NAME_MAX_LENGTH, error_messages={"required": "Enter a name."}
     )
-    time_zone = forms.ChoiceField()
+    time_zone = forms.ChoiceField(widget=ZoneSelect)
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -195,7 +216,7 @@ class ProfileForm(forms.Form):
     name = forms.CharField(
         max_length=PERSON_MAX_LENGTH, error_messages={"required": "Enter your name."}
     )
-    time_zone = forms.ChoiceField(required=False)
+    time_zone = forms.ChoiceField(required=False, widget=ZoneSelect)
     theme = forms.ChoiceField(
         required=False,
         choices=[("", "As this device"), *Theme.choices],

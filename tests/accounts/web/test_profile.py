@@ -178,3 +178,13 @@ def test_signing_out_elsewhere_keeps_this_session(alice_web, alice):
     assert reply["Location"] == PAGE
     assert alice_web.get(PAGE).status_code == HTTPStatus.OK
     assert elsewhere.get(PAGE)["Location"].startswith("/accounts/login/")
+
+
+def test_the_zone_that_is_chosen_is_marked_in_the_list(alice_web):
+    alice_web.post(PAGE, PROFILE)
+
+    page = alice_web.get(PAGE).content.decode()
+
+    assert page.count(" selected>") == 1
+    assert '<option value="Asia/Kolkata" selected>Asia/Kolkata</option>' in page
+    assert '<option value="">The team&#x27;s: UTC</option>' in page
