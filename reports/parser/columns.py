@@ -99,9 +99,8 @@ def _lay_columns(
     right: float,
 ) -> tuple[Column, ...]:
     titles = _merge(titles)
-    if any(t.role is Role.NAME and is_name_title(t.text) for t in titles):
-        pass
-    elif titles[0].role not in (Role.NAME, Role.OTHER, Role.FLAG):
+    named = any(t.role is Role.NAME and is_name_title(t.text) for t in titles)
+    if not named and titles[0].role not in (Role.NAME, Role.OTHER, Role.FLAG):
         start = Title(Role.NAME, "", left, left + 1)
         titles = [start, *titles]
     elif Role.NAME not in {title.role for title in titles}:
