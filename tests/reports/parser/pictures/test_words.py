@@ -146,6 +146,7 @@ def test_evenly_spaced_signs_are_of_a_typewriter_and_keep_their_brackets():
     line = draw_line(*thin)
     reading = read(line, *((s, 10 + pitch * n) for n, s in enumerate(text)))
     measured = measure_line(reading, line)
+    assert measured is not None
 
     found = find_pitch([measured] * 3)
     (piece,) = part_line(measured, em=EM, pitch=pitch / EM)
