@@ -36,7 +36,8 @@ class OrganisationAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows: QuerySet[Any] = super().get_queryset(request)
-        return rows.annotate(team_count=Count("teams"))
+        counted: QuerySet[Any] = rows.annotate(team_count=Count("teams"))
+        return counted
 
     @admin.display(description="Teams", ordering="team_count")
     def teams(self, organisation: Any) -> int:
@@ -63,7 +64,8 @@ class TeamAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows: QuerySet[Any] = super().get_queryset(request)
-        return rows.annotate(member_count=Count("memberships"))
+        counted: QuerySet[Any] = rows.annotate(member_count=Count("memberships"))
+        return counted
 
     @admin.display(description="Members", ordering="member_count")
     def members(self, team: Any) -> int:

@@ -28,7 +28,10 @@ class EventAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows: QuerySet[Any] = super().get_queryset(request)
-        return rows.defer("body").annotate(body_length=Length("body"))
+        measured: QuerySet[Any] = rows.defer("body").annotate(
+            body_length=Length("body")
+        )
+        return measured
 
     @admin.display(description="Body, characters")
     def bytes(self, event: Any) -> int:
