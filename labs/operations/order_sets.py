@@ -66,19 +66,13 @@ def resolve_order_set(
     collection_method_missing, collection_method_mismatch, several_labs,
     lab_test_not_active, marker_not_orderable. Source: Contract 6.4, 6.6.
     """
-    if order_set.has_add_on:
-        if bool(order_set.marker_ids) == bool(order_set.provider_ids):
-            raise DomainError(
-                "add_on_invalid",
-                "Give marker_ids or provider_ids, one of the two.",
-                "add_on",
-            )
-        if method is None:
-            raise DomainError(
-                "collection_method_missing",
-                "An add-on needs a collection_method.",
-                "collection_method",
-            )
+    _check_add_on(order_set)
+    if order_set.has_add_on and method is None:
+        raise DomainError(
+            "collection_method_missing",
+            "An add-on needs a collection_method.",
+            "collection_method",
+        )
     panels = _find_panels(tenant, order_set.lab_test_ids, with_archived=with_archived)
     if not panels and not order_set.has_add_on:
         raise DomainError("order_set_empty", "Nothing is ordered.", "order_set")
@@ -98,6 +92,22 @@ def resolve_order_set(
     markers.update({marker.pk: marker for marker in added})
     found_lab = of_lab or added[0].lab
     return ResolvedSet(found_lab, method, panels, added, tuple(markers.values()))
+
+
+def markers_of_set(
+    *, tenant: Tenant, order_set: OrderSet, lab: Lab | None = None
+) -> tuple[int, ...]:
+    """The ids of all markers that an order set names, those of archived panels too.
+
+    Raises: lab_test_not_found, marker_not_found (404); add_on_invalid,
+    lab_account_missing, lab_test_not_active, marker_not_orderable. Source: Contract
+    6.2.
+    """
+    _check_add_on(order_set)
+    panels = _find_panels(tenant, order_set.lab_test_ids, with_archived=True)
+    added = _find_markers(order_set, lab or (panels[0].lab if panels else None))
+    held = [marker for panel in panels for marker in panel.markers.all()]
+    return tuple(sorted({marker.pk for marker in (*held, *added)}))
 
 
 def panel_of(*, tenant: Tenant, resolved: ResolvedSet) -> LabTest:
@@ -140,6 +150,16 @@ def panel_of(*, tenant: Tenant, resolved: ResolvedSet) -> LabTest:
         made: LabTest = rows.get(reference_slug=slug)
         return made
     return panel
+
+
+def _check_add_on(order_set: OrderSet) -> None:
+    is_one = bool(order_set.marker_ids) != bool(order_set.provider_ids)
+    if order_set.has_add_on and not is_one:
+        raise DomainError(
+            "add_on_invalid",
+            "Give marker_ids or provider_ids, one of the two.",
+            "add_on",
+        )
 
 
 def _find_panels(

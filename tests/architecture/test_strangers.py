@@ -36,6 +36,8 @@ METHODS = ("get", "post", "put", "patch", "delete")
 # Parameters that name nobody's data, and why.
 PUBLIC = {
     "slug": "a source's logo",
+    "lab_id": "a lab, the same for all",
+    "provider_id": "a lab's code of a marker, the same for all",
     "uidb36": "a one-time link, its own proof",
     "key": "a one-time link, its own proof",
     "token": "a one-time link, its own proof",
@@ -45,6 +47,7 @@ TEAM_WIDE = {"member_id", "invitation_id"}
 # URLs that answer a stranger, and why.
 OPEN = {
     "logo": "a source's logo",
+    "api-lab-marker": "a marker, the same for all; without a key it is 401",
     "account_reset_password_from_key": "a one-time link, its own proof",
     "invitation_link": "a one-time link, its own proof",
 }
@@ -73,7 +76,9 @@ WITH_PARAMETERS = [
     if PARAMETER.search(route) and not route.startswith(ABOVE_TEAMS)
 ]
 API = [
-    r for r, _ in WITH_PARAMETERS if r.startswith(("v1/", "v2/", "v3/", "lab_report/"))
+    r
+    for r, pattern in WITH_PARAMETERS
+    if r.startswith(("v1/", "v2/", "v3/", "lab_report/")) and pattern.name not in OPEN
 ]
 PAGES = [
     r for r, pattern in WITH_PARAMETERS if r not in API and pattern.name not in OPEN
@@ -115,6 +120,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         "invitation_id": str(invitation.pk),
         "view_id": str(view.pk),
         "order_id": str(order.pk),
+        "lab_test_id": str(order.lab_test_id),
         "transaction_id": str(order.transaction_id),
         "team_id": str(alice_tenant.team_id),
     }
@@ -228,6 +234,7 @@ def test_every_parameter_that_is_swept_has_a_sample_or_says_why_not():
         "invitation_id",
         "view_id",
         "order_id",
+        "lab_test_id",
         "transaction_id",
         "team_id",
     }

@@ -1,7 +1,18 @@
-"""Paths below /v3/, in the order of contract 6.5: literal segments come first."""
+"""Paths below /v3/, in the order of contract 6.1 to 6.5: literal segments first."""
 
 from __future__ import annotations
 
+from labs.api.v3.accounts import LabAccountsView
+from labs.api.v3.catalogue import (
+    LabMarkerView,
+    LabsView,
+    LabTestListView,
+    LabTestsView,
+    LabTestView,
+    MarkersView,
+    PanelMarkersView,
+    SetMarkersView,
+)
 from labs.api.v3.orders import (
     KitOrdersView,
     KitRegistrationView,
@@ -20,6 +31,19 @@ from labs.api.v3.orders import (
 from portal.lib.api.views import endpoint
 
 urlpatterns = [
+    endpoint("lab_test", LabTestListView, "api-lab-test-list"),
+    endpoint("lab_test/lab_account", LabAccountsView, "api-lab-accounts"),
+    endpoint("lab_tests", LabTestsView, "api-lab-tests"),
+    endpoint("lab_tests/labs", LabsView, "api-labs"),
+    endpoint("lab_tests/markers", MarkersView, "api-markers"),
+    endpoint("lab_tests/list_order_set_markers", SetMarkersView, "api-set-markers"),
+    endpoint("lab_tests/<lab_test_id>", LabTestView, "api-lab-test"),
+    endpoint(
+        "lab_tests/<lab_test_id>/markers", PanelMarkersView, "api-lab-test-markers"
+    ),
+    endpoint(
+        "lab_tests/<lab_id>/markers/<provider_id>", LabMarkerView, "api-lab-marker"
+    ),
     endpoint("order", OrdersView, "api-orders-create"),
     endpoint("order/create", OrderCreateView, "api-order-create"),
     endpoint("order/import", OrderImportView, "api-order-import"),

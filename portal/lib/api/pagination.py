@@ -1,11 +1,20 @@
-"""The pagination styles of contract 1.4, as query inputs.
+"""The pagination styles of contract 1.4: query inputs, and cursors.
 
-The cursor style comes with the endpoints that use it.
+Must not be here: what a cursor's parts mean (each endpoint's inputs).
 """
 
 from __future__ import annotations
 
-from portal.lib.api.fields import Inputs, QueryInt
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from typing import TYPE_CHECKING
+
+import orjson
+
+from portal.lib.api.errors import FieldError, RequestInvalid
+from portal.lib.api.fields import Inputs, QueryInt, QueryText
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 OFFSET_LIMIT_MAX = 500  # Spec 8
 # PostgreSQL's bigint; past it there is no row to skip to.
@@ -28,3 +37,37 @@ class PageInputs(Inputs):
 
     page = QueryInt(default=1, min_value=1, max_value=PAGE_MAX)
     size = QueryInt(default=50, min_value=1, max_value=PAGE_SIZE_MAX)
+
+
+CURSOR_MAX_LENGTH = 2000
+
+
+class CursorInputs(Inputs):
+    """`next_cursor`, as an answer gave it; each endpoint names its own limit."""
+
+    next_cursor = QueryText(required=False, max_length=CURSOR_MAX_LENGTH)
+
+
+def write_cursor(parts: Sequence[str]) -> str:
+    """Make an opaque cursor of texts."""
+    return urlsafe_b64encode(orjson.dumps(list(parts))).rstrip(b"=").decode()
+
+
+def read_cursor(cursor: str, *, length: int) -> list[str]:
+    """The `length` texts that a cursor was made of. Raises: 422 at next_cursor."""
+    padded = cursor + "=" * (-len(cursor) % 4)
+    try:
+        parts = orjson.loads(urlsafe_b64decode(padded.encode()))
+    except ValueError:
+        raise bad_cursor() from None
+    if not isinstance(parts, list) or len(parts) != length:
+        raise bad_cursor()
+    if not all(isinstance(part, str) for part in parts):
+        raise bad_cursor()
+    return parts
+
+
+def bad_cursor() -> RequestInvalid:
+    """The refusal of a cursor that none of our answers gave for this list."""
+    line = FieldError(("query", "next_cursor"), "Not a cursor.", "value_error")
+    return RequestInvalid([line])

@@ -1,0 +1,36 @@
+"""Lab accounts over the API (contract 6.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rest_framework.response import Response
+
+from labs.api.v3.catalogue_inputs import LabAccountQuery
+from labs.api.v3.catalogue_outputs import LabAccountList, lab_account_answer
+from labs.queries import linked_accounts
+from portal.lib.api.fields import read_query
+from portal.lib.api.schema import describe
+from portal.lib.api.views import TenantAPIView
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+
+class LabAccountsView(TenantAPIView):
+    """GET /v3/lab_test/lab_account."""
+
+    @describe(
+        "list_lab_accounts",
+        "List the lab accounts that the team may use",
+        answer=LabAccountList,
+        query=LabAccountQuery,
+    )
+    def get(self, request: Request) -> Response:
+        query = read_query(request, LabAccountQuery)
+        accounts = linked_accounts(
+            tenant=self.tenant,
+            account_id=query.get("lab_account_id"),
+            status=str(query.get("status", "")),
+        )
+        return Response({"data": [lab_account_answer(each) for each in accounts]})

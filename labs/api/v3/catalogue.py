@@ -1,0 +1,272 @@
+"""Labs, markers and panels over the API (contract 6.1 to 6.3)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from django.utils.http import http_date
+from rest_framework.response import Response
+
+from labs.api.v3.catalogue_inputs import (
+    AccountPageQuery,
+    AccountQuery,
+    LabTestFilterQuery,
+    LabTestInputs,
+    LabTestListQuery,
+    LabTestPatch,
+    MarkerListQuery,
+    read_lab_test,
+    read_lab_test_filters,
+    read_marker_filters,
+    read_place,
+    read_set,
+    write_place,
+)
+from labs.api.v3.catalogue_outputs import (
+    Labs,
+    LabTestPage,
+    LabTests,
+    MarkersPage,
+    lab_test_page,
+    markers_page,
+)
+from labs.api.v3.inputs import OrderSetInputs
+from labs.models import Lab
+from labs.operations.catalogue import change_lab_test, create_lab_test
+from labs.operations.order_sets import markers_of_set
+from labs.payloads import (
+    LabTestAnswer,
+    MarkerAnswer,
+    lab_payload,
+    lab_test_payload,
+    marker_payload,
+)
+from labs.queries import (
+    MarkerFilters,
+    find_lab_tests,
+    find_marker,
+    find_markers,
+    full_lab_test,
+    linked_account,
+)
+from portal.lib.api.errors import FieldError, RequestInvalid
+from portal.lib.api.fields import read_body, read_patch, read_query, read_uuid
+from portal.lib.api.pagination import PageInputs
+from portal.lib.api.schema import describe
+from portal.lib.api.views import TenantAPIView
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from rest_framework.request import Request
+
+    from labs.models import LabTest
+
+_DEPRECATED = datetime(2026, 11, 1, tzinfo=UTC)
+_SUNSET = datetime(2027, 11, 1, tzinfo=UTC)
+_SUCCESSOR = "/v3/lab_test"
+_ID_MAX_DIGITS = 9  # those that PostgreSQL's integer holds whatever they are
+
+
+class CatalogueAPIView(TenantAPIView):
+    """Base of views about the catalogue."""
+
+    def get_lab(self, given: Mapping[str, Any]) -> Lab | None:
+        """The lab of the chosen account. Raises: lab_account_not_found (404)."""
+        account_id = given.get("lab_account_id")
+        if account_id is None:
+            return None
+        return linked_account(tenant=self.tenant, account_id=account_id).lab
+
+    def get_panel(self, lab_test_id: str, lab: Lab | None = None) -> LabTest:
+        """The panel of the path. Raises: 422 at the path; lab_test_not_found (404)."""
+        wanted = read_uuid(lab_test_id, "lab_test_id")
+        return full_lab_test(tenant=self.tenant, lab_test_id=wanted, lab=lab)
+
+
+class LabsView(CatalogueAPIView):
+    """GET /v3/lab_tests/labs."""
+
+    @describe("list_labs", "List laboratories", answer=Labs)
+    def get(self, request: Request) -> Response:
+        return Response([lab_payload(lab) for lab in Lab.objects.order_by("pk")])
+
+
+class MarkersView(CatalogueAPIView):
+    """GET /v3/lab_tests/markers."""
+
+    @describe(
+        "list_markers",
+        "List markers",
+        answer=MarkersPage,
+        query=MarkerListQuery,
+        refuses=(404,),
+    )
+    def get(self, request: Request) -> Response:
+        query = read_query(request, MarkerListQuery)
+        page, size = query["page"], query["size"]
+        filters = read_marker_filters(query, self.get_lab(query))
+        found = find_markers(filters=filters, page=page, size=size)
+        with_prices = query["include_pricing"]
+        return Response(
+            markers_page(found, page=page, size=size, with_prices=with_prices)
+        )
+
+
+class SetMarkersView(CatalogueAPIView):
+    """POST /v3/lab_tests/list_order_set_markers."""
+
+    @describe(
+        "list_order_set_markers",
+        "List the markers of an order set",
+        answer=MarkersPage,
+        query=PageInputs,
+        body=OrderSetInputs,
+        refuses=(400, 404),
+    )
+    def post(self, request: Request) -> Response:
+        query = read_query(request, PageInputs)
+        body = read_body(request, OrderSetInputs)
+        lab = self.get_lab(body)
+        wanted = markers_of_set(tenant=self.tenant, order_set=read_set(body), lab=lab)
+        filters = MarkerFilters(lab=lab, marker_ids=wanted)
+        found = find_markers(filters=filters, **query)
+        return Response(markers_page(found, **query))
+
+
+class PanelMarkersView(CatalogueAPIView):
+    """GET /v3/lab_tests/{lab_test_id}/markers."""
+
+    @describe(
+        "list_lab_test_markers",
+        "List the markers of a lab test",
+        answer=MarkersPage,
+        query=AccountPageQuery,
+        refuses=(404,),
+    )
+    def get(self, request: Request, lab_test_id: str) -> Response:
+        query = read_query(request, AccountPageQuery)
+        panel = self.get_panel(lab_test_id, self.get_lab(query))
+        wanted = tuple(marker.pk for marker in panel.markers.all())
+        page, size = query["page"], query["size"]
+        filters = MarkerFilters(marker_ids=wanted)
+        found = find_markers(filters=filters, page=page, size=size)
+        return Response(markers_page(found, page=page, size=size))
+
+
+class LabMarkerView(CatalogueAPIView):
+    """GET /v3/lab_tests/{lab_id}/markers/{provider_id}."""
+
+    @describe(
+        "get_lab_marker",
+        "Read a marker by its lab's code",
+        answer=MarkerAnswer,
+        query=AccountQuery,
+        refuses=(404,),
+    )
+    def get(self, request: Request, lab_id: str, provider_id: str) -> Response:
+        query = read_query(request, AccountQuery)
+        if not lab_id.isdecimal() or len(lab_id) > _ID_MAX_DIGITS:
+            line = FieldError(("path", "lab_id"), "Not an integer.", "int_parsing")
+            raise RequestInvalid([line])
+        marker = find_marker(
+            lab_id=int(lab_id), provider_id=provider_id, lab=self.get_lab(query)
+        )
+        return Response(marker_payload(marker))
+
+
+class LabTestListView(CatalogueAPIView):
+    """GET /v3/lab_test."""
+
+    @describe(
+        "list_lab_tests",
+        "List lab tests",
+        answer=LabTestPage,
+        query=LabTestListQuery,
+        refuses=(404,),
+    )
+    def get(self, request: Request) -> Response:
+        query = read_query(request, LabTestListQuery)
+        filters = read_lab_test_filters(query, self.get_lab(query))
+        limit = query["lab_test_limit"]
+        found = find_lab_tests(
+            tenant=self.tenant,
+            filters=filters,
+            after=read_place(query, filters),
+            limit=limit + 1,
+        )
+        shown = found[:limit]
+        more = write_place(shown[-1], filters) if len(found) > limit else None
+        with_prices = query["include_pricing"]
+        return Response(lab_test_page(shown, next_cursor=more, with_prices=with_prices))
+
+
+class LabTestsView(CatalogueAPIView):
+    """Where lab tests are made, and the deprecated list of them all."""
+
+    @describe(
+        "legacy_list_lab_tests",
+        "List all lab tests (deprecated: use GET /v3/lab_test)",
+        answer=LabTests,
+        query=LabTestFilterQuery,
+    )
+    def get(self, request: Request) -> Response:
+        filters = read_lab_test_filters(read_query(request, LabTestFilterQuery))
+        found = find_lab_tests(tenant=self.tenant, filters=filters)
+        # RFC 9745, RFC 8594 and RFC 8288.
+        headers = {
+            "Deprecation": f"@{int(_DEPRECATED.timestamp())}",
+            "Sunset": http_date(_SUNSET.timestamp()),
+            "Link": f'<{_SUCCESSOR}>; rel="successor-version"',
+        }
+        return Response([lab_test_payload(panel) for panel in found], headers=headers)
+
+    @describe(
+        "create_lab_test",
+        "Make a lab test, which waits for approval",
+        answer=LabTestAnswer,
+        body=LabTestInputs,
+        refuses=(400, 404),
+    )
+    def post(self, request: Request) -> Response:
+        wanted = read_lab_test(read_body(request, LabTestInputs))
+        panel = create_lab_test(tenant=self.tenant, actor=self.actor, wanted=wanted)
+        return Response(lab_test_payload(self.get_panel(str(panel.pk))))
+
+
+class LabTestView(CatalogueAPIView):
+    """One lab test."""
+
+    @describe(
+        "get_lab_test",
+        "Read a lab test",
+        answer=LabTestAnswer,
+        query=AccountQuery,
+        refuses=(404,),
+    )
+    def get(self, request: Request, lab_test_id: str) -> Response:
+        query = read_query(request, AccountQuery)
+        panel = self.get_panel(lab_test_id, self.get_lab(query))
+        return Response(lab_test_payload(panel))
+
+    @describe(
+        "update_lab_test",
+        "Rename a lab test, archive it or bring it back",
+        answer=LabTestAnswer,
+        body=LabTestPatch,
+        refuses=(400, 404),
+    )
+    def patch(self, request: Request, lab_test_id: str) -> Response:
+        panel = self.get_panel(lab_test_id)
+        body = read_patch(request, LabTestPatch)
+        active = body.get("active")
+        change_lab_test(
+            tenant=self.tenant,
+            actor=self.actor,
+            lab_test_id=panel.pk,
+            name=body.get("name"),
+            is_archived=None if active is None else not active,
+        )
+        return Response(lab_test_payload(self.get_panel(lab_test_id)))

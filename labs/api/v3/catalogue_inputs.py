@@ -1,0 +1,260 @@
+"""Request bodies and queries about the catalogue and lab accounts.
+
+Must not be here: rules that need the database (operations).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from rest_framework import serializers
+
+from labs.models.catalogue import PANEL_NAME_MAX_LENGTH
+from labs.operations.catalogue import DESCRIPTION_MAX_LENGTH, LabTestRequest
+from labs.operations.order_sets import OrderSet
+from labs.queries import LabTestFilters, LabTestPlace, MarkerFilters
+from labs.states.accounts import LabAccountStatus
+from labs.states.catalogue import CollectionMethod, Generation, LabTestStatus
+from portal.lib.api.errors import FieldError, RequestInvalid
+from portal.lib.api.fields import (
+    Bool,
+    Inputs,
+    Int,
+    OpenEnum,
+    QueryInt,
+    QueryText,
+    QueryUuid,
+    Str,
+    Uuid,
+)
+from portal.lib.api.pagination import (
+    CursorInputs,
+    PageInputs,
+    bad_cursor,
+    read_cursor,
+    write_cursor,
+)
+from portal.lib.choices import OpenChoices
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from labs.models import Lab, LabTest
+
+LIMIT_MAX = 500  # Contract 6.3
+MARKERS_MAX = 200
+CODE_MAX_LENGTH = 50
+# PostgreSQL's integer; past it no marker or lab has an id.
+_ID_BOUNDS = (MinValueValidator(0), MaxValueValidator(2**31 - 1))
+
+
+class GenerationFilter(OpenChoices):
+    """Which panels by who made them (contract 6.3)."""
+
+    MANUAL = "manual", "Made by hand"
+    AUTO = "auto", "Made for an order"
+    ALL = "all", "All"
+
+
+class LabTestKey(OpenChoices):
+    """What a list of panels is sorted by (contract 6.3)."""
+
+    PRICE = "price", "Price"
+    CREATED_AT = "created_at", "Created"
+    UPDATED_AT = "updated_at", "Changed"
+
+
+class SortDirection(OpenChoices):
+    """Which way a list goes."""
+
+    ASC = "asc", "Ascending"
+    DESC = "desc", "Descending"
+
+
+class AccountQuery(Inputs):
+    """A chosen lab account, whose lab limits what is found."""
+
+    lab_account_id = QueryUuid(required=False)
+
+
+class AccountPageQuery(PageInputs):
+    """A page, limited by a chosen account."""
+
+    lab_account_id = QueryUuid(required=False)
+
+
+class MarkerListQuery(AccountPageQuery):
+    """Filters of contract 6.2."""
+
+    lab_slug = QueryText(required=False, max_length=50)
+    lab_id = serializers.ListField(
+        child=QueryInt(validators=_ID_BOUNDS), required=False
+    )
+    name = QueryText(required=False, max_length=200)
+    a_la_carte_enabled = serializers.BooleanField(required=False, allow_null=True)
+    include_pricing = serializers.BooleanField(default=False)
+
+
+class LabTestFilterQuery(Inputs):
+    """Filters of contract 6.3 that both lists take."""
+
+    generation_method = OpenEnum(GenerationFilter, default=GenerationFilter.MANUAL)
+    lab_slug = QueryText(required=False, max_length=50)
+    collection_method = OpenEnum(CollectionMethod, required=False)
+    status = OpenEnum(LabTestStatus, required=False)
+    marker_ids = serializers.ListField(
+        child=QueryInt(validators=_ID_BOUNDS), required=False, max_length=MARKERS_MAX
+    )
+    provider_ids = serializers.ListField(
+        child=QueryText(max_length=CODE_MAX_LENGTH),
+        required=False,
+        max_length=MARKERS_MAX,
+    )
+    name = QueryText(required=False, max_length=PANEL_NAME_MAX_LENGTH)
+    order_key = OpenEnum(LabTestKey, default=LabTestKey.CREATED_AT)
+    order_direction = OpenEnum(SortDirection, default=SortDirection.ASC)
+
+
+class LabTestListQuery(CursorInputs, LabTestFilterQuery):
+    """Filters of contract 6.3, a cursor, pricing and a chosen account."""
+
+    lab_test_limit = QueryInt(default=50, min_value=1, max_value=LIMIT_MAX)
+    include_pricing = serializers.BooleanField(default=False)
+    lab_account_id = QueryUuid(required=False)
+
+
+class LabAccountQuery(AccountQuery):
+    """Filters of contract 6.4; the status in either spelling."""
+
+    status = OpenEnum(LabAccountStatus, required=False)
+
+
+class LabTestInputs(Inputs):
+    """A panel to be made: markers by our ids or by the lab's codes."""
+
+    name = Str(max_length=PANEL_NAME_MAX_LENGTH)
+    method = OpenEnum(CollectionMethod)
+    description = Str(max_length=DESCRIPTION_MAX_LENGTH, allow_blank=True)
+    marker_ids = serializers.ListField(
+        child=Int(validators=_ID_BOUNDS), required=False, max_length=MARKERS_MAX
+    )
+    provider_ids = serializers.ListField(
+        child=Str(max_length=CODE_MAX_LENGTH), required=False, max_length=MARKERS_MAX
+    )
+    fasting = Bool(required=False)
+    lab_account_id = Uuid(required=False)
+    lab_slug = Str(required=False, max_length=50)
+
+
+class LabTestPatch(Inputs):
+    """A new name; `active` false archives and true brings back; null keeps."""
+
+    name = Str(required=False, allow_null=True, max_length=PANEL_NAME_MAX_LENGTH)
+    active = Bool(required=False, allow_null=True)
+
+
+def read_marker_filters(query: Mapping[str, Any], lab: Lab | None) -> MarkerFilters:
+    """The filters of a validated query."""
+    return MarkerFilters(
+        lab=lab,
+        lab_slug=query.get("lab_slug"),
+        lab_ids=tuple(query.get("lab_id", ())),
+        text=query.get("name", "").strip(),
+        is_a_la_carte=query.get("a_la_carte_enabled"),
+    )
+
+
+def read_lab_test_filters(
+    query: Mapping[str, Any], lab: Lab | None = None
+) -> LabTestFilters:
+    """The filters of a validated query."""
+    wanted = query["generation_method"]
+    return LabTestFilters(
+        lab=lab,
+        lab_slug=query.get("lab_slug"),
+        method=str(query.get("collection_method", "")),
+        status=str(query.get("status", "")),
+        generation="" if wanted == GenerationFilter.ALL else Generation(str(wanted)),
+        marker_ids=tuple(query.get("marker_ids", ())),
+        provider_ids=tuple(query.get("provider_ids", ())),
+        name=query.get("name", "").strip(),
+        sort=str(query["order_key"]),
+        descending=query["order_direction"] == SortDirection.DESC,
+    )
+
+
+def read_lab_test(body: Mapping[str, Any]) -> LabTestRequest:
+    """The panel of a validated body. Raises: 422 by missing, value_error."""
+    by_id, by_code = body.get("marker_ids"), body.get("provider_ids")
+    if bool(by_id) == bool(by_code):
+        raise _fault(
+            "marker_ids",
+            "Give marker_ids or provider_ids, one of the two.",
+            "value_error" if by_id else "missing",
+        )
+    if by_code and not (body.get("lab_slug") or body.get("lab_account_id")):
+        raise _fault("lab_slug", "provider_ids need a lab_slug.", "missing")
+    return LabTestRequest(
+        name=body["name"],
+        method=body["method"],
+        description=body["description"],
+        marker_ids=tuple(by_id or ()),
+        provider_ids=tuple(by_code or ()),
+        fasting=body.get("fasting"),
+        lab_slug=body.get("lab_slug", ""),
+        lab_account_id=body.get("lab_account_id"),
+    )
+
+
+def read_set(body: Mapping[str, Any]) -> OrderSet:
+    """The order set of a validated body."""
+    add_on = body.get("add_on")
+    return OrderSet(
+        lab_test_ids=tuple(body.get("lab_test_ids", ())),
+        marker_ids=tuple((add_on or {}).get("marker_ids", ())),
+        provider_ids=tuple((add_on or {}).get("provider_ids", ())),
+        has_add_on=add_on is not None,
+    )
+
+
+def write_place(panel: LabTest, filters: LabTestFilters) -> str:
+    """The cursor to what follows a panel in a list."""
+    value = getattr(panel, filters.sort)
+    text = value.isoformat() if isinstance(value, datetime) else str(value)
+    return write_cursor([*_order_of(filters), text, str(panel.pk)])
+
+
+def read_place(
+    query: Mapping[str, Any], filters: LabTestFilters
+) -> LabTestPlace | None:
+    """Where a page starts. Raises: 422 at next_cursor, also for another order's."""
+    if "next_cursor" not in query:
+        return None
+    sort, direction, text, panel_id = read_cursor(query["next_cursor"], length=4)
+    if [sort, direction] != _order_of(filters):
+        raise bad_cursor()
+    try:
+        value: Decimal | datetime
+        if sort == LabTestKey.PRICE:
+            value = Decimal(text)
+            if not value.is_finite():
+                raise bad_cursor()
+        else:
+            value = datetime.fromisoformat(text)
+            if value.tzinfo is None:
+                raise bad_cursor()
+        return LabTestPlace(value, UUID(panel_id))
+    except (ValueError, InvalidOperation):
+        raise bad_cursor() from None
+
+
+def _order_of(filters: LabTestFilters) -> list[str]:
+    return [filters.sort, "desc" if filters.descending else "asc"]
+
+
+def _fault(field: str, message: str, kind: str) -> RequestInvalid:
+    return RequestInvalid([FieldError(("body", field), message, kind)])

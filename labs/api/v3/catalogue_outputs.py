@@ -1,0 +1,200 @@
+"""Shapes of answers about the catalogue and lab accounts, and what builds them.
+
+Labs, markers and panels are labs.payloads: orders carry them too. Contract 6.1 to 6.4.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, TypedDict
+from uuid import UUID
+
+from labs.payloads import (
+    LabAnswer,
+    LabTestAnswer,
+    MarkerAnswer,
+    lab_test_payload,
+    marker_payload,
+)
+from labs.states.accounts import DelegatedFlow, LabAccountStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from decimal import Decimal
+
+    from labs.models import ExpectedResult, LabAccount, LabTest, Marker
+    from labs.queries import MarkerPage
+
+
+class LoincAnswer(TypedDict):
+    """A LOINC code; `id` is its number without the check digit."""
+
+    id: int
+    name: str
+    slug: str
+    code: str
+    unit: str | None
+
+
+class ExpectedResultAnswer(TypedDict):
+    """A result that a marker gives."""
+
+    id: int
+    name: str
+    slug: str
+    lab_id: int | None
+    provider_id: str | None
+    required: bool
+    loinc: LoincAnswer | None
+
+
+class MarkerComplete(MarkerAnswer):
+    """A marker with the results that it gives."""
+
+    expected_results: list[ExpectedResultAnswer]
+
+
+class PriceAnswer(TypedDict, total=False):
+    """A price in cents, or why none is said."""
+
+    base_amount_minor: int
+    unspecified: str
+
+
+class Pricing(TypedDict):
+    """Prices by the id of what they are of."""
+
+    currency: str
+    data: dict[str, PriceAnswer]
+
+
+class MarkersPage(TypedDict):
+    """A page of markers."""
+
+    markers: list[MarkerComplete]
+    total: int
+    page: int
+    size: int
+    pages: int
+    pricing: Pricing | None
+
+
+class LabTestPage(TypedDict):
+    """A part of the panels; `next_cursor` null at the end."""
+
+    data: list[LabTestAnswer]
+    next_cursor: str | None
+    pricing: Pricing | None
+
+
+class LabAccountAnswer(TypedDict):
+    """A lab account (contract 6.4)."""
+
+    id: UUID
+    lab: str
+    org_id: UUID
+    status: Annotated[str, LabAccountStatus]
+    delegated_flow: Annotated[str, DelegatedFlow]
+    provider_account_id: str
+    account_name: str | None
+    default_clinical_notes: str | None
+    business_units: list[str] | None
+    allowed_billing: dict[str, list[str]]
+    team_id_allowlist: list[UUID]
+
+
+class LabAccountList(TypedDict):
+    """Lab accounts that the team may use."""
+
+    data: list[LabAccountAnswer]
+
+
+Labs = list[LabAnswer]
+LabTests = list[LabTestAnswer]
+
+
+def markers_page(
+    found: MarkerPage, *, page: int, size: int, with_prices: bool = False
+) -> MarkersPage:
+    """A page as it was asked for."""
+    prices = pricing((marker.pk, marker.price) for marker in found.markers)
+    return {
+        "markers": [marker_complete(marker) for marker in found.markers],
+        "total": found.total,
+        "page": page,
+        "size": size,
+        "pages": -(-found.total // size),
+        "pricing": prices if with_prices else None,
+    }
+
+
+def marker_complete(marker: Marker) -> MarkerComplete:
+    """A marker, its results loaded."""
+    results = sorted(marker.expected_results.all(), key=lambda result: result.pk)
+    return {
+        **marker_payload(marker),
+        "expected_results": [_expected(result, marker.lab_id) for result in results],
+    }
+
+
+def lab_test_page(
+    panels: Sequence[LabTest], *, next_cursor: str | None, with_prices: bool
+) -> LabTestPage:
+    """A part of the panels."""
+    prices = pricing((panel.pk, panel.price) for panel in panels)
+    return {
+        "data": [lab_test_payload(panel) for panel in panels],
+        "next_cursor": next_cursor,
+        "pricing": prices if with_prices else None,
+    }
+
+
+def pricing(prices: Iterable[tuple[object, Decimal | None]]) -> Pricing:
+    """Prices in US cents by id; where the lab's contract says it, so it is said."""
+    data: dict[str, PriceAnswer] = {}
+    for pk, price in prices:
+        if price is None:
+            data[str(pk)] = {"unspecified": "refer_to_contract"}
+        else:
+            data[str(pk)] = {"base_amount_minor": int(price * 100)}
+    return {"currency": "USD", "data": data}
+
+
+def lab_account_answer(account: LabAccount) -> LabAccountAnswer:
+    """An account, its lab and links loaded."""
+    return {
+        "id": account.pk,
+        "lab": account.lab.slug,
+        "org_id": account.organisation_id,
+        "status": account.status,
+        "delegated_flow": account.delegated_flow,
+        "provider_account_id": account.provider_account_id,
+        "account_name": account.account_name or None,
+        "default_clinical_notes": account.default_clinical_notes or None,
+        "business_units": account.business_units,
+        "allowed_billing": account.allowed_billing,
+        "team_id_allowlist": sorted(link.team_id for link in account.team_links.all()),
+    }
+
+
+def _expected(result: ExpectedResult, lab_id: int) -> ExpectedResultAnswer:
+    return {
+        "id": result.pk,
+        "name": result.name,
+        "slug": result.slug,
+        "lab_id": lab_id,
+        "provider_id": result.provider_id,
+        "required": result.required,
+        "loinc": _loinc(result),
+    }
+
+
+def _loinc(result: ExpectedResult) -> LoincAnswer | None:
+    if not result.loinc_code:
+        return None
+    return {
+        "id": int(result.loinc_code.partition("-")[0]),
+        "name": result.loinc_name,
+        "slug": result.slug,
+        "code": result.loinc_code,
+        "unit": result.unit or None,
+    }
