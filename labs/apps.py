@@ -24,10 +24,11 @@ class LabsConfig(AppConfig):
     def ready(self) -> None:
         """Enter the events of orders; hand the floor what erases a user's orders."""
         from accounts.webhooks.catalogue import EventType, add_event_type
+        from labs.operations.demo import load_demo_accounts
         from labs.operations.erasure import erase_orders
         from labs.operations.reference import lay_panels
         from labs.payloads import ORDER_SCHEMA
-        from portal.lib.registry import tenant_layers, user_erasers
+        from portal.lib.registry import demo_loaders, tenant_layers, user_erasers
 
         user_erasers.add("labs", erase_orders)
         for what, when in (
@@ -36,6 +37,7 @@ class LabsConfig(AppConfig):
         ):
             add_event_type(EventType(f"labtest.order.{what}", when, ORDER_SCHEMA))
         tenant_layers.add("labs", lay_panels)
+        demo_loaders.add("labs", load_demo_accounts)
         post_migrate.connect(_lay_reference_set, sender=self)
 
 
