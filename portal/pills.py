@@ -67,7 +67,11 @@ PILLS = {
     "do_not_process": Pill("mute", "ban", "Not to be processed"),
     # Lab accounts, panels, deliveries, members
     "pending": Pill("warn", "clock", "Pending"),
+    "ready_to_launch": Pill("info", "clock", "Ready to launch"),
     "active": Pill("ok", "check", "Active"),
+    "suspended": Pill("mute", "ban", "Suspended"),
+    "pending_approval": Pill("warn", "clock", "Waits for approval"),
+    "inactive": Pill("mute", "minus", "Archived"),
     "delivered": Pill("ok", "check", "Delivered"),
     "archived": Pill("mute", "minus", "Archived"),
     "expired": Pill("mute", "clock", "Expired"),

@@ -39,6 +39,7 @@ urlpatterns = [
             [
                 path("", include("accounts.web.team_urls")),
                 path("", include("users.web.urls")),
+                path("", include("labs.web.urls")),
                 path("", include("reports.web.urls")),
             ]
         ),

@@ -22,7 +22,7 @@ from accounts.states import Environment, Role
 from portal.lib.tenancy import TenantOwned
 from tests.clients import ApiClient
 from tests.factories.accounts import ACTOR, make_api_key, make_member
-from tests.factories.labs import make_order
+from tests.factories.labs import make_lab_account, make_order
 from tests.factories.reports import make_parsing_job
 from tests.factories.users import make_user
 from users.operations.sources import connect_source
@@ -92,6 +92,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     connect_source(user=user, actor=ACTOR, provider="oura")
     job = make_parsing_job(user=user)
     order = make_order(tenant=alice_tenant, user=user)
+    account = make_lab_account(tenant=alice_tenant, lab=order.lab)
     key, _ = create_api_key(tenant=alice_tenant, actor=ACTOR, label="hers")
     member = make_member(team=alice_tenant.team)
     invitation, _ = invite_member(
@@ -121,6 +122,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         "view_id": str(view.pk),
         "order_id": str(order.pk),
         "lab_test_id": str(order.lab_test_id),
+        "account_id": str(account.pk),
         "transaction_id": str(order.transaction_id),
         "team_id": str(alice_tenant.team_id),
     }
@@ -235,6 +237,7 @@ def test_every_parameter_that_is_swept_has_a_sample_or_says_why_not():
         "view_id",
         "order_id",
         "lab_test_id",
+        "account_id",
         "transaction_id",
         "team_id",
     }

@@ -1,0 +1,148 @@
+"""What the pages of lab accounts are asked.
+
+Must not be here: rules that operations hold; these forms only read text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+
+from accounts.models import Team
+from labs.models import Lab
+from labs.operations.accounts import (
+    DEFAULT_NOTES_MAX_LENGTH,
+    NAME_MAX_LENGTH,
+    NUMBER_MAX_LENGTH,
+    LabAccountRequest,
+)
+from labs.states.accounts import (
+    LAB_ACCOUNT_MOVES,
+    US_STATES,
+    Billing,
+    DelegatedFlow,
+    LabAccountStatus,
+)
+
+if TYPE_CHECKING:
+    from labs.models import LabAccount
+
+ALL_STATES = "all"
+_BILLING = "bill_"
+
+
+class AccountForm(forms.Form):
+    """What staff enter of an account; a field of states for each way to bill."""
+
+    provider_account_id = forms.CharField(
+        max_length=NUMBER_MAX_LENGTH,
+        error_messages={"required": "Enter the number of the account at the lab."},
+    )
+    account_name = forms.CharField(max_length=NAME_MAX_LENGTH, required=False)
+    delegated_flow = forms.ChoiceField(choices=DelegatedFlow.offered)
+    default_clinical_notes = forms.CharField(
+        max_length=DEFAULT_NOTES_MAX_LENGTH, required=False, widget=forms.Textarea
+    )
+    business_units = forms.CharField(required=False)
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        for kind in Billing:
+            self.fields[_BILLING + kind] = forms.CharField(
+                required=False, label=str(kind.label)
+            )
+
+    @property
+    def billing_fields(self) -> list[forms.BoundField]:
+        """The fields of states, in the order of Billing."""
+        return [self[_BILLING + kind] for kind in Billing]
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean() or {}
+        billing: dict[str, list[str]] = {}
+        for kind in Billing:
+            text = found.get(_BILLING + kind, "").strip()
+            states = _read_states(text)
+            if unknown := states - US_STATES:
+                self.add_error(_BILLING + kind, f"No such state: {min(unknown)}.")
+            elif states:
+                billing[kind.value] = sorted(states)
+        return {**found, "allowed_billing": billing}
+
+    @property
+    def wanted(self) -> LabAccountRequest:
+        """The request of a valid form."""
+        given = self.cleaned_data
+        units = (unit.strip() for unit in given["business_units"].split(","))
+        return LabAccountRequest(
+            provider_account_id=given["provider_account_id"],
+            account_name=given["account_name"],
+            delegated_flow=given["delegated_flow"],
+            default_clinical_notes=given["default_clinical_notes"],
+            business_units=tuple(unit for unit in units if unit),
+            allowed_billing=given["allowed_billing"],
+        )
+
+
+class NewAccountForm(AccountForm):
+    """The same, and the lab."""
+
+    lab = forms.ModelChoiceField(
+        queryset=Lab.objects.order_by("name"), empty_label="Choose a lab"
+    )
+
+
+class AccountStatusForm(forms.Form):
+    """A status that may follow."""
+
+    def __init__(self, account: LabAccount, *given: Any) -> None:
+        super().__init__(*given)
+        self.fields["status"] = forms.ChoiceField(
+            choices=[
+                (status.value, str(status.label))
+                for status in LabAccountStatus
+                if LAB_ACCOUNT_MOVES.allows(account.status, status)
+            ],
+            widget=forms.RadioSelect,
+        )
+
+
+class AccountTeamsForm(forms.Form):
+    """The teams of the organisation that may use an account."""
+
+    def __init__(self, account: LabAccount, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.fields["teams"] = forms.ModelMultipleChoiceField(
+            queryset=Team.objects.filter(
+                organisation_id=account.organisation_id
+            ).order_by("name"),
+            required=False,
+            widget=forms.CheckboxSelectMultiple,
+        )
+
+
+def entered_of(account: LabAccount) -> dict[str, Any]:
+    """What the form of an account starts with."""
+    return {
+        "provider_account_id": account.provider_account_id,
+        "account_name": account.account_name,
+        "delegated_flow": account.delegated_flow,
+        "default_clinical_notes": account.default_clinical_notes,
+        "business_units": ", ".join(account.business_units),
+        **{
+            _BILLING + kind: states_in_words(states)
+            for kind, states in account.allowed_billing.items()
+        },
+    }
+
+
+def states_in_words(states: list[str]) -> str:
+    """States as they are entered: `all`, or their codes."""
+    return ALL_STATES if set(states) == US_STATES else ", ".join(states)
+
+
+def _read_states(text: str) -> set[str]:
+    if text.lower() == ALL_STATES:
+        return set(US_STATES)
+    return set(text.upper().replace(",", " ").split())

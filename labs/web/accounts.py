@@ -1,0 +1,207 @@
+"""The page of lab accounts: add, edit, move, link to teams.
+
+Must not be here: which account an order gets (labs.operations.accounts).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404
+from django.views.decorators.http import require_GET, require_http_methods
+
+from accounts.states import Area
+from accounts.web.dialogs import posted, render_form
+from accounts.web.rights import require_right
+from labs.operations.accounts import (
+    change_lab_account,
+    create_lab_account,
+    link_lab_account,
+    move_lab_account,
+)
+from labs.queries import organisation_accounts
+from labs.states.accounts import Billing, DelegatedFlow, LabAccountStatus
+from labs.web.account_forms import (
+    AccountForm,
+    AccountStatusForm,
+    AccountTeamsForm,
+    NewAccountForm,
+    entered_of,
+    states_in_words,
+)
+from portal.lib.errors import DomainError
+from portal.lib.web import go_to, page_url, render_page
+
+if TYPE_CHECKING:
+    from django import forms
+    from django.http import HttpResponse
+
+    from labs.models import LabAccount
+    from portal.lib.web import TenantRequest
+
+BACK_WORDS = "Lab accounts"
+
+
+@dataclass(frozen=True, slots=True)
+class AccountRow:
+    """An account as the page shows it; `billing` pairs who pays with the states."""
+
+    account: LabAccount
+    name: str
+    flow: str
+    billing: tuple[tuple[str, str], ...]
+    teams: tuple[str, ...]
+    is_ours: bool
+
+
+@require_GET
+@require_right(Area.CATALOGUE)
+def account_list(request: TenantRequest) -> HttpResponse:
+    accounts = organisation_accounts(tenant=request.tenant)
+    return render_page(
+        request,
+        "labs/lab_accounts.html",
+        rows=[_row(account, request) for account in accounts],
+        section="lab_accounts",
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.CATALOGUE, write=True)
+def add_account(request: TenantRequest) -> HttpResponse:
+    form = NewAccountForm(posted(request))
+    if request.method == "POST" and form.is_valid():
+        try:
+            account = create_lab_account(
+                tenant=request.tenant,
+                actor=request.actor,
+                lab=form.cleaned_data["lab"],
+                wanted=form.wanted,
+            )
+        except DomainError as refusal:
+            _refuse(form, refusal)
+        else:
+            messages.success(request, f"{_name(account)} is added, and is pending.")
+            return go_to(request, page_url(request, "labs:accounts"))
+    return _render(request, "_lab_account", "Add a lab account", form, verb="Add")
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.CATALOGUE, write=True)
+def edit_account(request: TenantRequest, account_id: str) -> HttpResponse:
+    account = _account(request, account_id)
+    form = AccountForm(posted(request), initial=entered_of(account))
+    if request.method == "POST" and form.is_valid():
+        try:
+            change_lab_account(
+                tenant=request.tenant,
+                actor=request.actor,
+                account=account,
+                wanted=form.wanted,
+            )
+        except DomainError as refusal:
+            _refuse(form, refusal)
+        else:
+            messages.success(request, f"{_name(account)} is saved.")
+            return go_to(request, page_url(request, "labs:accounts"))
+    title = f"Edit {_name(account)}"
+    return _render(request, "_lab_account", title, form, verb="Save")
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.CATALOGUE, write=True)
+def account_status(request: TenantRequest, account_id: str) -> HttpResponse:
+    account = _account(request, account_id)
+    form = AccountStatusForm(account, posted(request))
+    if request.method == "POST" and form.is_valid():
+        to = LabAccountStatus(form.cleaned_data["status"])
+        try:
+            move_lab_account(
+                tenant=request.tenant, actor=request.actor, account=account, to=to
+            )
+        except DomainError as refusal:
+            form.add_error("status", refusal.message)
+        else:
+            messages.success(request, f"{_name(account)}: {to.label}.")
+            return go_to(request, page_url(request, "labs:accounts"))
+    title = f"Status of {_name(account)}"
+    return _render(request, "_lab_account_status", title, form, account=account)
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.CATALOGUE, write=True)
+def account_teams(request: TenantRequest, account_id: str) -> HttpResponse:
+    account = _account(request, account_id)
+    linked = [link.team_id for link in account.team_links.all()]
+    form = AccountTeamsForm(account, posted(request), initial={"teams": linked})
+    if request.method == "POST" and form.is_valid():
+        link_lab_account(
+            tenant=request.tenant,
+            actor=request.actor,
+            account=account,
+            team_ids=[team.pk for team in form.cleaned_data["teams"]],
+        )
+        messages.success(request, f"The teams of {_name(account)} are saved.")
+        return go_to(request, page_url(request, "labs:accounts"))
+    title = f"Teams of {_name(account)}"
+    return _render(request, "_lab_account_teams", title, form)
+
+
+def _render(
+    request: TenantRequest, body: str, title: str, form: forms.Form, **context: Any
+) -> HttpResponse:
+    return render_form(
+        request,
+        f"labs/{body}.html",
+        title=title,
+        back=page_url(request, "labs:accounts"),
+        back_words=BACK_WORDS,
+        status=422 if form.errors else 200,
+        form=form,
+        **context,
+    )
+
+
+def _refuse(form: forms.Form, refusal: DomainError) -> None:
+    known = refusal.field in form.fields
+    form.add_error(refusal.field if known else "provider_account_id", refusal.message)
+
+
+def _account(request: TenantRequest, account_id: str) -> LabAccount:
+    try:
+        wanted = UUID(account_id)
+    except ValueError:
+        raise Http404 from None
+    found = organisation_accounts(tenant=request.tenant, account_id=wanted)
+    if not found:
+        raise Http404
+    return found[0]
+
+
+def _row(account: LabAccount, request: TenantRequest) -> AccountRow:
+    links = list(account.team_links.all())
+    flow = DelegatedFlow.known(account.delegated_flow)
+    kinds = {kind: Billing.known(kind) for kind in account.allowed_billing}
+    return AccountRow(
+        account=account,
+        name=_name(account),
+        flow=str(flow.label) if flow else account.delegated_flow,
+        billing=tuple(
+            (str(known.label) if known else kind, _states(account, kind))
+            for kind, known in kinds.items()
+        ),
+        teams=tuple(sorted(link.team.name for link in links)),
+        is_ours=request.tenant.team_id in {link.team_id for link in links},
+    )
+
+
+def _states(account: LabAccount, kind: str) -> str:
+    words = states_in_words(account.allowed_billing[kind])
+    return "in every state" if words == "all" else f"in {words}"
+
+
+def _name(account: LabAccount) -> str:
+    return account.account_name or account.provider_account_id
