@@ -195,7 +195,9 @@ def test_a_view_is_deleted_after_a_question(alice_web, alice_tenant, view):
     assert not SavedView.objects.for_tenant(alice_tenant).exists()
 
 
-@pytest.mark.parametrize("view_id", ["nonsense", "00000000-0000-4000-8000-000000000000"])
+@pytest.mark.parametrize(
+    "view_id", ["nonsense", "00000000-0000-4000-8000-000000000000"]
+)
 def test_a_view_that_is_not_there_is_not_found(alice_web, alice_tenant, view_id):
     assert alice_web.get(f"{PLACE}/views/{view_id}/").status_code == 404
     assert audited(alice_tenant) == []

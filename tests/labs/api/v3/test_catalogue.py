@@ -27,6 +27,9 @@ from tests.factories.labs import (
 )
 from tests.labs.holdings import holdings
 
+# An id that is nobody's; a constant, as tests are named after it.
+NOBODY = "00000000-0000-4000-8000-000000000000"
+
 pytestmark = pytest.mark.django_db
 LIST = "/v3/lab_test"
 PANELS = "/v3/lab_tests"
@@ -373,12 +376,12 @@ def test_panels_of_one_price_come_once_each(alice_api, own_panels, direction):
         "é",
         "",
         forge("created_at", "asc"),
-        forge("created_at", "asc", 1, str(uuid4())),
-        forge("created_at", "asc", "x", str(uuid4())),
-        forge("created_at", "asc", "2026-01-01T00:00:00", str(uuid4())),
+        forge("created_at", "asc", 1, NOBODY),
+        forge("created_at", "asc", "x", NOBODY),
+        forge("created_at", "asc", "2026-01-01T00:00:00", NOBODY),
         forge("created_at", "asc", "2026-01-01T00:00:00+00:00", "x"),
-        forge("created_at", "desc", "2026-01-01T00:00:00+00:00", str(uuid4())),
-        forge("price", "asc", "1", str(uuid4())),
+        forge("created_at", "desc", "2026-01-01T00:00:00+00:00", NOBODY),
+        forge("price", "asc", "1", NOBODY),
     ],
 )
 def test_a_cursor_of_another_list_is_refused(alice_api, cursor):
@@ -389,7 +392,7 @@ def test_a_cursor_of_another_list_is_refused(alice_api, cursor):
 
 @pytest.mark.parametrize("price", ["x", "NaN", "Infinity"])
 def test_a_cursor_without_a_price_is_refused(alice_api, price):
-    cursor = forge("price", "asc", price, str(uuid4()))
+    cursor = forge("price", "asc", price, NOBODY)
 
     reply = alice_api.get(f"{LIST}?order_key=price&next_cursor={cursor}")
 
