@@ -13,8 +13,7 @@ from accounts.operations.operators import (
     make_operator,
     rename_organisation,
 )
-from portal.lib.actor import Actor, ActorKind
-from portal.lib.admin import ReadOnlyAdmin
+from portal.lib.admin import ReadOnlyAdmin, operator_of
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
 
     from django.db.models import QuerySet
     from django.http import HttpRequest
+
+    from portal.lib.actor import Actor
 
 
 @admin.register(Organisation)
@@ -48,7 +49,7 @@ class OrganisationAdmin(ReadOnlyAdmin):
 
     def save_model(self, request: Any, obj: Any, form: Any, change: bool) -> None:
         rename_organisation(
-            organisation=obj, actor=_actor(request), name=form.cleaned_data["name"]
+            organisation=obj, actor=operator_of(request), name=form.cleaned_data["name"]
         )
 
 
@@ -123,16 +124,6 @@ class MemberAdmin(ReadOnlyAdmin):
         )
 
 
-def _actor(request: Any) -> Actor:
-    member = request.user
-    return Actor(
-        ActorKind.MEMBER,
-        str(member.pk),
-        member.email,
-        request.META.get("REMOTE_ADDR") or None,
-    )
-
-
 def _each(
     request: HttpRequest,
     members: QuerySet[Member],
@@ -142,7 +133,7 @@ def _each(
     done = 0
     for member in members:
         try:
-            change(member, _actor(request))
+            change(member, operator_of(request))
             done += 1
         except DomainError as refusal:
             messages.error(request, f"{member.email}: {refusal.message}")

@@ -12,6 +12,8 @@ from django.db import models
 from django.db.models import Q
 from unfold.admin import ModelAdmin
 
+from portal.lib.actor import Actor, ActorKind
+
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
@@ -23,6 +25,17 @@ _STRUCTURE = (
     models.UUIDField,
 )
 _MOST_COLUMNS = 6
+
+
+def operator_of(request: Any) -> Actor:
+    """The operator who asks, as the audit keeps them."""
+    member = request.user
+    return Actor(
+        ActorKind.MEMBER,
+        str(member.pk),
+        member.email,
+        request.META.get("REMOTE_ADDR") or None,
+    )
 
 
 def is_structure(field: models.Field[Any, Any]) -> bool:

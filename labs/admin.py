@@ -1,0 +1,121 @@
+"""Operators' pages of labs, markers and panels; here panels are approved.
+
+Must not be here: lab accounts and orders, which are shown by the site's own rule.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.contrib import admin, messages
+
+from labs.models import Lab, LabTest, Marker
+from labs.operations.catalogue import approve_lab_test
+from portal.lib.admin import ReadOnlyAdmin, operator_of
+from portal.lib.errors import DomainError
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+    from django.http import HttpRequest
+
+
+@admin.register(Lab)
+class LabAdmin(ReadOnlyAdmin):
+    """A laboratory of the reference set."""
+
+    list_display = ("name", "slug", "city", "collection_methods", "sample_types")
+    search_fields = ("name", "slug")
+    ordering = ("id",)
+    fields = (
+        "id",
+        "slug",
+        "name",
+        "first_line_address",
+        "city",
+        "zipcode",
+        "collection_methods",
+        "sample_types",
+    )
+
+
+@admin.register(Marker)
+class MarkerAdmin(ReadOnlyAdmin):
+    """What a lab lets one order."""
+
+    list_display = (
+        "name",
+        "lab",
+        "provider_id",
+        "type",
+        "unit",
+        "sample_type",
+        "is_orderable",
+    )
+    list_filter = ("lab", "type", "sample_type", "a_la_carte_enabled", "is_orderable")
+    search_fields = ("name", "provider_id")
+    search_help_text = "Part of a name or of a lab's code"
+    ordering = ("id",)
+    fields = (
+        "id",
+        "lab",
+        "name",
+        "slug",
+        "description",
+        "provider_id",
+        "type",
+        "unit",
+        "price",
+        "sample_type",
+        "fasting",
+        "a_la_carte_enabled",
+        "is_orderable",
+        "common_tat_days",
+        "worst_case_tat_days",
+        "aoe_questions",
+    )
+
+
+@admin.register(LabTest)
+class LabTestAdmin(ReadOnlyAdmin):
+    """A team's panel; one that waits is approved here."""
+
+    list_display = ("name", "tenant", "lab", "method", "status", "price", "created_at")
+    list_filter = ("status", "method", "generation", "lab", "tenant__environment")
+    search_fields = ("name", "tenant__team__name")
+    search_help_text = "Part of a panel's or a team's name"
+    ordering = ("-created_at", "id")
+    fields = (
+        "id",
+        "tenant",
+        "lab",
+        "name",
+        "description",
+        "markers",
+        "method",
+        "sample_type",
+        "price",
+        "fasting",
+        "status",
+        "generation",
+        "has_collection_instructions",
+        "created_at",
+        "updated_at",
+    )
+    actions = ("approve",)
+
+    @admin.action(description="Approve")
+    def approve(self, request: HttpRequest, queryset: QuerySet[LabTest]) -> None:
+        """Approve each chosen panel; say of each refusal whose it was."""
+        done = 0
+        for panel in queryset.select_related("tenant__team"):
+            try:
+                approve_lab_test(
+                    tenant=panel.tenant,
+                    actor=operator_of(request),
+                    lab_test_id=panel.pk,
+                )
+                done += 1
+            except DomainError as refusal:
+                messages.error(request, f"{panel.name}: {refusal.message}")
+        if done:
+            messages.success(request, f"{done} approved.")
