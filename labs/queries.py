@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils import timezone
 
-from labs.models import LabAccount, LabTest, Marker, Order
+from labs.models import ExpectedResult, LabAccount, LabTest, Marker, Order
 from labs.states.catalogue import Generation
 from labs.states.orders import ORDER_STATUSES, Interpretation, split_status
 from portal.lib.errors import NotFound
@@ -75,13 +75,15 @@ class OrderPage:
 class MarkerFilters:
     """Which markers a list shows (contract 6.2); empty values filter nothing.
 
-    `lab` is that of a chosen account; `text` is part of the name or the lab's code.
+    `lab` is that of a chosen account; `text` is part of the name or the lab's code,
+    or, `by_loinc`, the LOINC code of a result.
     """
 
     lab: Lab | None = None
     lab_slug: str | None = None
     lab_ids: tuple[int, ...] = ()
     text: str = ""
+    by_loinc: bool = False
     is_a_la_carte: bool | None = None
     marker_ids: tuple[int, ...] | None = None
 
@@ -170,7 +172,11 @@ def find_markers(
         rows = rows.filter(lab_id__in=filters.lab_ids)
     if filters.text:
         part = Q(name__icontains=filters.text)
-        rows = rows.filter(part | Q(provider_id__icontains=filters.text))
+        part |= Q(provider_id__icontains=filters.text)
+        if filters.by_loinc:
+            results = ExpectedResult.objects.filter(loinc_code=filters.text)
+            part |= Q(pk__in=results.values("marker_id"))
+        rows = rows.filter(part)
     if filters.is_a_la_carte is not None:
         rows = rows.filter(a_la_carte_enabled=filters.is_a_la_carte)
     if filters.marker_ids is not None:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 ALL_STATES = "all"
 _BILLING = "bill_"
+# An account that nobody may pay for would refuse every order.
+INITIAL = {_BILLING + Billing.CLIENT_BILL: ALL_STATES}
 
 
 class AccountForm(forms.Form):
@@ -42,7 +44,9 @@ class AccountForm(forms.Form):
     account_name = forms.CharField(max_length=NAME_MAX_LENGTH, required=False)
     delegated_flow = forms.ChoiceField(choices=DelegatedFlow.offered)
     default_clinical_notes = forms.CharField(
-        max_length=DEFAULT_NOTES_MAX_LENGTH, required=False, widget=forms.Textarea
+        max_length=DEFAULT_NOTES_MAX_LENGTH,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
     )
     business_units = forms.CharField(required=False)
 

@@ -25,6 +25,7 @@ from labs.operations.accounts import (
 from labs.queries import organisation_accounts
 from labs.states.accounts import Billing, DelegatedFlow, LabAccountStatus
 from labs.web.account_forms import (
+    INITIAL,
     AccountForm,
     AccountStatusForm,
     AccountTeamsForm,
@@ -72,7 +73,7 @@ def account_list(request: TenantRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @require_right(Area.CATALOGUE, write=True)
 def add_account(request: TenantRequest) -> HttpResponse:
-    form = NewAccountForm(posted(request))
+    form = NewAccountForm(posted(request), initial=INITIAL)
     if request.method == "POST" and form.is_valid():
         try:
             account = create_lab_account(

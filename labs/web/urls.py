@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from django.urls import path
 
-from labs.web import accounts
+from labs.web import accounts, catalogue
 
 app_name = "labs"
 urlpatterns = [
+    path("lab-tests/", catalogue.test_list, name="tests"),
+    path("lab-tests/markers/", catalogue.marker_list, name="markers"),
+    path("lab-tests/<str:lab_test_id>/archive/", catalogue.archive, name="archive"),
+    path(
+        "lab-tests/<str:lab_test_id>/unarchive/", catalogue.unarchive, name="unarchive"
+    ),
     path("lab-accounts/", accounts.account_list, name="accounts"),
     path("lab-accounts/add/", accounts.add_account, name="add_account"),
     path(

@@ -1,0 +1,159 @@
+"""The pages of tests and markers: what can be ordered, archive and bring back.
+
+Must not be here: lab accounts (labs.web.accounts), or the making of panels.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404
+from django.views.decorators.http import (
+    require_GET,
+    require_http_methods,
+    require_POST,
+)
+
+from accounts.states import Area
+from accounts.web.dialogs import ask
+from accounts.web.rights import require_right
+from labs.models import Lab
+from labs.operations.catalogue import archive_lab_test, unarchive_lab_test
+from labs.queries import (
+    LabTestFilters,
+    MarkerFilters,
+    find_lab_tests,
+    find_markers,
+    full_lab_test,
+)
+from labs.states.catalogue import CollectionMethod, LabTestStatus
+from portal.lib.errors import DomainError, NotFound
+from portal.lib.web import Pager, go_to, page_url, render_page
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from labs.models import LabTest
+    from portal.lib.web import TenantRequest
+
+BACK_WORDS = "Tests and markers"
+PAGE_SIZE = 50
+_PAGE_MAX = 10_000
+
+
+class CatalogueFilterForm(forms.Form):
+    """What a list is narrowed by; a value that means nothing counts as not given."""
+
+    q = forms.CharField(required=False, max_length=100)
+    lab = forms.SlugField(required=False, max_length=50)
+    collection = forms.ChoiceField(required=False, choices=CollectionMethod.offered)
+    status = forms.ChoiceField(required=False, choices=LabTestStatus.offered)
+    page = forms.IntegerField(required=False, min_value=1, max_value=_PAGE_MAX)
+
+
+@require_GET
+@require_right(Area.CATALOGUE)
+def test_list(request: TenantRequest) -> HttpResponse:
+    given = _given(request)
+    filters = LabTestFilters(
+        lab_slug=given.get("lab") or None,
+        method=given.get("collection", ""),
+        status=given.get("status", ""),
+        name=given.get("q", ""),
+        sort="name",
+    )
+    return render_page(
+        request,
+        "labs/lab_tests.html",
+        panels=find_lab_tests(tenant=request.tenant, filters=filters),
+        statuses=LabTestStatus.offered(),
+        methods=CollectionMethod.offered(),
+        labs=Lab.objects.order_by("name"),
+        given=given,
+        is_filtered=any(given.values()),
+        section="lab_tests",
+    )
+
+
+@require_GET
+@require_right(Area.CATALOGUE)
+def marker_list(request: TenantRequest) -> HttpResponse:
+    given = _given(request)
+    page = given.get("page") or 1
+    found = find_markers(
+        filters=MarkerFilters(
+            lab_slug=given.get("lab") or None, text=given.get("q", ""), by_loinc=True
+        ),
+        page=page,
+        size=PAGE_SIZE,
+    )
+    pager = Pager(found.total, (page - 1) * PAGE_SIZE, PAGE_SIZE)
+    return render_page(
+        request,
+        "labs/markers.html",
+        markers=found.markers,
+        pager=pager,
+        before=page - 1 if pager.previous is not None else None,
+        after=page + 1 if pager.next is not None else None,
+        labs=Lab.objects.order_by("name"),
+        given=given,
+        section="lab_tests",
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.CATALOGUE, write=True)
+def archive(request: TenantRequest, lab_test_id: str) -> HttpResponse:
+    panel = _panel(request, lab_test_id)
+    back = page_url(request, "labs:tests")
+    if request.method == "POST":
+        try:
+            archive_lab_test(
+                tenant=request.tenant, actor=request.actor, lab_test_id=panel.pk
+            )
+        except DomainError as refusal:
+            messages.error(request, refusal.message)
+        else:
+            messages.success(request, f"{panel.name} is archived.")
+        return go_to(request, back)
+    return ask(
+        request,
+        title=f"Archive {panel.name}?",
+        says="New orders can't name it. Orders it has already go on to their results.",
+        verb="Archive test",
+        keep="Keep test",
+        back=back,
+        back_words=BACK_WORDS,
+    )
+
+
+@require_POST
+@require_right(Area.CATALOGUE, write=True)
+def unarchive(request: TenantRequest, lab_test_id: str) -> HttpResponse:
+    panel = _panel(request, lab_test_id)
+    try:
+        unarchive_lab_test(
+            tenant=request.tenant, actor=request.actor, lab_test_id=panel.pk
+        )
+    except DomainError as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, f"{panel.name} is back.")
+    return go_to(request, page_url(request, "labs:tests"))
+
+
+def _given(request: TenantRequest) -> dict[str, Any]:
+    form = CatalogueFilterForm(request.GET)
+    form.is_valid()
+    return form.cleaned_data
+
+
+def _panel(request: TenantRequest, lab_test_id: str) -> LabTest:
+    try:
+        wanted = UUID(lab_test_id)
+        return full_lab_test(tenant=request.tenant, lab_test_id=wanted)
+    except (ValueError, NotFound):
+        raise Http404 from None
