@@ -106,9 +106,12 @@ def read_headers(pages: Mapping[int, Sequence[Line]]) -> dict[int, Metadata]:
 
     pages: all of a report, by number; the first one's header is read_metadata's.
     """
-    american = _month_first(tuple(pages.values()))
+    usual = _month_first(tuple(pages.values()))
     headers: dict[int, Metadata] = {}
     for number, lines in list(pages.items())[1:]:
+        # A page of another laboratory may write its dates the other way round.
+        own = _month_first([lines])
+        american = usual if own is None else own
         found: dict[str, str] = {}
         for key, text in _labelled(lines, keys=_WHO):
             found.setdefault(key, text)
