@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 def lows(order):
     kept = full_order(tenant=order.tenant, order_id=order.pk)
-    return [event.status.split(".")[2] for event in kept.events.all()]
+    return [event.status.split(".")[2] for event in kept.events.order_by("pk")]
 
 
 @pytest.mark.parametrize("method", CollectionMethod)
