@@ -356,9 +356,7 @@ def moment(value: datetime | None) -> SafeString | str:
         return ""
     here = timezone.localtime(value)
     age = timezone.now() - value
-    text = (
-        _ago(age) if timedelta(0) <= age < _DAY else f"{day(value)}, {here:%H:%M %Z}"
-    )
+    text = _ago(age) if timedelta(0) <= age < _DAY else f"{day(value)}, {here:%H:%M %Z}"
     return format_html(
         '<time datetime="{}" title="{}">{}</time>',
         value.astimezone(UTC).isoformat(timespec="seconds"),
