@@ -39,4 +39,4 @@ def test_a_wrong_password_then_the_right_one(visit, alice, scripts):
 
         page.get_by_label("Password", exact=True).fill(PASSWORD)
         page.get_by_role("button", name="Sign in").click()
-        page.wait_for_url("**/t/alice-health/sandbox/users/")
+        page.wait_for_url("**/t/alice-health/sandbox/")
