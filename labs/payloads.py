@@ -343,7 +343,7 @@ def lab_test_payload(panel: LabTest) -> LabTestAnswer:
 
 
 def order_payload(order: Order) -> OrderAnswer:
-    """An order read by labs.queries.full_orders."""
+    """An order read by labs.queries.orders.full_orders."""
     events = [event_payload(event) for event in order_events(order)]
     return {
         "user_id": order.user.uuid,

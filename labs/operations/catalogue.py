@@ -17,7 +17,7 @@ from django.utils.text import slugify
 from accounts.operations.audit import record_change
 from labs.models import Lab, LabTest, Marker
 from labs.models.catalogue import PANEL_NAME_MAX_LENGTH
-from labs.queries import linked_account
+from labs.queries.accounts import linked_account
 from labs.states.catalogue import LAB_TEST_MOVES, CollectionMethod, LabTestStatus
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.transitions import move_status

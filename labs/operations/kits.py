@@ -22,7 +22,7 @@ from labs.operations.order_steps import (
 )
 from labs.operations.orders import write_order
 from labs.operations.requisitions import request_requisition
-from labs.queries import linked_account
+from labs.queries.accounts import linked_account
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import full_status, split_status

@@ -14,7 +14,7 @@ from accounts.operations.audit import record_change
 from accounts.webhooks.operations import emit_event
 from labs.models import Order, OrderEvent
 from labs.payloads import order_payload
-from labs.queries import full_order
+from labs.queries.orders import full_order
 from labs.states.orders import STATUS_DETAILS, full_status, moves_of, split_status
 from portal.lib.errors import DomainError
 from portal.lib.transitions import move_status

@@ -40,7 +40,7 @@ from labs.operations.order_steps import (
     write_order_event,
 )
 from labs.operations.requisitions import request_requisition
-from labs.queries import linked_account
+from labs.queries.accounts import linked_account
 from labs.states.accounts import AccountReason, Billing
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import (

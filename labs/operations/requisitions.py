@@ -13,7 +13,7 @@ from django.utils import timezone
 from labs.models import Order
 from labs.operations.gateways import gateway_of
 from labs.operations.order_steps import advance, lock_order
-from labs.queries import full_orders
+from labs.queries.orders import full_orders
 from labs.states.orders import split_status
 from portal.lib.errors import DomainError
 from portal.lib.jobs import enqueue

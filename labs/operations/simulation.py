@@ -16,7 +16,7 @@ from labs.operations.kits import KitRegistration, register_kit
 from labs.operations.order_steps import advance, lock_order, record_order
 from labs.operations.redraws import offer_redraw
 from labs.operations.requisitions import make_requisition
-from labs.queries import full_order
+from labs.queries.orders import full_order
 from labs.states.orders import find_walk, full_status, split_status
 from portal.lib.errors import DomainError, NotAllowed
 from portal.lib.jobs import enqueue

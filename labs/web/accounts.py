@@ -22,7 +22,7 @@ from labs.operations.accounts import (
     link_lab_account,
     move_lab_account,
 )
-from labs.queries import organisation_accounts
+from labs.queries.accounts import organisation_accounts
 from labs.states.accounts import Billing, DelegatedFlow, LabAccountStatus
 from labs.web.account_forms import (
     INITIAL,

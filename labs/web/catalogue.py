@@ -22,7 +22,7 @@ from accounts.web.dialogs import ask
 from accounts.web.rights import require_right
 from labs.models import Lab
 from labs.operations.catalogue import archive_lab_test, unarchive_lab_test
-from labs.queries import (
+from labs.queries.catalogue import (
     LabTestFilters,
     MarkerFilters,
     find_lab_tests,

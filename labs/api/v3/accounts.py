@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from labs.api.v3.catalogue_inputs import LabAccountQuery
 from labs.api.v3.catalogue_outputs import LabAccountList, lab_account_answer
-from labs.queries import linked_accounts
+from labs.queries.accounts import linked_accounts
 from portal.lib.api.fields import read_query
 from portal.lib.api.schema import describe
 from portal.lib.api.views import TenantAPIView

@@ -42,13 +42,13 @@ from labs.payloads import (
     lab_test_payload,
     marker_payload,
 )
-from labs.queries import (
+from labs.queries.accounts import linked_account
+from labs.queries.catalogue import (
     MarkerFilters,
     find_lab_tests,
     find_marker,
     find_markers,
     full_lab_test,
-    linked_account,
 )
 from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import read_body, read_patch, read_query, read_uuid

@@ -16,7 +16,7 @@ from rest_framework import serializers
 from labs.models.catalogue import PANEL_NAME_MAX_LENGTH
 from labs.operations.catalogue import DESCRIPTION_MAX_LENGTH, LabTestRequest
 from labs.operations.order_sets import OrderSet
-from labs.queries import LabTestFilters, LabTestPlace, MarkerFilters
+from labs.queries.catalogue import LabTestFilters, LabTestPlace, MarkerFilters
 from labs.states.accounts import LabAccountStatus
 from labs.states.catalogue import CollectionMethod, Generation, LabTestStatus
 from portal.lib.api.errors import FieldError, RequestInvalid

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from labs.models import ExpectedResult, LabAccount, LabTest, Marker
-    from labs.queries import MarkerPage
+    from labs.queries.catalogue import MarkerPage
 
 
 class LoincAnswer(TypedDict):

@@ -19,7 +19,7 @@ from labs.models.order import COMMENTS_MAX_LENGTH
 from labs.operations.kits import KitRegistration, KitRequest
 from labs.operations.order_sets import OrderSet
 from labs.operations.orders import OrderRequest, Recreation
-from labs.queries import OrderFilters
+from labs.queries.orders import OrderFilters
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import Interpretation, UpdateReason

@@ -48,7 +48,7 @@ from labs.operations.orders import (
 from labs.operations.resending import resend_order_events
 from labs.operations.simulation import simulate_order
 from labs.payloads import OrderAnswer, order_payload
-from labs.queries import (
+from labs.queries.orders import (
     find_orders,
     full_order,
     full_transaction,

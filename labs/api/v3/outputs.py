@@ -21,7 +21,7 @@ from labs.states.orders import OrderOrigin, OrderTransactionStatus, split_status
 if TYPE_CHECKING:
     from accounts.models import Tenant
     from labs.models import Order
-    from labs.queries import OrderPage
+    from labs.queries.orders import OrderPage
 
 
 class OrderDone(TypedDict):

@@ -8,7 +8,7 @@ from labs.models import Order
 from labs.operations.kits import KitRegistration, KitRequest, order_kit, register_kit
 from labs.operations.order_steps import advance
 from labs.operations.requisitions import make_requisition
-from labs.queries import full_order
+from labs.queries.orders import full_order
 from labs.states.catalogue import CollectionMethod
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import (

@@ -8,7 +8,7 @@ from django.db import connection
 from labs.models import Order, OrderEvent
 from labs.operations.order_steps import advance
 from labs.payloads import order_payload
-from labs.queries import full_order
+from labs.queries.orders import full_order
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import ORDER_MOVES, REGISTRABLE_KIT_MOVES, split_status
 from portal.lib.errors import DomainError

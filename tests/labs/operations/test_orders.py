@@ -19,7 +19,7 @@ from labs.operations.orders import (
     reschedule_activation,
 )
 from labs.operations.requisitions import REQUISITION_JOB
-from labs.queries import full_order
+from labs.queries.orders import full_order
 from labs.states.accounts import LabAccountStatus
 from labs.states.catalogue import CollectionMethod, LabTestStatus
 from labs.states.orders import CANCELLABLE, ORDER_STATUSES, UpdateReason

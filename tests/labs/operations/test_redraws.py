@@ -6,7 +6,7 @@ from labs.models import Order, OrderTransaction
 from labs.operations.order_steps import advance
 from labs.operations.redraws import offer_redraw
 from labs.payloads import order_payload
-from labs.queries import full_order
+from labs.queries.orders import full_order
 from labs.states.catalogue import CollectionMethod
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import make_lab_test, make_order

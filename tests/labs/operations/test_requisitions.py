@@ -14,7 +14,7 @@ from labs.operations.requisitions import (
     enqueue_due_requisitions,
     make_requisition,
 )
-from labs.queries import full_order
+from labs.queries.orders import full_order
 from portal.lib.tenancy import across_tenants
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import make_lab_test, make_order

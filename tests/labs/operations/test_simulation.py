@@ -8,7 +8,7 @@ from labs.models import Order
 from labs.operations.kits import KitRequest, order_kit
 from labs.operations.orders import cancel_order
 from labs.operations.simulation import SIMULATE_JOB, simulate_order
-from labs.queries import full_order
+from labs.queries.orders import full_order
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import DEFAULT_WALKS, REGISTRABLE_WALK
 from portal.lib.errors import NotAllowed

@@ -1,0 +1,1 @@
+"""Reads of lab testing that cross tables, by noun."""

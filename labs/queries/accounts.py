@@ -1,0 +1,57 @@
+"""Reads of lab accounts.
+
+Must not be here: which account an order gets (labs.operations.accounts), or any write.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from labs.models import LabAccount
+from portal.lib.errors import NotFound
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from django.db.models import QuerySet
+
+    from accounts.models import Tenant
+
+
+def linked_account(*, tenant: Tenant, account_id: UUID) -> LabAccount:
+    """A lab account that the tenant may use, its lab loaded.
+
+    Raises: lab_account_not_found (404), also for one that is not linked.
+    """
+    rows = LabAccount.objects.linked_to(tenant).select_related("lab")
+    found = rows.filter(pk=account_id).first()
+    if found is None:
+        raise NotFound(
+            "lab_account_not_found", "Lab account not found.", "lab_account_id"
+        )
+    return found
+
+
+def linked_accounts(
+    *, tenant: Tenant, account_id: UUID | None = None, status: str = ""
+) -> list[LabAccount]:
+    """Lab accounts that the tenant may use, their lab and links loaded."""
+    rows = LabAccount.objects.linked_to(tenant)
+    if account_id is not None:
+        rows = rows.filter(pk=account_id)
+    if status:
+        rows = rows.filter(status=status)
+    return _with_links(rows)
+
+
+def organisation_accounts(
+    *, tenant: Tenant, account_id: UUID | None = None
+) -> list[LabAccount]:
+    """Lab accounts of the tenant's organisation, their lab and links loaded."""
+    rows = LabAccount.objects.of_organisation(tenant)
+    return _with_links(rows.filter(pk=account_id) if account_id else rows)
+
+
+def _with_links(rows: QuerySet[LabAccount]) -> list[LabAccount]:
+    full = rows.select_related("lab").prefetch_related("team_links__team")
+    return list(full.order_by("lab__name", "created_at", "pk"))

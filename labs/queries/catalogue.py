@@ -1,0 +1,162 @@
+"""Reads of markers and panels.
+
+Must not be here: any write.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Q
+
+from labs.models import ExpectedResult, LabTest, Marker
+from labs.states.catalogue import Generation
+from portal.lib.errors import NotFound
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from labs.models import Lab
+    from labs.models.catalogue import LabTestQuerySet
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerFilters:
+    """Which markers a list shows (contract 6.2); empty values filter nothing.
+
+    `lab` is that of a chosen account; `text` is part of the name or the lab's code,
+    or, `by_loinc`, the LOINC code of a result.
+    """
+
+    lab: Lab | None = None
+    lab_slug: str | None = None
+    lab_ids: tuple[int, ...] = ()
+    text: str = ""
+    by_loinc: bool = False
+    is_a_la_carte: bool | None = None
+    marker_ids: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerPage:
+    """One page of markers and how many there are in all."""
+
+    markers: list[Marker]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class LabTestFilters:
+    """Which panels a list shows (contract 6.3); empty values filter nothing.
+
+    A panel holds all of `marker_ids` and all of `provider_ids`. `lab` is that of a
+    chosen account; `generation` empty means both. `sort` is a column.
+    """
+
+    lab: Lab | None = None
+    lab_slug: str | None = None
+    method: str = ""
+    status: str = ""
+    generation: str = Generation.MANUAL
+    marker_ids: tuple[int, ...] = ()
+    provider_ids: tuple[str, ...] = ()
+    name: str = ""
+    sort: str = "created_at"
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LabTestPlace:
+    """The panel that a page ended with: its value of the sorting column, and its id."""
+
+    value: Any
+    panel_id: UUID
+
+
+def find_markers(
+    *, filters: MarkerFilters, page: int = 1, size: int = 50
+) -> MarkerPage:
+    """A page of markers by id with their results, pages from 1."""
+    rows = Marker.objects.order_by("pk")
+    if filters.lab is not None:
+        rows = rows.filter(lab=filters.lab)
+    if filters.lab_slug is not None:
+        # Contract 6.2: the slug beats the ids.
+        rows = rows.filter(lab__slug=filters.lab_slug)
+    elif filters.lab_ids:
+        rows = rows.filter(lab_id__in=filters.lab_ids)
+    if filters.text:
+        part = Q(name__icontains=filters.text)
+        part |= Q(provider_id__icontains=filters.text)
+        if filters.by_loinc:
+            results = ExpectedResult.objects.filter(loinc_code=filters.text)
+            part |= Q(pk__in=results.values("marker_id"))
+        rows = rows.filter(part)
+    if filters.is_a_la_carte is not None:
+        rows = rows.filter(a_la_carte_enabled=filters.is_a_la_carte)
+    if filters.marker_ids is not None:
+        rows = rows.filter(pk__in=filters.marker_ids)
+    first = (page - 1) * size
+    shown = rows.select_related("lab").prefetch_related("expected_results")
+    return MarkerPage(list(shown[first : first + size]), rows.count())
+
+
+def find_marker(*, lab_id: int, provider_id: str, lab: Lab | None = None) -> Marker:
+    """The marker of a lab by its code there. Raises: marker_not_found (404)."""
+    rows = Marker.objects.filter(lab_id=lab_id, provider_id=provider_id)
+    found = rows.first() if lab is None else rows.filter(lab=lab).first()
+    if found is None:
+        raise NotFound("marker_not_found", "Marker not found.")
+    return found
+
+
+def full_lab_tests(*, tenant: Tenant) -> LabTestQuerySet:
+    """Panels with all their payload shows, by a constant number of queries."""
+    rows: LabTestQuerySet = LabTest.objects.for_tenant(tenant)
+    return rows.select_related("lab").prefetch_related("markers")
+
+
+def full_lab_test(
+    *, tenant: Tenant, lab_test_id: UUID, lab: Lab | None = None
+) -> LabTest:
+    """One panel, of `lab` where one is given. Raises: lab_test_not_found (404)."""
+    rows = full_lab_tests(tenant=tenant).filter(pk=lab_test_id)
+    found: LabTest | None = (rows if lab is None else rows.filter(lab=lab)).first()
+    if found is None:
+        raise NotFound("lab_test_not_found", "Lab test not found.")
+    return found
+
+
+def find_lab_tests(
+    *,
+    tenant: Tenant,
+    filters: LabTestFilters,
+    after: LabTestPlace | None = None,
+    limit: int | None = None,
+) -> list[LabTest]:
+    """Panels that match, from the one that follows `after`; all without a limit."""
+    exact: dict[str, Any] = {
+        "lab": filters.lab,
+        "lab__slug": filters.lab_slug,
+        "method": filters.method or None,
+        "status": filters.status or None,
+        "generation": filters.generation or None,
+        "name__icontains": filters.name or None,
+    }
+    rows = full_lab_tests(tenant=tenant).filter(
+        **{name: value for name, value in exact.items() if value is not None}
+    )
+    # One condition each: a panel holds all of them.
+    for marker_id in dict.fromkeys(filters.marker_ids):
+        rows = rows.filter(markers=marker_id)
+    for code in dict.fromkeys(filters.provider_ids):
+        rows = rows.filter(markers__provider_id=code)
+    sign, beyond = ("-", "lt") if filters.descending else ("", "gt")
+    if after is not None:
+        further = Q(**{f"{filters.sort}__{beyond}": after.value})
+        beside = Q(**{filters.sort: after.value, f"pk__{beyond}": after.panel_id})
+        rows = rows.filter(further | beside)
+    rows = rows.order_by(f"{sign}{filters.sort}", f"{sign}pk")
+    return list(rows if limit is None else rows[:limit])

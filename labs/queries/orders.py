@@ -1,0 +1,181 @@
+"""Reads of orders and their transactions.
+
+Must not be here: any write, or the audit of a read (the edge that asks records it).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.db.models import Q
+from django.utils import timezone
+
+from labs.models import Order
+from labs.states.orders import ORDER_STATUSES, Interpretation, split_status
+from portal.lib.errors import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from accounts.models import Tenant
+    from labs.models.order import OrderQuerySet
+
+_SORTS = {
+    "created_at": "created_at",
+    "patient_name": "patient_name",
+    "last_status": "status",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OrderFilters:
+    """Which orders a list shows (contract 6.8); empty values filter nothing.
+
+    Instants are included at both ends. `activation` holds `current`, `scheduled` or
+    both.
+    """
+
+    search: str = ""
+    created_from: datetime | None = None
+    created_until: datetime | None = None
+    updated_from: datetime | None = None
+    updated_until: datetime | None = None
+    low_statuses: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    activation: frozenset[str] = frozenset()
+    interpretation: str = ""
+    is_critical: bool | None = None
+    user_uuid: UUID | None = None
+    transaction_id: UUID | None = None
+    order_ids: tuple[UUID, ...] = ()
+    patient_name: str = ""
+    recipient_name: str = ""
+    sort: str = "created_at"
+    descending: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class OrderPage:
+    """One page of orders and how many there are in all."""
+
+    orders: list[Order]
+    total: int
+
+
+def full_orders(*, tenant: Tenant) -> OrderQuerySet:
+    """Live orders with all their payload shows, by a constant number of queries."""
+    rows: OrderQuerySet = Order.objects.for_tenant(tenant).live()
+    return rows.select_related(
+        "user", "lab", "lab_test__lab", "lab_account", "shipment", "transaction"
+    ).prefetch_related("events", "lab_test__markers", "transaction__orders__events")
+
+
+def full_order(*, tenant: Tenant, order_id: UUID) -> Order:
+    """One order with all that its payload shows. Raises: order_not_found (404)."""
+    found = full_orders(tenant=tenant).filter(pk=order_id).first()
+    if found is None:
+        raise NotFound("order_not_found", "Order not found.")
+    found.tenant = tenant
+    return found
+
+
+def find_orders(
+    *, tenant: Tenant, filters: OrderFilters, page: int = 1, size: int = 50
+) -> OrderPage:
+    """A page of orders, pages from 1; one beyond the end is empty."""
+    wanted = matching_orders(tenant=tenant, filters=filters)
+    sign = "-" if filters.descending else ""
+    sort = _SORTS.get(filters.sort, "created_at")
+    ids = list(
+        wanted.order_by(f"{sign}{sort}", f"{sign}pk").values_list("pk", flat=True)[
+            (page - 1) * size : page * size
+        ]
+    )
+    # Ids first: the joins of a whole page cost less than those of all that is skipped.
+    found = {order.pk: order for order in full_orders(tenant=tenant).filter(pk__in=ids)}
+    orders = [found[pk] for pk in ids if pk in found]
+    for order in orders:
+        order.tenant = tenant
+    return OrderPage(orders, wanted.count())
+
+
+def matching_orders(*, tenant: Tenant, filters: OrderFilters) -> OrderQuerySet:
+    """Live orders that match, in no order, nothing loaded beside them."""
+    rows: OrderQuerySet = Order.objects.for_tenant(tenant).live()
+    exact: dict[str, Any] = {
+        "created_at__gte": filters.created_from,
+        "created_at__lte": filters.created_until,
+        "updated_at__gte": filters.updated_from,
+        "updated_at__lte": filters.updated_until,
+        "user__uuid": filters.user_uuid,
+        "transaction_id": filters.transaction_id,
+        "interpretation": filters.interpretation or None,
+        "pk__in": filters.order_ids or None,
+        "method__in": filters.methods or None,
+        "patient_name__icontains": filters.patient_name or None,
+        "recipient_name__icontains": filters.recipient_name or None,
+    }
+    rows = rows.filter(**{name: v for name, v in exact.items() if v is not None})
+    if filters.low_statuses:
+        rows = rows.filter(status__in=_full_statuses(filters.low_statuses))
+    if filters.is_critical is not None:
+        critical = Q(interpretation=Interpretation.CRITICAL)
+        rows = rows.filter(critical if filters.is_critical else ~critical)
+    if len(filters.activation) == 1:
+        later = Q(activate_by__gt=timezone.now().date())
+        rows = rows.filter(later if "scheduled" in filters.activation else ~later)
+    if filters.search:
+        rows = rows.filter(_search(filters.search))
+    return rows
+
+
+def full_transaction(*, tenant: Tenant, transaction_id: UUID) -> list[Order]:
+    """The orders of a transaction, first to last, with their events.
+
+    Raises: order_transaction_not_found (404).
+    """
+    rows: OrderQuerySet = Order.objects.for_tenant(tenant).live()
+    orders = list(
+        rows.filter(transaction_id=transaction_id)
+        .prefetch_related("events")
+        .order_by("created_at", "pk")
+    )
+    if not orders:
+        raise NotFound("order_transaction_not_found", "Order transaction not found.")
+    return orders
+
+
+def ordering_physicians(*, tenant: Tenant) -> list[dict[str, str]]:
+    """Each physician that the tenant's orders named, once, by name (contract 6.5)."""
+    named = (
+        Order.objects.for_tenant(tenant)
+        .filter(physician__isnull=False)
+        .values_list("physician__last_name", "physician__first_name", "physician__npi")
+        .distinct()
+    )
+    return [
+        {"first_name": first, "last_name": last, "npi": npi}
+        for last, first, npi in sorted(named)
+    ]
+
+
+def _full_statuses(lows: Sequence[str]) -> list[str]:
+    return [status for status in ORDER_STATUSES if split_status(status).low in lows]
+
+
+def _search(text: str) -> Q:
+    """An order's or a user's whole id, a birth date, or part of a name."""
+    try:
+        wanted = UUID(text)
+    except ValueError:
+        pass
+    else:
+        return Q(pk=wanted) | Q(user__uuid=wanted)
+    try:
+        return Q(patient_dob=date.fromisoformat(text))
+    except ValueError:
+        return Q(patient_name__icontains=text) | Q(recipient_name__icontains=text)
