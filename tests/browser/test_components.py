@@ -37,11 +37,30 @@ def test_a_menu_moves_by_arrows_and_gives_focus_back(visit, operator):
 def test_tab_leaves_a_menu_and_shuts_it(visit, operator):
     with visit.page(member=operator) as page:
         page.goto(PAGE)
-        page.get_by_role("button", name="Actions").click()
+        opener = page.get_by_role("button", name="Actions")
+        opener.click()
         page.keyboard.press("End")
+        expect(page.locator("#m-example .danger")).to_be_focused()
         page.keyboard.press("Tab")
-
         expect(page.locator("#m-example")).not_to_be_visible()
+
+        opener.click()
+        page.keyboard.press("Shift+Tab")
+        expect(opener).to_be_focused()
+        page.keyboard.press("ArrowUp")
+        expect(page.locator("#m-example .danger")).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(opener).to_be_focused()
+
+
+def test_a_menu_has_the_focus_as_soon_as_it_is_open(visit, operator):
+    with visit.page(member=operator) as page:
+        page.goto(PAGE)
+        focused = page.get_by_role("button", name="Actions").evaluate(
+            "one => { one.click(); return document.activeElement.innerText.trim() }"
+        )
+
+        assert focused == "Recreate order"
 
 
 def test_a_dialog_opened_from_a_menu_gives_focus_to_its_button(visit, operator):
