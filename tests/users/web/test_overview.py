@@ -144,7 +144,7 @@ def test_a_team_without_sources_is_told_what_comes_here(alice_web, alice_tenant)
 def test_a_long_list_of_users_with_a_source_is_counted_up_to_a_limit(
     alice_web, alice_tenant, monkeypatch
 ):
-    monkeypatch.setattr("users.queries.COUNTED_UP_TO", 1)
+    monkeypatch.setattr("users.queries.users.COUNTED_UP_TO", 1)
     monkeypatch.setattr("users.web.overview.COUNTED_UP_TO", 1)
     for _ in range(3):
         connect_source(

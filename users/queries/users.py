@@ -13,23 +13,28 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
-import orjson
-from django.db.models import Count, Exists, F, Lookup, Min, OuterRef, Q
+from django.db.models import Count, Exists, F, Lookup, OuterRef, Q
 from django.db.models.functions import TruncDate
 
 from portal.lib import rows
 from portal.lib.errors import NotFound
 from portal.lib.ids import id_bounds
-from users.models import Connection, User, UserInfo
-from users.states import ConnectionStatus
+from users.models import User, UserInfo
+from users.queries.sources import (
+    SourceRow,
+    connections_of,
+    live_connections,
+    sources_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from datetime import date, datetime
 
     from django.db.models import QuerySet
 
     from accounts.models import Tenant
+    from users.models import Connection
 
 # A filtered list is counted up to here: counting on would cost more than the page.
 COUNTED_UP_TO = 10_000
@@ -61,27 +66,6 @@ class UserRow(NamedTuple):
     ingestion_end: date | None
 
 
-class SourceRow(NamedTuple):
-    """A live connection of a user, by slug."""
-
-    provider: str
-    status: str
-    created_on: datetime
-
-
-class SummaryRow(NamedTuple):
-    """A stored summary: the columns of Summary that answers and pages show."""
-
-    id: UUID
-    provider: str
-    source_type: str
-    app_id: str | None
-    device_id: UUID | None
-    body: dict[str, Any]
-    created_at: datetime
-    updated_at: datetime
-
-
 class UserWithSources(NamedTuple):
     """A live user and the live connections, oldest first."""
 
@@ -101,24 +85,6 @@ class UserPage:
     sources: dict[int, list[SourceRow]]
     total: int
     is_total_exact: bool = True
-
-
-class ProviderUse(NamedTuple):
-    """How many live connections a source has, how many in error, and since when."""
-
-    provider: str
-    connections: int
-    broken: int
-    broken_since: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class SummaryPage:
-    """A summary, those before it (newest first), and the one after it."""
-
-    shown: SummaryRow
-    earlier: Sequence[SummaryRow]
-    later: SummaryRow | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,24 +152,6 @@ def resolve_user(*, tenant: Tenant, client_user_id: str) -> UserWithSources | No
     return _find("client_user_id", tenant, client_user_id)
 
 
-def sources_of(
-    *, tenant: Tenant, user_ids: Iterable[int]
-) -> dict[int, list[SourceRow]]:
-    """Live connections of these users, by user key, oldest first; one query."""
-    keys = list(user_ids)
-    sources: dict[int, list[SourceRow]] = {key: [] for key in keys}
-    if keys:
-        found = rows.fetch_rows(
-            "SELECT user_id, provider, status, created_on FROM users_connection"
-            " WHERE tenant_id = %s AND user_id = ANY(%s) AND disconnected_at IS NULL"
-            " ORDER BY id",
-            [tenant.pk, keys],
-        )
-        for key, *source in found:
-            sources[key].append(SourceRow(*source))
-    return sources
-
-
 def find_users(
     *,
     tenant: Tenant,
@@ -223,7 +171,7 @@ def find_users(
     text = text.strip()
     if "\0" in text + provider + status:  # PostgreSQL takes no text with it
         return UserPage(users=[], sources={}, total=0)
-    live = _live_connections(tenant, provider, status)
+    live = live_connections(tenant, provider, status)
     users = _users_with(tenant, text)
     if provider or status:
         users = users.filter(Exists(live.filter(user=OuterRef("pk"))))
@@ -289,23 +237,10 @@ def users_with_source(*, tenant: Tenant, status: str) -> int:
     The number that the users list gives for the same filter.
     """
     has_source = Exists(
-        _live_connections(tenant, "", status).filter(user=OuterRef("pk"))
+        live_connections(tenant, "", status).filter(user=OuterRef("pk"))
     )
     users = User.objects.for_tenant(tenant).live().filter(has_source)
     return int(users.order_by()[: COUNTED_UP_TO + 1].count())
-
-
-def provider_uses(*, tenant: Tenant) -> list[ProviderUse]:
-    """The sources that live users have connected, the most used first."""
-    live = Connection.objects.for_tenant(tenant).live()
-    is_broken = Q(status=ConnectionStatus.ERROR)
-    grouped = live.values_list("provider").annotate(
-        connections=Count("id"),
-        broken=Count("id", filter=is_broken),
-        broken_since=Min("errored_at", filter=is_broken),
-    )
-    found = [ProviderUse(*row) for row in grouped.order_by()]
-    return sorted(found, key=lambda use: (-use.connections, use.provider))
 
 
 def user_overview(*, tenant: Tenant, user_id: UUID) -> UserOverview:
@@ -315,120 +250,6 @@ def user_overview(*, tenant: Tenant, user_id: UUID) -> UserOverview:
         raise NotFound("not_found", "User not found.")
     user.tenant = tenant
     return UserOverview(user=user, connections=connections_of(user=user))
-
-
-def connections_of(*, user: User) -> list[Connection]:
-    """Live connections of a user, oldest first."""
-    live = Connection.objects.for_tenant(user.tenant).live()
-    return list(live.filter(user=user).order_by("id"))
-
-
-def summary_page(
-    *, user: User, kind: str, wanted: UUID | None, until: date, earlier: int
-) -> SummaryPage | None:
-    """One summary of a user with its neighbours, for a page; three queries, or four.
-
-    The `wanted` one, else the last whose calendar_date is not after `until`, else the
-    first of all. None: there is no such summary.
-    """
-    scope = [user.tenant_id, user.pk, kind]
-    if wanted is not None:
-        found = _summary_rows("AND id = %s", [*scope, wanted])
-    else:
-        latest = "AND calendar_date <= %s ORDER BY starts_at DESC, id DESC LIMIT 1"
-        found = _summary_rows(latest, [*scope, until]) or _summary_rows(
-            "ORDER BY starts_at, id LIMIT 1", scope
-        )
-    if not found:
-        return None
-    (shown,) = found
-    beside = (
-        "AND (starts_at, id) {} (SELECT starts_at, id FROM users_summary WHERE id = %s)"
-    )
-    return SummaryPage(
-        shown=shown,
-        earlier=_summary_rows(
-            beside.format("<") + " ORDER BY starts_at DESC, id DESC LIMIT %s",
-            [*scope, shown.id, earlier],
-        ),
-        later=next(
-            iter(
-                _summary_rows(
-                    beside.format(">") + " ORDER BY starts_at, id LIMIT 1",
-                    [*scope, shown.id],
-                )
-            ),
-            None,
-        ),
-    )
-
-
-def summaries_of(
-    *,
-    user: User,
-    kind: str,
-    start: date,
-    end: date,
-    provider: str | None = None,
-    is_span: bool = False,
-) -> list[SummaryRow]:
-    """A user's summaries of a kind dated `start` to `end`, both included; one query.
-
-    Ascending by start. With `is_span` those whose days overlap the range. `provider` is
-    a slug, None for all.
-    """
-    first = "last_date" if is_span else "calendar_date"
-    return _summary_rows(
-        f"AND calendar_date <= %s AND {first} >= %s"
-        " AND provider = coalesce(%s, provider) ORDER BY starts_at, id",
-        [user.tenant_id, user.pk, kind, end, start, provider],
-    )
-
-
-def latest_summary(
-    *, user: User, kind: str, provider: str | None = None
-) -> SummaryRow | None:
-    """The summary of a kind that was stored or changed last; one query.
-
-    `provider` is a slug, None for all.
-    """
-    latest = (
-        "AND provider = coalesce(%s, provider) ORDER BY updated_at DESC, id LIMIT 1"
-    )
-    found = _summary_rows(latest, [user.tenant_id, user.pk, kind, provider])
-    return found[0] if found else None
-
-
-def _summary_rows(condition: str, inputs: Sequence[object]) -> list[SummaryRow]:
-    found = rows.fetch_rows(
-        "SELECT id, provider, source_type, app_id, device_id, body::text,"  # noqa: S608 - text of ours
-        " created_at, updated_at FROM users_summary"
-        f" WHERE tenant_id = %s AND user_id = %s AND kind = %s {condition}",
-        inputs,
-    )
-    return [
-        SummaryRow(*row[:5], orjson.loads(row[5]), *row[6:])  # type: ignore[call-arg]  # eight columns
-        for row in found
-    ]
-
-
-def arrivals_by_hour(
-    *, tenant: Tenant, since: datetime
-) -> dict[str, dict[datetime, int]]:
-    """Elements received per provider and hour, from `since` on; one query.
-
-    Hours are named by their start, UTC; an hour without any is not there.
-    """
-    found = rows.fetch_rows(
-        "SELECT provider, date_trunc('hour', at, 'UTC') AS hour, sum(received)::bigint"
-        " FROM users_arrival WHERE tenant_id = %s AND at >= %s"
-        " GROUP BY provider, hour ORDER BY provider, hour",
-        [tenant.pk, since],
-    )
-    hours: dict[str, dict[datetime, int]] = {}
-    for provider, hour, received in found:
-        hours.setdefault(provider, {})[hour] = received
-    return hours
 
 
 def latest_info(*, user: User) -> UserInfo | None:
@@ -485,14 +306,3 @@ def _users_with(tenant: Tenant, text: str) -> QuerySet[User]:
 def _literal(text: str) -> str:
     """`text` for ILIKE, where none of its characters stands for another."""
     return re.sub(r"([%_\\])", r"\\\1", text)
-
-
-def _live_connections(
-    tenant: Tenant, provider: str, status: str
-) -> QuerySet[Connection]:
-    live: QuerySet[Connection] = Connection.objects.for_tenant(tenant).live()
-    if provider:
-        live = live.filter(provider=provider)
-    if status:
-        live = live.filter(status=status)
-    return live

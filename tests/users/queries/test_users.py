@@ -11,20 +11,18 @@ from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from tests.statements import count_statements
 from tests.users.factories import info_request
-from users import queries
-from users.models import Arrival, User
+from users.models import User
 from users.operations.sources import connect_source, disconnect_source
 from users.operations.user_info import record_user_info
 from users.operations.users import delete_user
 from users.queries import (
-    arrivals_by_hour,
+    SORTS,
     connections_of,
     find_user,
     find_users,
     latest_info,
     lock_user,
     resolve_user,
-    sources_of,
     user_count,
     user_overview,
     user_page,
@@ -75,7 +73,7 @@ def test_the_list_shows_the_newest_first(alice_tenant, three):
     ],
 )
 def test_the_list_is_sorted_as_asked(alice_tenant, three, sort, order):
-    assert sort in queries.SORTS
+    assert sort in SORTS
     found = names(find_users(tenant=alice_tenant, sort=sort))
     # The database's collation decides on capitals; the rest is ours.
     assert sorted(found) == sorted(order)
@@ -160,7 +158,7 @@ def test_the_list_is_cut_into_pages(alice_tenant, three):
 def test_a_long_filtered_list_is_counted_up_to_a_bound(
     alice_tenant, three, monkeypatch
 ):
-    monkeypatch.setattr(queries, "COUNTED_UP_TO", 1)
+    monkeypatch.setattr("users.queries.users.COUNTED_UP_TO", 1)
 
     filtered = find_users(tenant=alice_tenant, provider="oura")
     whole = find_users(tenant=alice_tenant)
@@ -210,14 +208,6 @@ def test_rows_are_what_the_model_has(alice_tenant, three):
     for row in rows:
         user = User.objects.for_tenant(alice_tenant).get(pk=row.id)
         assert row._asdict() == {name: getattr(user, name) for name in row._fields}
-
-
-def test_sources_are_fenced(alice_tenant, charlie_tenant, three):
-    mine = sources_of(tenant=alice_tenant, user_ids=[three[1].pk])
-    theirs = sources_of(tenant=charlie_tenant, user_ids=[three[1].pk])
-
-    assert [source.provider for source in mine[three[1].pk]] == ["oura"]
-    assert theirs == {three[1].pk: []}
 
 
 def test_one_user_is_found_by_either_id_in_the_own_tenant_alone(
@@ -270,37 +260,3 @@ def test_a_deleted_user_is_not_locked(alice_tenant, three):
 
     with pytest.raises(NotFound):
         lock_user(three[0])
-
-
-def make_arrival(user, provider, at, received=1):
-    Arrival(
-        tenant=user.tenant,
-        user=user,
-        provider=provider,
-        resource="sleep_cycle",
-        at=at,
-        received=received,
-        created=0,
-        updated=0,
-        dropped=0,
-    ).save(force_insert=True)
-
-
-def test_arrivals_are_summed_by_provider_and_hour(alice_tenant, charlie_tenant):
-    user = make_user(tenant=alice_tenant)
-    hour = datetime(2026, 3, 1, 10, tzinfo=UTC)
-    make_arrival(user, "oura", hour - timedelta(microseconds=1))
-    make_arrival(user, "oura", hour, received=3)
-    make_arrival(user, "oura", hour + timedelta(minutes=59), received=4)
-    make_arrival(user, "oura", hour + timedelta(hours=2))
-    make_arrival(user, "fitbit", hour)
-    make_arrival(make_user(tenant=charlie_tenant), "oura", hour)
-
-    with count_statements() as sent:
-        found = arrivals_by_hour(tenant=alice_tenant, since=hour)
-
-    assert found == {
-        "fitbit": {hour: 1},
-        "oura": {hour: 7, hour + timedelta(hours=2): 1},
-    }
-    assert len(sent) == 1

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.factories.accounts import ACTOR
+from tests.factories.users import make_user
+from tests.statements import count_statements
+from users.models import Arrival
+from users.operations.sources import connect_source
+from users.queries import arrivals_by_hour, sources_of
+
+pytestmark = pytest.mark.django_db
+
+
+def test_sources_are_fenced(alice_tenant, charlie_tenant):
+    user = make_user(tenant=alice_tenant)
+    connect_source(user=user, actor=ACTOR, provider="oura")
+
+    mine = sources_of(tenant=alice_tenant, user_ids=[user.pk])
+    theirs = sources_of(tenant=charlie_tenant, user_ids=[user.pk])
+
+    assert [source.provider for source in mine[user.pk]] == ["oura"]
+    assert theirs == {user.pk: []}
+
+
+def make_arrival(user, provider, at, received=1):
+    Arrival(
+        tenant=user.tenant,
+        user=user,
+        provider=provider,
+        resource="sleep_cycle",
+        at=at,
+        received=received,
+        created=0,
+        updated=0,
+        dropped=0,
+    ).save(force_insert=True)
+
+
+def test_arrivals_are_summed_by_provider_and_hour(alice_tenant, charlie_tenant):
+    user = make_user(tenant=alice_tenant)
+    hour = datetime(2026, 3, 1, 10, tzinfo=UTC)
+    make_arrival(user, "oura", hour - timedelta(microseconds=1))
+    make_arrival(user, "oura", hour, received=3)
+    make_arrival(user, "oura", hour + timedelta(minutes=59), received=4)
+    make_arrival(user, "oura", hour + timedelta(hours=2))
+    make_arrival(user, "fitbit", hour)
+    make_arrival(make_user(tenant=charlie_tenant), "oura", hour)
+
+    with count_statements() as sent:
+        found = arrivals_by_hour(tenant=alice_tenant, since=hour)
+
+    assert found == {
+        "fitbit": {hour: 1},
+        "oura": {hour: 7, hour + timedelta(hours=2): 1},
+    }
+    assert len(sent) == 1

@@ -1,0 +1,108 @@
+"""Reads of connections: those of users, how sources are used, and when they sent.
+
+Must not be here: writes, or the shape of an answer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from django.db.models import Count, Min, Q
+
+from portal.lib import rows
+from users.models import Connection
+from users.states import ConnectionStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from django.db.models import QuerySet
+
+    from accounts.models import Tenant
+    from users.models import User
+
+
+class SourceRow(NamedTuple):
+    """A live connection of a user, by slug."""
+
+    provider: str
+    status: str
+    created_on: datetime
+
+
+class ProviderUse(NamedTuple):
+    """How many live connections a source has, how many in error, and since when."""
+
+    provider: str
+    connections: int
+    broken: int
+    broken_since: datetime | None
+
+
+def sources_of(
+    *, tenant: Tenant, user_ids: Iterable[int]
+) -> dict[int, list[SourceRow]]:
+    """Live connections of these users, by user key, oldest first; one query."""
+    keys = list(user_ids)
+    sources: dict[int, list[SourceRow]] = {key: [] for key in keys}
+    if keys:
+        found = rows.fetch_rows(
+            "SELECT user_id, provider, status, created_on FROM users_connection"
+            " WHERE tenant_id = %s AND user_id = ANY(%s) AND disconnected_at IS NULL"
+            " ORDER BY id",
+            [tenant.pk, keys],
+        )
+        for key, *source in found:
+            sources[key].append(SourceRow(*source))
+    return sources
+
+
+def live_connections(
+    tenant: Tenant, provider: str, status: str
+) -> QuerySet[Connection]:
+    """Live connections of a tenant, of one source or in one status where asked for."""
+    live: QuerySet[Connection] = Connection.objects.for_tenant(tenant).live()
+    if provider:
+        live = live.filter(provider=provider)
+    if status:
+        live = live.filter(status=status)
+    return live
+
+
+def provider_uses(*, tenant: Tenant) -> list[ProviderUse]:
+    """The sources that live users have connected, the most used first."""
+    live = Connection.objects.for_tenant(tenant).live()
+    is_broken = Q(status=ConnectionStatus.ERROR)
+    grouped = live.values_list("provider").annotate(
+        connections=Count("id"),
+        broken=Count("id", filter=is_broken),
+        broken_since=Min("errored_at", filter=is_broken),
+    )
+    found = [ProviderUse(*row) for row in grouped.order_by()]
+    return sorted(found, key=lambda use: (-use.connections, use.provider))
+
+
+def connections_of(*, user: User) -> list[Connection]:
+    """Live connections of a user, oldest first."""
+    live = Connection.objects.for_tenant(user.tenant).live()
+    return list(live.filter(user=user).order_by("id"))
+
+
+def arrivals_by_hour(
+    *, tenant: Tenant, since: datetime
+) -> dict[str, dict[datetime, int]]:
+    """Elements received per provider and hour, from `since` on; one query.
+
+    Hours are named by their start, UTC; an hour without any is not there.
+    """
+    found = rows.fetch_rows(
+        "SELECT provider, date_trunc('hour', at, 'UTC') AS hour, sum(received)::bigint"
+        " FROM users_arrival WHERE tenant_id = %s AND at >= %s"
+        " GROUP BY provider, hour ORDER BY provider, hour",
+        [tenant.pk, since],
+    )
+    hours: dict[str, dict[datetime, int]] = {}
+    for provider, hour, received in found:
+        hours.setdefault(provider, {})[hour] = received
+    return hours
