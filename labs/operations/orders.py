@@ -1,7 +1,8 @@
-"""Orders: place, import, recreate, cancel, schedule.
+"""Orders: place, import, cancel, schedule.
 
 Must not be here: what an order asks for (operations.order_sets), its account
-(operations.accounts), its steps (operations.order_steps), or kits (operations.kits).
+(operations.accounts), its steps (operations.order_steps), kits (operations.kits), or
+placing one again (operations.recreations).
 """
 
 from __future__ import annotations
@@ -46,7 +47,6 @@ from labs.states.catalogue import CollectionMethod
 from labs.states.orders import (
     CANCELLABLE,
     OrderOrigin,
-    UpdateReason,
     full_status,
     split_status,
 )
@@ -91,22 +91,8 @@ class OrderRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Recreation:
-    """What a recreated order changes; what is None is copied (contract 6.14)."""
-
-    reason: UpdateReason
-    order_set: OrderSet | None = None
-    method: CollectionMethod | None = None
-    patient_details: Mapping[str, Any] | None = None
-    patient_address: Mapping[str, Any] | None = None
-    physician: Mapping[str, Any] | None = None
-    lab_account_id: UUID | None = None
-    comments: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """All that was checked before an order is written."""
+class OrderPlan:
+    """An order as it would be placed: all that was checked before it is written."""
 
     user: UserRow
     resolved: ResolvedSet
@@ -127,10 +113,10 @@ def place_order(*, tenant: Tenant, actor: Actor, wanted: OrderRequest) -> Order:
     minor_not_allowed, medical_proxy_missing, aoe_answer_missing, aoe_answer_unknown.
     Source: Contract 6.6, 6.12.
     """
-    plan = _plan_order(tenant, wanted)
+    plan = plan_order(tenant, wanted)
     check_patient(tenant, wanted.patient_details)
     check_answers(plan.resolved.markers, wanted.aoe_answers)
-    return _write(tenant, actor, plan, "place_order")
+    return write_planned(tenant, actor, plan, "place_order")
 
 
 @transaction.atomic
@@ -144,54 +130,22 @@ def import_order(
     questions; sample_id_missing, sample_id_taken. Source: Specification 3; contract
     6.7.
     """
-    plan = _plan_order(tenant, wanted, importing=True)
+    plan = plan_order(tenant, wanted, importing=True)
     plan.fields["sample_id"] = sample_id.strip()
     if not plan.fields["sample_id"]:
         raise DomainError(
             "sample_id_missing", "An import needs its sample id.", "sample_id"
         )
-    order = _write(tenant, actor, plan, "import_order", makes_requisition=False)
+    order = write_planned(tenant, actor, plan, "import_order", makes_requisition=False)
     advance(order=order, actor=actor, to="requisition_bypassed")
     return order
-
-
-@transaction.atomic
-def recreate_order(*, order: Order, actor: Actor, wanted: Recreation) -> Order:
-    """Cancel an order and place it again, with what was wrong put right.
-
-    INCORRECT_LAB never carries the account over: a fresh one is resolved with the old
-    one left out. An archived panel may be ordered again. Raises: order_not_cancellable;
-    lab_account_incorrect; those of place_order. Source: Specification 3; contract 6.14.
-    """
-    tenant = order.tenant
-    order = lock_order(order)
-    _require_cancellable(order)
-    wrong_lab = wanted.reason == UpdateReason.INCORRECT_LAB
-    request = _request_again(order, wanted)
-    carried = wanted.lab_account_id is None and not wrong_lab
-    plan = _plan_order(
-        tenant,
-        request,
-        leave_out=order.lab_account if wrong_lab else None,
-        carried=order if carried else None,
-        with_archived=True,
-    )
-    check_patient(tenant, request.patient_details)
-    advance(order=order, actor=actor, to="cancelled", why=wanted.reason.label)
-    plan.fields.update(
-        transaction_id=order.transaction_id,
-        parent=order,
-        origin=OrderOrigin.RECREATION,
-        update_reason=wanted.reason,
-    )
-    return _write(tenant, actor, plan, "recreate_order")
 
 
 @transaction.atomic
 def cancel_order(*, order: Order, actor: Actor, why: str = "") -> Order:
     """Call an order off. Raises: order_not_cancellable. Source: Contract 6.12."""
     order = lock_order(order)
-    _require_cancellable(order)
+    require_cancellable(order)
     advance(order=order, actor=actor, to="cancelled", why=why)
     record_order(order, actor, "cancel_order")
     return order
@@ -236,7 +190,7 @@ def complete_draw(*, order: Order, actor: Actor) -> Order:
     return order
 
 
-def _plan_order(
+def plan_order(
     tenant: Tenant,
     wanted: OrderRequest,
     *,
@@ -244,8 +198,12 @@ def _plan_order(
     leave_out: LabAccount | None = None,
     carried: Order | None = None,
     with_archived: bool = False,
-) -> _Plan:
-    """Check what can be checked before anything is written."""
+) -> OrderPlan:
+    """Check what can be checked before anything is written.
+
+    `leave_out` and `carried` are a recreation's: the account that was wrong, the order
+    whose account stays. Raises: as place_order. Source: Contract 6.6, 6.14.
+    """
     found = find_user(tenant=tenant, user_id=wanted.user_id)
     if found is None:
         raise NotFound("user_not_found", "User not found.", "user_id")
@@ -291,44 +249,21 @@ def _plan_order(
             "Commercial insurance needs health_insurance.",
             "health_insurance",
         )
-    return _Plan(found.user, resolved, account, wanted)
+    return OrderPlan(found.user, resolved, account, wanted)
 
 
-def _request_again(order: Order, wanted: Recreation) -> OrderRequest:
-    """The request of an order's recreation: what was, with what is to change."""
-    return OrderRequest(
-        user_id=order.user.uuid,
-        order_set=wanted.order_set or OrderSet(lab_test_ids=(order.lab_test_id,)),
-        method=wanted.method or (None if wanted.order_set else _method_of(order)),
-        lab_account_id=wanted.lab_account_id,
-        patient_details=wanted.patient_details or order.patient_details or {},
-        patient_address=wanted.patient_address or order.patient_address or {},
-        physician=wanted.physician or order.physician,
-        comments=order.comments if wanted.comments is None else wanted.comments,
-        health_insurance=order.health_insurance,
-        priority=order.priority,
-        billing_type=order.billing_type,
-        icd_codes=tuple(order.icd_codes),
-        consents=tuple(order.consents),
-        aoe_answers=tuple(order.aoe_answers),
-        passthrough=order.passthrough,
-        creator_member_id=order.creator_member_id,
-    )
-
-
-def _method_of(order: Order) -> CollectionMethod | None:
-    return CollectionMethod.known(order.method)
-
-
-def _write(
+def write_planned(
     tenant: Tenant,
     actor: Actor,
-    plan: _Plan,
+    plan: OrderPlan,
     verb: str,
     *,
     makes_requisition: bool = True,
 ) -> Order:
-    """Write the order with its first event, tell of it, and ask for its requisition."""
+    """Write a checked order, tell of it, ask for its requisition where it makes one.
+
+    Raises: sample_id_taken. Source: Contract 6.6, 6.12.
+    """
     wanted = plan.wanted
     details, address = wanted.patient_details, wanted.patient_address
     if "transaction_id" not in plan.fields:
@@ -387,7 +322,11 @@ def write_order(*, order: Order, actor: Actor, verb: str, asks: bool) -> Order:
     return order
 
 
-def _require_cancellable(order: Order) -> None:
+def require_cancellable(order: Order) -> None:
+    """Refuse an order that is past calling off, or was redrawn.
+
+    Raises: order_not_cancellable. Source: Contract 6.12.
+    """
     redrawn = (
         Order.objects.for_tenant(order.tenant)
         .filter(transaction_id=order.transaction_id, origin=OrderOrigin.REDRAW)

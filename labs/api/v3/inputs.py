@@ -18,7 +18,8 @@ from rest_framework.exceptions import ValidationError
 from labs.models.order import COMMENTS_MAX_LENGTH
 from labs.operations.kits import KitRegistration, KitRequest
 from labs.operations.order_sets import OrderSet
-from labs.operations.orders import OrderRequest, Recreation
+from labs.operations.orders import OrderRequest
+from labs.operations.recreations import Recreation
 from labs.queries.orders import OrderFilters
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod

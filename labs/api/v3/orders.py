@@ -42,9 +42,9 @@ from labs.operations.orders import (
     complete_draw,
     import_order,
     place_order,
-    recreate_order,
     reschedule_activation,
 )
+from labs.operations.recreations import recreate_order
 from labs.operations.resending import resend_order_events
 from labs.operations.simulation import simulate_order
 from labs.payloads import OrderAnswer, order_payload

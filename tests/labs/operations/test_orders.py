@@ -6,23 +6,20 @@ from uuid import uuid4
 import pytest
 import time_machine
 
-from labs.models import LabTest, Order, OrderTransaction
+from labs.models import Order
 from labs.operations.order_sets import OrderSet
 from labs.operations.order_steps import advance
 from labs.operations.orders import (
-    Recreation,
     cancel_order,
     complete_draw,
     import_order,
     place_order,
-    recreate_order,
     reschedule_activation,
 )
 from labs.operations.requisitions import REQUISITION_JOB
 from labs.queries.orders import full_order
-from labs.states.accounts import LabAccountStatus
-from labs.states.catalogue import CollectionMethod, LabTestStatus
-from labs.states.orders import CANCELLABLE, ORDER_STATUSES, UpdateReason
+from labs.states.catalogue import CollectionMethod
+from labs.states.orders import CANCELLABLE, ORDER_STATUSES
 from portal.lib.errors import Invalid
 from tests.audit import audited, changes_of
 from tests.factories.accounts import ACTOR
@@ -38,7 +35,7 @@ from tests.factories.labs import (
 from tests.factories.users import make_user
 from tests.jobs import queued
 from tests.labs.holdings import refused
-from tests.outbox import emitted, emitted_types
+from tests.outbox import emitted_types
 
 pytestmark = pytest.mark.django_db
 
@@ -246,128 +243,6 @@ def test_what_is_cancellable_is_cancelled_and_nothing_else(alice_tenant, status)
     else:
         with refused(alice_tenant, "order_not_cancellable"):
             cancel_order(order=order, actor=ACTOR)
-
-
-def test_an_order_of_the_wrong_lab_gets_a_fresh_account(alice_tenant):
-    panel = make_lab_test(tenant=alice_tenant)
-    wrong = make_lab_account(tenant=alice_tenant, lab=panel.lab)
-    order = place(alice_tenant, panel, comments="Keep me")
-    right = make_lab_account(tenant=alice_tenant, lab=panel.lab)
-
-    new = recreate_order(
-        order=order, actor=ACTOR, wanted=Recreation(reason=UpdateReason.INCORRECT_LAB)
-    )
-
-    assert order.lab_account == wrong
-    assert (new.lab_account, new.account_reason) == (right, "other_active")
-    assert (new.parent_id, new.origin) == (order.pk, "recreation")
-    assert (new.update_reason, new.comments) == ("INCORRECT_LAB", "Keep me")
-    assert new.transaction_id == order.transaction_id
-    assert OrderTransaction.objects.for_tenant(alice_tenant).count() == 1
-    assert statuses(order)[-1] == "cancelled.walk_in_test.cancelled"
-    assert emitted_types(alice_tenant)[-2:] == [
-        "labtest.order.updated",
-        "labtest.order.created",
-    ]
-    assert emitted(alice_tenant)[-2]["data"]["id"] == str(order.pk)
-
-
-def test_without_another_account_the_wrong_one_is_still_not_carried_over(alice_tenant):
-    panel = make_lab_test(tenant=alice_tenant)
-    wrong = make_lab_account(tenant=alice_tenant, lab=panel.lab)
-    order = place(alice_tenant, panel)
-
-    with refused(alice_tenant, "lab_account_incorrect"):
-        recreate_order(
-            order=order,
-            actor=ACTOR,
-            wanted=Recreation(
-                reason=UpdateReason.INCORRECT_LAB, lab_account_id=wrong.pk
-            ),
-        )
-    new = recreate_order(
-        order=order, actor=ACTOR, wanted=Recreation(reason=UpdateReason.INCORRECT_LAB)
-    )
-
-    assert (new.lab_account, new.account_reason) == (None, "platform")
-
-
-def test_only_inactive_others_stop_a_recreation(alice_tenant):
-    panel = make_lab_test(tenant=alice_tenant)
-    make_lab_account(tenant=alice_tenant, lab=panel.lab)
-    order = place(alice_tenant, panel)
-    make_lab_account(
-        tenant=alice_tenant, lab=panel.lab, status=LabAccountStatus.SUSPENDED
-    )
-
-    with refused(alice_tenant, "lab_account_not_active"):
-        recreate_order(
-            order=order,
-            actor=ACTOR,
-            wanted=Recreation(reason=UpdateReason.INCORRECT_LAB),
-        )
-
-
-def test_any_other_reason_keeps_the_account_and_changes_what_is_given(alice_tenant):
-    panel = make_lab_test(tenant=alice_tenant)
-    account = make_lab_account(tenant=alice_tenant, lab=panel.lab)
-    order = place(alice_tenant, panel)
-    make_lab_account(tenant=alice_tenant, lab=panel.lab)
-    details = {**PATIENT, "last_name": "Sample"}
-
-    new = recreate_order(
-        order=order,
-        actor=ACTOR,
-        wanted=Recreation(
-            reason=UpdateReason.INCORRECT_PATIENT_DETAILS, patient_details=details
-        ),
-    )
-
-    assert (new.lab_account, new.account_reason) == (account, "carried_over")
-    assert new.patient_details == details
-    assert new.patient_name == "Ada Sample"
-
-
-def test_another_lab_resolves_an_account_anew(alice_tenant):
-    order = place(alice_tenant, make_lab_test(tenant=alice_tenant))
-    other = make_lab_test(tenant=alice_tenant)
-    account = make_lab_account(tenant=alice_tenant, lab=other.lab)
-
-    new = recreate_order(
-        order=order,
-        actor=ACTOR,
-        wanted=Recreation(
-            reason=UpdateReason.INCORRECT_TEST,
-            order_set=OrderSet(lab_test_ids=(other.pk,)),
-        ),
-    )
-
-    assert (new.lab, new.lab_account) == (other.lab, account)
-
-
-def test_a_panel_archived_since_may_be_recreated_and_processed(alice_tenant):
-    panel = make_lab_test(tenant=alice_tenant)
-    order = place(alice_tenant, panel)
-    LabTest.objects.for_tenant(alice_tenant).update(status=LabTestStatus.INACTIVE)
-
-    new = recreate_order(
-        order=order, actor=ACTOR, wanted=Recreation(reason=UpdateReason.OTHER)
-    )
-    advance(order=new, actor=ACTOR, to="requisition_created")
-
-    assert new.lab_test == panel
-    assert statuses(new)[-1] == "received.walk_in_test.requisition_created"
-
-
-def test_an_order_past_cancelling_is_not_recreated(alice_tenant):
-    order = place(alice_tenant, make_lab_test(tenant=alice_tenant))
-    advance(order=order, actor=ACTOR, to="requisition_created")
-    advance(order=order, actor=ACTOR, to="completed")
-
-    with refused(alice_tenant, "order_not_cancellable"):
-        recreate_order(
-            order=order, actor=ACTOR, wanted=Recreation(reason=UpdateReason.OTHER)
-        )
 
 
 def test_a_scheduled_start_moves_until_it_has_come(alice_production):

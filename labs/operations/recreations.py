@@ -1,0 +1,122 @@
+"""Placing an order again with what was wrong put right, and seeing first how.
+
+Must not be here: a first order (operations.orders), or a redraw (operations.redraws).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+
+from labs.operations.order_checks import check_patient
+from labs.operations.order_sets import OrderSet
+from labs.operations.order_steps import advance, lock_order
+from labs.operations.orders import (
+    OrderPlan,
+    OrderRequest,
+    plan_order,
+    require_cancellable,
+    write_planned,
+)
+from labs.states.catalogue import CollectionMethod
+from labs.states.orders import OrderOrigin, UpdateReason
+from portal.lib.errors import DomainError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from uuid import UUID
+
+    from labs.models import Order
+    from portal.lib.actor import Actor
+
+
+@dataclass(frozen=True, slots=True)
+class Recreation:
+    """What a recreated order changes; what is None is copied (contract 6.14)."""
+
+    reason: UpdateReason
+    order_set: OrderSet | None = None
+    method: CollectionMethod | None = None
+    patient_details: Mapping[str, Any] | None = None
+    patient_address: Mapping[str, Any] | None = None
+    physician: Mapping[str, Any] | None = None
+    lab_account_id: UUID | None = None
+    comments: str | None = None
+
+
+@transaction.atomic
+def recreate_order(*, order: Order, actor: Actor, wanted: Recreation) -> Order:
+    """Cancel an order and place it again, with what was wrong put right.
+
+    INCORRECT_LAB never carries the account over: a fresh one is resolved with the old
+    one left out. An archived panel may be ordered again; answers to questions that the
+    new tests do not ask are left behind. Raises: order_not_cancellable;
+    kit_not_registered; lab_account_incorrect; those of place_order. Source:
+    Specification 3; contract 6.14.
+    """
+    order = lock_order(order)
+    plan = preview_recreation(order=order, wanted=wanted)
+    advance(order=order, actor=actor, to="cancelled", why=wanted.reason.label)
+    plan.fields.update(
+        transaction_id=order.transaction_id,
+        parent=order,
+        origin=OrderOrigin.RECREATION,
+        update_reason=wanted.reason,
+    )
+    return write_planned(order.tenant, actor, plan, "recreate_order")
+
+
+def preview_recreation(*, order: Order, wanted: Recreation) -> OrderPlan:
+    """What recreate_order would place, or why it would not; nothing is written.
+
+    Raises: as recreate_order. Source: Ours: who recreates an order sees first which
+    account it gets, and why.
+    """
+    require_cancellable(order)
+    if order.patient_details is None and wanted.patient_details is None:
+        raise DomainError(
+            "kit_not_registered",
+            "Nobody is registered to this kit yet: cancel it, and send another.",
+        )
+    wrong_lab = wanted.reason == UpdateReason.INCORRECT_LAB
+    request = _request_again(order, wanted)
+    carried = wanted.lab_account_id is None and not wrong_lab
+    plan = plan_order(
+        order.tenant,
+        request,
+        leave_out=order.lab_account if wrong_lab else None,
+        carried=order if carried else None,
+        with_archived=True,
+    )
+    check_patient(order.tenant, request.patient_details)
+    asked = {marker.pk for marker in plan.resolved.markers}
+    kept = tuple(a for a in request.aoe_answers if a["marker_id"] in asked)
+    return replace(plan, wanted=replace(request, aoe_answers=kept))
+
+
+def _request_again(order: Order, wanted: Recreation) -> OrderRequest:
+    """The request of an order's recreation: what was, with what is to change."""
+    method = CollectionMethod.known(order.method)
+    return OrderRequest(
+        user_id=order.user.uuid,
+        order_set=wanted.order_set or OrderSet(lab_test_ids=(order.lab_test_id,)),
+        method=wanted.method or (None if wanted.order_set else method),
+        lab_account_id=wanted.lab_account_id,
+        patient_details=wanted.patient_details or order.patient_details or {},
+        patient_address=wanted.patient_address
+        or order.patient_address
+        or order.shipping_address
+        or {},
+        physician=wanted.physician or order.physician,
+        comments=order.comments if wanted.comments is None else wanted.comments,
+        health_insurance=order.health_insurance,
+        priority=order.priority,
+        billing_type=order.billing_type,
+        icd_codes=tuple(order.icd_codes),
+        consents=tuple(order.consents),
+        aoe_answers=tuple(order.aoe_answers),
+        passthrough=order.passthrough,
+        creator_member_id=order.creator_member_id,
+    )
