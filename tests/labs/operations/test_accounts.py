@@ -9,6 +9,7 @@ from labs.operations.accounts import (
     LabAccountRequest,
     change_lab_account,
     check_billing,
+    choices_of_labs,
     create_lab_account,
     link_lab_account,
     move_lab_account,
@@ -294,3 +295,30 @@ def test_who_pays_must_be_allowed_in_the_patients_state(alice_tenant):
     for billing, state in (("client_bill", "TX"), ("patient_bill", "AZ")):
         with refused(alice_tenant, "billing_not_allowed"):
             check_billing(account=account, billing_type=billing, state=state)
+
+
+def test_each_lab_says_which_account_an_order_would_get_and_why(
+    alice_tenant, charlie_tenant, django_assert_num_queries
+):
+    one, two, none, foreign = (make_lab(name=f"Lab {n}") for n in "ABCD")
+    active = make_lab_account(tenant=alice_tenant, lab=one)
+    waits = make_lab_account(tenant=alice_tenant, lab=one, status=PENDING)
+    either = [make_lab_account(tenant=alice_tenant, lab=two) for _ in range(2)]
+    make_lab_account(tenant=alice_tenant, lab=none, status=SUSPENDED)
+    make_lab_account(tenant=charlie_tenant, lab=foreign)
+
+    with django_assert_num_queries(2):
+        choices = choices_of_labs(tenant=alice_tenant)
+
+    found = {choice.lab: choice for choice in choices}
+    assert [choice.lab for choice in choices[:3]] == [one, two, none]
+    assert found[one].accounts == (active, waits)
+    assert (found[one].resolved.account, found[one].resolved.reason) == (
+        active,
+        "only_active",
+    )
+    assert found[two].accounts == tuple(either)
+    assert (found[two].resolved, found[two].refusal) == (None, "lab_account_ambiguous")
+    assert found[none].refusal == "lab_account_not_active"
+    assert found[foreign].accounts == ()
+    assert found[foreign].resolved.reason == "platform"
