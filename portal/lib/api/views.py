@@ -15,6 +15,7 @@ from django.urls import re_path
 from rest_framework.exceptions import NotAuthenticated
 from rest_framework.views import APIView
 
+from portal.lib.api.compression import compress_answer
 from portal.lib.api.json import MEDIA_TYPE, dump_json
 from portal.lib.api.schema import ApiSchema
 from portal.lib.errors import NotFound
@@ -47,6 +48,7 @@ class TenantAPIView(APIView):
         with ExitStack() as self._stack:
             answer = super().dispatch(request, *args, **kwargs)
         answer["Cache-Control"] = "no-store"
+        compress_answer(request, answer)
         return answer
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
