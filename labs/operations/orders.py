@@ -113,10 +113,20 @@ def place_order(*, tenant: Tenant, actor: Actor, wanted: OrderRequest) -> Order:
     minor_not_allowed, medical_proxy_missing, aoe_answer_missing, aoe_answer_unknown.
     Source: Contract 6.6, 6.12.
     """
+    plan = preview_order(tenant=tenant, wanted=wanted)
+    return write_planned(tenant, actor, plan, "place_order")
+
+
+def preview_order(*, tenant: Tenant, wanted: OrderRequest) -> OrderPlan:
+    """What place_order would place, or why it would not; nothing is written.
+
+    Raises: as place_order. Source: Ours: who orders sees first what is ordered, on
+    which account, and why.
+    """
     plan = plan_order(tenant, wanted)
     check_patient(tenant, wanted.patient_details)
     check_answers(plan.resolved.markers, wanted.aoe_answers)
-    return write_planned(tenant, actor, plan, "place_order")
+    return plan
 
 
 @transaction.atomic

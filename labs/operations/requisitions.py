@@ -13,6 +13,7 @@ from django.utils import timezone
 from labs.models import Order
 from labs.operations.gateways import gateway_of
 from labs.operations.order_steps import advance, lock_order
+from labs.queries.history import last_known_status
 from labs.queries.orders import full_orders
 from labs.states.orders import split_status
 from portal.lib.errors import DomainError
@@ -22,10 +23,20 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from accounts.models import Tenant
+    from labs.models import LabAccount
     from portal.lib.actor import Actor
 
 REQUISITION_JOB = "labs.make_requisition"
 _WAITING = {"ordered", "registered"}
+
+
+def printed_comment(*, account: LabAccount | None, comments: str) -> str:
+    """An order's comment as its requisition prints it, after the account's own text.
+
+    Source: Contract 6.4 (`default_clinical_notes`).
+    """
+    default = account.default_clinical_notes if account else ""
+    return "\n".join(text for text in (default.strip(), comments.strip()) if text)
 
 
 def request_requisition(order: Order) -> None:
@@ -50,15 +61,21 @@ def make_requisition(*, tenant: Tenant, actor: Actor, order_id: UUID) -> None:
     written; the job runs again); sample_id_taken. Source: Contract 6.12.
     """
     order = full_orders(tenant=tenant).filter(pk=order_id).first()
-    if order is None or split_status(order.status).low not in _WAITING:
+    if order is None:
         return
     order.tenant = tenant
+    if not _waits(order):
+        return
     # The lab's answer comes before the transaction that stores it.
     answer = gateway_of(tenant).request_requisition(order)
     with transaction.atomic():
         order = lock_order(order)
-        if split_status(order.status).low in _WAITING:
+        if _waits(order):
             _store(order, actor, order.sample_id or answer.sample_id)
+
+
+def _waits(order: Order) -> bool:
+    return split_status(last_known_status(order)).low in _WAITING
 
 
 def _store(order: Order, actor: Actor, sample_id: str) -> None:

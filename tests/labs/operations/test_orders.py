@@ -14,6 +14,7 @@ from labs.operations.orders import (
     complete_draw,
     import_order,
     place_order,
+    preview_order,
     reschedule_activation,
 )
 from labs.operations.requisitions import REQUISITION_JOB
@@ -34,8 +35,9 @@ from tests.factories.labs import (
 )
 from tests.factories.users import make_user
 from tests.jobs import queued
-from tests.labs.holdings import refused
+from tests.labs.holdings import holdings, refused
 from tests.outbox import emitted_types
+from tests.statements import count_statements
 
 pytestmark = pytest.mark.django_db
 
@@ -293,3 +295,36 @@ def test_the_audit_names_no_patient(alice_production):
     assert changes_of(alice_production, "reschedule_activation") == {
         "activate_by": ["2026-03-09", "2026-03-05"]
     }
+
+
+def test_a_preview_says_what_would_be_placed_and_writes_nothing(alice_tenant):
+    panel = make_lab_test(tenant=alice_tenant)
+    account = make_lab_account(tenant=alice_tenant, lab=panel.lab)
+    wanted = order_request(user=make_user(tenant=alice_tenant), panels=(panel,))
+    before = holdings(alice_tenant)
+
+    plan = preview_order(tenant=alice_tenant, wanted=wanted)
+
+    assert holdings(alice_tenant) == before
+    assert plan.resolved.panels == (panel,)
+    assert (plan.account.account, plan.account.reason) == (account, "only_active")
+
+
+def test_an_order_takes_as_many_statements_for_ten_panels_as_for_two(alice_tenant):
+    lab = make_lab()
+    panels = [make_lab_test(tenant=alice_tenant, lab=lab) for _ in range(10)]
+    user = make_user(tenant=alice_tenant)
+    make_order(tenant=alice_tenant, user=user, lab_test=panels[0])
+    counts = {}
+
+    for number in (1, 2, 10):
+        wanted = order_request(user=user, panels=tuple(panels[:number]))
+        with count_statements() as sent:
+            place_order(tenant=alice_tenant, actor=ACTOR, wanted=wanted)
+        counts[number] = len(sent)
+    with count_statements() as again:
+        place_order(tenant=alice_tenant, actor=ACTOR, wanted=wanted)
+
+    # More than one panel is looked for as a made one; the first time it is made.
+    assert counts == {1: 19, 2: 25, 10: 25}
+    assert len(again) == 20

@@ -13,11 +13,17 @@ from labs.operations.requisitions import (
     REQUISITION_JOB,
     enqueue_due_requisitions,
     make_requisition,
+    printed_comment,
 )
 from labs.queries.orders import full_order
 from portal.lib.tenancy import across_tenants
 from tests.factories.accounts import ACTOR
-from tests.factories.labs import make_lab_test, make_order
+from tests.factories.labs import (
+    make_lab,
+    make_lab_account,
+    make_lab_test,
+    make_order,
+)
 from tests.jobs import queued
 from tests.labs.holdings import holdings, refused
 
@@ -148,3 +154,23 @@ def test_the_job_makes_the_requisition_of_a_production_order(
     kept = Order.objects.for_tenant(alice_production).get(pk=order.pk)
     assert kept.status == "received.walk_in_test.requisition_created"
     assert kept.sample_id.startswith("SB")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("default", "comments", "printed"),
+    [
+        ("Call us.", "Hold the aspirin.", "Call us.\nHold the aspirin."),
+        ("Call us.", "", "Call us."),
+        ("", " Hold the aspirin. ", "Hold the aspirin."),
+    ],
+)
+def test_an_accounts_text_is_printed_before_the_orders_own(
+    alice_tenant, default, comments, printed
+):
+    account = make_lab_account(
+        tenant=alice_tenant, lab=make_lab(), default_clinical_notes=default
+    )
+
+    assert printed_comment(account=account, comments=comments) == printed
+    assert printed_comment(account=None, comments=comments) == comments.strip()

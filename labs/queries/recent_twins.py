@@ -1,0 +1,54 @@
+"""Orders that look like one about to be placed a second time.
+
+Must not be here: refusing one. A repeat may be meant (contract 1.6), so a person is
+asked and a client is not.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.db.models import Q
+from django.utils import timezone
+
+from labs.models import Order
+from labs.states.orders import OrderTopLevelStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from uuid import UUID
+
+    from accounts.models import Tenant
+
+TWIN_WINDOW = timedelta(hours=24)
+_CALLED_OFF = (OrderTopLevelStatus.CANCELLED, OrderTopLevelStatus.FAILED)
+
+
+def recent_twins(
+    *, tenant: Tenant, user_id: UUID, marker_ids: Collection[int]
+) -> list[Order]:
+    """Orders of a user in the last 24 hours for exactly these markers, newest first.
+
+    Panels and single markers that come to the same set are the same; cancelled and
+    failed orders are no twins. Two queries. Source: Ours (workflows D3).
+    """
+    called_off = Q()
+    for top in _CALLED_OFF:
+        called_off |= Q(status__startswith=f"{top}.")
+    recent = (
+        Order.objects.for_tenant(tenant)
+        .live()
+        .of_user(user_id)
+        .filter(created_at__gt=timezone.now() - TWIN_WINDOW)
+        .exclude(called_off)
+        .select_related("lab_test")
+        .prefetch_related("lab_test__markers")
+        .order_by("-created_at", "-pk")
+    )
+    wanted = set(marker_ids)
+    return [
+        order
+        for order in recent
+        if {marker.pk for marker in order.lab_test.markers.all()} == wanted
+    ]
