@@ -1,0 +1,226 @@
+"""Workout streams: their channels, how one is read, and what its heart rates sum up to.
+
+A stream is an object of index-aligned arrays (contract 5.3). Must not be here: the
+database, or zones of heart rates (heart_rate).
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from portal.lib.errors import DomainError
+from users.wearables.readings import FAULTS_MAX, Fault, Schema, nullable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime, timedelta
+
+# Ours: a day and a night at one a second, and some; with all channels at full length
+# it is what a body may hold (portal.lib.api.json).
+POINTS_MAX = 100_000
+# Ours: a recorder that says nothing for longer was paused.
+PAUSE_SECONDS = 30
+_LEVEL = 6
+_YEAR_1990 = 631_152_000
+_NONE = type(None)
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """One array of a stream; bounds are included, a null is a point without a value."""
+
+    name: str
+    unit: str
+    low: float
+    high: float
+    is_whole: bool = False
+    has_nulls: bool = True
+
+    def faults(self, values: Sequence[Any]) -> Iterator[Fault]:
+        """What can't be read, with its index."""
+        taken: set[type] = {int} if self.is_whole else {int, float}
+        if self.has_nulls:
+            taken.add(_NONE)
+        # Over columns first: a stream has a million values, and next to none is bad.
+        if set(map(type, values)) <= taken:
+            given = [value for value in values if value is not None]
+            # A NaN hides from min and max, not from the sum.
+            if not given or (
+                self.low <= min(given)
+                and max(given) <= self.high
+                and isfinite(sum(given))
+            ):
+                return
+        for index, value in enumerate(values):
+            # A NaN is not even equal to itself.
+            if type(value) not in taken or value != value:
+                kind = "int_parsing" if self.is_whole else "value_error"
+                yield Fault((self.name, index), "A number is needed.", kind)
+            elif value is not None and value < self.low:
+                yield Fault(
+                    (self.name, index),
+                    "Below the least allowed.",
+                    "greater_than_equal",
+                )
+            elif value is not None and value > self.high:
+                yield Fault(
+                    (self.name, index), "Above the most allowed.", "less_than_equal"
+                )
+
+    @property
+    def schema(self) -> Schema:
+        """The JSON Schema of the array, null where the channel is absent."""
+        item: Schema = {"type": "integer" if self.is_whole else "number"}
+        items = nullable(item) if self.has_nulls else item
+        array: Schema = {"type": "array", "items": items, "description": self.unit}
+        return nullable(array)
+
+
+TIME = Channel(
+    "time", "unix seconds", _YEAR_1990, 2**40, is_whole=True, has_nulls=False
+)
+HEART_RATE = Channel("heartrate", "bpm", 0, 400, is_whole=True)
+CHANNELS = (
+    TIME,
+    HEART_RATE,
+    Channel("cadence", "rpm", 0, 1000),
+    Channel("altitude", "m", -1000, 10_000),
+    Channel("velocity_smooth", "m/s", 0, 1000),
+    Channel("lat", "degree", -90, 90),
+    Channel("lng", "degree", -180, 180),
+    Channel("distance", "m from start", 0, 1e8),
+    Channel("power", "W", 0, 10_000),
+    Channel("resistance", "scalar", -1e6, 1e6),
+    Channel("temperature", "degree C", -100, 200),
+)
+STREAM_SCHEMA: Schema = {
+    "type": "object",
+    "properties": {channel.name: channel.schema for channel in CHANNELS},
+    "required": [channel.name for channel in CHANNELS],
+}
+STREAM_INPUT_SCHEMA: Schema = {
+    "type": "object",
+    "properties": {
+        channel.name: {**channel.schema, "maxItems": POINTS_MAX} for channel in CHANNELS
+    },
+}
+
+
+class StreamInvalid(DomainError):
+    """A stream can't be read; `faults` are located below the body."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        super().__init__("stream_invalid", "The stream can't be read.", "body")
+        self.faults = faults
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A stream that was read.
+
+    `content` is the answer of contract 5.3, gzipped: every channel, in their order.
+    `digest` tells it from another one. `heart_rate_seconds` is how long each heart rate
+    (bpm) lasted, None without times or heart rates.
+    """
+
+    points: int
+    content: bytes
+    digest: bytes
+    heart_rate_seconds: dict[int, int] | None
+
+
+def read_stream(body: Any, *, now: datetime, ahead: timedelta) -> Stream:
+    """Read a stream whole.
+
+    Channels given are of one length, times never go back, and none lies more than
+    `ahead` after `now`. Raises: StreamInvalid, with the first FAULTS_MAX faults.
+    """
+    channels = _channels(body)
+    faults = [
+        fault
+        for channel in CHANNELS
+        if (values := channels[channel.name]) is not None
+        for fault in _first(channel.faults(values))
+    ]
+    times = channels[TIME.name]
+    if times is not None and not faults:
+        faults += _first(_faults_of_order(times, (now + ahead).timestamp()))
+    if faults:
+        raise StreamInvalid(faults[:FAULTS_MAX])
+    plain = orjson.dumps(channels)
+    return Stream(
+        points=max(len(each) for each in channels.values() if each is not None),
+        content=gzip.compress(plain, _LEVEL, mtime=0),
+        digest=hashlib.sha256(plain).digest(),
+        heart_rate_seconds=_heart_rate_seconds(times, channels[HEART_RATE.name]),
+    )
+
+
+def empty_stream() -> bytes:
+    """The answer for a workout without a stream, gzipped: every channel is null."""
+    return _EMPTY
+
+
+def _channels(body: Any) -> dict[str, list[Any] | None]:
+    """The body's channels by name, of one length. Raises: StreamInvalid."""
+    if not isinstance(body, dict):
+        raise StreamInvalid([Fault((), "An object is needed.", "value_error")])
+    channels: dict[str, list[Any] | None] = {}
+    for channel in CHANNELS:
+        values = body.get(channel.name)
+        if values is not None and not isinstance(values, list):
+            at = (channel.name,)
+            raise StreamInvalid([Fault(at, "A list is needed.", "value_error")])
+        channels[channel.name] = values
+    lengths = {name: len(each) for name, each in channels.items() if each is not None}
+    if not lengths or not max(lengths.values()):
+        raise StreamInvalid([Fault((), "There is no point in it.", "value_error")])
+    first, length = next(iter(lengths.items()))
+    for name, each in lengths.items():
+        if each > POINTS_MAX:
+            few = f"At most {POINTS_MAX} points are taken."
+            raise StreamInvalid([Fault((name,), few, "value_error")])
+        if each != length:
+            differs = f"The length differs from that of {first}."
+            raise StreamInvalid([Fault((name,), differs, "value_error")])
+    return channels
+
+
+def _faults_of_order(times: Sequence[int], latest: float) -> Iterator[Fault]:
+    before = times[0]
+    for index, at in enumerate(times):
+        if at < before:
+            yield Fault(
+                (TIME.name, index), "It lies before the one before.", "value_error"
+            )
+        elif at > latest:
+            yield Fault((TIME.name, index), "It lies in the future.", "less_than_equal")
+        before = at
+
+
+def _first(faults: Iterator[Fault]) -> list[Fault]:
+    return [fault for _, fault in zip(range(FAULTS_MAX), faults, strict=False)]
+
+
+def _heart_rate_seconds(
+    times: Sequence[int] | None, rates: Sequence[int | None] | None
+) -> dict[int, int] | None:
+    """How long each heart rate lasted: until the next point, a pause left out."""
+    if times is None or rates is None:
+        return None
+    lasted: dict[int, int] = {}
+    for start, end, rate in zip(times, times[1:], rates, strict=False):
+        if rate is not None and 0 < end - start <= PAUSE_SECONDS:
+            lasted[rate] = lasted.get(rate, 0) + end - start
+    return lasted or None
+
+
+_EMPTY = gzip.compress(
+    orjson.dumps({channel.name: None for channel in CHANNELS}), _LEVEL, mtime=0
+)
