@@ -23,6 +23,7 @@ from labs.operations.order_steps import (
 from labs.operations.orders import write_order
 from labs.operations.requisitions import request_requisition
 from labs.queries.accounts import linked_account
+from labs.queries.history import last_known_status
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import full_status, split_status
@@ -132,7 +133,7 @@ def register_kit(*, tenant: Tenant, actor: Actor, wanted: KitRegistration) -> Or
     order = lock_order(found)
     if order.registered_at is not None:
         raise DomainError("kit_registered", "This kit is registered already.")
-    if split_status(order.status).low not in _REGISTRABLE:
+    if split_status(last_known_status(order)).low not in _REGISTRABLE:
         raise DomainError(
             "kit_not_registrable", f"A kit at {order.status} can't be registered."
         )

@@ -5,6 +5,7 @@ Must not be here: why an order takes a step (the other operations, the gateways)
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -14,15 +15,18 @@ from accounts.operations.audit import record_change
 from accounts.webhooks.operations import emit_event
 from labs.models import Order, OrderEvent
 from labs.payloads import order_payload
+from labs.queries.history import last_known_status
 from labs.queries.orders import full_order
 from labs.states.orders import STATUS_DETAILS, full_status, moves_of, split_status
 from portal.lib.errors import DomainError
-from portal.lib.transitions import move_status
+from portal.lib.transitions import Transitions, move_status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from portal.lib.actor import Actor
+
+_WORD = re.compile(r"[A-Za-z0-9_.]{1,100}")
 
 
 @transaction.atomic
@@ -38,7 +42,8 @@ def advance(
     """The one writer of an order's status: check, move, write the event, emit.
 
     `to` is a low-level status of the order's method, or a full one; `changes` are
-    columns that are set with it. Raises: transition_not_allowed;
+    columns that are set with it. From a status that we do not know an order goes on as
+    from the last one that we did. Raises: transition_not_allowed;
     status_detail_invalid. Source: Contract 6.11, 6.12, 6.19.
     """
     status = to if "." in to else _full(order, to)
@@ -49,7 +54,7 @@ def advance(
         )
     move_status(
         order,
-        moves=moves_of(order.method, registrable=order.is_registrable),
+        moves=_moves_from_here(order),
         to=status,
         updated_at=timezone.now(),
         **(changes or {}),
@@ -57,6 +62,44 @@ def advance(
     event = write_order_event(order, actor, detail=detail, why=why)
     if low != "partial_results" or order.tenant.partial_webhooks_enabled:
         emit_order(order, "updated")
+    return event
+
+
+@transaction.atomic
+def take_reported_status(
+    *, order: Order, actor: Actor, status: str, detail: str = ""
+) -> OrderEvent:
+    """Note a status as a lab or a courier reports it, also one that we do not know.
+
+    One we know is a step like any other. One we do not know is kept as it came, with
+    its detail, and told of; an order that has ended takes none. Raises: status_invalid,
+    where it is no word of letters, digits, underscores and dots;
+    transition_not_allowed; status_detail_invalid. Source: Specification 3, 9
+    (enumerations gain values); contract 6.11.
+    """
+    order = lock_order(order)
+    moves = moves_of(order.method, registrable=order.is_registrable)
+    if any(status == known for known, _ in moves):
+        return advance(order=order, actor=actor, to=status, detail=detail)
+    if not (_WORD.fullmatch(status) and (not detail or _WORD.fullmatch(detail))):
+        raise DomainError(
+            "status_invalid",
+            "A status has letters, digits, underscores and dots, at most 100.",
+            "status",
+        )
+    if moves.is_terminal(last_known_status(order)):
+        raise DomainError(
+            "transition_not_allowed",
+            f"It can't move from {order.status} to {status}.",
+        )
+    move_status(
+        order,
+        moves=Transitions({order.status: {status}, status: set()}),
+        to=status,
+        updated_at=timezone.now(),
+    )
+    event = write_order_event(order, actor, detail=detail)
+    emit_order(order, "updated")
     return event
 
 
@@ -113,6 +156,13 @@ def record_order(
         user_uuid=order.user.uuid,
         changes=changes,
     )
+
+
+def _moves_from_here(order: Order) -> Transitions[str]:
+    moves = dict(moves_of(order.method, registrable=order.is_registrable))
+    if order.status not in moves:
+        moves[order.status] = moves.get(last_known_status(order), frozenset())
+    return Transitions(moves)
 
 
 def _full(order: Order, low: str) -> str:

@@ -13,11 +13,17 @@ from django.db import transaction
 
 from labs.models import Order
 from labs.operations.kits import KitRegistration, register_kit
-from labs.operations.order_steps import advance, lock_order, record_order
+from labs.operations.order_steps import (
+    advance,
+    lock_order,
+    record_order,
+    take_reported_status,
+)
 from labs.operations.redraws import offer_redraw
 from labs.operations.requisitions import make_requisition
+from labs.queries.history import last_event_id, last_known_status
 from labs.queries.orders import full_order
-from labs.states.orders import find_walk, full_status, split_status
+from labs.states.orders import ORDER_STATUSES, find_walk, full_status, split_status
 from portal.lib.errors import DomainError, NotAllowed
 from portal.lib.jobs import enqueue
 
@@ -25,6 +31,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from accounts.models import Tenant
+    from labs.models import OrderEvent
     from portal.lib.actor import Actor
 
 SIMULATE_JOB = "labs.simulate"
@@ -46,11 +53,14 @@ def simulate_order(
     actor: Actor,
     final_status: str | None = None,
     delay: timedelta = timedelta(),
+    seen: int | None = None,
 ) -> None:
     """Walk an order to `final_status`, by default to completed, now or after `delay`.
 
-    Raises: not_a_sandbox (403); delay_out_of_range; final_status_unknown;
-    final_status_unreachable, with nothing written. Source: Contract 6.13.
+    `seen` is the id of the last step that the caller saw: of two who act on the same
+    sight one is refused. Raises: not_a_sandbox (403); delay_out_of_range;
+    final_status_unknown; final_status_unreachable, order_moved, with nothing written.
+    Source: Contract 6.13.
     """
     if not order.tenant.is_sandbox:
         raise NotAllowed("not_a_sandbox", "Only a sandbox simulates orders.")
@@ -59,23 +69,18 @@ def simulate_order(
             "delay_out_of_range", "A delay is 0 to 3600 seconds.", "delay"
         )
     goal = _goal(order, final_status)
-    if _walk(order, goal) is None:
-        raise DomainError(
-            "final_status_unreachable",
-            f"No way leads from {order.status} to {goal}.",
-            "final_status",
-        )
-    if delay:
-        enqueue(
-            SIMULATE_JOB,
-            tenant=order.tenant,
-            lock=f"order-{order.pk}",
-            after=delay,
-            order_id=str(order.pk),
-            final_status=goal,
-        )
+    if not delay:
+        _walk_now(order, actor, goal, seen)
         return
-    walk_order(tenant=order.tenant, actor=actor, order_id=order.pk, goal=goal)
+    _require_walk(order, goal, seen)
+    enqueue(
+        SIMULATE_JOB,
+        tenant=order.tenant,
+        lock=f"order-{order.pk}",
+        after=delay,
+        order_id=str(order.pk),
+        final_status=goal,
+    )
 
 
 @transaction.atomic
@@ -86,17 +91,59 @@ def walk_order(*, tenant: Tenant, actor: Actor, order_id: UUID, goal: str) -> Or
     """
     order = lock_order(full_order(tenant=tenant, order_id=order_id))
     walk = _walk(order, goal)
+    return order if walk is None else _take(order, actor, walk)
+
+
+def report_future_status(
+    *, order: Order, actor: Actor, status: str, detail: str = ""
+) -> OrderEvent:
+    """Let the sandbox lab report a status that this version does not know.
+
+    Raises: not_a_sandbox (403); status_known, as one we know is simulated; those of
+    take_reported_status. Source: Specification 9; Ours: customers can try that their
+    client lives through a new value.
+    """
+    if not order.tenant.is_sandbox:
+        raise NotAllowed("not_a_sandbox", "Only a sandbox simulates orders.")
+    if status in ORDER_STATUSES:
+        raise DomainError(
+            "status_known", f"{status} is known: advance the order to it.", "status"
+        )
+    return take_reported_status(order=order, actor=actor, status=status, detail=detail)
+
+
+@transaction.atomic
+def _walk_now(order: Order, actor: Actor, goal: str, seen: int | None) -> None:
+    order = lock_order(order)
+    _take(order, actor, _require_walk(order, goal, seen))
+
+
+def _require_walk(order: Order, goal: str, seen: int | None) -> list[str]:
+    if seen is not None and last_event_id(order) != seen:
+        raise DomainError(
+            "order_moved", f"The order has moved on: it is at {order.status} now."
+        )
+    walk = _walk(order, goal)
     if walk is None:
-        return order
+        raise DomainError(
+            "final_status_unreachable",
+            f"No way leads from {order.status} to {goal}.",
+            "final_status",
+        )
+    return walk
+
+
+def _take(order: Order, actor: Actor, walk: list[str]) -> Order:
     for status in walk:
         _step(order, actor, status)
         order = lock_order(order)
-    record_order(order, actor, "simulate_order", {"status": [None, goal]})
+    record_order(order, actor, "simulate_order", {"status": [None, walk[-1]]})
     return order
 
 
 def _walk(order: Order, goal: str) -> list[str] | None:
-    return find_walk(order.status, to=goal, registrable=order.is_registrable)
+    here = last_known_status(order)
+    return find_walk(here, to=goal, registrable=order.is_registrable)
 
 
 def _step(order: Order, actor: Actor, status: str) -> None:

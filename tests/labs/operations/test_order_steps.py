@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 
 from labs.models import Order, OrderEvent
-from labs.operations.order_steps import advance
+from labs.operations.order_steps import advance, take_reported_status
 from labs.payloads import order_payload
 from labs.queries.orders import full_order
 from labs.states.catalogue import CollectionMethod
@@ -143,6 +143,72 @@ def test_an_order_at_a_status_we_do_not_know_is_shown_and_not_moved(
     assert shown["status"] == split_status(unknown).top
     with refused(alice_tenant, "transition_not_allowed"):
         advance(order=order, actor=ACTOR, to="cancelled")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("unknown", ["collecting_sample.walk_in_test.pooled", "Pooled"])
+def test_a_reported_status_we_do_not_know_is_kept_as_it_came(alice_tenant, unknown):
+    order = make_order(tenant=alice_tenant)
+
+    event = take_reported_status(
+        order=order, actor=ACTOR, status=unknown, detail="too_new"
+    )
+
+    kept = full_order(tenant=alice_tenant, order_id=order.pk)
+    assert (kept.status, event.status) == (unknown, unknown)
+    assert emitted_types(alice_tenant)[-1] == "labtest.order.updated"
+    told = emitted(alice_tenant)[-1]["data"]
+    assert told["status"] == unknown.partition(".")[0]
+    assert told["last_event"]["status"] == unknown
+    assert told["last_event"]["status_detail"] == "too_new"
+
+
+@pytest.mark.django_db
+def test_after_a_status_we_do_not_know_an_order_goes_on_from_the_last_we_did(
+    alice_tenant,
+):
+    order = make_order(tenant=alice_tenant)
+    take_reported_status(order=order, actor=ACTOR, status="received.x.y")
+    order = full_order(tenant=alice_tenant, order_id=order.pk)
+
+    with refused(alice_tenant, "transition_not_allowed"):
+        advance(order=order, actor=ACTOR, to="appointment_scheduled")
+    advance(order=order, actor=ACTOR, to="requisition_created")
+
+    assert order.status == "received.walk_in_test.requisition_created"
+
+
+@pytest.mark.django_db
+def test_a_reported_status_that_we_know_is_a_step_like_any_other(alice_tenant):
+    order = make_order(tenant=alice_tenant)
+
+    with refused(alice_tenant, "transition_not_allowed"):
+        take_reported_status(
+            order=order, actor=ACTOR, status="completed.walk_in_test.completed"
+        )
+    event = take_reported_status(
+        order=order, actor=ACTOR, status="received.walk_in_test.requisition_created"
+    )
+
+    assert event.status == "received.walk_in_test.requisition_created"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("status", ["", "with blanks", "<b>", "x" * 101, "a\nb"])
+def test_a_reported_status_is_a_word(alice_tenant, status):
+    order = make_order(tenant=alice_tenant)
+
+    with refused(alice_tenant, "status_invalid"):
+        take_reported_status(order=order, actor=ACTOR, status=status)
+
+
+@pytest.mark.django_db
+def test_an_order_that_has_ended_takes_no_status_we_do_not_know(alice_tenant):
+    order = make_order(tenant=alice_tenant)
+    advance(order=order, actor=ACTOR, to="cancelled")
+
+    with refused(alice_tenant, "transition_not_allowed"):
+        take_reported_status(order=order, actor=ACTOR, status="received.x.y")
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,17 +1,24 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 
 from labs.models import Order
 from labs.operations.kits import KitRequest, order_kit
 from labs.operations.orders import cancel_order
-from labs.operations.simulation import SIMULATE_JOB, simulate_order
+from labs.operations.simulation import (
+    SIMULATE_JOB,
+    report_future_status,
+    simulate_order,
+)
+from labs.queries.history import last_event_id
 from labs.queries.orders import full_order
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import DEFAULT_WALKS, REGISTRABLE_WALK
-from portal.lib.errors import NotAllowed
+from portal.lib.errors import DomainError, NotAllowed
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import ADDRESS, make_lab_test, make_order
 from tests.factories.users import make_user
@@ -177,3 +184,66 @@ def test_a_delayed_walk_is_a_job_that_minds_what_happened_since(alice_tenant, ru
     assert early == before
     assert lows(walked)[-1] == "completed"
     assert lows(cancelled)[-1] == "cancelled"
+
+
+def test_of_two_who_act_on_the_same_sight_one_is_refused(alice_tenant):
+    order = make_order(tenant=alice_tenant)
+    seen = last_event_id(order)
+    goal = "received.walk_in_test.requisition_created"
+    simulate_order(order=order, actor=ACTOR, final_status=goal, seen=seen)
+
+    with refused(alice_tenant, "order_moved"):
+        simulate_order(order=order, actor=ACTOR, seen=seen)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_racing_walks_one_is_taken(alice_tenant):
+    order = make_order(tenant=alice_tenant)
+    goal = "received.walk_in_test.requisition_created"
+
+    def walk(_):
+        try:
+            mine = full_order(tenant=alice_tenant, order_id=order.pk)
+            simulate_order(order=mine, actor=ACTOR, final_status=goal)
+            return "walked"
+        except DomainError as refusal:
+            return refusal.code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(walk, range(4)))
+
+    assert sorted(answers) == ["final_status_unreachable"] * 3 + ["walked"]
+    assert lows(order) == ["ordered", "requisition_created"]
+
+
+@pytest.mark.parametrize("method", CollectionMethod)
+def test_a_status_of_the_future_is_kept_and_does_not_stop_the_walk(
+    alice_tenant, method
+):
+    panel = make_lab_test(tenant=alice_tenant, method=method)
+    order = make_order(tenant=alice_tenant, lab_test=panel)
+
+    report_future_status(order=order, actor=ACTOR, status=f"received.{method}.pooled")
+    order = full_order(tenant=alice_tenant, order_id=order.pk)
+    simulate_order(order=order, actor=ACTOR)
+
+    walk = DEFAULT_WALKS[method].split()
+    assert lows(order) == [walk[0], "pooled", *walk[1:]]
+
+
+def test_a_status_that_is_known_is_none_of_the_future(alice_tenant):
+    order = make_order(tenant=alice_tenant)
+
+    with refused(alice_tenant, "status_known"):
+        report_future_status(
+            order=order, actor=ACTOR, status="completed.walk_in_test.completed"
+        )
+
+
+def test_production_hears_nothing_of_the_future(alice_production):
+    order = make_order(tenant=alice_production)
+
+    with refused(alice_production, "not_a_sandbox"):
+        report_future_status(order=order, actor=ACTOR, status="received.x.y")
