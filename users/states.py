@@ -256,3 +256,98 @@ class EcgInconclusiveCause(OpenChoices):
     HIGH_HEART_RATE = "high_heart_rate", "High heart rate"
     LOW_HEART_RATE = "low_heart_rate", "Low heart rate"
     POOR_READING = "poor_reading", "Poor reading"
+
+
+class CholesterolKind(OpenChoices):
+    """Which cholesterol was measured (contract 5.2)."""
+
+    LDL = "ldl", "LDL"
+    HDL = "hdl", "HDL"
+    TOTAL = "total", "Total"
+    TRIGLYCERIDES = "triglycerides", "Triglycerides"
+
+
+class HeartRateAlert(OpenChoices):
+    """What a watch warned of (contract 5.2)."""
+
+    LOW_HEART_RATE = "low_heart_rate", "Low heart rate"
+    HIGH_HEART_RATE = "high_heart_rate", "High heart rate"
+    IRREGULAR_RHYTHM = "irregular_rhythm", "Irregular rhythm"
+
+
+class StandHour(OpenChoices):
+    """Whether the user stood in an hour (contract 5.2)."""
+
+    STOOD = "stood", "Stood"
+    IDLE = "idle", "Idle"
+
+
+class BreathingDisturbance(OpenChoices):
+    """How a night's breathing disturbances are rated (contract 5.2)."""
+
+    ELEVATED = "elevated", "Elevated"
+    NOT_ELEVATED = "not_elevated", "Not elevated"
+
+
+class InsulinKind(OpenChoices):
+    """Contract 5.2."""
+
+    RAPID_ACTING = "rapid_acting", "Rapid-acting"
+    LONG_ACTING = "long_acting", "Long-acting"
+
+
+class DeliveryMode(OpenChoices):
+    """How insulin was given (contract 5.2)."""
+
+    BASAL = "basal", "Basal"
+    BOLUS = "bolus", "Bolus"
+
+
+class DeliveryForm(OpenChoices):
+    """Over what time insulin was given (contract 5.2)."""
+
+    STANDARD = "standard", "Standard"
+    EXTENDED = "extended", "Extended"
+
+
+class BolusPurpose(OpenChoices):
+    """What a bolus was for (contract 5.2)."""
+
+    MEAL = "meal", "Meal"
+    CORRECTION = "correction", "Correction"
+    MIXED = "mixed", "Mixed"
+    UNKNOWN = "unknown", "Unknown"
+
+
+class SensorLocation(OpenChoices):
+    """Where on the body a temperature was taken (contract 5.2)."""
+
+    ARMPIT = "armpit", "Armpit"
+    BODY = "body", "Body"
+    EAR = "ear", "Ear"
+    FINGER = "finger", "Finger"
+    GASTROINTESTINAL = "gastrointestinal", "Gastrointestinal"
+    MOUTH = "mouth", "Mouth"
+    RECTUM = "rectum", "Rectum"
+    TOE = "toe", "Toe"
+    EARDRUM = "eardrum", "Eardrum"
+    TEMPORAL_ARTERY = "temporal_artery", "Temporal artery"
+    FOREHEAD = "forehead", "Forehead"
+    WRIST = "wrist", "Wrist"
+
+
+class Intensity(OpenChoices):
+    """How hard a stretch of a workout was (contract 5.2)."""
+
+    LOW = "low", "Low"
+    MEDIUM = "medium", "Medium"
+    HIGH = "high", "High"
+
+
+class NoteTag(OpenChoices):
+    """What a note is about (contract 5.2)."""
+
+    FOOD = "food", "Food"
+    EXERCISE = "exercise", "Exercise"
+    INSULIN_INJECTION = "insulin_injection", "Insulin injection"
+    UNSPECIFIED = "unspecified", "Unspecified"

@@ -1,0 +1,111 @@
+"""What a timeseries resource is: how its samples are named, typed, valued and answered.
+
+One value of TimeseriesResource drives input, answers, events, aggregates and the
+OpenAPI document. Must not be here: any one resource (the modules beside), how samples
+are read (readings) and answered (shapes), or the database.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from portal.lib.choices import OpenChoices
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from users.wearables.readings import Field
+
+# Of each resource's number; series of open types are numbered by the database, above.
+_SERIES_PER_RESOURCE = 100
+
+
+class Group(OpenChoices):
+    """Where people look for a resource."""
+
+    ACTIVITY = "activity", "Activity"
+    WORKOUTS = "workouts", "Workouts"
+    HEART = "heart", "Heart"
+    BREATHING = "breathing", "Breathing"
+    BODY = "body", "Body"
+    METABOLISM = "metabolism", "Metabolism"
+    WELLBEING = "wellbeing", "Wellbeing"
+
+
+class Aggregation(OpenChoices):
+    """What the samples of a time come to: a sum, a mean, or nothing meaningful."""
+
+    SUM = "sum", "Sum"
+    MEAN = "mean", "Mean"
+    NONE = "none", "None"
+
+
+@dataclass(frozen=True, slots=True)
+class TimeseriesResource:
+    """One kind of sample (contract 5.2).
+
+    `number` is part of stored keys: it is never changed and never given to another
+    resource. `unit` is that of every stored value; `is_unit_fixed` says that clients
+    accept no other text. A sample of an interval resource lasts from `start` to `end`,
+    any other has a moment.
+
+    `types` are the words of a required type, with numbers (1 to 99) that are part of
+    stored keys too; `has_open_type` requires one of any text. A required type is part
+    of a sample's identity (contract D21). Keys that a sample has besides are `extras`.
+    `value_key` brings the value; None: an extra does (a note's text). `low` and `high`,
+    both included, bound what the value can be at all.
+
+    `takes_sport` and `takes_workout` say what a sample's source may tell, and
+    `needs_workout` that it must tell both. `event_name` is the name in events where
+    that is not the path's.
+    """
+
+    number: int
+    slug: str
+    name: str
+    description: str
+    group: Group
+    unit: str
+    aggregation: Aggregation
+    is_unit_fixed: bool = False
+    is_interval: bool = False
+    types: Mapping[str, int] = field(default_factory=dict)
+    has_open_type: bool = False
+    extras: tuple[Field, ...] = ()
+    value_key: str | None = "value"
+    is_whole: bool = False
+    low: float = 0
+    high: float = 1e9
+    takes_sport: bool = False
+    takes_workout: bool = False
+    needs_workout: bool = False
+    event_name: str = ""
+
+    @property
+    def event_resource(self) -> str:
+        """The name in events, arrivals and introspection (contract 3.4)."""
+        return self.event_name or self.slug
+
+    def event_type(self, *, is_new: bool) -> str:
+        """The name of the event of samples that are new, or that changed."""
+        verb = "created" if is_new else "updated"
+        return f"daily.data.{self.event_resource}.{verb}"
+
+    @property
+    def historical_event_type(self) -> str:
+        """The name of the event that tells that a backfill is done."""
+        return f"historical.data.{self.event_resource}.created"
+
+    @property
+    def series(self) -> dict[int, str | None]:
+        """The closed type of each of this resource's series; None: without type.
+
+        Empty where the type is open: the store numbers those.
+        """
+        if self.has_open_type:
+            return {}
+        first = self.number * _SERIES_PER_RESOURCE
+        if not self.types:
+            return {first: None}
+        return {first + number: str(word) for word, number in self.types.items()}
