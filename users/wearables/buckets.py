@@ -1,0 +1,58 @@
+"""Hours, days and weeks of a time zone as moments: the buckets of aggregates.
+
+Must not be here: what lies in a bucket, or the database.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+
+from portal.lib.choices import OpenChoices
+
+_DAY = timedelta(days=1)
+_HOUR = timedelta(hours=1)
+
+
+class Period(OpenChoices):
+    """How long a bucket is, by the clocks of its zone."""
+
+    HOUR = "hour", "Hour"
+    DAY = "day", "Day"
+    WEEK = "week", "Week"  # Monday to Sunday
+
+
+# Ours: what a chart can show, and one query can add up while somebody waits.
+DAYS_MAX = {Period.HOUR: 31, Period.DAY: 366, Period.WEEK: 731}
+
+
+def day_start(day: date, zone: tzinfo) -> datetime:
+    """The first moment of a day, UTC; of a skipped midnight, that of the skip."""
+    return datetime.combine(day, time(), zone).astimezone(UTC)
+
+
+def bucket_edges(
+    start: date, end: date, period: Period, zone: tzinfo
+) -> list[datetime]:
+    """Moments, UTC, where the buckets of the days `start` to `end` meet, both included.
+
+    One more than there are buckets. A first and a last week are cut to the range. An
+    hour that comes twice is two, a skipped one is none.
+    """
+    if period == Period.HOUR:
+        return hour_edges(day_start(start, zone), day_start(end + _DAY, zone), zone)
+    days = [start + number * _DAY for number in range((end - start).days + 1)]
+    if period == Period.WEEK:
+        days = [day for day in days if day == start or day.weekday() == 0]
+    edges = [day_start(day, zone) for day in [*days, end + _DAY]]
+    # A zone that crossed the date line had no such day.
+    return list(dict.fromkeys(edges))
+
+
+def hour_edges(start: datetime, end: datetime, zone: tzinfo) -> list[datetime]:
+    """Moments, UTC, where clocks of the zone show a full hour, from start to end."""
+    edges = [start]
+    while edges[-1] < end:
+        local = edges[-1].astimezone(zone)
+        past = timedelta(minutes=local.minute, seconds=local.second)
+        edges.append(min(edges[-1] + _HOUR - past, end))
+    return edges
