@@ -1,0 +1,133 @@
+"""Diagnosis codes: search them, and check those of an order before insurance does.
+
+labs/data/icd10cm.csv holds the codes that laboratory orders name most, a sandbox set of
+some 120 with their official descriptions: ICD-10-CM, fiscal year 2025, of the National
+Center for Health Statistics, public domain in the United States. Must not be here: who
+pays (labs.operations.insurance).
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_FILE = Path(__file__).parent.parent / "data" / "icd10cm.csv"
+_SHAPE = re.compile(r"[A-Z][0-9][0-9A-Z](?:\.[0-9A-Z]{1,4})?\Z", re.ASCII)
+_BREAKS = re.compile(r"[^a-z0-9]+")
+FOUND_AT_MOST = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """A code with its point, and its official description.
+
+    `is_secondary` marks one that says more of another and can't stand first: drugs
+    taken, history (ICD-10-CM guidelines I.C.21.c).
+    """
+
+    code: str
+    description: str
+    is_secondary: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosisFault:
+    """Something said of one code."""
+
+    diagnosis_code: str
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosisCheck:
+    """What is said of a list of codes.
+
+    `errors` are no codes at all, `violations` break a rule of coding, `warnings` stop
+    nothing. `codes` are those with their point, once each, in the order given.
+    """
+
+    codes: tuple[str, ...]
+    errors: tuple[DiagnosisFault, ...]
+    violations: tuple[DiagnosisFault, ...]
+    warnings: tuple[DiagnosisFault, ...]
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether insurance may be sent these codes."""
+        return not (self.errors or self.violations)
+
+
+@cache
+def known_diagnoses() -> Mapping[str, Diagnosis]:
+    """The set by code, in the order of the codes."""
+    with _FILE.open(encoding="utf-8", newline="") as opened:
+        return {
+            row["code"]: Diagnosis(
+                row["code"], row["description"], row["is_secondary"] == "true"
+            )
+            for row in csv.DictReader(opened)
+        }
+
+
+def search_diagnoses(text: str) -> list[Diagnosis]:
+    """Codes that begin with `text`, then those with words that begin as its words do.
+
+    At most 50. Source: Contract 6.21.
+    """
+    words = text.lower().split()
+    if not words:
+        return []
+    start = with_point("".join(words).upper())
+    known = known_diagnoses().values()
+    by_code = [one for one in known if one.code.startswith(start)]
+    by_words = [one for one in known if one not in by_code and _speaks_of(one, words)]
+    return [*by_code, *by_words][:FOUND_AT_MOST]
+
+
+def check_diagnoses(codes: Sequence[str]) -> DiagnosisCheck:
+    """Check codes as an insurer would read them: shape, repeats, what stands first.
+
+    A well-formed code that the set does not hold is a warning: the set is not all of
+    ICD-10-CM. Source: Contract 6.21; Ours: the codes of the faults.
+    """
+    errors, violations, warnings, kept = [], [], [], []
+    for given in codes:
+        code = with_point(given.strip().upper())
+        if not _SHAPE.match(code):
+            errors.append(_fault(given, "malformed", "Not an ICD-10-CM code."))
+        elif code in kept:
+            violations.append(_fault(code, "repeated", "This code is given twice."))
+        else:
+            kept.append(code)
+            if code not in known_diagnoses():
+                says = "Not in the set that is known here: check it yourself."
+                warnings.append(_fault(code, "unknown", says))
+    first = known_diagnoses().get(kept[0]) if kept else None
+    if first is not None and first.is_secondary:
+        says = "This code says more of another and can't stand first."
+        violations.insert(0, _fault(first.code, "secondary_first", says))
+    return DiagnosisCheck(
+        tuple(kept), tuple(errors), tuple(violations), tuple(warnings)
+    )
+
+
+def with_point(code: str) -> str:
+    """A code with the point after its third character: E119 as E11.9."""
+    return f"{code[:3]}.{code[3:]}" if len(code) > 3 and "." not in code else code
+
+
+def _speaks_of(diagnosis: Diagnosis, words: Sequence[str]) -> bool:
+    text = f" {_BREAKS.sub(' ', diagnosis.description.lower())}"
+    return all(f" {word}" in text for word in words)
+
+
+def _fault(diagnosis_code: str, code: str, message: str) -> DiagnosisFault:
+    return DiagnosisFault(diagnosis_code, code, message)
