@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.apps import AppConfig
+from django.db import DEFAULT_DB_ALIAS
+
+# Months of samples can't all be made by a migration: time goes on.
+from django.db.models.signals import post_migrate  # noqa: TID251 - see above
 
 
 class UsersConfig(AppConfig):
@@ -12,12 +18,15 @@ class UsersConfig(AppConfig):
 
     def ready(self) -> None:
         """Enter the events of each summary, and what other pages show of users."""
-        from portal.lib.registry import demo_loaders
+        from portal.lib.registry import demo_loaders, user_erasers
         from users.operations.demo import load_demo_summaries
+        from users.operations.erasure import erase_samples
 
         self._enter_pages()
         self._enter_events()
         demo_loaders.add("users", load_demo_summaries)
+        user_erasers.add("users", erase_samples)
+        post_migrate.connect(_make_months, sender=self)
 
     def _enter_events(self) -> None:
         from accounts.webhooks.catalogue import EventType, add_event_type
@@ -68,3 +77,18 @@ class UsersConfig(AppConfig):
                 is_action=True,
             ),
         )
+
+
+def _make_months(*, using: str, **given: Any) -> None:
+    from users.wearables.partitions import ensure_months_ahead
+
+    if using == DEFAULT_DB_ALIAS and _has_samples(given):
+        ensure_months_ahead()
+
+
+def _has_samples(given: dict[str, Any]) -> bool:
+    """Whether the table is there: migrate may have been told to stop before it."""
+    state = given.get("apps")
+    return state is None or ("users", "sample") in {
+        (model._meta.app_label, model._meta.model_name) for model in state.get_models()
+    }

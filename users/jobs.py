@@ -14,6 +14,7 @@ from portal.lib.jobs import job, periodic
 from users.operations.sources import enqueue_due_pauses, pause_sources
 from users.operations.summaries import remove_old_arrivals
 from users.operations.users import enqueue_due_erasures, erase_user
+from users.wearables.partitions import ensure_months_ahead
 
 SWEEPS = Actor.system("users.sweep")
 
@@ -43,3 +44,9 @@ def sweep() -> None:
 def remove_arrivals() -> None:
     """Once a day, forget arrivals that nothing looks back to."""
     remove_old_arrivals()
+
+
+@periodic("23 2 * * *", "users.ensure_months")
+def ensure_months() -> None:
+    """Once a day, make the months that samples may soon fall into."""
+    ensure_months_ahead()

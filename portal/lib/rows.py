@@ -1,4 +1,4 @@
-"""Psycopg's own cursor on Django's connection, for hot reads and COPY.
+"""Psycopg's own cursor on Django's connection, for hot reads and bulk writes.
 
 Django's cursors bind on the client and convert row by row; this one binds on the server
 and fetches binary (performance.md 2b). Only measured hot paths use it; everything else
@@ -7,14 +7,42 @@ is the ORM.
 
 from __future__ import annotations
 
+import sys
+from array import array
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg import Cursor
+from psycopg.adapt import Dumper
+from psycopg.pq import Format
 from psycopg.rows import TupleRow, tuple_row
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+# Where PostgreSQL's clock starts.
+_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class PackedArray:
+    """An array in PostgreSQL's binary form; its place in the statement names its type.
+
+    Packing whole columns costs a fifth of binding lists, which psycopg does value by
+    value.
+    """
+
+    data: bytes
+
+
+class _PackedArrayDumper(Dumper):
+    format = Format.BINARY
+
+    def dump(self, obj: PackedArray) -> bytes:
+        return obj.data
 
 
 def cursor() -> Cursor[TupleRow]:
@@ -24,8 +52,54 @@ def cursor() -> Cursor[TupleRow]:
     return Cursor(wrapper.connection, row_factory=tuple_row)
 
 
-def fetch_rows(query: str, inputs: Sequence[Any] = ()) -> list[TupleRow]:
+def fetch_rows(
+    query: str, inputs: Sequence[Any] | Mapping[str, Any] = ()
+) -> list[TupleRow]:
     """Run one statement with bound inputs and fetch all rows, in binary."""
     with cursor() as opened:
         opened.execute(query.encode(), inputs, binary=True)
         return opened.fetchall()
+
+
+def run_packed(query: str, inputs: Mapping[str, Any]) -> list[TupleRow]:
+    """As fetch_rows, with PackedArrays among the inputs; no rows where none are."""
+    with cursor() as opened:
+        opened.adapters.register_dumper(PackedArray, _PackedArrayDumper)
+        opened.execute(query.encode(), inputs, binary=True)
+        return opened.fetchall() if opened.description else []
+
+
+def pack_smallints(values: Iterable[int]) -> PackedArray:
+    """A `smallint[]`."""
+    return _pack(array("h", values), oid=21)
+
+
+def pack_integers(values: Iterable[int]) -> PackedArray:
+    """An `integer[]`."""
+    return _pack(array("i", values), oid=23)
+
+
+def pack_doubles(values: Iterable[float]) -> PackedArray:
+    """A `float8[]`."""
+    return _pack(array("d", values), oid=701)
+
+
+def pack_moments(values: Iterable[datetime]) -> PackedArray:
+    """A `timestamptz[]`; each is aware."""
+    moments = [(value - _EPOCH) // _MICROSECOND for value in values]
+    return _pack(array("q", moments), oid=1184)
+
+
+def _pack(values: array[Any], *, oid: int) -> PackedArray:
+    """The form that `array_recv` reads: a header, then each value behind its length."""
+    size, number = values.itemsize, len(values)
+    header = (int(number > 0), 0, oid) + ((number, 1) if number else ())
+    if sys.byteorder == "little":
+        values.byteswap()
+    raw = values.tobytes()
+    step = 4 + size
+    body = bytearray(step * number)
+    body[3::step] = bytes((size,)) * number
+    for place in range(size):
+        body[4 + place :: step] = raw[place::size]
+    return PackedArray(b"".join(n.to_bytes(4) for n in header) + bytes(body))

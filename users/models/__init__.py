@@ -1,6 +1,7 @@
 """Tables of end users and their wearable data."""
 
 from users.models.arrival import Arrival
+from users.models.sample import Feed, Origin, Sample, SampleExtra, Series
 from users.models.source import Connection, ConnectionQuerySet
 from users.models.summary import Summary
 from users.models.user import User, UserCount, UserQuerySet
@@ -10,6 +11,11 @@ __all__ = [
     "Arrival",
     "Connection",
     "ConnectionQuerySet",
+    "Feed",
+    "Origin",
+    "Sample",
+    "SampleExtra",
+    "Series",
     "Summary",
     "User",
     "UserCount",

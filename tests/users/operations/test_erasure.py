@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.factories.users import make_user
+from users.models import Sample, SampleExtra
+from users.operations.erasure import erase_samples
+from users.wearables.samples import SampleColumns, find_store
+
+pytestmark = pytest.mark.django_db
+MOMENTS = [datetime(year, 3, 1, tzinfo=UTC) for year in (2024, 2025, 2026)]
+
+
+def fill(user):
+    find_store().write_batch(
+        user_id=user.pk,
+        feed=1,
+        columns=SampleColumns(
+            [100] * 3, MOMENTS, [1.0] * 3, [0] * 3, [0] * 3, [0] * 3, {1: {"a": 1}}
+        ),
+    )
+
+
+def test_erasing_takes_samples_of_every_month_and_their_extras(alice_tenant):
+    user, other = make_user(tenant=alice_tenant), make_user(tenant=alice_tenant)
+    for each in (user, other):
+        fill(each)
+
+    erase_samples(alice_tenant.pk, user.uuid)
+
+    assert set(Sample.objects.values_list("user_id", "ts")) == {
+        (other.pk, moment) for moment in MOMENTS
+    }
+    assert list(SampleExtra.objects.values_list("user_id", flat=True)) == [other.pk]
+
+
+def test_erasing_leaves_a_strangers_user_alone(alice_tenant, charlie_tenant):
+    user = make_user(tenant=alice_tenant)
+    fill(user)
+
+    erase_samples(charlie_tenant.pk, user.uuid)
+
+    assert Sample.objects.count() == 3

@@ -1,0 +1,260 @@
+"""The words that numbers in samples stand for: feeds, open types, and origins.
+
+Numbers belong to their tenant or user, so no team can use up another's. They are given
+in the caller's transaction, after the user's row is locked, and never change: what is
+committed is kept in the process. Must not be here: samples, or which words are right.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.db import transaction
+
+from accounts.models import Tenant
+from portal.lib import rows
+from portal.lib.errors import DomainError
+from users.models import Feed, Origin, Series, User
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable, Iterable
+    from uuid import UUID
+
+# Series below are of resources and closed types, fixed in code.
+OPEN_SERIES_FIRST = 10_000
+# Ours: many times what honest sources send, far below what a smallint holds.
+FEEDS_MAX = 2_000
+OPEN_TYPES_MAX = 4_000
+_KEPT_MAX = 10_000
+
+
+class FeedWords(NamedTuple):
+    """What a feed's number stands for: slug of the provider, source type."""
+
+    provider: str
+    source_type: str
+
+
+class OriginWords(NamedTuple):
+    """What an origin's number stands for, beyond the feed."""
+
+    app_id: str | None = None
+    device_id: UUID | None = None
+    workout_id: UUID | None = None
+    sport: str | None = None
+
+
+NO_ORIGIN = OriginWords()
+
+
+class _Kept:
+    """Committed words of this process, forgotten all at once when they are many."""
+
+    def __init__(self) -> None:
+        self._values: dict[Hashable, Any] = {}
+
+    def get(self, key: Hashable) -> Any:
+        return self._values.get(key)
+
+    def add(self, values: dict[Any, Any]) -> None:
+        """Keep `values` if and when the transaction in hand commits."""
+        transaction.on_commit(lambda: self._add(values))
+
+    def _add(self, values: dict[Any, Any]) -> None:
+        if len(self._values) + len(values) > _KEPT_MAX:
+            self._values.clear()
+        self._values.update(values)
+
+
+_feed_numbers, _feed_words = _Kept(), _Kept()
+
+
+def claim_feed(*, tenant: Tenant, provider: str, source_type: str) -> int:
+    """The number of a feed of the tenant, given now if it is new.
+
+    Needs a transaction. Raises: too_many_source_types.
+    """
+    words = FeedWords(provider, source_type)
+    key = (tenant.pk, words)
+    number: int | None = _feed_numbers.get(key)
+    if number is None:
+        number = _find_feed(tenant, words) or _add_feed(tenant, words)
+        _feed_numbers.add({key: number})
+    return number
+
+
+def claim_series(
+    *, tenant: Tenant, resource: str, types: Collection[str]
+) -> dict[str, int]:
+    """The number of each type of a resource whose types are open, given now if new.
+
+    Needs a transaction. Raises: too_many_types.
+    """
+    found = _find_types(tenant, resource, types)
+    new = sorted(set(types) - found.keys())
+    if not new:
+        return found
+    _lock_tenant(tenant)
+    found = _find_types(tenant, resource, types)
+    new = sorted(set(types) - found.keys())
+    mine = Series.objects.for_tenant(tenant)
+    latest = mine.order_by("-number").values_list("number", flat=True).first()
+    first = OPEN_SERIES_FIRST if latest is None else latest + 1
+    if first + len(new) > OPEN_SERIES_FIRST + OPEN_TYPES_MAX:
+        raise DomainError(
+            "too_many_types",
+            f"A team has at most {OPEN_TYPES_MAX} types of its own.",
+            "type",
+        )
+    added = {word: first + index for index, word in enumerate(new)}
+    Series.objects.for_tenant(tenant).bulk_create(
+        Series(tenant=tenant, number=number, resource=resource, type=word)
+        for word, number in added.items()
+    )
+    return found | added
+
+
+def claim_origins(
+    *, user: User, wanted: Iterable[OriginWords]
+) -> dict[OriginWords, int]:
+    """The number of each origin of the user, given now if new; NO_ORIGIN is 0.
+
+    Needs a transaction; locks the user's row. An app, device or sport has no bound but
+    its user's: whoever sends many fills nothing but the own account.
+    """
+    asked = set(wanted) - {NO_ORIGIN}
+    numbers = {NO_ORIGIN: 0}
+    if not asked:
+        return numbers
+    numbers |= _find_origins(user, asked)
+    if asked <= numbers.keys():
+        return numbers
+    _lock_user(user)
+    numbers |= _find_origins(user, asked)
+    new = sorted(asked - numbers.keys(), key=str)
+    mine = Origin.objects.for_tenant(user.tenant).filter(user=user)
+    latest = mine.order_by("-number").values_list("number", flat=True).first() or 0
+    added = {words: latest + 1 + index for index, words in enumerate(new)}
+    Origin.objects.for_tenant(user.tenant).bulk_create(
+        Origin(tenant_id=user.tenant_id, user=user, number=number, **words._asdict())
+        for words, number in added.items()
+    )
+    return numbers | added
+
+
+def read_feeds(*, tenant: Tenant, numbers: Collection[int]) -> dict[int, FeedWords]:
+    """What feeds of the tenant stand for, by number."""
+    known: dict[int, FeedWords] = {}
+    for number in numbers:
+        words = _feed_words.get((tenant.pk, number))
+        if words is not None:
+            known[number] = words
+    asked = [number for number in numbers if number not in known]
+    if asked:
+        found = rows.fetch_rows(
+            "SELECT number, provider, source_type FROM users_feed"
+            " WHERE tenant_id = %s AND number = ANY(%s)",
+            [tenant.pk, asked],
+        )
+        new = {number: FeedWords(*words) for number, *words in found}
+        _feed_words.add({(tenant.pk, number): words for number, words in new.items()})
+        known |= new
+    return known
+
+
+def find_feeds(*, tenant: Tenant, provider: str) -> list[int]:
+    """The numbers of all feeds of one provider, in order."""
+    found = rows.fetch_rows(
+        "SELECT number FROM users_feed WHERE tenant_id = %s AND provider = %s"
+        " ORDER BY number",
+        [tenant.pk, provider],
+    )
+    return [number for (number,) in found]
+
+
+def find_series(*, tenant: Tenant, resource: str) -> dict[int, str]:
+    """The types of a resource whose types are open, by the series' number."""
+    found = rows.fetch_rows(
+        "SELECT number, type FROM users_series WHERE tenant_id = %s AND resource = %s"
+        " ORDER BY number",
+        [tenant.pk, resource],
+    )
+    return dict(found)
+
+
+def read_origins(*, user_id: int, numbers: Collection[int]) -> dict[int, OriginWords]:
+    """What origins of the user stand for, by number; 0 is NO_ORIGIN."""
+    known = {0: NO_ORIGIN}
+    asked = [number for number in numbers if number]
+    if asked:
+        found = rows.fetch_rows(
+            "SELECT number, app_id, device_id, workout_id, sport FROM users_origin"
+            " WHERE user_id = %s AND number = ANY(%s)",
+            [user_id, asked],
+        )
+        known |= {number: OriginWords(*words) for number, *words in found}
+    return known
+
+
+def _find_feed(tenant: Tenant, words: FeedWords) -> int | None:
+    found: int | None = (
+        Feed.objects.for_tenant(tenant)
+        .filter(provider=words.provider, source_type=words.source_type)
+        .values_list("number", flat=True)
+        .first()
+    )
+    return found
+
+
+def _add_feed(tenant: Tenant, words: FeedWords) -> int:
+    _lock_tenant(tenant)
+    found = _find_feed(tenant, words)
+    if found is not None:
+        return found
+    mine = Feed.objects.for_tenant(tenant)
+    latest = mine.order_by("-number").values_list("number", flat=True).first() or 0
+    if latest >= FEEDS_MAX:
+        raise DomainError(
+            "too_many_source_types",
+            f"A team has at most {FEEDS_MAX} pairs of provider and source type.",
+            "source_type",
+        )
+    number: int = latest + 1
+    Feed(tenant=tenant, number=number, **words._asdict()).save(force_insert=True)
+    return number
+
+
+def _find_types(
+    tenant: Tenant, resource: str, types: Collection[str]
+) -> dict[str, int]:
+    found = (
+        Series.objects.for_tenant(tenant)
+        .filter(resource=resource, type__in=types)
+        .values_list("type", "number")
+    )
+    return dict(found)
+
+
+def _find_origins(user: User, asked: Collection[OriginWords]) -> dict[OriginWords, int]:
+    found = rows.fetch_rows(
+        "SELECT kept.number, kept.app_id, kept.device_id, kept.workout_id, kept.sport"
+        " FROM unnest(%s::text[], %s::uuid[], %s::uuid[], %s::text[])"
+        " AS asked (app_id, device_id, workout_id, sport)"
+        " JOIN users_origin kept ON kept.user_id = %s"
+        " AND kept.app_id IS NOT DISTINCT FROM asked.app_id"
+        " AND kept.device_id IS NOT DISTINCT FROM asked.device_id"
+        " AND kept.workout_id IS NOT DISTINCT FROM asked.workout_id"
+        " AND kept.sport IS NOT DISTINCT FROM asked.sport",
+        [*map(list, zip(*asked, strict=True)), user.pk],
+    )
+    return {OriginWords(*words): number for number, *words in found}
+
+
+def _lock_tenant(tenant: Tenant) -> None:
+    """One at a time gives numbers in a tenant; foreign keys to it are not held up."""
+    Tenant.objects.select_for_update(no_key=True).get(pk=tenant.pk)
+
+
+def _lock_user(user: User) -> None:
+    mine = User.objects.for_tenant(user.tenant)
+    mine.select_for_update(no_key=True).get(pk=user.pk)
