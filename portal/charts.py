@@ -23,6 +23,8 @@ _MARK_ROOM = 6.5
 # A sparkline beside a number, and the strip of a source's hours.
 _SPARK_WIDTH, _SPARK_HEIGHT, _SPARK_ROOM = 104, 40, 4
 _CELL, _CELL_HEIGHT = 10, 12
+# One bar of several parts; a part that counts is seen, however small its share.
+_BAR_WIDTH, _BAR_HEIGHT, _BAR_GAP, _LEAST_PART = 760, 14, 3, 2
 # Shares of the busiest hour at which a cell gets darker.
 _SHADES = (0.0, 0.25, 0.5, 0.75)
 
@@ -145,6 +147,37 @@ def arrival_strip(counts: Sequence[int], *, says: str) -> SafeString:
         _CELL_HEIGHT,
         says,
         cells,
+    )
+
+
+def segment_bar(parts: Sequence[tuple[str, int]], *, says: str) -> SafeString:
+    """Draw numbers as the parts of one bar, in order; nothing where all are 0.
+
+    A part of 0 leaves its colour out. `says` is what is counted; the label and number
+    of each part follow it. Source: Ours (design guide).
+    """
+    total = sum(number for _, number in parts)
+    if not total:
+        return SafeString("")
+    drawn, x = [], 0.0
+    for place, (_, number) in enumerate(parts, start=1):
+        share = number / total * _BAR_WIDTH
+        if number:
+            width = max(_LEAST_PART, share - _BAR_GAP)
+            drawn.append((place, f"{x:.1f}", f"{width:.1f}", _BAR_HEIGHT))
+        x += share
+    return format_html(
+        '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}: {}"'
+        ' preserveAspectRatio="none">{}</svg>',
+        _BAR_WIDTH,
+        _BAR_HEIGHT,
+        says,
+        "; ".join(f"{label} {number}" for label, number in parts),
+        format_html_join(
+            "",
+            '<rect class="seg-{}" x="{}" y="0" width="{}" height="{}" rx="3"/>',
+            drawn,
+        ),
     )
 
 

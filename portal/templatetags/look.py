@@ -215,9 +215,12 @@ def chip(
     menu: str = "",
     is_id: bool = False,
 ) -> dict[str, Any]:
-    """A filter: unset it opens `menu`, set it shows `value` and how to remove it."""
+    """A filter: unset it opens `menu`, set it shows `value` and how to remove it.
+
+    `parameter` names what it is in the query string, several with spaces between.
+    """
     query = context["request"].GET.copy()
-    for name in (parameter, "offset", "cursor"):
+    for name in (*parameter.split(), "offset", "cursor"):
         query.pop(name, None)
     return {
         "words": words,

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from portal.charts import arrival_strip, range_bar, sparkline
+from portal.charts import arrival_strip, range_bar, segment_bar, sparkline
 
 
 def zones(svg):
@@ -105,3 +105,20 @@ def test_a_strip_of_silent_hours_is_all_empty():
         "0",
         "0",
     ]
+
+
+def test_a_bar_shows_shares_in_order_and_says_the_numbers():
+    svg = segment_bar([("Ordered", 3), ("<Lab>", 0), ("Done", 1)], says="Orders")
+
+    assert re.findall(r'class="(seg-\d)" x="([\d.]+)" y="0" width="([\d.]+)"', svg) == [
+        ("seg-1", "0.0", "567.0"),
+        ("seg-3", "570.0", "187.0"),
+    ]
+    assert 'aria-label="Orders: Ordered 3; &lt;Lab&gt; 0; Done 1"' in svg
+
+
+def test_a_small_share_is_seen_and_an_empty_bar_is_nothing():
+    small = segment_bar([("Few", 1), ("Many", 100_000)], says="Orders")
+
+    assert 'class="seg-1" x="0.0" y="0" width="2.0"' in small
+    assert segment_bar([("Few", 0)], says="Orders") == ""
