@@ -24,6 +24,14 @@ from labs.queries.orders import OrderFilters
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import Interpretation, UpdateReason
+from labs.states.patients import (
+    NPI,
+    PHONE,
+    STATE,
+    ZIP_CODE,
+    Consent,
+    Relationship,
+)
 from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import (
     Bool,
@@ -55,26 +63,10 @@ ADD_ON_MAX = 200
 RESEND_WINDOW = timedelta(days=60)  # Contract 6.5
 IMAGE_MAX_CHARACTERS = 2_000_000
 _email = EmailValidator()
-_phone = of_pattern(r"\+?[0-9][0-9 ().-]{4,28}")
-_zip = of_pattern(r"\d{5}(?:-\d{4})?")
-_state = of_pattern(r"[A-Za-z]{2}")
-_npi = of_pattern(r"\d{10}")
-
-
-class Consent(OpenChoices):
-    """What a patient may consent to (contract 6.6); hyphens on the wire."""
-
-    TERMS_OF_USE = "terms-of-use", "Terms of use"
-    TELEHEALTH = "telehealth-informed-consent", "Telehealth"
-    MOBILE_TERMS = "mobile-terms-and-conditions", "Mobile terms"
-    PRIVACY_PRACTICES = "notice-of-privacy-practices", "Privacy practices"
-    PRIVACY_POLICY = "privacy-policy", "Privacy policy"
-    HIPAA = "hipaa-authorization", "HIPAA authorization"
-
-    @classmethod
-    def read(cls, text: str) -> Consent | None:
-        """As the base, but with hyphens for blanks and underscores."""
-        return cls.known(text.strip().lower().replace(" ", "-").replace("_", "-"))
+_phone = of_pattern(PHONE)
+_zip = of_pattern(ZIP_CODE)
+_state = of_pattern(STATE)
+_npi = of_pattern(NPI)
 
 
 class ActivationType(OpenChoices):
@@ -232,19 +224,6 @@ class ResponsibleInputs(Inputs):
     address = GuarantorAddressInputs()
     phone_number = Str(max_length=50)
     phone_type = Str(max_length=20, required=False)
-
-
-class Relationship(OpenChoices):
-    """The patient to the insured (contract 2.6); capitals on the wire."""
-
-    SELF = "Self", "Self"
-    SPOUSE = "Spouse", "Spouse"
-    OTHER = "Other", "Other"
-
-    @classmethod
-    def read(cls, text: str) -> Relationship | None:
-        """In any case."""
-        return cls.known(text.strip().capitalize())
 
 
 class HealthInsuranceInputs(Inputs):

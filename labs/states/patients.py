@@ -1,0 +1,43 @@
+"""What is asked of a patient: consents, who is insured, and the forms of short texts.
+
+Patterns are those of contract 6.6 and 6.9, for the whole text. Must not be here: what a
+user is (users.states).
+"""
+
+from __future__ import annotations
+
+from portal.lib.choices import OpenChoices
+
+PHONE = r"\+?[0-9][0-9 ().-]{4,28}"
+ZIP_CODE = r"\d{5}(?:-\d{4})?"
+STATE = r"[A-Za-z]{2}"
+NPI = r"\d{10}"
+
+
+class Consent(OpenChoices):
+    """What a patient may consent to (contract 6.6); hyphens on the wire."""
+
+    TERMS_OF_USE = "terms-of-use", "Terms of use"
+    TELEHEALTH = "telehealth-informed-consent", "Telehealth"
+    MOBILE_TERMS = "mobile-terms-and-conditions", "Mobile terms"
+    PRIVACY_PRACTICES = "notice-of-privacy-practices", "Privacy practices"
+    PRIVACY_POLICY = "privacy-policy", "Privacy policy"
+    HIPAA = "hipaa-authorization", "HIPAA authorization"
+
+    @classmethod
+    def read(cls, text: str) -> Consent | None:
+        """As the base, but with hyphens for blanks and underscores."""
+        return cls.known(text.strip().lower().replace(" ", "-").replace("_", "-"))
+
+
+class Relationship(OpenChoices):
+    """The patient to the insured (contract 2.6); capitals on the wire."""
+
+    SELF = "Self", "Self"
+    SPOUSE = "Spouse", "Spouse"
+    OTHER = "Other", "Other"
+
+    @classmethod
+    def read(cls, text: str) -> Relationship | None:
+        """In any case."""
+        return cls.known(text.strip().capitalize())
