@@ -6,7 +6,7 @@ Must not be here: whose zone it is, or what is done about a bad one.
 from __future__ import annotations
 
 import zoneinfo
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, date, datetime, time, tzinfo
 from functools import cache
 
 
@@ -24,6 +24,15 @@ def time_zones() -> frozenset[str]:
 def find_zone(name: str) -> tzinfo:
     """The zone of this name; UTC for an empty one or one that we do not know."""
     return zoneinfo.ZoneInfo(name) if name in time_zones() else UTC
+
+
+def day_start(day: date, zone: tzinfo) -> datetime:
+    """The first moment, UTC, that clocks of `zone` date `day`.
+
+    Where they skip midnight, the moment they jump from it. Source: Contract 1.5.
+    """
+    # Python reads a skipped midnight by the offset before: that is the jump.
+    return datetime.combine(day, time.min, zone).astimezone(UTC)
 
 
 def from_wall_clock(local: datetime, zone: tzinfo) -> datetime:

@@ -76,6 +76,22 @@ def connect_source(
     return connection
 
 
+def hear_from_source(*, user: User, actor: Actor, provider: str) -> None:
+    """Connect a source whose data came, or mend it if it was broken.
+
+    A paused one stays so: its user's ingestion has ended, and the data is history. The
+    caller holds the user's lock. Raises: provider_unknown. Source: Contract 5.4.
+    """
+    live = Connection.objects.for_tenant(user.tenant).live()
+    status = (
+        live.filter(user=user, provider=provider)
+        .values_list("status", flat=True)
+        .first()
+    )
+    if status is None or status == ConnectionStatus.ERROR:
+        connect_source(user=user, actor=actor, provider=provider)
+
+
 @transaction.atomic
 def disconnect_source(*, user: User, actor: Actor, provider: str) -> Connection:
     """End a user's connection; data that came through it stays.

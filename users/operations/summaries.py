@@ -16,11 +16,11 @@ from accounts.operations.audit import record_change
 from accounts.webhooks.operations import emit_events
 from portal.lib import rows
 from portal.lib.periods import find_zone
-from users.models import Arrival, Connection
+from users.models import Arrival
 from users.models.arrival import ARRIVAL_RETENTION
-from users.operations.sources import connect_source
+from users.operations.sources import hear_from_source
 from users.queries import SummaryRow, lock_user
-from users.states import ConnectionStatus, SourceType
+from users.states import SourceType
 from users.wearables.readings import Context
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def record_summaries(
     kept = {id_: each for id_, each in latest.items() if _is_within(user, each)}
     changed: list[tuple[bool, SummaryRow]] = []
     if kept:
-        _connect(user, actor, batch.provider)
+        hear_from_source(user=user, actor=actor, provider=batch.provider)
         changed = _store(user, resource, batch, kept, now)
     recorded = Recorded(
         created=sum(is_new for is_new, _ in changed),
@@ -174,18 +174,6 @@ def _is_within(user: User, reading: SummaryReading) -> bool:
     return not (start and place.last_date < start) and not (
         end and place.calendar_date > end
     )
-
-
-def _connect(user: User, actor: Actor, provider: str) -> None:
-    live = Connection.objects.for_tenant(user.tenant).live()
-    status = (
-        live.filter(user=user, provider=provider)
-        .values_list("status", flat=True)
-        .first()
-    )
-    # A paused one stays so: its user's ingestion has ended, and this is history.
-    if status is None or status == ConnectionStatus.ERROR:
-        connect_source(user=user, actor=actor, provider=provider)
 
 
 def _store(

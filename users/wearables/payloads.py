@@ -10,9 +10,38 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from django.conf import settings
 
 from users.wearables.providers import find_provider
+from users.wearables.readings import Schema, closed, nullable
+from users.wearables.values import Id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from uuid import UUID
+
+_TEXT: Schema = {"type": "string"}
+_TEXT_OR_NULL = nullable(_TEXT)
+_DEVICE_ID = nullable(Id().schema)
+# JSON Schemas of a source in answers (contract 3.4) and in events (8.3).
+SOURCE = closed(
+    {
+        "provider": _TEXT,
+        "type": _TEXT,
+        "app_id": _TEXT_OR_NULL,
+        "device_id": _DEVICE_ID,
+        "sport": _TEXT_OR_NULL,
+        "workout_id": _TEXT_OR_NULL,
+    }
+)
+EVENT_SOURCE = closed(
+    {
+        "name": _TEXT,
+        "slug": _TEXT,
+        "logo": _TEXT,
+        "provider": _TEXT,
+        "type": _TEXT,
+        "app_id": _TEXT_OR_NULL,
+        "device_id": _DEVICE_ID,
+    }
+)
 
 
 class SourceBadge(TypedDict):
@@ -21,6 +50,15 @@ class SourceBadge(TypedDict):
     name: str
     slug: str
     logo: str
+
+
+class EventSource(SourceBadge):
+    """The source of data in an event (contract 8.3, D5); `provider` is the slug."""
+
+    provider: str
+    type: str
+    app_id: str | None
+    device_id: UUID | None
 
 
 class Scopes(TypedDict):
@@ -63,6 +101,19 @@ def source_badge(slug: str) -> SourceBadge:
     """The badge of a source, also of one we do not know."""
     provider = find_provider(slug)
     return {"name": provider.name, "slug": slug, "logo": logo_url(slug)}
+
+
+def event_source(
+    provider: str, source_type: str, app_id: str | None, device_id: UUID | None
+) -> EventSource:
+    """The source of data in an event; `provider` is a slug."""
+    return {
+        **source_badge(provider),
+        "provider": provider,
+        "type": source_type,
+        "app_id": app_id,
+        "device_id": device_id,
+    }
 
 
 def availability_answer(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime, tzinfo
     from uuid import UUID
 
@@ -230,6 +230,15 @@ class Record:
 def nullable(schema: Schema) -> Schema:
     """The same schema, null let in."""
     return {**schema, "type": [schema["type"], "null"]}
+
+
+def closed(properties: Mapping[str, Any]) -> Schema:
+    """The schema of an object that always has exactly these keys."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+    }
 
 
 def check_text(value: Any) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid5
 
-from users.wearables.payloads import source_badge
+from users.wearables.payloads import EVENT_SOURCE, SOURCE, event_source
 from users.wearables.readings import (
     FAULTS_MAX,
     ElementsInvalid,
@@ -18,6 +18,7 @@ from users.wearables.readings import (
     Refused,
     Schema,
     check_text,
+    closed,
     nullable,
 )
 from users.wearables.values import Id, Moment, Text
@@ -33,15 +34,6 @@ ELEMENTS_MAX = 500  # Contract 5.4
 # Never changed: ids of stored summaries come from it.
 _NAMESPACE = UUID("6f1d8a5e-3b0c-5f7e-9d42-0c8e5a7b1f63")
 _EXTERNAL_ID = Text()
-_SOURCE = {
-    "provider": {"type": "string"},
-    "type": {"type": "string"},
-    "app_id": {"type": ["string", "null"]},
-    "device_id": {"type": ["string", "null"], "format": "uuid"},
-    "sport": {"type": ["string", "null"]},
-    "workout_id": {"type": ["string", "null"]},
-}
-_EVENT_SOURCE = ("provider", "type", "app_id", "device_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +78,7 @@ class SummaryResource:
     record: Record
     place: Callable[[dict[str, Any], Context], Place]
     is_span: bool = False
-    source_keys: tuple[str, ...] = tuple(_SOURCE)
+    source_keys: tuple[str, ...] = tuple(SOURCE["properties"])
     twins: tuple[tuple[str, str], ...] = ()
 
     def event_type(self, *, is_new: bool) -> str:
@@ -152,25 +144,23 @@ class SummaryResource:
 
     def event(self, user_uuid: UUID, row: SummaryRow) -> dict[str, Any]:
         """Data of the summary's event: the answer with the source of events (D5)."""
-        source = _source(row)
         return {
             **self.answer(user_uuid, row),
-            "source": {
-                **source_badge(row.provider),
-                **{key: source[key] for key in _EVENT_SOURCE},
-            },
+            "source": event_source(
+                row.provider, row.source_type, row.app_id, row.device_id
+            ),
         }
 
     @property
     def schema(self) -> Schema:
         """The JSON Schema of `answer`."""
-        return self._schema({key: _SOURCE[key] for key in self.source_keys})
+        own = SOURCE["properties"]
+        return self._schema({key: own[key] for key in self.source_keys})
 
     @property
     def event_schema(self) -> Schema:
         """The JSON Schema of `event`."""
-        badge = dict.fromkeys(("name", "slug", "logo"), _SOURCE["provider"])
-        return self._schema({**badge, **{key: _SOURCE[key] for key in _EVENT_SOURCE}})
+        return self._schema(EVENT_SOURCE["properties"])
 
     @property
     def input_schema(self) -> Schema:
@@ -188,13 +178,13 @@ class SummaryResource:
 
     def _schema(self, source: Mapping[str, Any]) -> Schema:
         own = self.record.schema["properties"]
-        return _closed(
+        return closed(
             {
                 "id": Id().schema,
                 "user_id": Id().schema,
                 **own,
-                **{twin: _SOURCE[key] for twin, key in self.twins},
-                "source": _closed(source),
+                **{twin: SOURCE["properties"][key] for twin, key in self.twins},
+                "source": closed(source),
                 "created_at": Moment().schema,
                 "updated_at": Moment().schema,
             }
@@ -214,12 +204,4 @@ def _source(row: SummaryRow) -> dict[str, Any]:
         "device_id": row.device_id,
         "sport": None,
         "workout_id": None,
-    }
-
-
-def _closed(properties: Mapping[str, Any]) -> Schema:
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
     }

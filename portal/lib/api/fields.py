@@ -155,7 +155,11 @@ class Inputs(serializers.Serializer[Any]):
 
 def read_body(request: Request, inputs: type[Inputs]) -> dict[str, Any]:
     """Validate a POST body, in which null means absent. Raises: 422."""
-    return _validate(inputs(data=_without_nulls(request.data)), "body")
+    body = request.data
+    if isinstance(body, Mapping):
+        # What no field reads may be ten thousand samples: not even looked at.
+        body = {name: body[name] for name in inputs._declared_fields if name in body}
+    return _validate(inputs(data=_without_nulls(body)), "body")
 
 
 def read_patch(request: Request, inputs: type[Inputs]) -> dict[str, Any]:

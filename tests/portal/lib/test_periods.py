@@ -1,11 +1,17 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from portal.lib.periods import SkippedTime, find_zone, from_wall_clock, time_zones
+from portal.lib.periods import (
+    SkippedTime,
+    day_start,
+    find_zone,
+    from_wall_clock,
+    time_zones,
+)
 
 BERLIN = ZoneInfo("Europe/Berlin")
 
@@ -40,3 +46,11 @@ def test_an_unknown_zone_is_utc(name):
 
 def test_a_known_zone_is_found():
     assert find_zone("Europe/Berlin") == BERLIN
+
+
+def test_a_day_starts_when_clocks_first_date_it():
+    cairo = ZoneInfo("Africa/Cairo")
+
+    assert day_start(date(2026, 7, 1), BERLIN) == datetime(2026, 6, 30, 22, tzinfo=UTC)
+    # Cairo's clocks jumped from midnight to one o'clock.
+    assert day_start(date(2024, 4, 26), cairo) == datetime(2024, 4, 25, 22, tzinfo=UTC)
