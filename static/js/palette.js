@@ -5,8 +5,8 @@ const palette = document.getElementById("palette");
 const input = palette?.querySelector("input");
 const live = document.getElementById("palette-live");
 const commands = document.getElementById("palette-commands");
-// Enter was pressed before the answer was there.
-let opening = false;
+// The text that Enter was pressed for before its answer was there.
+let awaited = null;
 
 const options = (within = palette) => [
   ...within.querySelectorAll('[role="option"]:not([hidden])'),
@@ -53,7 +53,7 @@ function open() {
   document.querySelectorAll("dialog[open]").forEach((other) => other.close());
   input.value = "";
   live.replaceChildren();
-  opening = false;
+  awaited = null;
   palette.showModal();
   sift();
   input.focus();
@@ -74,9 +74,21 @@ function press(event) {
     if (all.length) mark(all[(all.indexOf(marked()) + step + all.length) % all.length]);
   } else if (event.key === "Enter" && !event.isComposing) {
     event.preventDefault();
-    if (answered()) follow(event.ctrlKey || event.metaKey);
-    else opening = true;
+    if (answered()) {
+      follow(event.ctrlKey || event.metaKey);
+    } else {
+      awaited = input.value.trim();
+      input.dispatchEvent(new Event("ask"));
+    }
   }
+}
+
+// Runs before any key can come between an answer and its marked line.
+function take() {
+  if (!palette.open || !answered()) return;
+  sift();
+  if (awaited === input.value.trim()) follow(false);
+  awaited = null;
 }
 
 if (palette) {
@@ -104,21 +116,14 @@ if (palette) {
     if (option && option !== marked()) mark(option);
   });
   input.addEventListener("input", () => {
-    opening = false;
+    awaited = null;
     // What was found for other text is no answer to this one.
     if (!answered() || input.value.trim().length < LEAST_LETTERS) live.replaceChildren();
     sift();
   });
+  new MutationObserver(take).observe(live, { childList: true });
   document.addEventListener("htmx:before:request", (event) => {
     const source = event.detail?.ctx?.sourceElement ?? event.target;
-    const short = input.value.trim().length < LEAST_LETTERS;
-    if (source === input && (short || !palette.open)) event.preventDefault();
-  });
-  document.addEventListener("htmx:after:swap", (event) => {
-    if (event.detail.ctx.sourceElement !== input) return;
-    if (!answered()) return;
-    sift();
-    if (opening) follow(false);
-    opening = false;
+    if (source === input && (answered() || !palette.open)) event.preventDefault();
   });
 }
