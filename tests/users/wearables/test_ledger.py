@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from users.wearables.ledger import (
+    Cells,
+    Span,
+    Stretch,
+    Tally,
+    join_stretches,
+    merge,
+    split,
+)
+
+H = 3600
+HOURS = [hour * H for hour in range(25)]
+WATCH, PHONE = 1, 2
+RANK = {WATCH: 0, PHONE: 1}
+
+
+def cells(samples, cuts=()):
+    """Samples are (feed, start, end, value), in hours."""
+    made = Cells(HOURS, cuts)
+    for feed, start, end, value in samples:
+        made.add_span(feed, Span(start * H, end * H, value))
+    return made
+
+
+def chosen(samples, *, by_most, cuts=()):
+    return [
+        (each.start / H, each.end / H, each.feed, each.won.total, each.others)
+        for each in cells(samples, cuts).choose(rank=RANK, by_most=by_most)
+    ]
+
+
+def merged(samples):
+    by_feed = {
+        feed: sorted(
+            (Span(a * H, b * H, v) for f, a, b, v in samples if f == feed),
+            key=lambda span: span.start,
+        )
+        for feed in RANK
+    }
+    return [
+        (each.start / H, each.end / H, each.feed, each.won.total, each.won.count)
+        for each in merge(by_feed, edges=HOURS)
+    ]
+
+
+def test_in_each_hour_the_source_with_the_most_wins():
+    samples = [
+        *((WATCH, 8, 9, 100), (PHONE, 8, 9, 400)),
+        *((WATCH, 9, 10, 300), (PHONE, 9, 10, 50)),
+        (PHONE, 10, 11, 7),
+    ]
+
+    assert chosen(samples, by_most=True) == [
+        (8, 9, PHONE, 400, {WATCH: 100}),
+        (9, 10, WATCH, 300, {PHONE: 50}),
+        (10, 11, PHONE, 7, {}),
+    ]
+
+
+def test_of_equals_the_one_of_the_higher_rank_wins():
+    samples = [(PHONE, 8, 9, 100), (WATCH, 8, 9, 100)]
+
+    assert chosen(samples, by_most=True) == [(8, 9, WATCH, 100, {PHONE: 100})]
+
+
+def test_by_priority_the_highest_rank_that_has_any_wins():
+    samples = [(WATCH, 8, 9, 0), (PHONE, 8, 9, 400), (PHONE, 9, 10, 50)]
+
+    assert chosen(samples, by_most=False) == [
+        (8, 9, WATCH, 0, {PHONE: 400}),
+        (9, 10, PHONE, 50, {}),
+    ]
+
+
+def test_a_sample_over_an_edge_is_shared_out_by_time_and_counted_where_it_starts():
+    stretches = list(cells([(WATCH, 8.75, 9.5, 30)]).choose(rank=RANK, by_most=True))
+
+    assert [(each.start / H, each.won.total) for each in stretches] == [
+        (8, 10),
+        (9, 20),
+    ]
+    assert [each.won.count for each in stretches] == [1, 0]
+    assert [(each.won.low, each.won.high) for each in stretches] == [
+        (30, 30),
+        (None, None),
+    ]
+
+
+def test_a_sample_over_several_hours_makes_one_of_them():
+    samples = [
+        (PHONE, 8, 11, 900),
+        *((WATCH, 8, 9, 500), (WATCH, 9, 10, 0), (WATCH, 10, 11, 300)),
+    ]
+
+    assert chosen(samples, by_most=True) == [(8, 11, PHONE, 900, {WATCH: 800})]
+
+
+def test_a_long_sample_joins_no_hours_over_a_cut():
+    samples = [(PHONE, 8, 12, 400), (WATCH, 8, 9, 300), (WATCH, 11, 12, 50)]
+
+    assert chosen(samples, by_most=True, cuts={10}) == [
+        (8, 10, WATCH, 300, {PHONE: 200}),
+        (10, 12, PHONE, 200, {WATCH: 50}),
+    ]
+
+
+def test_what_reaches_in_from_before_gives_its_share_alone():
+    (stretch,) = cells([(WATCH, -0.5, 0.5, 60)]).choose(rank=RANK, by_most=True)
+
+    assert (stretch.won.total, stretch.won.count) == (30, 0)
+
+
+def test_what_reaches_out_of_the_end_gives_its_share_alone():
+    (stretch,) = cells([(WATCH, 23.5, 24.5, 60)]).choose(rank=RANK, by_most=True)
+
+    assert (stretch.won.total, stretch.won.count) == (30, 1)
+
+
+def test_merging_counts_a_lower_rank_only_where_no_higher_one_was_measuring():
+    samples = [
+        (WATCH, 8, 9, 100),
+        (PHONE, 7.5, 8.5, 40),
+        (PHONE, 8.5, 10.5, 80),
+        (PHONE, 8.2, 8.4, 5),
+    ]
+
+    assert merged(samples) == [
+        (8, 9, WATCH, 100, 1),
+        (7.5, 8, PHONE, 20, 1),
+        (9, 10.5, PHONE, 60, 1),
+    ]
+
+
+def test_a_sample_around_a_higher_one_is_counted_on_both_sides_once():
+    assert merged([(WATCH, 9, 10, 100), (PHONE, 8, 12, 40)]) == [
+        (9, 10, WATCH, 100, 1),
+        (8, 9, PHONE, 10, 1),
+        (10, 12, PHONE, 20, 0),
+    ]
+
+
+def test_a_point_counts_unless_a_higher_rank_has_one_in_that_hour():
+    samples = [
+        (WATCH, 8.5, 8.5, 2),
+        *((PHONE, 8.1, 8.1, 3), (PHONE, 9.1, 9.1, 4)),
+    ]
+
+    assert merged(samples) == [(8.5, 8.5, WATCH, 2, 1), (9.1, 9.1, PHONE, 4, 1)]
+
+
+def test_a_stretch_is_cut_at_edges_by_time():
+    stretch = Stretch(0.5 * H, 3 * H, WATCH, Tally(1, 50, 50, 50, 50))
+
+    parts = list(split(stretch, [H, 2 * H, 4 * H]))
+
+    assert [(number, each.start / H, each.end / H) for number, each in parts] == [
+        (0, 1, 2),
+        (1, 2, 3),
+    ]
+    assert [each.won.total for _, each in parts] == [20, 20]
+    assert [each.won.count for _, each in parts] == [0, 0]
+
+
+def test_a_point_and_a_sample_that_starts_inside_are_counted_there():
+    point = Stretch(1.5 * H, 1.5 * H, WATCH, Tally(1, 5, 5, 5, 5))
+    whole = Stretch(1.5 * H, 2.5 * H, WATCH, Tally(1, 8, 8, 8, 8))
+
+    assert [(n, each.won) for n, each in split(point, [H, 2 * H, 3 * H])] == [
+        (0, Tally(1, 5, 5, 5, 5))
+    ]
+    assert [(n, each.won) for n, each in split(whole, [H, 2 * H, 3 * H])] == [
+        (0, Tally(1, 4, 8, 8, 8)),
+        (1, Tally(0, 4)),
+    ]
+
+
+def test_stretches_of_one_source_are_one_line_until_another_or_a_pause():
+    def stretch(start, end, feed):
+        return Stretch(start * H, end * H, feed, Tally(total=10), {3: 1.0})
+
+    lines = join_stretches(
+        [
+            stretch(1, 2, WATCH),
+            stretch(0, 1, WATCH),
+            stretch(2, 3, PHONE),
+            *(stretch(3, 4, WATCH), stretch(4.5, 5, WATCH), stretch(6, 7, WATCH)),
+        ]
+    )
+
+    assert [
+        (each.start / H, each.end / H, each.feed, each.won.total) for each in lines
+    ] == [(0, 2, WATCH, 20), (2, 3, PHONE, 10), (3, 5, WATCH, 20), (6, 7, WATCH, 10)]
+    assert lines[0].others == {3: 2.0}
+
+
+MINUTES = st.integers(0, 24 * 60 - 1)
+SAMPLE = st.tuples(
+    st.sampled_from([WATCH, PHONE]), MINUTES, st.integers(1, 300), st.integers(0, 500)
+).map(lambda s: (s[0], s[1] / 60, min(s[1] + s[2], 24 * 60) / 60, s[3]))
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.lists(SAMPLE, max_size=25))
+def test_whatever_the_samples_the_rules_keep_their_promises(samples):
+    said = {
+        feed: sum(value for f, _, _, value in samples if f == feed) for feed in RANK
+    }
+    by_most = sum(each[3] for each in chosen(samples, by_most=True))
+    by_rank = sum(each[3] for each in chosen(samples, by_most=False))
+    merging = sum(each[3] for each in merged(samples))
+
+    # Nothing is made up, the most is the most, and the first is believed whole.
+    assert by_rank <= by_most + 1e-6
+    assert by_most <= sum(said.values()) + 1e-6
+    assert max(said.values()) <= by_most + 1e-6
+    assert said[WATCH] - 1e-6 <= min(by_rank, merging)
+    assert merging <= sum(said.values()) + 1e-6
+
+
+@pytest.mark.parametrize("by_most", [True, False], ids=["max", "priority"])
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(st.lists(SAMPLE.map(lambda s: (PHONE, *s[1:])), max_size=15))
+def test_one_source_alone_is_believed_whole_by_every_rule(by_most, samples):
+    said = sum(value for _, _, _, value in samples)
+
+    total = sum(each[3] for each in chosen(samples, by_most=by_most))
+    merging = sum(each[3] for each in merged(samples))
+
+    assert total == pytest.approx(said)
+    assert merging == pytest.approx(said)

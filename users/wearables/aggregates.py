@@ -1,0 +1,389 @@
+"""Aggregates: what a user's samples come to by hour, day or week, and whose word it is.
+
+The one query function behind the API and the charts, so that they can't disagree. Must
+not be here: HTTP, the rules themselves (ledger), or SQL (sample_sums).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from portal.lib.errors import Invalid
+from users.states import SourceType
+from users.wearables.buckets import DAYS_MAX, Period, bucket_edges, hour_edges
+from users.wearables.dictionaries import find_feeds, find_series, read_feeds
+from users.wearables.ledger import (
+    Cells,
+    Rule,
+    Span,
+    Stretch,
+    Tally,
+    join_stretches,
+    merge,
+    split,
+)
+from users.wearables.providers import find_provider
+from users.wearables.sample_sums import (
+    samples_between,
+    sums_of_points,
+    sums_of_spans,
+)
+from users.wearables.timeseries import Aggregation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from datetime import date, tzinfo
+
+    from users.models import User
+    from users.wearables.dictionaries import FeedWords
+    from users.wearables.timeseries import TimeseriesResource
+
+# Ours: merging looks at every sample, a ledger tells of every hour.
+MERGED_DAYS_MAX = 92
+LEDGER_DAYS_MAX = 31
+# Ours: what is worn knows more than what lies on a table, a sensor more than a person.
+_TYPE_RANK: dict[str, int] = {
+    SourceType.CHEST_STRAP: 0,
+    SourceType.WATCH: 1,
+    SourceType.RING: 2,
+    SourceType.EARPHONE: 3,
+    SourceType.PHONE: 5,
+    SourceType.APP: 6,
+}
+_OTHER_TYPE_RANK = 4
+_DIGITS = 6  # shares of whole numbers add up to whole ones again
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateRequest:
+    """What to add up: days `start` to `end`, both included, by the clocks of `zone`.
+
+    `provider` None: all. `ranking` are slugs, those to believe first; sources it does
+    not name come after, worn ones before phones before what was typed in. `type` None:
+    each type by itself. `with_ledger` asks for the stretches of each bucket.
+    """
+
+    resource: TimeseriesResource
+    start: date
+    end: date
+    period: Period
+    zone: tzinfo
+    rule: Rule = Rule.PRIORITY
+    provider: str | None = None
+    ranking: tuple[str, ...] = ()
+    type: str | None = None
+    with_ledger: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SourceShare:
+    """A source in a bucket: what it says itself, and what of it counted.
+
+    `said` and `counted` are sums, None where samples don't add up; `samples` is how
+    many of its samples counted.
+    """
+
+    source: FeedWords
+    samples: int
+    said: float | None
+    counted: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerLine:
+    """A time that one source won: what counted, and what the others say of it."""
+
+    start: datetime
+    end: datetime
+    source: FeedWords
+    value: float
+    others: tuple[tuple[FeedWords, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """Samples from `start` to `end`, UTC, `end` left out.
+
+    `count` is of samples that counted, by their start; `low`, `high` and `mean` are of
+    their values. `total` is their sum, None where samples don't add up; one that
+    reaches into another bucket shares it out by time. `sources` come by rank.
+    """
+
+    start: datetime
+    end: datetime
+    type: str | None
+    count: int
+    low: float | None
+    high: float | None
+    mean: float | None
+    total: float | None
+    sources: tuple[SourceShare, ...]
+    ledger: tuple[LedgerLine, ...]
+
+    @property
+    def provider(self) -> str | None:
+        """The one whose samples counted; None for none, and for several."""
+        slugs = {
+            share.source.provider
+            for share in self.sources
+            if share.samples or share.counted
+        }
+        return slugs.pop() if len(slugs) == 1 else None
+
+
+def aggregate_samples(*, user: User, wanted: AggregateRequest) -> list[Bucket]:
+    """Add up a user's samples; at most four queries.
+
+    Buckets come by start, those without a sample too; of a resource with types, each
+    type that has any has its own. Of resources that add up, an overlap of sources
+    counts once, by the rule; of others every sample counts. Raises: range_too_long
+    (422). Source: Contract 10; Ours: bounds, ranking, ledger.
+    """
+    _check(wanted)
+    names = _series(user, wanted)
+    scope = _Scope(
+        user=user,
+        series=tuple(names),
+        feeds=None
+        if wanted.provider is None
+        else tuple(find_feeds(tenant=user.tenant, provider=wanted.provider)),
+        edges=bucket_edges(wanted.start, wanted.end, wanted.period, wanted.zone),
+        ranking=wanted.ranking,
+    )
+    adds_up = wanted.resource.aggregation == Aggregation.SUM
+    if not adds_up:
+        found = _pooled(scope)
+    elif wanted.rule == Rule.MERGE:
+        found = _merged(scope, wanted.zone)
+    else:
+        found = _chosen(scope, wanted)
+    shown = {
+        series
+        for series, name in names.items()
+        if name is None or wanted.type is not None
+    } | {series for series, _ in found.parts}
+    return [
+        _bucket(scope, found, wanted, (series, number), names[series])
+        for number in range(len(scope.edges) - 1)
+        for series in sorted(shown)
+    ]
+
+
+def _check(wanted: AggregateRequest) -> None:
+    days = (wanted.end - wanted.start).days + 1
+    most = DAYS_MAX[wanted.period]
+    if wanted.rule == Rule.MERGE:
+        most = min(most, MERGED_DAYS_MAX)
+    if wanted.with_ledger:
+        most = min(most, LEDGER_DAYS_MAX)
+    if days > most:
+        raise Invalid(
+            "range_too_long", f"At most {most} days can be added up so.", "end_date"
+        )
+
+
+def _series(user: User, wanted: AggregateRequest) -> dict[int, str | None]:
+    """The types asked for, by the number of their series."""
+    resource = wanted.resource
+    names: dict[int, str | None] = (
+        {**find_series(tenant=user.tenant, resource=resource.slug)}
+        if resource.has_open_type
+        else resource.series
+    )
+    if wanted.type is None:
+        return names
+    return {number: name for number, name in names.items() if name == wanted.type}
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """Which samples: the user's, of these series and feeds, between the edges."""
+
+    user: User
+    series: tuple[int, ...]
+    feeds: tuple[int, ...] | None
+    edges: list[datetime]
+    ranking: tuple[str, ...]
+
+    def rank(self, feeds: Iterable[int]) -> dict[int, FeedWords]:
+        """The feeds with their words, those to believe first in front."""
+        words = read_feeds(tenant=self.user.tenant, numbers=sorted(set(feeds)))
+
+        def place(feed: int) -> tuple[int, int, int, int]:
+            slug, source_type = words[feed]
+            listed = (
+                self.ranking.index(slug) if slug in self.ranking else len(self.ranking)
+            )
+            worn = _TYPE_RANK.get(source_type, _OTHER_TYPE_RANK)
+            return listed, worn, find_provider(slug).id, feed
+
+        return {feed: words[feed] for feed in sorted(words, key=place)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What counted, by series and number of the bucket; `said` also by feed.
+
+    `words` holds the feeds by rank.
+    """
+
+    words: dict[int, FeedWords]
+    parts: dict[tuple[int, int], list[Stretch]]
+    said: dict[tuple[int, int, int], float]
+
+
+def _pooled(scope: _Scope) -> _Found:
+    """All samples of all sources."""
+    found = sums_of_points(
+        user_id=scope.user.pk,
+        series=scope.series,
+        edges=scope.edges,
+        feeds=scope.feeds,
+    )
+    edges = [edge.timestamp() for edge in scope.edges]
+    parts: dict[tuple[int, int], list[Stretch]] = defaultdict(list)
+    for each in found:
+        start, end = edges[each.cell : each.cell + 2]
+        tally = Tally(each.samples, each.total, each.low, each.high, each.total)
+        parts[each.series, each.cell].append(Stretch(start, end, each.feed, tally))
+    return _Found(scope.rank(each.feed for each in found), parts, {})
+
+
+def _chosen(scope: _Scope, wanted: AggregateRequest) -> _Found:
+    """One source for each hour, by `max` or `priority`."""
+    hours: list[datetime] = []
+    firsts = []  # of each bucket, the number of its first hour
+    for start, end in pairwise(scope.edges):
+        firsts.append(len(hours))
+        hours += hour_edges(start, end, wanted.zone)[:-1]
+    hours.append(scope.edges[-1])
+    read = sums_of_spans if wanted.resource.is_interval else sums_of_points
+    found = read(
+        user_id=scope.user.pk, series=scope.series, edges=hours, feeds=scope.feeds
+    )
+    words = scope.rank(each.feed for each in found)
+    rank = {feed: place for place, feed in enumerate(words)}
+    moments = [hour.timestamp() for hour in hours]
+    cells: dict[int, Cells] = {}
+    for each in found:
+        mine = cells.setdefault(each.series, Cells(moments, frozenset(firsts)))
+        if each.reaching is None:
+            tally = Tally(each.samples, each.total, each.low, each.high, each.total)
+            mine.add(each.cell, each.feed, tally)
+        else:
+            at = each.reaching.timestamp()
+            mine.add_span(each.feed, Span(at, at + each.seconds, each.total))
+    parts: dict[tuple[int, int], list[Stretch]] = defaultdict(list)
+    said: dict[tuple[int, int, int], float] = defaultdict(float)
+    edges = [edge.timestamp() for edge in scope.edges]
+    for series, mine in cells.items():
+        for stretch in mine.choose(rank=rank, by_most=wanted.rule == Rule.MAX):
+            number = bisect_right(edges, stretch.start) - 1
+            parts[series, number].append(stretch)
+            said[series, number, stretch.feed] += stretch.won.total
+            for feed, total in stretch.others.items():
+                said[series, number, feed] += total
+    return _Found(words, parts, said)
+
+
+def _merged(scope: _Scope, zone: tzinfo) -> _Found:
+    """Each source where none of a higher rank was measuring."""
+    found = samples_between(
+        user_id=scope.user.pk,
+        series=scope.series,
+        start=scope.edges[0],
+        end=scope.edges[-1],
+        feeds=scope.feeds,
+    )
+    words = scope.rank({each.feed for each in found})
+    spans: dict[int, dict[int, list[Span]]] = {}
+    for each in found:
+        at = each.ts.timestamp()
+        feeds = spans.setdefault(each.series, {feed: [] for feed in words})
+        feeds[each.feed].append(Span(at, at + each.seconds, each.value))
+    hours = [
+        hour.timestamp() for hour in hour_edges(scope.edges[0], scope.edges[-1], zone)
+    ]
+    edges = [edge.timestamp() for edge in scope.edges]
+    parts: dict[tuple[int, int], list[Stretch]] = defaultdict(list)
+    said: dict[tuple[int, int, int], float] = defaultdict(float)
+    for series, samples in spans.items():
+        for stretch in merge(samples, edges=hours):
+            for number, part in split(stretch, edges):
+                parts[series, number].append(part)
+        for feed, mine in samples.items():
+            for span in mine:
+                whole = Stretch(span.start, span.end, feed, Tally(total=span.value))
+                for number, part in split(whole, edges):
+                    said[series, number, feed] += part.won.total
+    return _Found(words, parts, said)
+
+
+def _bucket(
+    scope: _Scope,
+    found: _Found,
+    wanted: AggregateRequest,
+    place: tuple[int, int],
+    type_: str | None,
+) -> Bucket:
+    series, number = place
+    stretches = found.parts.get(place, [])
+    whole = Tally()
+    by_feed: dict[int, Tally] = {}
+    for stretch in stretches:
+        whole.add(stretch.won)
+        by_feed.setdefault(stretch.feed, Tally()).add(stretch.won)
+    has_numbers = wanted.resource.aggregation != Aggregation.NONE
+    adds_up = wanted.resource.aggregation == Aggregation.SUM
+    sources = tuple(
+        SourceShare(
+            source=source,
+            samples=by_feed[feed].count if feed in by_feed else 0,
+            said=_round(found.said.get((series, number, feed), 0)) if adds_up else None,
+            counted=_round(by_feed[feed].total if feed in by_feed else 0)
+            if adds_up
+            else None,
+        )
+        for feed, source in found.words.items()
+        if feed in by_feed or (series, number, feed) in found.said
+    )
+    return Bucket(
+        start=scope.edges[number],
+        end=scope.edges[number + 1],
+        type=type_,
+        count=whole.count,
+        low=whole.low if has_numbers else None,
+        high=whole.high if has_numbers else None,
+        mean=_round(whole.values / whole.count)
+        if has_numbers and whole.count
+        else None,
+        total=_round(whole.total) if adds_up and stretches else None,
+        sources=sources,
+        ledger=tuple(_ledger(found.words, stretches))
+        if adds_up and wanted.with_ledger
+        else (),
+    )
+
+
+def _ledger(
+    words: dict[int, FeedWords], stretches: Sequence[Stretch]
+) -> Iterator[LedgerLine]:
+    for each in join_stretches(stretches):
+        yield LedgerLine(
+            start=datetime.fromtimestamp(each.start, UTC),
+            end=datetime.fromtimestamp(each.end, UTC),
+            source=words[each.feed],
+            value=_round(each.won.total),
+            others=tuple(
+                (words[feed], _round(total)) for feed, total in each.others.items()
+            ),
+        )
+
+
+def _round(value: float) -> float:
+    return round(value, _DIGITS)

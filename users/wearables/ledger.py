@@ -1,0 +1,282 @@
+"""Whose word counts where several sources measured the same: the rules of a total.
+
+Each rule splits time into stretches and says which source won each, so that a total can
+be explained. All of it is arithmetic on numbers: moments are seconds since 1970, feeds
+come in the order of their rank. Must not be here: buckets, the database.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from portal.lib.choices import OpenChoices
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+
+class Rule(OpenChoices):
+    """How a total chooses between sources (contract 10).
+
+    An hour is by the clocks of the zone; a sample longer than that makes one of all the
+    hours that it touches, as nobody can say in which of them its value was.
+    """
+
+    MAX = "max", "The source with the most, hour by hour"
+    PRIORITY = "priority", "The source of the highest rank that has any, hour by hour"
+    MERGE = "merge", "Every source where none of a higher rank was measuring"
+
+
+@dataclass(slots=True)
+class Tally:
+    """What samples come to: `total` by their share of the time, the rest by sample."""
+
+    count: int = 0
+    total: float = 0.0
+    low: float | None = None
+    high: float | None = None
+    # Of the values themselves: of one that reaches over an edge the whole.
+    values: float = 0.0
+
+    def add(self, other: Tally) -> None:
+        """Take in another's samples."""
+        self.count += other.count
+        self.total += other.total
+        self.values += other.values
+        if other.low is not None and (self.low is None or other.low < self.low):
+            self.low = other.low
+        if other.high is not None and (self.high is None or other.high > self.high):
+            self.high = other.high
+
+    def add_sample(self, value: float) -> None:
+        """Count one more sample; its share of the total is added apart."""
+        self.add(Tally(1, 0.0, value, value, value))
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A sample from `start` to `end`, `end` left out; a point where they are equal."""
+
+    start: float
+    end: float
+    value: float
+
+
+@dataclass(slots=True)
+class Stretch:
+    """A time that one feed won: what it counted, and what the others said of it."""
+
+    start: float
+    end: float
+    feed: int
+    won: Tally
+    others: dict[int, float] = field(default_factory=dict)
+
+
+class Cells:
+    """Tallies of feeds by cell: the hours between `edges`, one after the other.
+
+    `edges` ascend. A cell is named by the index of its first edge. Nothing joins the
+    cells of `cuts` with the one before.
+    """
+
+    def __init__(self, edges: Sequence[float], cuts: Collection[int] = ()) -> None:
+        self.edges = edges
+        self.cuts = cuts
+        self._tallies: dict[int, dict[int, Tally]] = {}
+        self._joined: set[int] = set()  # cells that are one with the one before
+
+    def add(self, cell: int, feed: int, tally: Tally) -> None:
+        """Take in samples that lie in one cell whole."""
+        self._tally(cell, feed).add(tally)
+
+    def add_span(self, feed: int, span: Span) -> None:
+        """Take in a sample that may reach over edges: each cell gets its share.
+
+        It is counted where it starts, if that is inside.
+        """
+        length = span.end - span.start
+        first = bisect_right(self.edges, span.start) - 1
+        if 0 <= first < len(self.edges) - 1:
+            self._tally(first, feed).add_sample(span.value)
+        cell = max(first, 0)
+        touched = []
+        while cell < len(self.edges) - 1 and self.edges[cell] < span.end:
+            shared = min(span.end, self.edges[cell + 1]) - max(
+                span.start, self.edges[cell]
+            )
+            if shared > 0:
+                self._tally(cell, feed).total += span.value * shared / length
+                touched.append(cell)
+            cell += 1
+        if length > _HOUR_SECONDS:
+            self._joined |= set(touched[1:]).difference(self.cuts)
+
+    def choose(self, *, rank: Mapping[int, int], by_most: bool) -> Iterator[Stretch]:
+        """Who wins each stretch of cells, in order: the most, else the lowest rank."""
+        for first, last in self._stretches():
+            tallies: dict[int, Tally] = defaultdict(Tally)
+            for cell in range(first, last + 1):
+                for feed, tally in self._tallies.get(cell, {}).items():
+                    tallies[feed].add(tally)
+            feeds = sorted(tallies, key=rank.__getitem__)
+            if not feeds:
+                continue
+            winner = (
+                # Of equals the first: max keeps it.
+                max(feeds, key=lambda feed: tallies[feed].total)
+                if by_most
+                else feeds[0]
+            )
+            yield Stretch(
+                self.edges[first],
+                self.edges[last + 1],
+                winner,
+                tallies[winner],
+                {feed: tallies[feed].total for feed in feeds if feed != winner},
+            )
+
+    def _tally(self, cell: int, feed: int) -> Tally:
+        return self._tallies.setdefault(cell, {}).setdefault(feed, Tally())
+
+    def _stretches(self) -> Iterator[tuple[int, int]]:
+        first = None
+        for cell in sorted(self._tallies):
+            if first is not None and cell in self._joined:
+                last = cell
+                continue
+            if first is not None:
+                yield first, last
+            first = last = cell
+        if first is not None:
+            yield first, last
+
+
+_HOUR_SECONDS = 3600
+
+
+def merge(
+    samples: Mapping[int, Sequence[Span]], *, edges: Sequence[float]
+) -> Iterator[Stretch]:
+    """Count every sample as far as no feed of a higher rank was measuring then.
+
+    `samples` holds each feed's, by start; feeds in the order of rank. A point counts
+    unless a higher one has a sample in that hour; `edges` are those of the hours. A
+    stretch is a sample or a part of one; nothing is joined, and they come by feed.
+    """
+    covered: list[tuple[float, float]] = []
+    for feed, spans in samples.items():
+        if covered:
+            yield from _uncovered(feed, spans, covered)
+        else:
+            for span in spans:
+                tally = Tally(1, span.value, span.value, span.value, span.value)
+                yield Stretch(span.start, span.end, feed, tally)
+        covered = _union(covered, _extents(spans, edges))
+
+
+def split(stretch: Stretch, edges: Sequence[float]) -> Iterator[tuple[int, Stretch]]:
+    """Cut a stretch at edges: its parts with the number of the first edge of each.
+
+    Each gets its share of the total by time; the sample counts where it starts. What
+    lies outside of the edges is left out.
+    """
+    first = bisect_right(edges, stretch.start) - 1
+    length = stretch.end - stretch.start
+    number = max(first, 0)
+    while number < len(edges) - 1 and (number == first or edges[number] < stretch.end):
+        start = max(stretch.start, edges[number])
+        end = min(stretch.end, edges[number + 1])
+        share = (end - start) / length if length else 1.0
+        won = replace(stretch.won, total=stretch.won.total * share)
+        if number != first:
+            won = Tally(total=won.total)
+        yield number, Stretch(start, end, stretch.feed, won)
+        number += 1
+
+
+def join_stretches(stretches: Iterable[Stretch]) -> list[Stretch]:
+    """Stretches by start; of one feed without a pause of an hour they are one."""
+    joined: list[Stretch] = []
+    for each in sorted(stretches, key=lambda each: (each.start, each.end)):
+        last = joined[-1] if joined else None
+        if (
+            last is None
+            or last.feed != each.feed
+            or each.start - last.end >= _HOUR_SECONDS
+        ):
+            joined.append(replace(each, won=replace(each.won), others={**each.others}))
+            continue
+        last.end = max(last.end, each.end)
+        last.won.add(each.won)
+        for feed, total in each.others.items():
+            last.others[feed] = last.others.get(feed, 0.0) + total
+    return joined
+
+
+def _uncovered(
+    feed: int,
+    spans: Sequence[Span],
+    covered: Sequence[tuple[float, float]],
+) -> Iterator[Stretch]:
+    behind = 0  # covers that end before this sample, and so before any later one
+    for span in spans:
+        while behind < len(covered) and covered[behind][1] <= span.start:
+            behind += 1
+        is_first = True
+        for start, end in _gaps(span, covered, behind):
+            length = span.end - span.start
+            share = span.value * (end - start) / length if length else span.value
+            tally = Tally(0, share)
+            if is_first:
+                tally.add_sample(span.value)
+                is_first = False
+            yield Stretch(start, end, feed, tally)
+
+
+def _gaps(
+    span: Span, covered: Sequence[tuple[float, float]], behind: int
+) -> Iterator[tuple[float, float]]:
+    """The parts of a sample that nothing covers."""
+    if span.start == span.end:
+        is_free = behind == len(covered) or span.start < covered[behind][0]
+        if is_free:
+            yield span.start, span.end
+        return
+    at = span.start
+    while behind < len(covered) and covered[behind][0] < span.end:
+        start, end = covered[behind]
+        if start > at:
+            yield at, start
+        at = max(at, end)
+        behind += 1
+    if at < span.end:
+        yield at, span.end
+
+
+def _extents(
+    spans: Iterable[Span], edges: Sequence[float]
+) -> Iterator[tuple[float, float]]:
+    """When a feed was measuring: while its samples last, the hour of a point."""
+    for span in spans:
+        if span.start != span.end:
+            yield span.start, span.end
+            continue
+        hour = bisect_right(edges, span.start) - 1
+        if 0 <= hour < len(edges) - 1:
+            yield edges[hour], edges[hour + 1]
+
+
+def _union(
+    one: Iterable[tuple[float, float]], other: Iterable[tuple[float, float]]
+) -> list[tuple[float, float]]:
+    joined: list[tuple[float, float]] = []
+    for start, end in sorted([*one, *other]):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        else:
+            joined.append((start, end))
+    return joined

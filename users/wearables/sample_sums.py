@@ -1,0 +1,141 @@
+"""What samples sum up to, added up where they lie: the store's reads for aggregates.
+
+Beside the store (samples) in the same table, as adding up a year here would mean to
+fetch it. Must not be here: whose sum counts (ledger), or buckets (buckets).
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from portal.lib import rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+# Ours: a sample that lasts longer counts on the day of its start alone.
+_LOOK_BACK = timedelta(days=1)
+_FEEDS = "AND feed = ANY(coalesce(%(feeds)s::smallint[], ARRAY[feed]))"
+_POINTS = f"""
+    SELECT series, feed, width_bucket(ts, %(edges)s::timestamptz[]) AS cell,
+        count(*), sum(value), min(value), max(value)
+    FROM users_sample
+    WHERE user_id = %(user_id)s AND series = ANY(%(series)s::smallint[]) {_FEEDS}
+        AND ts >= %(start)s AND ts < %(end)s
+    GROUP BY series, feed, cell ORDER BY series, feed, cell
+"""  # noqa: S608 - the part is ours
+# One that reaches over an edge comes by itself, with its moment.
+_SPANS = f"""
+    SELECT series, feed, cell, reaching, max(duration),
+        count(*), sum(value), min(value), max(value)
+    FROM (
+        SELECT series, feed, value, duration, cell, CASE
+            WHEN ts + make_interval(secs => duration)
+                > (%(edges)s::timestamptz[])[cell + 1]
+            THEN ts END AS reaching
+        FROM (
+            SELECT *, width_bucket(ts, %(edges)s::timestamptz[]) AS cell
+            FROM users_sample
+            WHERE user_id = %(user_id)s AND series = ANY(%(series)s::smallint[])
+                {_FEEDS} AND ts >= %(before)s AND ts < %(end)s
+        ) placed
+    ) sample
+    WHERE cell > 0 OR reaching IS NOT NULL
+    GROUP BY series, feed, cell, reaching ORDER BY series, feed, cell, reaching
+"""  # noqa: S608 - as above
+_ALL = f"""
+    SELECT series, feed, ts, duration, value FROM users_sample
+    WHERE user_id = %(user_id)s AND series = ANY(%(series)s::smallint[]) {_FEEDS}
+        AND ts >= %(before)s AND ts < %(end)s
+        AND (ts >= %(start)s OR ts + make_interval(secs => duration) > %(start)s)
+    ORDER BY series, feed, ts
+"""  # noqa: S608 - as above
+
+
+class CellSum(NamedTuple):
+    """Samples of one series and feed between two edges; `cell` counts from 0.
+
+    One that reaches over the next edge comes by itself: `reaching` is its start and
+    `seconds` how long it lasts. Its cell is -1 if it starts before the first edge.
+    """
+
+    series: int
+    feed: int
+    cell: int
+    samples: int
+    total: float
+    low: float
+    high: float
+    reaching: datetime | None = None
+    seconds: int = 0
+
+
+class SampleSpan(NamedTuple):
+    """A sample: its start, its seconds (0 for a point), its value."""
+
+    series: int
+    feed: int
+    ts: datetime
+    seconds: int
+    value: float
+
+
+def sums_of_points(
+    *,
+    user_id: int,
+    series: Sequence[int],
+    edges: Sequence[datetime],
+    feeds: Sequence[int] | None,
+) -> list[CellSum]:
+    """Sums of samples by where they start, between ascending `edges`; one query."""
+    found = rows.fetch_rows(_POINTS, _inputs(user_id, series, edges, feeds))
+    return [
+        CellSum(series, feed, cell - 1, *rest) for series, feed, cell, *rest in found
+    ]
+
+
+def sums_of_spans(
+    *,
+    user_id: int,
+    series: Sequence[int],
+    edges: Sequence[datetime],
+    feeds: Sequence[int] | None,
+) -> list[CellSum]:
+    """The same of samples that last, those apart that reach over an edge; one query."""
+    found = rows.fetch_rows(_SPANS, _inputs(user_id, series, edges, feeds))
+    return [
+        CellSum(series, feed, cell - 1, *rest, reaching, seconds)  # type: ignore[call-arg]  # all nine
+        for series, feed, cell, reaching, seconds, *rest in found
+    ]
+
+
+def samples_between(
+    *,
+    user_id: int,
+    series: Sequence[int],
+    start: datetime,
+    end: datetime,
+    feeds: Sequence[int] | None,
+) -> list[SampleSpan]:
+    """Samples by series, feed and start that touch the time; one query."""
+    inputs = _inputs(user_id, series, [start, end], feeds)
+    return [SampleSpan(*row) for row in rows.fetch_rows(_ALL, inputs)]
+
+
+def _inputs(
+    user_id: int,
+    series: Sequence[int],
+    edges: Sequence[datetime],
+    feeds: Sequence[int] | None,
+) -> dict[str, object]:
+    return {
+        "user_id": user_id,
+        "series": list(series),
+        "feeds": feeds if feeds is None else list(feeds),
+        "edges": list(edges),
+        "start": edges[0],
+        "before": edges[0] - _LOOK_BACK,
+        "end": edges[-1],
+    }
