@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 HEADER = "x-service-api-key"
 KEY_CACHE_TTL = timedelta(seconds=5)
+clock = time.monotonic
 
 
 class ApiKeyAuthentication(BaseAuthentication):
@@ -35,7 +36,7 @@ class ApiKeyAuthentication(BaseAuthentication):
 
     def authenticate(self, request: Request) -> tuple[None, KeyGrant]:
         key = request.headers.get(HEADER, "")
-        now = time.monotonic()
+        now = clock()
         found = known_grants.get(key)
         if found is None or found[0] < now:
             grant = find_grant(key)

@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from django.db import IntegrityError, transaction
+from django.db.models import Prefetch
 
 from labs.models import LabTest, Marker
 from labs.models.catalogue import PANEL_NAME_MAX_LENGTH
@@ -169,7 +170,9 @@ def _find_panels(
     rows = LabTest.objects.for_tenant(tenant).filter(pk__in=wanted)
     found = {
         panel.pk: panel
-        for panel in rows.select_related("lab").prefetch_related("markers")
+        for panel in rows.select_related("lab").prefetch_related(
+            Prefetch("markers", Marker.objects.order_by("pk"))
+        )
     }
     if wanted.keys() - found.keys():
         raise NotFound("lab_test_not_found", "Lab test not found.", "lab_test_ids")
