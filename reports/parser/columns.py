@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from .lines import Line, part_cells
 from .pages import Word
 from .roles import Role, is_name_title, is_title, role_of
 from .titles import Title, is_day
+from .values import is_worded_value
 
 _HOLDS_ON = re.compile(r"\d\s?[-–—] |^[-–—] \d|^[<>≤≥]=? \d|\d [-–—]$")
 _STARTS_VALUE = re.compile(r"[<>≤≥=+-]?\s*\d|[<>≤≥]|[\[(]?(?:H|L|\*)[\])]?$")
@@ -30,6 +31,7 @@ class Column:
     title: str = ""
     title_x0: float = 0.0
     title_x1: float = 0.0
+    unit: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,18 @@ class Strip:
 
     def has(self, role: Role) -> bool:
         return any(column.role is role for column in self.columns)
+
+    @property
+    def unit(self) -> str | None:
+        """The unit that the title of the results prints."""
+        return next((c.unit for c in self.columns if c.role is Role.VALUE), None)
+
+    @property
+    def second(self) -> int | None:
+        """Where the results stand again in another unit, as counts beside shares."""
+        titled = [n for n, c in enumerate(self.columns) if c.role is Role.VALUE]
+        units = [self.columns[n].unit for n in titled]
+        return titled[1] if len(set(units)) == 2 and None not in units else None
 
     def repeats(self, column: Column) -> bool:
         """Whether an earlier column of this role stands apart, as for another unit."""
@@ -64,7 +78,7 @@ def part_strips(titles: Sequence[Title]) -> list[list[Title]]:
         strange = title.role is Role.OTHER and role_of(title.text) is None
         if strange and after is Role.VALUE and seen >= {Role.NAME, Role.VALUE}:
             starts = not is_day(titles[n + 1].text)
-            title = Title(Role.NAME, title.text, title.x0, title.x1)
+            title = replace(title, role=Role.NAME)
         if starts:
             strips.append([])
         strips[-1].append(title)
@@ -110,7 +124,9 @@ def _lay_columns(
     inner = [span for span in spans if span[0] >= left - 1 and span[1] <= right + 1]
     cuts = [left, *(_cut(a, b, inner) for a, b in pairwise(titles)), right]
     return tuple(
-        Column(title.role, cuts[n], cuts[n + 1], title.text, title.x0, title.x1)
+        Column(
+            title.role, cuts[n], cuts[n + 1], title.text, title.x0, title.x1, title.unit
+        )
         for n, title in enumerate(titles)
     )
 
@@ -123,7 +139,7 @@ def _merge(titles: list[Title]) -> list[Title]:
         parted = last is not None and is_title(f"{last.text} {title.text}")
         if last and last.role is title.role and apart < (24 if parted else 6):
             text = f"{last.text} {title.text}"
-            merged[-1] = Title(last.role, text, last.x0, title.x1)
+            merged[-1] = replace(last, text=text, x1=title.x1)
         else:
             merged.append(title)
     return merged
@@ -183,13 +199,19 @@ def cut_line(line: Line, strip: Strip) -> list[list[Word]]:
             if last is not None and _holds_on(last, word):
                 home = before
             elif home != first and spilling:
-                if _STARTS_VALUE.match(word.text) and home == first + 1:
+                if home == first + 1 and _starts_value(word, strip.columns[home]):
                     spilling = False
                 else:
                     home = first
             parts[home].append(word)
             last = word
     return parts
+
+
+def _starts_value(word: Word, column: Column) -> bool:
+    if _STARTS_VALUE.match(word.text):
+        return True
+    return word.x0 >= column.left and is_worded_value(word.text)
 
 
 def _holds_on(last: Word, word: Word) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from datetime import date
 
 _MONTHS = {
@@ -52,6 +53,24 @@ def read_date(text: str, *, month_first: bool | None = None) -> str | None:
             return None
         return _date(year, a, b) if month_first else _date(year, b, a)
     return None
+
+
+def read_days(texts: Sequence[str]) -> list[str | None]:
+    """Dates that stand in one row or column, all written in one order.
+
+    Of two orders the one counts that all can be read in, then the one in which they
+    run one way, then the day first.
+    """
+    readings = [
+        [read_date(text, month_first=month_first) for text in texts]
+        for month_first in (False, True)
+    ]
+    return max(readings, key=lambda days: (sum(map(bool, days)), _run_one_way(days)))
+
+
+def _run_one_way(days: Sequence[str | None]) -> bool:
+    known = [day for day in days if day is not None]
+    return known in (sorted(known), sorted(known, reverse=True))
 
 
 def _month(text: str) -> int | None:

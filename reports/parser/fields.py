@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from .pages import Word
 from .ranges import (
@@ -45,7 +46,8 @@ _PERCENT = re.compile(rf"((?:{COMPARATOR}\s*)?{NUMBER})\s*%")
 _NOTED_UNIT = re.compile(
     r"(?:\S+\s+)?\(calc\.?(?:ulated)?\)|/\s*10+\s*[A-Za-z]+|[xX×]?\s*10\s*\^?\s*/\s*\S+"
     r"|/\s*[hl]\.?p\.?f\.?|[xX×]\s*E\s*\d{1,2}\s*/\s*\S+"
-    r"|mm\s+(?:at|in)\s+(?:1|1st|first|one)\s+h(?:ou)?r",
+    r"|mm\s+(?:(?:at|in|after)\s+)?(?:the\s+)?(?:end\s+of\s+)?(?:the\s+)?"
+    r"(?:1|1st|first|one)\s+h(?:ou)?r",
     re.IGNORECASE,
 )
 _TWICE = re.compile(
@@ -64,6 +66,7 @@ _LEVEL = (
 _STATUS = re.compile(
     r"(?i)(?:normal|in range|within range|optimal|out of range|above range|below range)"
 )
+_LABELLED = re.compile(r"(?i)(?:normal|ref(?:erence)?|expected)\s*[:=]\s*")
 _MARK = re.compile(r"<<+|>>+|\+\++|--+|[*#!^°«»↑↓▲▼⬆⬇↗↘]+")
 _MARKED_AFTER = re.compile(rf"(?P<head>.*\d\S*)\s+(?P<mark>{_MARK.pattern})")
 # Of the form of a unit, though none of those known.
@@ -89,6 +92,16 @@ def text_of(words: list[Word] | tuple[Word, ...]) -> str:
     return " ".join(word.text for word in words)
 
 
+def without_note_mark(words: Sequence[Word]) -> list[Word]:
+    """A value without the small raised letter or digit of a footnote behind it."""
+    for n, (word, mark) in enumerate(pairwise(words), start=1):
+        raised = mark.size < 0.8 * word.size and mark.middle < word.middle
+        near = mark.x0 - word.x1 < 0.3 * word.size
+        if raised and near and len(mark.text) <= 2 and is_numeric_value(word.text):
+            return [*words[:n], *words[n + 1 :]]
+    return list(words)
+
+
 def words_with(words: Sequence[Word], text: str | None) -> tuple[Word, ...]:
     """The fewest neighbours among words that hold a text; all of them if none do."""
     wanted = (text or "").replace(" ", "")
@@ -108,6 +121,8 @@ def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
         if is_numeric_value(value):
             return value, units, match["mark"], spread
     mark, _, rest = text.partition(" ")
+    if mark.strip("*#»>↑↓") == "" and is_worded_value(rest):
+        return rest, None, mark, None
     if (is_flag(mark) or _MARK.fullmatch(mark)) and re.match(
         rf"{COMPARATOR}?\s*\d", rest
     ):
@@ -159,6 +174,11 @@ def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
     if looks_like_range(rest) and is_plain_range(rest):
         return number, None, flag, rest
     return value, None, flag, found_range
+
+
+def is_mark(text: str) -> bool:
+    """Whether a text is nothing but a laboratory's mark, by letters or by signs."""
+    return is_flag(text) or bool(_MARK.fullmatch(text.strip()))
 
 
 def is_unit(text: str) -> bool:
@@ -248,10 +268,11 @@ def _take(found: Fields, text: str, words: tuple[Word, ...]) -> Fields:
                     range_words=words[n:],
                     flag=found.flag or flag,
                 )
+    labelled = _LABELLED.match(text)
     if (
         found.range is None
-        and is_expected_finding(text)
-        and is_worded_value(found.value)
+        and is_expected_finding(text[labelled.end() :] if labelled else text)
+        and (labelled or is_worded_value(found.value))
     ):
         return replace(found, range=text, range_words=words)
     if found.method is None and not is_numeric_value(text):

@@ -14,7 +14,7 @@ from .report import SampleType
 
 _ADMINISTRATIVE = re.compile(
     r"""(?x) ^ (?:
-    (?:patient|pt|client|customer|referr?(?:ed|ing)?|ref|requesting|ordering
+    (?:patient|pt(?=\s(?:name|id|no|dob|sex|age|gender|ref|loc|class|type))|client|customer|referr?(?:ed|ing)?|ref|requesting|ordering
     |consult\w*|attending
       |treating|primary)\b (?!\s(?:range|interval|value|time|plasma)) .*
     | (?:full\s|first\s|last\s|sur)?name(?:\s.*)? | (?:mr|mrs|ms|miss|dr|prof|shri|smt
@@ -152,7 +152,8 @@ _OPENING = re.compile(
     | hinweise?\b | kommentar | bemerkung | beurteilung | nota\b | notas\b |
     observaciones | interpretaci[oó]n | commentaires? | interpr[eé]tation | yorum |
     observa[cç][oõ]es
-    | classification\b | stages?\s+of | goals?\s+(?:by|of|for|in)\b | ckd\s+stag\w+ |
+    | classification\b | stages?\s+of | goals?\s+(?:by|of|for|in)\b | 
+    ckd\s+stag\w+(?!\s+g?\d) |
     (?:age|trimester|category|weeks?)\s+(?:group|wise|based) | bibliograph\w+ |
     literature | sources?\s*:
     | tariffs?\b | (?:price|fee)\s+list | charges\b | vital\s+signs

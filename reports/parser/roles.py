@@ -53,6 +53,10 @@ _TITLES: dict[Role, str] = {
         investigations name|test parameter name|laboratory investigation
         esame richiesto|determinazione|determinazioni|prova|onderzoek|leistung
         bestimmungen|analyt|determination demandee|exames|parametri|laborparameter
+        analys|undersokelse|undersogelse|provets namn|komponent|tutkimus|nazwa badania
+        vysetreni|vizsgalat|pretraga|parametar|analiza|analize
+        estudio realizado|estudios
+        item name|items|test items|islem|islem adi|onderdeel|laboratorietest
     """,
     Role.VALUE: """
         mic|mic value|sensitivity|susceptibility
@@ -78,6 +82,8 @@ _TITLES: dict[Role, str] = {
         conventional result
         esito|valore rilevato|valeur obtenue|messergebnis|messwert|aktueller wert
         resultado actual|resultado obtido|resultado atual|resultaat|resultat actuel
+        this time|svar|varde|wyniki|tulos|vysledek|vysledky|hodnota|eredmeny|rezultat
+        rezultate|nalaz|uitkomst|waarde|resultater|resultado del paciente
     """,
     Role.UNIT: """
         unit|units|unit s|uom|u o m|unit of measure|unit of measurement
@@ -87,6 +93,8 @@ _TITLES: dict[Role, str] = {
         unites si|unidades si|unidad de med|unita di mis|unita|unita di misura|u m|birim
         birimi|eenheid|jednostka|conv unit
         conventional units
+        enhet|enhed|enheter|enheder|jedn|yksikko|jednotka|jednotky|mertekegyseg
+        mjerna jedinica|unitate|unitati|j m|unid|einh
     """,
     Role.RANGE: """
         reference range|reference ranges|ref range|ref ranges|range|ranges
@@ -136,6 +144,14 @@ _TITLES: dict[Role, str] = {
         referentieinterval|normaalwaarden|lab range|laboratory range
         laboratory reference range|interpretation range|ref rng|ref interval range
         zakres referencyjny|valores referenciais|valores de ref|referencias
+        standard values|latest ref range|latest ref range units
+        latest ref range and units
+        ref range unit|referensintervall|refintervall|referensomrade|referenceinterval
+        referanseomrade|ref omrade|viitearvot|viitevali|wartosci referencyjne
+        wartosc referencyjna|zakres ref|zakres norm|norma|normy|zakres
+        referencni meze|referencni rozmezi|referenciatartomany|referentni interval
+        interval de referinta|interval biologic de referinta|valori de referinta
+        referentni intervali|referentiewaarde|ref waarden
     """,
     Role.LOW: "low|lower limit|min|minimum|lower|ref low|low limit|lower ref limit",
     Role.HIGH: "high|upper limit|max|maximum|upper|ref high|high limit|upper ref limit",
@@ -147,6 +163,7 @@ _TITLES: dict[Role, str] = {
         bewertung|auff|alerta|anormal|anomalia|observacion|comment|comments|evaluation
         rating
         interp|notes|durum|flag s|sig
+        flaga|flagga|judgement|judgment|judgement of item|uwagi|anmarkning
     """,
     Role.METHOD: """
         method|methods|methodology|technique|test method|methode|metodo|tecnica
@@ -169,6 +186,8 @@ _TITLES: dict[Role, str] = {
         onceki sonuc|historical result|historical results|delta|previous reading
         old result
         prior value|antecedents|change|last results|previous 1|previous 2
+        last time|time before last|the time before last|previous time|forra svaret
+        tidigare|tidligere|poprzedni wynik|poprzednio|vorige uitslag|edellinen
     """,
     Role.SPECIMEN: """
         mat
@@ -184,6 +203,7 @@ _TITLES: dict[Role, str] = {
         serial no|# |verified|result date|reported|analysis date|datum|fecha
         uncertainty|si result|conv factor
         performing|perf lab|date performed|test date|nabl status|price range|si units
+        si results|si value
         si unit|si reference range
         graph|chart|gauge|visual|distribution|scale|bar
     """,

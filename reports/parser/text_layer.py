@@ -23,6 +23,9 @@ _MOST_WORDS = 8000
 _FAINT = range(200, 250)
 _MOST = 0.6  # of the page's area
 _FEW_WORDS = 25
+# Pieces of one word stand at each other's end, to this share of the size.
+_TOUCHING = 0.04
+_TWO_WORDS = re.compile(r"[a-z]{4}[A-Z][a-z]")
 _TOKEN = re.compile(r"[^\s\x00]+")
 _SOFT_HYPHENS = str.maketrans({"\x02": "-", "￾": "-", "\xad": "-"})
 _LINE_END_HYPHEN = re.compile(r"(?<=[\x02\ufffe])")
@@ -237,12 +240,28 @@ class _TextReader:
             owner = current
             size = min(before.size, after.size) or height
             level = abs(ny1 - y1) < 0.1 * size and before.size == after.size
-            if level and -0.3 * size < nx0 - x1 < 0.15 * size:
+            gap = nx0 - x1
+            strange = self._starts_anew(n, exactly=abs(gap) < _TOUCHING * size)
+            if level and -0.3 * size < gap < 0.15 * size and not strange:
                 continue
             pieces.append((begin, n, opened))
             begin, opened = n, current
         pieces.append((begin, end, opened))
         return pieces
+
+    def _starts_anew(self, index: int, *, exactly: bool) -> bool:
+        """Whether a sign starts a word, though another touches it: 'antigenNegative'.
+
+        exactly: whether it stands where the other ends, as the next piece of a word.
+        """
+        around = "".join(
+            chr(pdfium_c.FPDFText_GetUnicode(self._raw, n) & 0xFFFF)
+            for n in range(max(index - 4, 0), index + 2)
+        )
+        if exactly:
+            return bool(_TWO_WORDS.fullmatch(around))
+        before, sign = around[-3:-2], around[-2:-1]
+        return before.islower() and (sign.isupper() or sign.isdigit())
 
     def _object(self, index: int) -> int:
         return _text_object(self._handle, index) or 0

@@ -6,11 +6,11 @@ No row is read here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
-from .dates import read_date
+from .dates import read_date, read_days
 from .folding import fold
 from .lines import Cell, Line
 from .pages import Word
@@ -24,19 +24,34 @@ from .roles import (
     is_name_title,
     is_title_word,
 )
+from .units import looks_like_units
 
 _MOST_WORDS = 26
+# Beside no column for what is out of range these are a status, as on a card.
+_INSIDE = frozenset(["in range", "within range", "within normal range"])
+_OUTSIDE = frozenset(
+    [
+        *("out of range", "outside range", "outside normal range", "abnormal"),
+        *("out of range result", "abnormal result"),
+    ]
+)
+# Results in one of two systems of units: the one that stands first is answered.
+_OF_SYSTEM = frozenset(["si result", "si results", "si value"])
 _FILLERS = {"and", "of", "in", "the", "for", "your", "by", "with", "si", "age", "sex"}
 
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """A column's title: what it announces, its words and where they stand."""
+    """A column's title: what it announces, its words and where they stand.
+
+    unit is printed in it where every value below is in that unit.
+    """
 
     role: Role
     text: str
     x0: float
     x1: float
+    unit: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +111,9 @@ def _read_dates(titles: list[Title], unknown: list[Title]) -> list[Title]:
     kinds = {title.role for title in titles}
     if Role.VALUE in kinds or not kinds & {Role.RANGE, Role.UNIT}:
         return []
-    dated = [
-        (day, t)
-        for t in unknown
-        if (day := _day(t.text)) is not None and not t.text.startswith(":")
-    ]
+    told = [t for t in unknown if not t.text.startswith(":") and _day(t.text)]
+    days = read_days([t.text for t in told])
+    dated = [(day, t) for day, t in zip(days, told, strict=True) if day is not None]
     if not dated:
         return []
     latest = max(day for day, _ in dated)
@@ -135,7 +148,9 @@ def _add_unknown(titles: list[Title], unknown: list[Title]) -> list[Title]:
         role = Role.OTHER
         if not named and following is not None and following.role is Role.VALUE:
             role = Role.NAME
-        elif title.x0 < values[0].x0:
+        elif title.x0 < values[0].x0 and not any(
+            t.role is Role.NAME and t.x1 < title.x0 for t in titles
+        ):
             continue
         added.append(Title(role, title.text, title.x0, title.x1))
     if not named and not any(title.role is Role.NAME for title in added):
@@ -204,6 +219,7 @@ def _read_group(words: list[Word]) -> tuple[list[Title], int]:
     parts = [_Part(piece, word) for word in words for piece in fold(word.text).split()]
     titles: list[Title] = []
     unread: list[_Part] = []
+    last: Word | None = None
     n = 0
     while n < len(parts):
         for length in range(min(LONGEST_TITLE, len(parts) - n), 0, -1):
@@ -212,12 +228,19 @@ def _read_group(words: list[Word]) -> tuple[list[Title], int]:
             if role is not None:
                 taken = [part.word for part in parts[n : n + length]]
                 titles.append(_title(role, " ".join(phrase), taken))
+                last = taken[-1]
                 n += length
                 break
         else:
             unread.append(parts[n])
             n += 1
     strange = {part.word for part in unread if part.folded not in _FILLERS}
+    if len(titles) == 1 and titles[0].role is Role.VALUE and words[-1] is not last:
+        behind = words[words.index(last) + 1 :] if last in words else []
+        unit = " ".join(word.text for word in behind).strip("()[],")
+        if looks_like_units(unit):
+            titles = [replace(titles[0], x1=behind[-1].x1, unit=unit)]
+            strange.difference_update(behind)
     return titles, len(strange)
 
 
@@ -246,6 +269,7 @@ def _settle(titles: list[Title]) -> list[Title]:
     ranges = [title for title in titles if title.role is Role.RANGE]
     goals = [title for title in ranges if is_goal(title.text)]
     of_lab = len(ranges) > len(goals)
+    outside = any(t.text in _OUTSIDE for t in titles)
     for title in titles:
         role = title.role
         if of_lab and title in goals:
@@ -261,7 +285,11 @@ def _settle(titles: list[Title]) -> list[Title]:
             and not any(t.text in ("normal", "normals") for t in titles)
         ):
             role = Role.FLAG
-        settled.append(Title(role, title.text, title.x0, title.x1))
+        if role is Role.VALUE and title.text in _INSIDE and not outside:
+            role = Role.OTHER
+        if title.text in _OF_SYSTEM and Role.VALUE not in {t.role for t in settled}:
+            role = Role.VALUE
+        settled.append(replace(title, role=role))
     return settled
 
 

@@ -33,18 +33,22 @@ _WORDED = re.compile(
         |positif|négatif|négative|pozitif|negatif) | pos\.? | neg\.? | \+ve | -ve | nil
     | not?\s+(?:detected|seen|found|isolated|growth|present|applicable|done|observed
         |reactive|evident)\b.* | undetect(?:able|ed) | nd | detected
-    | absent | present | trace[sd]? | (?:en)?spuren | ausente | presente | absence
+    | absent | present | trace[sd]? | tracc[ei]
+    | assent[ei] | present[ei] | (?:en)?spuren | ausente | presente | absence
     | none(?:\s+(?:seen|detected|found))? | no\s+(?:growth|ova|cyst|parasite|organism
     |malaria|agglutination).*
     | normal | abnormal | adequate | inadequate | reduced | increased | decreased
-    | few | many | plenty | moderate | occasional | rare | scanty | several | numerous
+    | small | large | few | many | plenty
+    | moderate | occasional | rare | scanty | several | numerous
     | packed | loaded | tntc | clear | cloudy | turbid | hazy | slightly\s+\w+ | clara?
     | (?:pale|light|dark|deep|bright|amber|straw)?[\s-]*
       (?:yellow(?:ish)?|straw|amber|brown(?:ish)?|red(?:dish)?|green(?:ish)?|colou?rless
         |orange|black|amarill[oa]|amarel[oa]|gelb|jaune)(?:\s+\w+)?
     | acidic | alkaline | neutral | soft | semi[\s-]?solid | formed | loose | watery |
     hard
-    | mucoid | a?b?o?\s*(?:rh\s*)?(?:\(d\)\s*)?(?:pos(?:itive)?|neg(?:ative)?)
+    | mucoid
+    | ["'“]?(?:ab?|b|o)?["'”]?\s*(?:rh(?:esus)?\.?\s*)?(?:factor\s*)?(?:\(d\)\s*)?
+      (?:pos(?:itive)?|neg(?:ative)?)
     | "?(?:a|b|ab|o)"?\s*(?:rh)?\s*[+-]? | g[1-5][ab]? | a[1-3] | (?:stage|grade
     |type)\s*\w+
     | normocytic.* | normochromic.* | microcytic.* | macrocytic.* | hypochromic.*
@@ -57,6 +61,10 @@ _WORDED = re.compile(
     | \++ | \d\s*\+{1,4} | \+\s*\d | \+/- | ± | yes | no | ja | nein | si | sí
     | nicht\s+nachweisbar | nachweisbar | unauffällig | no\s+detectad[oa] |
     no\s+reactivo
+    | (?:lig(?:eir|er)amente\s+|l[ée]g[èe]rement\s+|leggermente\s+|leicht\s+)?
+      (?:turbi[oa] | turv[oa] | torbid[oa] | trouble | tr[üu]b | opalescente | hematic[oa])
+    | l[ií]mpid[oa] | limpide | klar | transparente | transparent | escas[oa]s? | rar[aeio]s?
+    | abundantes? | rares? | nombreu(?:x|ses) | wenig(?:e)? | vereinzelt | reichlich
     | reactivo | não\s+reagente | reagente | não\s+detectad[oa] | non\s+détecté |
     absent[es]?
     ) (?:\s*[(\[]?\s*(?:\++|\d\s*\+|1\s*:\s*\d+|<?\s*1\s*/\s*\d+

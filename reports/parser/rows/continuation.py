@@ -24,8 +24,10 @@ _BESIDE = frozenset({Role.RANGE, Role.UNIT, Role.METHOD})
 class Continuation:
     """Adds lines to rows, and remembers brackets that may be methods after all."""
 
-    def __init__(self, section: Section) -> None:
+    def __init__(self, section: Section, *, methods: bool = False) -> None:
+        """methods: whether a column of methods stands beside, so that none is below."""
         self._section = section
+        self._methods = methods
         self._bracketed: list[tuple[Row, str, list[Word]]] = []
 
     def drop_bracketed_methods(self, rows: int) -> None:
@@ -69,7 +71,9 @@ class Continuation:
     def _is_wrapped_name(self, last: Row, line: Line, words: list[Word]) -> bool:
         text = text_of(words)
         trailing = text[:1].islower() and len(words) <= 2
-        if not is_of_size(last.line, line) or (is_method(text) and not trailing):
+        bracketed = self._methods and text.startswith("(") and text.endswith(")")
+        method = is_method(text) and not trailing and not bracketed
+        if not is_of_size(last.line, line) or method:
             return False
         if opens_explanation(text) or is_prose(text) or len(words) > 6:
             return False

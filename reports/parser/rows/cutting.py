@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from reports.parser.columns import Strip, cut_line
-from reports.parser.fields import is_unit, split_value, text_of
+from reports.parser.fields import is_mark, is_unit, split_value, text_of
 from reports.parser.folding import fold
 from reports.parser.lines import Line, part_cells
 from reports.parser.ranges import looks_like_range
 from reports.parser.roles import ZONES, Role
-from reports.parser.values import is_blank, is_numeric_value
+from reports.parser.values import is_blank, is_value
 
 from .row import Parts
 from .wording import is_leader
@@ -33,11 +33,8 @@ def cut_parts(line: Line, strip: Strip) -> Parts:
             continue
         parts.setdefault(column.role, []).extend(words)
     _part_leader(parts)
-    if Role.VALUE not in parts and Role.NAME in parts and Role.UNIT in parts:
-        value, unit, _, _ = split_value(text_of(parts[Role.UNIT]))
-        if unit and is_numeric_value(value):
-            # The titles stand to the left of their columns.
-            parts[Role.VALUE] = parts.pop(Role.UNIT)
+    if Role.NAME in parts and Role.UNIT in parts:
+        _part_value_of_unit(parts)
     if not strip.has(Role.UNIT) and Role.VALUE in parts:
         _part_untitled_unit(line, parts)
     return parts
@@ -63,6 +60,19 @@ def name_unknown_columns(
                 ]
                 break
     return cut
+
+
+def _part_value_of_unit(parts: Parts) -> None:
+    """Give the value what stands under the unit's title, if the values are set to
+    the right of a wide column whose title is on its left.
+    """
+    marks = parts.get(Role.VALUE, [])
+    if marks and not is_mark(text_of(marks)):
+        return
+    text = text_of(parts[Role.UNIT])
+    value, unit, _, _ = split_value(text)
+    if is_value(value) and (unit or not is_unit(text)):
+        parts[Role.VALUE] = [*marks, *parts.pop(Role.UNIT)]
 
 
 def _part_untitled_unit(line: Line, parts: Parts) -> None:

@@ -12,6 +12,7 @@ from reports.parser.fields import (
     split_value,
     text_of,
     unit_in_range,
+    without_note_mark,
     words_with,
 )
 from reports.parser.pages import Word
@@ -20,18 +21,23 @@ from reports.parser.roles import Role
 from reports.parser.values import (
     is_blank,
     is_flag,
+    is_numeric_value,
     is_value,
+    is_worded_value,
 )
 
 from .row import Parts
 
 
-def read_fields(parts: Parts, *, has_limits: bool) -> Fields:
+def read_fields(
+    parts: Parts, *, has_limits: bool, titled_unit: str | None = None
+) -> Fields:
     """The fields of a row from the words in its columns.
 
-    has_limits: whether the range is printed as two columns, low and high.
+    has_limits: whether the range is printed as two columns, low and high. titled_unit:
+    the unit that the column's title prints, for numbers without one of their own.
     """
-    words = parts[Role.VALUE]
+    words = without_note_mark(parts[Role.VALUE])
     mark = None
     if len(words) > 1 and not words[0].text.strip(":=-."):
         words = words[1:]
@@ -73,6 +79,14 @@ def read_fields(parts: Parts, *, has_limits: bool) -> Fields:
     if flag is None and len(unit_words) > 1:
         flag, unit_words = _part_flag(unit_words)
         printed_unit = text_of(unit_words)
+    if unit_words and range_words and (lead := _unit_in_front(unit_words, range_words)):
+        unit_words, range_words = (*unit_words, *lead), range_words[len(lead) :]
+        printed_unit, printed_range = text_of(unit_words), text_of(range_words)
+    if printed_unit and not is_unit(printed_unit) and is_worded_value(value):
+        whole = f"{value} {printed_unit}"
+        if is_worded_value(whole):
+            value, value_words = whole, (*value_words, *unit_words)
+            printed_unit, unit_words = "", ()
     if printed_unit and is_blank(printed_unit):
         printed_unit, unit_words = "", ()
     if not printed_range and printed_unit and is_plain_range(printed_unit):
@@ -105,6 +119,8 @@ def read_fields(parts: Parts, *, has_limits: bool) -> Fields:
         elif is_unit(head) and looks_like_range(rest):
             units, unit_words = head, range_words[:1]
             printed_range, range_words = rest, range_words[1:]
+    if not units and titled_unit and is_numeric_value(value):
+        units, unit_words = titled_unit, ()
     return Fields(
         value=value,
         units=units or None,
@@ -115,6 +131,16 @@ def read_fields(parts: Parts, *, has_limits: bool) -> Fields:
         units_words=unit_words if units else (),
         range_words=range_words,
     )
+
+
+def _unit_in_front(
+    unit: tuple[Word, ...], spread: tuple[Word, ...]
+) -> tuple[Word, ...]:
+    """The word before a range that is the end of a long unit in front of it."""
+    lead, rest = spread[:1], text_of(spread[1:])
+    cut_off = unit[-1].text[-1:].isdigit() and lead[0].text[:1].isalpha()
+    fits = cut_off and is_unit(text_of((*unit, *lead))) and looks_like_range(rest)
+    return lead if fits else ()
 
 
 def _part_flag(words: tuple[Word, ...]) -> tuple[str | None, tuple[Word, ...]]:

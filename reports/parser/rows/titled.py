@@ -7,8 +7,9 @@ rows, prose and headings are told from them here.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from reports.parser.columns import Strip
+from reports.parser.columns import Strip, cut_line
 from reports.parser.fields import (
     Fields,
     text_of,
@@ -74,7 +75,7 @@ class TableReader:
         self._pending: list[tuple[Line, list[Word]]] = []
         self._explaining = False
         self._evidence = Evidence(section, strip)
-        self._continuation = Continuation(section)
+        self._continuation = Continuation(section, methods=strip.has(Role.METHOD))
         self._announced: Line | None = None
 
     def read(self, lines: Sequence[Line]) -> None:
@@ -84,7 +85,8 @@ class TableReader:
         cut = name_unknown_columns(cut, self._strip)
         for line, parts in cut:
             self._read_line(line, parts)
-        self._continuation.drop_bracketed_methods(len(self.rows))
+        if not self._strip.has(Role.METHOD):
+            self._continuation.drop_bracketed_methods(len(self.rows))
 
     def _read_line(self, line: Line, parts: Parts) -> None:
         if self._read_announced(line):
@@ -146,7 +148,9 @@ class TableReader:
         return False
 
     def _read_row(self, line: Line, parts: Parts) -> bool:
-        fields = read_fields(parts, has_limits=self._strip.has(Role.LOW))
+        fields = read_fields(
+            parts, has_limits=self._strip.has(Role.LOW), titled_unit=self._strip.unit
+        )
         name_words = parts.get(Role.NAME, [])
         if not name_words:
             return self._read_nameless(line, fields, text_of(parts[Role.VALUE]))
@@ -160,8 +164,28 @@ class TableReader:
         if not self._judge(row):
             return False
         if self.rows and self.rows[-1].line is line:
-            self.rows.extend(part_equal(self.rows.pop()))
+            row = self.rows.pop()
+            again = self._read_second(row)
+            self.rows.extend([row, again] if again else part_equal(row))
         return True
+
+    def _read_second(self, row: Row) -> Row | None:
+        """The same result in the unit of a second column, with the range behind it."""
+        at = self._strip.second
+        if at is None:
+            return None
+        columns = self._strip.columns
+        cells = cut_line(row.line, self._strip)
+        after = at + 1
+        limits = cells[after] if after < len(cells) else []
+        ranged = bool(limits) and columns[after].role is Role.RANGE
+        parts = {Role.VALUE: cells[at], **({Role.RANGE: limits} if ranged else {})}
+        if not cells[at]:
+            return None
+        fields = read_fields(parts, has_limits=False, titled_unit=columns[at].unit)
+        if not is_numeric_value(fields.value):
+            return None
+        return replace(row, fields=fields, name_text=row.test_name)
 
     def _part_flag_word(
         self, words: list[Word], fields: Fields

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from reports.parser.dates import read_date
+from reports.parser.dates import read_days
 from reports.parser.fields import Fields, is_unit, text_of
 from reports.parser.lines import Cell, Line, part_cells
 from reports.parser.names import has_letters
@@ -61,13 +61,13 @@ def _read(
     parts: list[Parts] = [{} for _ in names]
     latest = ""
     depth = 0
-    for line in below:
-        label, cells = _part_label(line, names[0].x0)
+    parted = [_part_label(line, names[0].x0) for line in below]
+    days = read_days([label for label, _ in parted])
+    for (label, cells), day in zip(parted, days, strict=True):
         homes = [_home(cell, names) for cell in cells]
         if not cells or None in homes or len(set(homes)) < len(homes):
             break
         role = role_of(label) or _role_by_form(cells)
-        day = read_date(label) or read_date(label, month_first=False)
         if day is not None:
             role = Role.VALUE if day >= latest else Role.PREVIOUS
             latest = max(day, latest)

@@ -12,6 +12,7 @@ from reports.parser.names import heads_explanation, opens_explanation
 from reports.parser.pages import Page
 from reports.parser.roles import Role, is_name_title
 from reports.parser.titles import Title, has_title_word, read_titles
+from reports.parser.values import is_numeric_value
 
 from .abreast import part_abreast
 from .cards import read_cards
@@ -181,6 +182,8 @@ def find_tables(lines: Sequence[Line]) -> list[TitledPart]:
             if len(group) < depth or not _are_close(group):
                 break
             if depth > 1 and any(c.isdigit() for c in group[-1].text):
+                break
+            if depth == 2 and any(is_numeric_value(w.text) for w in group[0].words):
                 break
             if depth > 1 and best is None and read_titles(group[-1:]):
                 break

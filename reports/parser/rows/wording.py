@@ -137,6 +137,8 @@ def may_name_a_test(name: str) -> bool:
         return False
     if is_administrative(name) or is_category(name):
         return False
+    if "; " in name and sum(map(str.isdigit, name)) > 3:
+        return False
     return not (is_expected_finding(name) or is_flag(name)) or len(name) <= 2
 
 
