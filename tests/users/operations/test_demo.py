@@ -8,7 +8,7 @@ from portal.lib.registry import DemoPerson, DemoScene
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from tests.outbox import emitted_types
-from users.models import Summary
+from users.models import Arrival, Summary
 from users.operations.demo import load_demo_summaries
 
 pytestmark = pytest.mark.django_db
@@ -94,3 +94,34 @@ def test_loading_again_later_keeps_what_was_and_adds_what_came(scene, time_machi
     assert {each.kind for each in changed} == {"menstrual_cycle"}
     assert len(changed) == 2
     assert [each.calendar_date > NOON.date() for each in predicted] == [True]
+
+
+def arrivals(scene):
+    rows = Arrival.objects.for_tenant(scene.tenant).order_by("at", "id")
+    return list(rows.values_list("provider", "resource", "at", "received"))
+
+
+def test_data_arrives_over_the_days_and_not_while_loading(scene):
+    load_demo_summaries(scene)
+
+    hours = {at.replace(minute=0, second=0) for _, _, at, _ in arrivals(scene)}
+    today = [at for _, _, at, _ in arrivals(scene) if at > NOON - timedelta(days=1)]
+    assert len(hours) > 60
+    assert len(today) > 20
+    assert max(today) <= NOON
+    assert max(received for *_, received in arrivals(scene)[6:]) <= 4
+
+
+def test_loading_again_adds_the_arrivals_since_and_none_twice(scene, time_machine):
+    load_demo_summaries(scene)
+    before = arrivals(scene)
+    load_demo_summaries(scene)
+    assert arrivals(scene) == before
+
+    time_machine.move_to(NOON + timedelta(hours=6), tick=False)
+    load_demo_summaries(scene)
+
+    later = arrivals(scene)
+    assert later[: len(before)] == before
+    assert 5 < len(later) - len(before) < 60
+    assert max(received for *_, received in later[len(before) :]) <= 10

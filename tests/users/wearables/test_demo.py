@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from users.states import SleepStage
-from users.wearables.demo import make_cycles, make_nights
+from users.wearables.demo import make_cycles, make_nights, make_syncs
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TODAY = NOON.date()
@@ -104,3 +105,33 @@ def test_nothing_is_logged_after_today():
             for entry in entries
         ]
         assert max(logged, default="") <= TODAY.isoformat()
+
+
+def syncs(**wanted):
+    return make_syncs(
+        **{
+            "person": "a",
+            "provider": "oura",
+            "time_zone": "America/Phoenix",
+            "since": NOON - timedelta(days=3),
+            "now": NOON,
+            **wanted,
+        }
+    )
+
+
+def test_syncs_are_the_same_however_they_are_asked_for():
+    cut = NOON - timedelta(hours=20)
+
+    assert syncs(now=cut) + syncs(since=cut) == syncs()
+    assert syncs(person="b") != syncs()
+
+
+def test_a_source_sends_by_day_and_rests_at_night():
+    zone = ZoneInfo("America/Phoenix")
+
+    hours = [at.astimezone(zone).hour for at, _ in syncs()]
+
+    assert 24 <= len(hours) <= 60
+    assert set(hours) <= set(range(6, 24))
+    assert all(1 <= again <= 4 for _, again in syncs())
