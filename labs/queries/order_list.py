@@ -1,0 +1,310 @@
+"""What the dashboard's lists of orders show: a page, its tabs, what needs attention.
+
+No patient detail is read here unless it is asked for. Must not be here: the list that
+the API gives (labs.queries.orders), any write, or the audit of a read.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Count, Q
+from django.db.models.functions import TruncDate
+from django.utils import timezone
+
+from labs.models import Lab, Order
+from labs.states.catalogue import CollectionMethod
+from labs.states.order_work import (
+    ENDED_BADLY,
+    HELD_UP,
+    IN_STATE,
+    ORDERED,
+    WorkState,
+    stage_of,
+)
+from labs.states.orders import Interpretation, split_status
+from portal.lib import rows
+from portal.lib.ids import id_bounds
+from users.queries.users import users_by_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import date, datetime
+    from uuid import UUID
+
+    from django.db.models import QuerySet
+
+    from accounts.models import Tenant
+    from labs.models.order import OrderQuerySet
+
+# A list is counted up to here: counting on would cost more than the page.
+COUNTED_UP_TO = 10_000
+# How long what has ended badly, or is critical, needs attention.
+LATELY = timedelta(days=7)
+# A requisition is made within seconds; an order without one for so long is stuck.
+STUCK_AFTER = timedelta(hours=1)
+NO_RESULT = "none"
+# Orders of more users than this are found by a join, not by the users' keys.
+_FEW_USERS = 500
+_SHOWN = (
+    "id",
+    "status",
+    "method",
+    "origin",
+    "priority",
+    "sample_id",
+    "interpretation",
+    "activate_by",
+    "account_reason",
+    "created_at",
+    "updated_at",
+    "tenant_id",
+    "user__uuid",
+    "user__client_user_id",
+    "lab__name",
+    "lab_test__name",
+    "lab_account__account_name",
+    "lab_account__provider_account_id",
+)
+_PATIENT = ("patient_name", "patient_dob")
+
+# Walks from one status to the next by the index, so that it costs as many steps as
+# there are statuses, known to us or not; each is counted up to a limit by the index.
+_PER_STATUS = """
+WITH RECURSIVE seen (status) AS (
+  (SELECT status FROM labs_order WHERE tenant_id = %s ORDER BY status LIMIT 1)
+  UNION ALL
+  SELECT (
+    SELECT status FROM labs_order WHERE tenant_id = %s AND status > seen.status
+    ORDER BY status LIMIT 1
+  ) FROM seen WHERE seen.status IS NOT NULL
+)
+SELECT status, (
+  SELECT count(*) FROM (
+    SELECT FROM labs_order WHERE tenant_id = %s AND status = seen.status
+    AND user_id NOT IN (
+      SELECT id FROM users_user WHERE tenant_id = %s AND deleted_at IS NOT NULL
+    ) LIMIT %s
+  ) counted
+) FROM seen WHERE status IS NOT NULL
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ListFilters:
+    """Which orders a dashboard list shows; empty values filter nothing.
+
+    `stage` is a Stage, `status` the last part of one. `result` is an interpretation or
+    NO_RESULT. `created_from` is included, `created_until` is not. `text` is an order's
+    or user's id or how it begins, how a client_user_id begins, or a whole sample id.
+    """
+
+    work: WorkState = WorkState.ALL
+    stage: str = ""
+    status: str = ""
+    method: str = ""
+    lab: str = ""
+    account_id: UUID | None = None
+    on_platform: bool = False
+    result: str = ""
+    created_from: datetime | None = None
+    created_until: datetime | None = None
+    user_uuid: UUID | None = None
+    text: str = ""
+    oldest_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ListedOrders:
+    """Part of a list. `total` is exact up to COUNTED_UP_TO; `is_exact` says so."""
+
+    orders: list[Order]
+    total: int
+    is_exact: bool
+
+
+def orders_per_status(*, tenant: Tenant) -> dict[str, int]:
+    """How many live orders are in each status, each up to COUNTED_UP_TO + 1.
+
+    One query. A status that only deleted users' orders have counts 0.
+    """
+    found = rows.fetch_rows(_PER_STATUS, [*[tenant.pk] * 4, COUNTED_UP_TO + 1])
+    return dict(found)
+
+
+def listed_orders(
+    *,
+    tenant: Tenant,
+    filters: ListFilters,
+    statuses: Iterable[str],
+    offset: int = 0,
+    limit: int = 50,
+    with_patients: bool = False,
+) -> ListedOrders:
+    """A part of the list; `statuses` are those that the tenant's orders have.
+
+    At most three queries, and those of users_by_id where `text` is given.
+    """
+    wanted = _matching(tenant, filters, statuses)
+    if wanted is None:
+        return ListedOrders([], 0, is_exact=True)
+    sign = "" if filters.oldest_first else "-"
+    ordered = wanted.order_by(f"{sign}created_at", "pk" if sign else "-pk")
+    ids = list(ordered.values_list("pk", flat=True)[offset : offset + limit])
+    if len(ids) < limit and (ids or not offset):
+        total = offset + len(ids)  # counting would walk all that was walked just now
+    else:
+        total = wanted.order_by()[: COUNTED_UP_TO + 1].count()
+    return ListedOrders(
+        orders=_shown(tenant, ids, with_patients=with_patients),
+        total=min(total, COUNTED_UP_TO),
+        is_exact=total <= COUNTED_UP_TO,
+    )
+
+
+def attention_orders(*, tenant: Tenant, limit: int) -> list[Order]:
+    """Orders that need attention: critical ones first, then what changed last.
+
+    At most three queries.
+    """
+    found = _live(tenant).filter(pk__in=_attention(tenant))
+    keys = found.order_by("-updated_at", "pk").values_list("pk", flat=True)
+    critical = Q(interpretation=Interpretation.CRITICAL)
+    ids = list(keys.filter(critical)[:limit])
+    if len(ids) < limit:
+        ids += keys.exclude(critical)[: limit - len(ids)]
+    return _shown(tenant, ids, with_patients=False)
+
+
+def count_attention(*, tenant: Tenant) -> int:
+    """How many orders need attention, up to COUNTED_UP_TO + 1. One query."""
+    return min(_attention(tenant).count(), COUNTED_UP_TO + 1)
+
+
+def orders_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
+    """How many orders were placed on each UTC day that has any, by the index alone.
+
+    Those of users deleted since are counted too: it was a busy day all the same.
+    """
+    placed = Order.objects.for_tenant(tenant).filter(created_at__gte=since)
+    by_day = placed.values_list(TruncDate("created_at", tzinfo=UTC))
+    return dict(by_day.annotate(Count("created_at")).order_by())
+
+
+def orders_by_id(*, tenant: Tenant, text: str, limit: int) -> list[Order]:
+    """Orders whose id is or begins with `text`, or whose whole sample id it is."""
+    wanted = Q(sample_id__in={text, text.upper()})
+    bounds = id_bounds(text)
+    if bounds is not None:
+        wanted |= Q(pk__range=bounds)
+    found = _live(tenant).filter(wanted).order_by("pk").values_list("pk", flat=True)
+    return _shown(tenant, list(found[:limit]), with_patients=False)
+
+
+def _live(tenant: Tenant) -> OrderQuerySet:
+    found: OrderQuerySet = Order.objects.for_tenant(tenant).live_among_many()
+    return found
+
+
+def _shown(tenant: Tenant, ids: list[UUID], *, with_patients: bool) -> list[Order]:
+    """The orders of these ids in their order, with the columns that lists show."""
+    if not ids:
+        return []
+    columns = (*_SHOWN, *(_PATIENT if with_patients else ()))
+    full = Order.objects.for_tenant(tenant).select_related(
+        "user", "lab", "lab_test", "lab_account"
+    )
+    found = {order.pk: order for order in full.only(*columns).filter(pk__in=ids)}
+    return [found[pk] for pk in ids if pk in found]
+
+
+def _attention(tenant: Tenant) -> QuerySet[Order, UUID]:
+    """The keys of orders that somebody has to look at; an index fits each part.
+
+    Source: Ours (design guide, Orders).
+    """
+    now = timezone.now()
+    lately = Q(updated_at__gte=now - LATELY)
+    parts = [
+        Q(status__in=HELD_UP),
+        Q(status__in=ENDED_BADLY) & lately,
+        Q(interpretation=Interpretation.CRITICAL) & lately,
+    ]
+    if not tenant.is_sandbox:  # where a requisition waits for simulation
+        due = Q(activate_by=None) | Q(activate_by__lt=now.date())
+        parts.append(Q(status__in=ORDERED, created_at__lt=now - STUCK_AFTER) & due)
+    first, *others = (
+        _live(tenant).filter(part).values_list("pk", flat=True) for part in parts
+    )
+    return first.union(*others)
+
+
+def _matching(
+    tenant: Tenant, filters: ListFilters, statuses: Iterable[str]
+) -> OrderQuerySet | None:
+    """Live orders that match, in no order; None where none can."""
+    found = _live(tenant)
+    if filters.work == WorkState.ATTENTION:
+        found = found.filter(pk__in=_attention(tenant))
+    if filters.work in IN_STATE or filters.status or filters.stage or filters.method:
+        fitting = [status for status in statuses if _fits(status, filters)]
+        if not fitting:
+            return None
+        found = found.filter(status__in=fitting)
+        # A status that we do not know need not name its method.
+        if filters.method and not all(map(_names_method, fitting)):
+            found = found.filter(method=filters.method)
+    exact: dict[str, Any] = {
+        "lab_id": _lab_id(filters.lab) if filters.lab else None,
+        "lab_account_id": filters.account_id,
+        "lab_account__isnull": True if filters.on_platform else None,
+        "created_at__gte": filters.created_from,
+        "created_at__lt": filters.created_until,
+        "user__uuid": filters.user_uuid,
+    }
+    found = found.filter(**{name: v for name, v in exact.items() if v is not None})
+    if filters.result:
+        value = "" if filters.result == NO_RESULT else filters.result
+        found = found.filter(interpretation=value)
+    if filters.text:
+        return _search(found, tenant, filters.text)
+    return found
+
+
+def _fits(status: str, filters: ListFilters) -> bool:
+    _, method, low = split_status(status)
+    is_other = filters.method != method and _names_method(status)
+    return (
+        (filters.work not in IN_STATE or IN_STATE[filters.work](status))
+        and (not filters.status or filters.status == low)
+        and (not filters.stage or filters.stage == stage_of(status))
+        and not (filters.method and is_other)
+    )
+
+
+def _names_method(status: str) -> bool:
+    return CollectionMethod.known(split_status(status).method) is not None
+
+
+def _lab_id(slug: str) -> int:
+    """The lab's key: a join would ask for the slug of each order's lab."""
+    found = Lab.objects.filter(slug=slug).values_list("pk", flat=True).first()
+    return found or 0
+
+
+def _search(found: OrderQuerySet, tenant: Tenant, text: str) -> OrderQuerySet | None:
+    """Those with this id of their own, of their sample or of their user."""
+    if "\0" in text:  # PostgreSQL takes no text with it
+        return None
+    wanted = Q(sample_id__in={text, text.upper()})
+    bounds = id_bounds(text)
+    if bounds is not None:
+        wanted |= Q(pk__range=bounds)
+    users = users_by_id(tenant=tenant, text=text, limit=_FEW_USERS + 1).users
+    if len(users) > _FEW_USERS:
+        # By the index on parts of it, which plain comparisons in any case can't use.
+        return found.filter(user__client_user_id__iregex=f"^{re.escape(text)}")
+    return found.filter(wanted | Q(user_id__in=[user.id for user in users]))

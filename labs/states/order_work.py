@@ -1,0 +1,114 @@
+"""What an order's status means for the people who work on orders.
+
+Must not be here: statuses and their moves (labs.states.orders), or how a status looks
+(portal.pills).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from labs.states.orders import ORDER_STATUSES, OrderTopLevelStatus, split_status
+from portal.lib.choices import OpenChoices
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+class WorkState(OpenChoices):
+    """A tab of the orders list; an order may be in several (design guide, Orders)."""
+
+    IN_PROGRESS = "in_progress", "In progress"
+    ATTENTION = "attention", "Needs attention"
+    RESULTS = "results", "Results in"
+    CLOSED = "closed", "Cancelled or failed"
+    ALL = "all", "All"
+
+
+class Stage(OpenChoices):
+    """Where an order in progress stands, first to last (design guide, Overview)."""
+
+    ORDERED = "ordered", "Ordered"
+    READY = "ready", "Requisition or kit"
+    COLLECTING = "collecting", "Collecting sample"
+    WITH_LAB = "with_lab", "With the lab"
+    PARTIAL = "partial", "Partial results"
+
+
+_ENDED = {
+    OrderTopLevelStatus.COMPLETED,
+    OrderTopLevelStatus.CANCELLED,
+    OrderTopLevelStatus.FAILED,
+}
+# Its redraw is an order of its own, which goes on in its place.
+_REDRAWN = "redraw_available"
+_FIRST = {"ordered", "awaiting_registration"}
+# Someone has to act before these go on.
+_HELD_UP = {
+    "problem_in_transit_customer",
+    "problem_in_transit_lab",
+    "lab_processing_blocked",
+    "appointment_pending",
+    "appointment_cancelled",
+}
+# The lab or the carrier ended these, so someone has to be told.
+_ENDED_BADLY = {
+    "failure_to_deliver_to_customer",
+    "failure_to_deliver_to_lab",
+    "sample_error",
+    "lost",
+    "do_not_process",
+    _REDRAWN,
+}
+
+
+def _with_low(lows: set[str]) -> tuple[str, ...]:
+    return tuple(s for s in ORDER_STATUSES if split_status(s).low in lows)
+
+
+HELD_UP: tuple[str, ...] = _with_low(_HELD_UP)
+ENDED_BADLY: tuple[str, ...] = _with_low(_ENDED_BADLY)
+ORDERED: tuple[str, ...] = _with_low({"ordered"})
+
+
+def is_in_progress(status: str) -> bool:
+    """Whether an order in this status goes on; one that we do not know does."""
+    top, _, low = split_status(status)
+    return top not in _ENDED and low != _REDRAWN
+
+
+def has_results(status: str) -> bool:
+    """Whether an order in this status has results, all or some."""
+    top, _, low = split_status(status)
+    return top == OrderTopLevelStatus.COMPLETED or low == "partial_results"
+
+
+def is_closed(status: str) -> bool:
+    """Whether an order in this status ended without its results."""
+    return not (is_in_progress(status) or has_results(status))
+
+
+# The tabs that a status alone decides; ALL holds every order, ATTENTION asks for more.
+IN_STATE: Mapping[WorkState, Callable[[str], bool]] = {
+    WorkState.IN_PROGRESS: is_in_progress,
+    WorkState.RESULTS: has_results,
+    WorkState.CLOSED: is_closed,
+}
+
+
+def stage_of(status: str) -> Stage | None:
+    """The stage of an order in progress; None of another, or where we know none."""
+    if not is_in_progress(status):
+        return None
+    top, _, low = split_status(status)
+    if low == "partial_results":
+        return Stage.PARTIAL
+    match OrderTopLevelStatus.known(top):
+        case OrderTopLevelStatus.RECEIVED:
+            return Stage.ORDERED if low in _FIRST else Stage.READY
+        case OrderTopLevelStatus.COLLECTING_SAMPLE:
+            return Stage.COLLECTING
+        case OrderTopLevelStatus.SAMPLE_WITH_LAB:
+            return Stage.WITH_LAB
+        case _:
+            return None
