@@ -13,6 +13,7 @@ from users.models.user import User
 
 # Ours: longer than any name of a lead, an allergen or an antigen.
 TYPE_MAX_LENGTH = 100
+SPORT_MAX_LENGTH = 100
 
 
 class Sample(models.Model):
@@ -122,7 +123,7 @@ class Origin(TenantOwned):
     app_id = models.CharField(max_length=255, null=True)  # noqa: DJ001 - the wire's null
     device_id = models.UUIDField(null=True)
     workout_id = models.UUIDField(null=True)
-    sport = models.CharField(max_length=100, null=True)  # noqa: DJ001 - the wire's null
+    sport = models.CharField(max_length=SPORT_MAX_LENGTH, null=True)  # noqa: DJ001 - the wire's null
 
     class Meta(TenantOwned.Meta):
         constraints = [

@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from portal.lib.errors import DomainError
+from portal.lib.periods import find_zone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime, tzinfo
     from uuid import UUID
+
+    from users.models import User
 
 Loc = tuple[str | int, ...]
 Schema = dict[str, Any]
@@ -75,6 +78,18 @@ class Context:
     time_zone: str
     zone: tzinfo
     now: datetime
+
+
+def context_of(*, user: User, provider: str, now: datetime) -> Context:
+    """What reading a batch of a user's source needs; `now` is UTC."""
+    zone = user.fallback_time_zone or "UTC"  # Contract D4
+    return Context(
+        user_uuid=user.uuid,
+        provider=provider,
+        time_zone=zone,
+        zone=find_zone(zone),
+        now=now,
+    )
 
 
 class Kind(Protocol):

@@ -70,7 +70,7 @@ class TimeseriesResource:
     aggregation: Aggregation
     is_unit_fixed: bool = False
     is_interval: bool = False
-    types: Mapping[str, int] = field(default_factory=dict)
+    types: Mapping[OpenChoices, int] = field(default_factory=dict)
     has_open_type: bool = False
     extras: tuple[Field, ...] = ()
     value_key: str | None = "value"
