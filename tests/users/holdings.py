@@ -6,9 +6,27 @@ from typing import Any
 
 from accounts.models import AuditEntry
 from accounts.webhooks.models import Event
-from users.models import Arrival, Connection, Summary, User, UserCount, UserInfo
+from users.models import (
+    Arrival,
+    Connection,
+    Summary,
+    User,
+    UserCount,
+    UserInfo,
+    WorkoutStream,
+)
 
-TABLES = (User, UserCount, Connection, UserInfo, Summary, Arrival, AuditEntry, Event)
+TABLES = (
+    User,
+    UserCount,
+    Connection,
+    UserInfo,
+    Summary,
+    WorkoutStream,
+    Arrival,
+    AuditEntry,
+    Event,
+)
 
 
 def held(tenant: Any) -> dict[str, list[Any]]:

@@ -3,6 +3,7 @@
 from users.models.arrival import Arrival
 from users.models.sample import Feed, Origin, Sample, SampleExtra, Series
 from users.models.source import Connection, ConnectionQuerySet
+from users.models.stream import WorkoutStream
 from users.models.summary import Summary
 from users.models.user import User, UserCount, UserQuerySet
 from users.models.user_info import UserInfo
@@ -21,4 +22,5 @@ __all__ = [
     "UserCount",
     "UserInfo",
     "UserQuerySet",
+    "WorkoutStream",
 ]

@@ -37,6 +37,13 @@ from users.queries.users import (
     users_by_id,
     users_with_source,
 )
+from users.queries.workouts import (
+    WorkoutStreamRow,
+    birth_dates_by_source,
+    find_workout,
+    heart_rates_of,
+    workout_stream,
+)
 
 __all__ = [
     "COUNTED_UP_TO",
@@ -49,10 +56,14 @@ __all__ = [
     "UserPage",
     "UserRow",
     "UserWithSources",
+    "WorkoutStreamRow",
     "arrivals_by_hour",
+    "birth_dates_by_source",
     "connections_of",
     "find_user",
     "find_users",
+    "find_workout",
+    "heart_rates_of",
     "latest_info",
     "latest_summary",
     "lock_user",
@@ -67,4 +78,5 @@ __all__ = [
     "user_page",
     "users_by_id",
     "users_with_source",
+    "workout_stream",
 ]

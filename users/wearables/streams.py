@@ -15,11 +15,16 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from portal.lib.errors import DomainError
-from users.wearables.readings import FAULTS_MAX, Fault, Schema, nullable
+from users.wearables.payloads import EVENT_SOURCE, event_source
+from users.wearables.readings import FAULTS_MAX, Fault, Schema, closed, nullable
+from users.wearables.values import AHEAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from datetime import datetime, timedelta
+    from datetime import datetime
+    from uuid import UUID
+
+    from users.queries import SummaryRow
 
 # Ours: a day and a night at one a second, and some; with all channels at full length
 # it is what a body may hold (portal.lib.api.json).
@@ -99,6 +104,8 @@ CHANNELS = (
     Channel("resistance", "scalar", -1e6, 1e6),
     Channel("temperature", "degree C", -100, 200),
 )
+# Its name in events, arrivals and introspection (contract 3.4).
+STREAM_RESOURCE = "workout_stream"
 STREAM_SCHEMA: Schema = {
     "type": "object",
     "properties": {channel.name: channel.schema for channel in CHANNELS},
@@ -110,6 +117,25 @@ STREAM_INPUT_SCHEMA: Schema = {
         channel.name: {**channel.schema, "maxItems": POINTS_MAX} for channel in CHANNELS
     },
 }
+
+
+EVENT_SCHEMA: Schema = closed(
+    {
+        "message": {"type": "string"},
+        "provider_id": {"type": "string"},
+        "sport": closed(
+            {
+                "id": {"type": "integer"},
+                "name": {"type": "string"},
+                "slug": {"type": "string"},
+            }
+        ),
+        "workout_id": {"type": "string", "format": "uuid"},
+        "source": EVENT_SOURCE,
+        "user_id": {"type": "string", "format": "uuid"},
+    }
+)
+_OTHER_SPORT = {"id": 0, "name": "Other", "slug": "other"}
 
 
 class StreamInvalid(DomainError):
@@ -135,11 +161,11 @@ class Stream:
     heart_rate_seconds: dict[int, int] | None
 
 
-def read_stream(body: Any, *, now: datetime, ahead: timedelta) -> Stream:
+def read_stream(body: Any, *, now: datetime) -> Stream:
     """Read a stream whole.
 
-    Channels given are of one length, times never go back, and none lies more than
-    `ahead` after `now`. Raises: StreamInvalid, with the first FAULTS_MAX faults.
+    Channels given are of one length, times never go back, and none lies more than AHEAD
+    after `now`. Raises: StreamInvalid, with the first FAULTS_MAX faults.
     """
     channels = _channels(body)
     faults = [
@@ -150,7 +176,7 @@ def read_stream(body: Any, *, now: datetime, ahead: timedelta) -> Stream:
     ]
     times = channels[TIME.name]
     if times is not None and not faults:
-        faults += _first(_faults_of_order(times, (now + ahead).timestamp()))
+        faults += _first(_faults_of_order(times, (now + AHEAD).timestamp()))
     if faults:
         raise StreamInvalid(faults[:FAULTS_MAX])
     plain = orjson.dumps(channels)
@@ -165,6 +191,26 @@ def read_stream(body: Any, *, now: datetime, ahead: timedelta) -> Stream:
 def empty_stream() -> bytes:
     """The answer for a workout without a stream, gzipped: every channel is null."""
     return _EMPTY
+
+
+def stream_event_type(*, is_new: bool) -> str:
+    """The name of the event of a first or of a later stream."""
+    return f"daily.data.{STREAM_RESOURCE}.{'created' if is_new else 'updated'}"
+
+
+def stream_event(user_uuid: UUID, workout: SummaryRow) -> dict[str, Any]:
+    """Data of the event: shallow, as a stream is too large for it (contract 8.2)."""
+    return {
+        "message": "The stream of this workout can be read at"
+        f" /v2/timeseries/workouts/{workout.id}/stream.",
+        "provider_id": workout.body["provider_id"],
+        "sport": workout.body.get("sport") or _OTHER_SPORT,
+        "workout_id": workout.id,
+        "source": event_source(
+            workout.provider, workout.source_type, workout.app_id, workout.device_id
+        ),
+        "user_id": user_uuid,
+    }
 
 
 def _channels(body: Any) -> dict[str, list[Any] | None]:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 _TEXT_MAX_LENGTH = 255
 # Ours: health data has been measured since about then, and clocks are not this wrong.
-_EARLIEST = date(1900, 1, 1)
-_AHEAD = timedelta(days=2)
+EARLIEST = date(1900, 1, 1)
+AHEAD = timedelta(days=2)
 _MOMENT = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?", re.ASCII
 )
@@ -130,7 +130,7 @@ class Flag:
 class Day:
     """A date as YYYY-MM-DD, at most `ahead` in the future."""
 
-    ahead: timedelta = _AHEAD
+    ahead: timedelta = AHEAD
 
     def read(self, value: Any, context: Context) -> str:
         text = _text(value, "date_from_datetime_parsing")
@@ -140,7 +140,7 @@ class Day:
             day = None
         if day is None:
             refuse("A date as YYYY-MM-DD is needed.", "date_from_datetime_parsing")
-        _within(day, _EARLIEST, (context.now + self.ahead).date())
+        _within(day, EARLIEST, (context.now + self.ahead).date())
         return text
 
     @property
@@ -161,8 +161,8 @@ class Moment:
     def read(self, value: Any, context: Context) -> str:
         text = _text(value, "datetime_parsing")
         moment = _moment(text, UTC if self.bare else context.zone)
-        latest = context.now + _AHEAD
-        _within(moment, datetime.combine(_EARLIEST, datetime.min.time(), UTC), latest)
+        latest = context.now + AHEAD
+        _within(moment, datetime.combine(EARLIEST, datetime.min.time(), UTC), latest)
         return (moment.replace(tzinfo=None) if self.bare else moment).isoformat()
 
     @property

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import gzip
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import count
 
 import orjson
@@ -24,12 +24,12 @@ NAMES = [channel.name for channel in CHANNELS]
 
 
 def read(**channels):
-    return read_stream(channels, now=NOON, ahead=timedelta(days=2))
+    return read_stream(channels, now=NOON)
 
 
 def faults_of(body):
     with pytest.raises(StreamInvalid) as refused:
-        read_stream(body, now=NOON, ahead=timedelta(days=2))
+        read_stream(body, now=NOON)
     return [(fault.loc, fault.type) for fault in refused.value.faults]
 
 

@@ -1,0 +1,144 @@
+"""Workout streams: take one in.
+
+Must not be here: how a stream is read (users.wearables.streams).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+from psycopg.types.json import Jsonb
+
+from accounts.operations.audit import record_change
+from accounts.webhooks.operations import emit_events
+from portal.lib import rows
+from users.models import Arrival, Summary
+from users.operations.sources import hear_from_source
+from users.queries import SummaryRow, lock_user
+from users.wearables.streams import (
+    STREAM_RESOURCE,
+    read_stream,
+    stream_event,
+    stream_event_type,
+)
+from users.wearables.summaries import WORKOUTS
+from users.wearables.workout_zones import complete_summaries
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from portal.lib.actor import Actor
+    from users.models import User
+    from users.wearables.streams import Stream
+
+# An equal stream is left alone: no dead tuple, and no row comes back.
+_UPSERT = """
+    INSERT INTO users_workoutstream AS kept (
+        user_id, workout_id, tenant_id, points, content, digest, heart_rate_seconds,
+        version, created_at, updated_at
+    )
+    VALUES (%s, %s, %s, %s, %s, %s, %s, 1, %s, %s)
+    ON CONFLICT (user_id, workout_id) DO UPDATE SET
+        points = excluded.points, content = excluded.content,
+        digest = excluded.digest, heart_rate_seconds = excluded.heart_rate_seconds,
+        version = kept.version + 1, updated_at = excluded.updated_at
+    WHERE kept.digest IS DISTINCT FROM excluded.digest
+    RETURNING version
+"""
+
+
+@transaction.atomic
+def record_workout_stream(*, workout: Summary, actor: Actor, body: Any) -> None:
+    """Store the stream of a live user's workout; the latest one replaces what was.
+
+    `body` is the object of contract 5.3. An equal stream changes and emits nothing. One
+    that is new or changed emits a shallow event; if it tells zones that the workout has
+    none of, the workout was updated too. Of a workout outside of the ingestion bounds
+    it is dropped. Raises: StreamInvalid (422); not_found. Source: Spec 6.4; Contract
+    5.3, 5.4, 8.2; Ours: the event of the workout, as what is answered of it changes.
+    """
+    now = timezone.now()
+    stream = read_stream(body, now=now)
+    user = lock_user(workout.user)
+    is_new: bool | None = None
+    is_dropped = not _is_within(user, workout)
+    if not is_dropped:
+        hear_from_source(user=user, actor=actor, provider=workout.provider)
+        before = _as_answered(user, workout)
+        is_new = _store(user, workout, stream, now)
+    Arrival(
+        tenant=user.tenant,
+        user=user,
+        provider=workout.provider,
+        resource=STREAM_RESOURCE,
+        at=now,
+        received=1,
+        created=int(is_new is True),
+        updated=int(is_new is False),
+        dropped=int(is_dropped),
+    ).save(force_insert=True)
+    if is_new is None:
+        return
+    record_change(
+        tenant=user.tenant,
+        actor=actor,
+        verb="record_workout_stream",
+        subject=STREAM_RESOURCE,
+        subject_id=workout.id,
+        user_uuid=user.uuid,
+        changes={"created": int(is_new), "updated": int(not is_new)},
+    )
+    messages = [
+        (
+            stream_event_type(is_new=is_new),
+            stream_event(user.uuid, _row(workout)),
+        )
+    ]
+    if _as_answered(user, workout).body != before.body:
+        workout.version += 1
+        workout.updated_at = now
+        workout.save(update_fields=["version", "updated_at"])
+        messages.append(
+            (
+                WORKOUTS.event_type(is_new=False),
+                WORKOUTS.event(user.uuid, _as_answered(user, workout)),
+            )
+        )
+    emit_events(tenant=user.tenant, user=user.ref, messages=messages)
+
+
+def _is_within(user: User, workout: Summary) -> bool:
+    """Whether the workout's day lies in the ingestion bounds."""
+    start, end = user.ingestion_start, user.ingestion_end
+    return not (start and workout.last_date < start) and not (
+        end and workout.calendar_date > end
+    )
+
+
+def _store(user: User, workout: Summary, stream: Stream, now: datetime) -> bool | None:
+    """Upsert; whether it is new, None where nothing changed."""
+    lasted = stream.heart_rate_seconds
+    found = rows.fetch_rows(
+        _UPSERT,
+        [
+            *(user.pk, workout.id, user.tenant_id, stream.points),
+            *(stream.content, stream.digest),
+            None if lasted is None else Jsonb(lasted),
+            *(now, now),
+        ],
+    )
+    return found[0][0] == 1 if found else None
+
+
+def _row(workout: Summary) -> SummaryRow:
+    return SummaryRow(
+        *(workout.id, workout.provider, workout.source_type, workout.app_id),
+        *(workout.device_id, workout.body, workout.created_at, workout.updated_at),
+    )
+
+
+def _as_answered(user: User, workout: Summary) -> SummaryRow:
+    (row,) = complete_summaries(user=user, resource=WORKOUTS, rows=[_row(workout)])
+    return row

@@ -1,0 +1,87 @@
+"""Reads of workouts by their own id, of their streams, and what judges heart rates.
+
+Every reader of what these give audits the read (accounts.operations.audit.record_read).
+Must not be here: writes, or the shape of an answer.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING, NamedTuple
+
+import orjson
+
+from portal.lib import rows
+from users.models import Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from users.models import User
+
+
+class WorkoutStreamRow(NamedTuple):
+    """Whose workout it is, and its stream's gzipped answer, None without one."""
+
+    user_uuid: UUID
+    content: bytes | None
+
+
+def find_workout(*, tenant: Tenant, workout_id: UUID) -> Summary | None:
+    """A workout of a live user, with its user; one query."""
+    found: Summary | None = (
+        Summary.objects.for_tenant(tenant)
+        .filter(id=workout_id, kind="workouts", user__deleted_at=None)
+        .select_related("user")
+        .first()
+    )
+    if found is not None:
+        found.user.tenant = tenant
+    return found
+
+
+def workout_stream(*, tenant: Tenant, workout_id: UUID) -> WorkoutStreamRow | None:
+    """The stream of a live user's workout; None: no such workout. One query."""
+    found = rows.fetch_rows(
+        "SELECT person.uuid, stream.content FROM users_summary workout"
+        " JOIN users_user person"
+        " ON person.id = workout.user_id AND person.deleted_at IS NULL"
+        " LEFT JOIN users_workoutstream stream"
+        " ON stream.user_id = workout.user_id AND stream.workout_id = workout.id"
+        " WHERE workout.tenant_id = %s AND workout.id = %s"
+        " AND workout.kind = 'workouts'",
+        [tenant.pk, workout_id],
+    )
+    return WorkoutStreamRow(*found[0]) if found else None
+
+
+def heart_rates_of(
+    *, user: User, workout_ids: Collection[UUID]
+) -> dict[UUID, dict[int, int]]:
+    """How many seconds each heart rate lasted, by workout; one query.
+
+    A workout whose stream does not tell is not there.
+    """
+    found = rows.fetch_rows(
+        "SELECT workout_id, heart_rate_seconds::text FROM users_workoutstream"
+        " WHERE user_id = %s AND tenant_id = %s AND workout_id = ANY(%s)"
+        " AND heart_rate_seconds IS NOT NULL",
+        [user.pk, user.tenant_id, list(workout_ids)],
+    )
+    return {
+        workout_id: {int(rate): seconds for rate, seconds in orjson.loads(text).items()}
+        for workout_id, text in found
+    }
+
+
+def birth_dates_by_source(*, user: User) -> dict[str, date]:
+    """The birth date that each source gives in its profile, by slug; one query."""
+    found = rows.fetch_rows(
+        "SELECT provider, body->>'birth_date' FROM users_summary"
+        " WHERE tenant_id = %s AND user_id = %s AND kind = 'profile'"
+        " AND body->>'birth_date' IS NOT NULL ORDER BY updated_at, id",
+        [user.tenant_id, user.pk],
+    )
+    return {provider: date.fromisoformat(text) for provider, text in found}
