@@ -15,13 +15,13 @@ from django.utils import timezone
 from accounts.operations.audit import record_change
 from accounts.webhooks.operations import emit_events
 from portal.lib import rows
-from portal.lib.periods import find_zone
 from users.models import Arrival
 from users.models.arrival import ARRIVAL_RETENTION
 from users.operations.sources import hear_from_source
 from users.queries import SummaryRow, lock_user
 from users.states import SourceType
-from users.wearables.readings import Context
+from users.wearables.readings import context_of
+from users.wearables.workout_zones import complete_summaries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,7 +100,9 @@ def record_summaries(
     Spec 6.2; Contract 2.3, 5.4; Ours: a dropped element has no id in the answer.
     """
     now = timezone.now()
-    read = resource.read(batch.elements, _context(user, batch.provider, now))
+    read = resource.read(
+        batch.elements, context_of(user=user, provider=batch.provider, now=now)
+    )
     user = lock_user(user)
     latest = {reading.id: reading for reading in read}
     kept = {id_: each for id_, each in latest.items() if _is_within(user, each)}
@@ -156,17 +158,6 @@ def remove_old_arrivals() -> int:
     return removed
 
 
-def _context(user: User, provider: str, now: datetime) -> Context:
-    zone = user.fallback_time_zone or "UTC"  # Contract D4
-    return Context(
-        user_uuid=user.uuid,
-        provider=provider,
-        time_zone=zone,
-        zone=find_zone(zone),
-        now=now,
-    )
-
-
 def _is_within(user: User, reading: SummaryReading) -> bool:
     """Whether any of the summary's days lies in the ingestion bounds."""
     start, end = user.ingestion_start, user.ingestion_end
@@ -203,13 +194,12 @@ def _store(
         ],
     )
     written = {id_: rest for id_, *rest in found}
-    return [
-        (
-            written[each.id][0] == 1,
-            SummaryRow(
-                each.id, batch.provider, *source, each.body, *written[each.id][1:]
-            ),
-        )
+    changed = [
+        SummaryRow(each.id, batch.provider, *source, each.body, *written[each.id][1:])
         for each in readings
         if each.id in written
+    ]
+    return [
+        (written[row.id][0] == 1, row)
+        for row in complete_summaries(user=user, resource=resource, rows=changed)
     ]

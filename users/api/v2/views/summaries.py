@@ -28,6 +28,7 @@ from users.queries import latest_summary, summaries_of
 from users.wearables.readings import ElementsInvalid
 from users.wearables.resources import ELEMENTS_MAX
 from users.wearables.summaries import SUMMARIES
+from users.wearables.workout_zones import complete_summaries
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -80,6 +81,7 @@ class SummaryView(UserAPIView):
             provider=_lower(wanted.get("provider")),
             is_span=self.resource.is_span,
         )
+        found = complete_summaries(user=user, resource=self.resource, rows=found)
         self.record_read(self.resource.slug, user.uuid)
         return json_response(
             {self.resource.key: [self.resource.answer(user.uuid, row) for row in found]}

@@ -1,0 +1,97 @@
+"""Streams of workouts: read one, store one. Contract 5.3, 5.4."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+from rest_framework.response import Response
+
+from accounts.operations.audit import record_read
+from portal.lib.api.compression import compressed_response
+from portal.lib.api.errors import FieldError, RequestInvalid
+from portal.lib.api.fields import read_uuid
+from portal.lib.api.schema import JsonShape, describe
+from portal.lib.api.views import TenantAPIView
+from portal.lib.errors import NotFound
+from users.operations.streams import record_workout_stream
+from users.queries import find_workout, workout_stream
+from users.wearables.streams import (
+    STREAM_INPUT_SCHEMA,
+    STREAM_RESOURCE,
+    STREAM_SCHEMA,
+    StreamInvalid,
+    empty_stream,
+)
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+    from rest_framework.request import Request
+
+_STREAM = JsonShape("WorkoutStream", STREAM_SCHEMA)
+_STREAM_INPUT = JsonShape("WorkoutStreamInput", STREAM_INPUT_SCHEMA)
+
+
+class StreamStored(TypedDict):
+    """The stream is what the next read gives."""
+
+    success: bool
+
+
+class WorkoutStreamView(TenantAPIView):
+    """GET and PUT /v2/timeseries/workouts/{workout_id}/stream."""
+
+    @describe(
+        "get_workout_stream", "Read a workout's stream", answer=_STREAM, refuses=(404,)
+    )
+    def get(self, request: Request, workout_id: str) -> HttpResponse:
+        """Index-aligned channels, gzipped where the client takes that.
+
+        A channel that was not recorded is null; of a workout without a stream all are.
+        """
+        found = workout_stream(
+            tenant=self.tenant, workout_id=read_uuid(workout_id, "workout_id")
+        )
+        if found is None:
+            raise _missing()
+        record_read(
+            tenant=self.tenant,
+            actor=self.actor,
+            subject=STREAM_RESOURCE,
+            subject_id=workout_id,
+            user_uuid=found.user_uuid,
+        )
+        return compressed_response(request, found.content or empty_stream())
+
+    @describe(
+        "record_workout_stream",
+        "Store a workout's stream",
+        answer=StreamStored,
+        body={"application/json": _STREAM_INPUT},
+        refuses=(404,),
+    )
+    def put(self, request: Request, workout_id: str) -> Response:
+        """Replace the stream of a workout, whole or not at all.
+
+        Channels that are given are of one length, at most 100 000 points; a time may
+        come twice and never goes back. An equal stream emits nothing.
+        """
+        workout = find_workout(
+            tenant=self.tenant, workout_id=read_uuid(workout_id, "workout_id")
+        )
+        if workout is None:
+            raise _missing()
+        try:
+            record_workout_stream(workout=workout, actor=self.actor, body=request.data)
+        except StreamInvalid as refused:
+            raise RequestInvalid(
+                [
+                    FieldError(("body", *fault.loc), fault.msg, fault.type)
+                    for fault in refused.faults
+                ]
+            ) from None
+        answer: StreamStored = {"success": True}
+        return Response(answer)
+
+
+def _missing() -> NotFound:
+    return NotFound("not_found", "Workout not found.")
