@@ -5,6 +5,7 @@ Must not be here: anything that writes a row.
 
 from labs.models.account import LabAccount, LabAccountTeam
 from labs.models.catalogue import ExpectedResult, Lab, LabTest, Marker
+from labs.models.insurance import Payor, UserInsurance
 from labs.models.order import Order, OrderEvent, OrderTransaction, Shipment
 
 __all__ = [
@@ -17,5 +18,7 @@ __all__ = [
     "Order",
     "OrderEvent",
     "OrderTransaction",
+    "Payor",
     "Shipment",
+    "UserInsurance",
 ]

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from labs.models import Order, OrderTransaction
+from labs.models import Order, OrderTransaction, UserInsurance
 
 if TYPE_CHECKING:
     from uuid import UUID
 
 
 def erase_orders(tenant_pk: int, user_uuid: UUID) -> None:
-    """Remove a user's orders with their events and shipments, and the transactions.
+    """Remove a user's insurance, orders with what hangs on them, and the transactions.
 
     A kit that was registered to another user goes with that one; its transaction stays
     as long as an order is in it.
     """
+    UserInsurance.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid).delete()
     mine = Order.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid)
     Order.unscoped.filter(tenant_id=tenant_pk, parent__in=mine).update(parent=None)
     mine.delete()

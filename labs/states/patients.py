@@ -41,3 +41,10 @@ class Relationship(OpenChoices):
     def read(cls, text: str) -> Relationship | None:
         """In any case."""
         return cls.known(text.strip().capitalize())
+
+
+class PayorSource(OpenChoices):
+    """Who entered an insurer. Source: Ours; contract 6.21 names no values."""
+
+    PLATFORM = "platform", "The platform"
+    TEAM = "team", "The team"

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from labs.models import Order, OrderEvent, OrderTransaction
+from labs.models import Order, OrderEvent, OrderTransaction, UserInsurance
 from labs.operations.erasure import erase_orders
+from labs.operations.insurance import InsuranceRequest, record_insurance
 from labs.operations.kits import KitRegistration, KitRequest, order_kit, register_kit
 from labs.operations.order_steps import advance
 from labs.operations.redraws import offer_redraw
@@ -61,3 +62,14 @@ def test_a_kit_stays_with_the_user_it_was_registered_to(alice_tenant):
 
     assert kept == [1, 3, 1]
     assert counts(alice_tenant) == [0, 0, 0]
+
+
+def test_a_users_insurance_goes_too(alice_tenant):
+    wanted = InsuranceRequest("SBX001", "M-1", "Self", {**PATIENT, "address": ADDRESS})
+    gone, stays = (make_user(tenant=alice_tenant) for _ in range(2))
+    for user in (gone, stays):
+        record_insurance(user=user, actor=ACTOR, wanted=wanted)
+
+    erase_orders(alice_tenant.pk, gone.uuid)
+
+    assert UserInsurance.objects.for_tenant(alice_tenant).get().user == stays

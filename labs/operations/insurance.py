@@ -1,0 +1,222 @@
+"""Insurance: who may pay, and how a user is insured.
+
+labs/data/payors.csv holds the insurers everybody may name: a sandbox set, made up for
+this project, since the lists of real insurers belong to the clearing houses. A team
+adds its own. Must not be here: diagnoses (labs.operations.diagnoses), or what an
+account allows (labs.operations.accounts).
+"""
+
+from __future__ import annotations
+
+import csv
+import secrets
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.operations.audit import record_change
+from labs.models import Payor, UserInsurance
+from labs.states.patients import PayorSource
+from portal.lib.errors import Invalid
+from users.queries import lock_user
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from accounts.models import Tenant
+    from portal.lib.actor import Actor
+    from users.models import User
+
+_FILE = Path(__file__).parent.parent / "data" / "payors.csv"
+SANDBOX_PROVIDER = "sandbox"
+FOUND_AT_MOST = 50
+
+
+@dataclass(frozen=True, slots=True)
+class PayorEntry:
+    """An insurer (contract 6.21); `address` has the wire's shape."""
+
+    payor_code: str
+    name: str
+    aliases: tuple[str, ...]
+    address: Mapping[str, Any]
+    source: PayorSource
+    provider: str = ""
+    provider_payor_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PayorRequest:
+    """An insurer that a team enters."""
+
+    name: str
+    address: Mapping[str, Any]
+    provider: str = ""
+    provider_payor_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InsuranceRequest:
+    """How a user is insured; `insured` and `guarantor` have the wire's shapes (2.6)."""
+
+    payor_code: str
+    member_id: str
+    relationship: str
+    insured: Mapping[str, Any]
+    group_id: str = ""
+    guarantor: Mapping[str, Any] | None = None
+    is_primary: bool = True
+
+
+def search_payors(
+    *, tenant: Tenant, name: str = "", provider: str = "", provider_payor_id: str = ""
+) -> list[PayorEntry]:
+    """Insurers of the reference set and of the team by name, at most 50; one query.
+
+    `name` is part of the name or of an alias in any case; `provider` a clearing house
+    and `provider_payor_id` an id there, both whole. Empty values filter nothing.
+    Source: Contract 6.21.
+    """
+    own = [_entry(row) for row in Payor.objects.for_tenant(tenant)]
+    part = name.strip().lower()
+    found = [
+        payor
+        for payor in (*reference_payors(), *own)
+        if any(part in text.lower() for text in (payor.name, *payor.aliases))
+        and provider.lower() in ("", payor.provider.lower())
+        and provider_payor_id in ("", payor.provider_payor_id)
+    ]
+    return sorted(found, key=lambda payor: payor.name)[:FOUND_AT_MOST]
+
+
+def find_payor(*, tenant: Tenant, payor_code: str) -> PayorEntry | None:
+    """The insurer with this code, whole and as it is written."""
+    for payor in reference_payors():
+        if payor.payor_code == payor_code:
+            return payor
+    row = Payor.objects.for_tenant(tenant).filter(payor_code=payor_code).first()
+    return _entry(row) if row else None
+
+
+@transaction.atomic
+def create_payor(*, tenant: Tenant, actor: Actor, wanted: PayorRequest) -> PayorEntry:
+    """Add an insurer of the team's own, under a code that is made for it.
+
+    Raises: payor_name_missing (422). Source: Contract 6.21.
+    """
+    name = wanted.name.strip()
+    if not name:
+        raise Invalid("payor_name_missing", "An insurer needs a name.", "name")
+    payor = Payor(
+        tenant=tenant,
+        payor_code=f"TEAM-{secrets.token_hex(5).upper()}",
+        name=name,
+        address=dict(wanted.address),
+        provider=wanted.provider.strip(),
+        provider_payor_id=wanted.provider_payor_id.strip(),
+    )
+    payor.save(force_insert=True)
+    record_change(
+        tenant=tenant,
+        actor=actor,
+        verb="create_payor",
+        subject="payor",
+        subject_id=payor.payor_code,
+        changes={"name": [None, name]},
+    )
+    return _entry(payor)
+
+
+@transaction.atomic
+def record_insurance(
+    *, user: User, actor: Actor, wanted: InsuranceRequest
+) -> UserInsurance:
+    """Store how a user is insured, in place of what was of the same rank.
+
+    The audit names fields, not values. Raises: not_found; payor_unknown (422). Source:
+    Contract 2.6.
+    """
+    user = lock_user(user)
+    payor = find_payor(tenant=user.tenant, payor_code=wanted.payor_code)
+    if payor is None:
+        raise Invalid("payor_unknown", "No insurer has this code.", "payor_code")
+    values: dict[str, Any] = {
+        "payor_code": payor.payor_code,
+        "company": {"name": payor.name, "address": dict(payor.address)},
+        "member_id": wanted.member_id,
+        "group_id": wanted.group_id,
+        "relationship": str(wanted.relationship),
+        "insured": dict(wanted.insured),
+        "guarantor": dict(wanted.guarantor) if wanted.guarantor else None,
+    }
+    rows = UserInsurance.objects.for_tenant(user.tenant)
+    stored = rows.filter(user=user, is_primary=wanted.is_primary).first()
+    changed = sorted(
+        name
+        for name, value in values.items()
+        if (getattr(stored, name) != value if stored else value)
+    )
+    insurance: UserInsurance = stored or UserInsurance(
+        tenant=user.tenant, user=user, is_primary=wanted.is_primary
+    )
+    for name, value in values.items():
+        setattr(insurance, name, value)
+    insurance.updated_at = timezone.now()
+    insurance.save()
+    if changed:
+        _record(user, actor, changed)
+    return insurance
+
+
+@cache
+def reference_payors() -> Sequence[PayorEntry]:
+    """The sandbox set, in the order of the file."""
+    with _FILE.open(encoding="utf-8", newline="") as opened:
+        return tuple(
+            PayorEntry(
+                payor_code=row["payor_code"],
+                name=row["name"],
+                aliases=tuple(row["aliases"].split("|")),
+                address={
+                    "first_line": row["first_line"],
+                    "second_line": None,
+                    "city": row["city"],
+                    "state": row["state"],
+                    "zip": row["zip"],
+                    "country": "US",
+                    "access_notes": None,
+                },
+                source=PayorSource.PLATFORM,
+                provider=SANDBOX_PROVIDER,
+                provider_payor_id=row["payor_code"],
+            )
+            for row in csv.DictReader(opened)
+        )
+
+
+def _entry(row: Payor) -> PayorEntry:
+    return PayorEntry(
+        payor_code=row.payor_code,
+        name=row.name,
+        aliases=tuple(row.aliases),
+        address=row.address,
+        source=PayorSource.TEAM,
+        provider=row.provider,
+        provider_payor_id=row.provider_payor_id,
+    )
+
+
+def _record(user: User, actor: Actor, changed: list[str]) -> None:
+    record_change(
+        tenant=user.tenant,
+        actor=actor,
+        verb="record_insurance",
+        subject="insurance",
+        subject_id=user.uuid,
+        user_uuid=user.uuid,
+        changes={"fields": changed},
+    )
