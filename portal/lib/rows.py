@@ -84,10 +84,14 @@ def pack_doubles(values: Iterable[float]) -> PackedArray:
     return _pack(array("d", values), oid=701)
 
 
-def pack_moments(values: Iterable[datetime]) -> PackedArray:
-    """A `timestamptz[]`; each is aware."""
-    moments = [(value - _EPOCH) // _MICROSECOND for value in values]
-    return _pack(array("q", moments), oid=1184)
+def pack_moments(values: Iterable[int]) -> PackedArray:
+    """A `timestamptz[]` of what `to_microseconds` gives."""
+    return _pack(array("q", values), oid=1184)
+
+
+def to_microseconds(moments: Iterable[datetime]) -> list[int]:
+    """Aware moments as PostgreSQL counts them, in microseconds from 2000."""
+    return [(moment - _EPOCH) // _MICROSECOND for moment in moments]
 
 
 def _pack(values: array[Any], *, oid: int) -> PackedArray:

@@ -11,70 +11,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-import orjson
-
 from portal.lib import rows
 from portal.lib.errors import NotFound
-from users.wearables.partitions import ensure_months_of, month_bounds
+from users.wearables.partitions import month_bounds
+from users.wearables.sample_batches import write_batch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-_GIVEN = """
-    unnest(
-        %(series)s::smallint[], %(ts)s::timestamptz[], %(value)s::float8[],
-        %(tz_offset)s::integer[], %(duration)s::integer[], %(origin)s::integer[]
-    ) AS given (series, ts, value, tz_offset, duration, origin)
-"""
-# In the order given, which is that of the key. Who gets all in need not know which.
-_INSERT = f"""
-    WITH added AS (
-        INSERT INTO users_sample (
-            ts, user_id, value, origin, tz_offset, duration, series, feed
-        )
-        SELECT given.ts, %(user_id)s, given.value, given.origin, given.tz_offset,
-            given.duration, given.series, %(feed)s
-        FROM {_GIVEN}
-        ON CONFLICT DO NOTHING
-        RETURNING series, ts
-    )
-    SELECT count(*),
-        CASE WHEN count(*) < %(count)s THEN array_agg(series) END,
-        CASE WHEN count(*) < %(count)s THEN array_agg(ts) END
-    FROM added
-"""  # noqa: S608 - the parts are ours
-# Equal rows are left alone: no dead tuple (performance 2a).
-_UPDATE = f"""
-    UPDATE users_sample AS kept SET
-        value = given.value, tz_offset = given.tz_offset,
-        duration = given.duration, origin = given.origin
-    FROM {_GIVEN}
-    WHERE kept.user_id = %(user_id)s AND kept.feed = %(feed)s
-        AND kept.series = given.series AND kept.ts = given.ts
-        AND kept.ts >= %(first)s AND kept.ts <= %(last)s
-        AND (kept.value, kept.tz_offset, kept.duration, kept.origin)
-            IS DISTINCT FROM
-            (given.value, given.tz_offset, given.duration, given.origin)
-    RETURNING kept.series, kept.ts
-"""  # noqa: S608 - as above
-_EXTRAS = """
-    SELECT series, ts, extra FROM users_sampleextra
-    WHERE user_id = %(user_id)s AND feed = %(feed)s AND series = ANY(%(series)s)
-        AND ts >= %(first)s AND ts <= %(last)s
-"""
-_PUT_EXTRAS = """
-    INSERT INTO users_sampleextra (user_id, feed, series, ts, extra)
-    SELECT %(user_id)s, %(feed)s, given.series, given.ts, given.extra::jsonb
-    FROM unnest(%(series)s::smallint[], %(ts)s::timestamptz[], %(extra)s::text[])
-        AS given (series, ts, extra)
-    ON CONFLICT (user_id, series, feed, ts) DO UPDATE SET extra = excluded.extra
-"""
-_DROP_EXTRAS = """
-    DELETE FROM users_sampleextra kept
-    USING unnest(%(series)s::smallint[], %(ts)s::timestamptz[]) AS given (series, ts)
-    WHERE kept.user_id = %(user_id)s AND kept.feed = %(feed)s
-        AND kept.series = given.series AND kept.ts = given.ts
-"""
 # The feeds that each series has, found by one step each; whole months, so that the
 # first entry of the index decides.
 _BRANCHES = """
@@ -199,13 +143,7 @@ class _PostgresStore:
         self, *, user_id: int, feed: int, columns: SampleColumns
     ) -> Written:
         _lock_user(user_id)
-        if not columns.ts:
-            return Written([], [])
-        batch = _Batch(user_id, feed, columns)
-        ensure_months_of(min(columns.ts), max(columns.ts))
-        created = batch.insert()
-        updated = batch.update(set(range(len(columns.ts))).difference(created))
-        return Written(sorted(created), sorted(updated))
+        return Written(*write_batch(user_id=user_id, feed=feed, columns=columns))
 
     def read_range(
         self,
@@ -252,85 +190,6 @@ class _PostgresStore:
 
 
 _STORE = _PostgresStore()
-
-
-class _Batch:
-    """Samples on their way into the tables."""
-
-    def __init__(self, user_id: int, feed: int, columns: SampleColumns) -> None:
-        self.columns = columns
-        self.place = {
-            "user_id": user_id,
-            "feed": feed,
-            "first": min(columns.ts),
-            "last": max(columns.ts),
-        }
-        keys = list(zip(columns.series, columns.ts, strict=True))
-        self.keys = keys
-        self.order = sorted(range(len(keys)), key=keys.__getitem__)
-
-    def insert(self) -> list[int]:
-        """Store what is new; returns the indices."""
-        count = len(self.order)
-        ((number, series, moments),) = rows.run_packed(
-            _INSERT, self._inputs(self.order) | {"count": count}
-        )
-        created = self.order
-        if number < count:
-            created = self._find(zip(series or (), moments or (), strict=True))
-        self._put_extras([index for index in created if index in self.columns.extra])
-        return created
-
-    def update(self, indices: set[int]) -> set[int]:
-        """Change what differs of samples that are stored; returns the indices."""
-        if not indices:
-            return set()
-        rest = [index for index in self.order if index in indices]
-        changed = rows.run_packed(_UPDATE, self._inputs(rest))
-        found = rows.fetch_rows(
-            _EXTRAS, self.place | {"series": list(set(self.columns.series))}
-        )
-        stored = {(series, ts): extra for series, ts, extra in found}
-        put: list[int] = []
-        drop: list[int] = []
-        for index in rest if stored or self.columns.extra else ():
-            extra, old = self.columns.extra.get(index), stored.get(self.keys[index])
-            if extra != old:
-                (put if extra else drop).append(index)
-        self._put_extras(put)
-        if drop:
-            rows.run_packed(_DROP_EXTRAS, self._inputs(drop))
-        return {*self._find(changed), *put, *drop}
-
-    def _put_extras(self, indices: list[int]) -> None:
-        if indices:
-            extra = [orjson.dumps(self.columns.extra[index]) for index in indices]
-            texts = {"extra": [each.decode() for each in extra]}
-            rows.run_packed(_PUT_EXTRAS, self._inputs(indices) | texts)
-
-    def _find(self, keys: Iterable[Any]) -> list[int]:
-        """The indices of keys, as PostgreSQL gives them back."""
-        wanted = set(keys)
-        if not wanted:
-            return []
-        return [index for index in self.order if self.keys[index] in wanted]
-
-    def _inputs(self, indices: list[int]) -> dict[str, Any]:
-        """The samples of these indices, packed, with their user, feed and bounds."""
-        return self.place | {
-            name: pack(list(map(getattr(self.columns, name).__getitem__, indices)))
-            for name, pack in _PACKED
-        }
-
-
-_PACKED = (
-    ("series", rows.pack_smallints),
-    ("ts", rows.pack_moments),
-    ("value", rows.pack_doubles),
-    ("tz_offset", rows.pack_integers),
-    ("duration", rows.pack_integers),
-    ("origin", rows.pack_integers),
-)
 
 
 def _lock_user(user_id: int) -> None:

@@ -1,0 +1,226 @@
+"""A batch of samples on its way into PostgreSQL, and what of it was new or changed.
+
+New samples go in by one statement, differing ones are changed by a second that a wholly
+new batch does without. Columns are packed on this side, which keeps `unnest` level with
+COPY into a temporary table at 10 000 samples and ahead of it below (tests/bench/
+samples_ingest), with no table made for each call. Must not be here: who may write
+(samples).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import orjson
+
+from portal.lib import rows
+from users.wearables.partitions import ensure_months_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from users.wearables.samples import SampleColumns
+
+_T = TypeVar("_T")
+
+_GIVEN = """
+    unnest(
+        %(series)s::smallint[], %(ts)s::timestamptz[], %(value)s::float8[],
+        %(tz_offset)s::integer[], %(duration)s::integer[], %(origin)s::integer[]
+    ) WITH ORDINALITY AS given (series, ts, value, tz_offset, duration, origin, place)
+"""
+# In the order given, which is that of the key. Who gets all in need not know which.
+_INSERT = f"""
+    WITH added AS (
+        INSERT INTO users_sample (
+            ts, user_id, value, origin, tz_offset, duration, series, feed
+        )
+        SELECT given.ts, %(user_id)s, given.value, given.origin, given.tz_offset,
+            given.duration, given.series, %(feed)s
+        FROM {_GIVEN}
+        ON CONFLICT DO NOTHING
+        RETURNING series, ts
+    )
+    SELECT count(*),
+        CASE WHEN count(*) < %(count)s THEN array_agg(series) END,
+        CASE WHEN count(*) < %(count)s THEN array_agg(ts) END
+    FROM added
+"""  # noqa: S608 - the parts are ours
+# Equal rows are left alone: no dead tuple (performance 2a).
+_UPDATE = f"""
+    UPDATE users_sample AS kept SET
+        value = given.value, tz_offset = given.tz_offset,
+        duration = given.duration, origin = given.origin
+    FROM {_GIVEN}
+    WHERE kept.user_id = %(user_id)s AND kept.feed = %(feed)s
+        AND kept.series = given.series AND kept.ts = given.ts
+        AND kept.ts >= %(first)s AND kept.ts <= %(last)s
+        AND (kept.value, kept.tz_offset, kept.duration, kept.origin)
+            IS DISTINCT FROM
+            (given.value, given.tz_offset, given.duration, given.origin)
+    RETURNING given.place
+"""  # noqa: S608 - as above
+_EXTRAS = """
+    SELECT series, ts, extra FROM users_sampleextra
+    WHERE user_id = %(user_id)s AND feed = %(feed)s AND series = ANY(%(series)s)
+        AND ts >= %(first)s AND ts <= %(last)s
+"""
+_PUT_EXTRAS = """
+    INSERT INTO users_sampleextra (user_id, feed, series, ts, extra)
+    SELECT %(user_id)s, %(feed)s, given.series, given.ts, given.extra::jsonb
+    FROM unnest(%(series)s::smallint[], %(ts)s::timestamptz[], %(extra)s::text[])
+        AS given (series, ts, extra)
+    ON CONFLICT (user_id, series, feed, ts) DO UPDATE SET extra = excluded.extra
+"""
+_DROP_EXTRAS = """
+    DELETE FROM users_sampleextra kept
+    USING unnest(%(series)s::smallint[], %(ts)s::timestamptz[]) AS given (series, ts)
+    WHERE kept.user_id = %(user_id)s AND kept.feed = %(feed)s
+        AND kept.series = given.series AND kept.ts = given.ts
+"""
+
+
+def write_batch(
+    *, user_id: int, feed: int, columns: SampleColumns
+) -> tuple[list[int], list[int]]:
+    """Store samples of a user whose row is locked; the indices created and updated."""
+    if not columns.ts:
+        return [], []
+    moments = rows.to_microseconds(columns.ts)
+    order = _order(columns.series, moments)
+    if order is None:
+        return _Batch(user_id, feed, columns, moments).write()
+    batch = _Batch(user_id, feed, _reordered(columns, order), _pick(moments, order))
+    created, updated = batch.write()
+    return sorted(_pick(order, created)), sorted(_pick(order, updated))
+
+
+class _Batch:
+    """Samples in the order of the table's key."""
+
+    def __init__(
+        self, user_id: int, feed: int, columns: SampleColumns, moments: list[int]
+    ) -> None:
+        self.columns = columns
+        self.moments = moments
+        self.all = range(len(moments))
+        first, last = (
+            columns.ts[moments.index(each)] for each in (min(moments), max(moments))
+        )
+        self.place: dict[str, Any] = {
+            "user_id": user_id,
+            "feed": feed,
+            "first": first,
+            "last": last,
+        }
+        self.packed = self._pack(self.all)
+
+    def write(self) -> tuple[list[int], list[int]]:
+        ensure_months_of(self.place["first"], self.place["last"])
+        created = self._insert()
+        if len(created) == len(self.all):
+            return created, []
+        return created, self._update(created)
+
+    def _insert(self) -> list[int]:
+        """Store what is new, with its extras; returns the indices."""
+        count = len(self.all)
+        ((number, series, moments),) = rows.run_packed(
+            _INSERT, self.packed | {"count": count}
+        )
+        created = list(self.all)
+        if number < count:
+            new = set(zip(series or (), moments or (), strict=True))
+            created = (
+                [each for each in self.all if self._key(each) in new] if new else []
+            )
+        if self.columns.extra:
+            self._put_extras([each for each in created if each in self.columns.extra])
+        return created
+
+    def _update(self, created: list[int]) -> list[int]:
+        """Change what differs of the samples besides `created`; returns the indices."""
+        rest: Sequence[int] = self.all
+        packed = self.packed
+        if created:
+            rest = sorted(set(self.all).difference(created))
+            packed = self._pack(rest)
+        changed = rows.run_packed(_UPDATE, packed)
+        updated = {rest[place - 1] for (place,) in changed}
+        found = rows.fetch_rows(
+            _EXTRAS, self.place | {"series": list(set(self.columns.series))}
+        )
+        if found or self.columns.extra:
+            stored = {(series, ts): extra for series, ts, extra in found}
+            updated |= self._update_extras(rest, stored)
+        return sorted(updated)
+
+    def _update_extras(
+        self, rest: Sequence[int], stored: dict[tuple[int, datetime], Any]
+    ) -> set[int]:
+        given = self.columns.extra
+        differing = [
+            index for index in rest if given.get(index) != stored.get(self._key(index))
+        ]
+        self._put_extras([index for index in differing if index in given])
+        gone = [index for index in differing if index not in given]
+        if gone:
+            rows.run_packed(_DROP_EXTRAS, self._pack(gone))
+        return set(differing)
+
+    def _key(self, index: int) -> tuple[int, datetime]:
+        return self.columns.series[index], self.columns.ts[index]
+
+    def _put_extras(self, indices: list[int]) -> None:
+        if indices:
+            extra = [orjson.dumps(self.columns.extra[index]) for index in indices]
+            texts = {"extra": [each.decode() for each in extra]}
+            rows.run_packed(_PUT_EXTRAS, self._pack(indices) | texts)
+
+    def _pack(self, indices: Sequence[int]) -> dict[str, Any]:
+        """The samples of these indices, with their user, feed and bounds."""
+        given = self.columns
+        return self.place | {
+            "series": rows.pack_smallints(_pick(given.series, indices)),
+            "ts": rows.pack_moments(_pick(self.moments, indices)),
+            "value": rows.pack_doubles(_pick(given.value, indices)),
+            "tz_offset": rows.pack_integers(_pick(given.tz_offset, indices)),
+            "duration": rows.pack_integers(_pick(given.duration, indices)),
+            "origin": rows.pack_integers(_pick(given.origin, indices)),
+        }
+
+
+def _order(series: list[int], moments: list[int]) -> list[int] | None:
+    """The indices in the order of the key; None for as they are."""
+    keys: list[Any] = moments
+    if len(set(series)) > 1:
+        keys = list(zip(series, moments, strict=True))
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    return None if order == list(range(len(keys))) else order
+
+
+def _reordered(columns: SampleColumns, order: list[int]) -> SampleColumns:
+    return replace(
+        columns,
+        series=_pick(columns.series, order),
+        ts=_pick(columns.ts, order),
+        value=_pick(columns.value, order),
+        tz_offset=_pick(columns.tz_offset, order),
+        duration=_pick(columns.duration, order),
+        origin=_pick(columns.origin, order),
+        extra={
+            place: columns.extra[index]
+            for place, index in enumerate(order)
+            if index in columns.extra
+        }
+        if columns.extra
+        else {},
+    )
+
+
+def _pick(column: list[_T], indices: Sequence[int]) -> list[_T]:
+    if isinstance(indices, range):  # all of them
+        return column
+    return [column[index] for index in indices]
