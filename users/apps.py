@@ -24,6 +24,8 @@ class UsersConfig(AppConfig):
 
         self._enter_pages()
         self._enter_events()
+        self._enter_stream_events()
+        self._enter_sample_events()
         demo_loaders.add("users", load_demo_summaries)
         user_erasers.add("users", erase_samples)
         post_migrate.connect(_make_months, sender=self)
@@ -45,6 +47,45 @@ class UsersConfig(AppConfig):
                         schema,
                     )
                 )
+
+    def _enter_stream_events(self) -> None:
+        from accounts.webhooks.catalogue import EventType, add_event_type
+        from users.wearables.streams import EVENT_SCHEMA, stream_event_type
+
+        for is_new, when in ((True, "can be read"), (False, "was replaced")):
+            add_event_type(
+                EventType(
+                    stream_event_type(is_new=is_new),
+                    f"The stream of a workout {when}; data says where it is.",
+                    EVENT_SCHEMA,
+                )
+            )
+
+    def _enter_sample_events(self) -> None:
+        from accounts.webhooks.catalogue import EventType, add_event_type
+        from users.wearables.timeseries import TIMESERIES
+        from users.wearables.timeseries.shapes import event_schema, historical_schema
+
+        for resource in TIMESERIES.values():
+            name, schema = resource.name.lower(), event_schema(resource)
+            for is_new, when in (
+                (True, "were stored for the first time"),
+                (False, "were replaced by later values"),
+            ):
+                add_event_type(
+                    EventType(
+                        resource.event_type(is_new=is_new),
+                        f"Samples ({name}) of one source {when}.",
+                        schema,
+                    )
+                )
+            add_event_type(
+                EventType(
+                    resource.historical_event_type,
+                    f"Past samples ({name}) of a source can be read; none are inside.",
+                    historical_schema(),
+                )
+            )
 
     def _enter_pages(self) -> None:
         from accounts.states import Area

@@ -9,6 +9,11 @@ from accounts.webhooks.models import Event
 from users.models import (
     Arrival,
     Connection,
+    Feed,
+    Origin,
+    Sample,
+    SampleExtra,
+    Series,
     Summary,
     User,
     UserCount,
@@ -23,6 +28,9 @@ TABLES = (
     UserInfo,
     Summary,
     WorkoutStream,
+    Feed,
+    Series,
+    Origin,
     Arrival,
     AuditEntry,
     Event,
@@ -31,10 +39,15 @@ TABLES = (
 
 def held(tenant: Any) -> dict[str, list[Any]]:
     """Every row of a tenant, by table, but for its API keys."""
-    return {
+    rows = {
         model.__name__: list(model.objects.for_tenant(tenant).order_by("pk").values())
         for model in TABLES
     }
+    users = [row["id"] for row in rows["User"]]
+    for model in (Sample, SampleExtra):
+        mine = model.objects.filter(user_id__in=users).order_by("pk")
+        rows[model.__name__] = list(mine.values())
+    return rows
 
 
 def live_count(tenant: Any) -> int:

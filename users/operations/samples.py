@@ -1,0 +1,257 @@
+"""Samples of timeseries: take in a batch of one resource.
+
+Must not be here: how a sample is read (users.wearables.timeseries) or stored
+(users.wearables.samples).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from itertools import islice, repeat
+from operator import lt
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.operations.audit import record_change
+from accounts.webhooks.operations import emit_events
+from users.models import Arrival
+from users.operations.sources import hear_from_source
+from users.queries import lock_user
+from users.states import SourceType
+from users.wearables.dictionaries import (
+    OriginWords,
+    claim_feed,
+    claim_origins,
+    claim_series,
+)
+from users.wearables.payloads import event_source
+from users.wearables.readings import context_of
+from users.wearables.samples import SampleColumns, find_store
+from users.wearables.summaries.places import local_date
+from users.wearables.timeseries.readings import SampleReadings, Workout, read_samples
+from users.wearables.timeseries.shapes import shape_event, shape_samples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from uuid import UUID
+
+    from portal.lib.actor import Actor
+    from users.models import User
+    from users.wearables.samples import SampleRow
+    from users.wearables.timeseries import TimeseriesResource
+
+T = TypeVar("T")
+
+# Ours: some 200 kB of JSON, which any receiver takes; ten events are the most a call
+# makes of its new samples.
+EVENT_SAMPLES_MAX = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class SampleBatch:
+    """What one source sends of one resource; `elements` as they came (contract 5.4).
+
+    `provider` is a slug that can be connected. `workout_id` and `sport` hold for
+    samples that name none of their own, of resources that have them.
+    """
+
+    provider: str
+    elements: Sequence[object]
+    source_type: str = SourceType.UNKNOWN
+    app_id: str | None = None
+    device_id: UUID | None = None
+    workout_id: UUID | None = None
+    sport: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedSamples:
+    """What became of a batch; neither counted are those that were stored already."""
+
+    created: int
+    updated: int
+    dropped: int
+
+
+@transaction.atomic
+def record_samples(
+    *, user: User, actor: Actor, resource: TimeseriesResource, batch: SampleBatch
+) -> RecordedSamples:
+    """Store a batch of samples of a live user: the latest value of a moment wins.
+
+    Of samples with one identity (resource with its required type, provider, source
+    type, timestamp) the last counts, once. Those dated outside of the ingestion bounds,
+    by their own offset, are dropped. The first data of a source connects it, and mends
+    a broken connection. New samples make one event, changed ones another, each in parts
+    of EVENT_SAMPLES_MAX, by time. Raises: ElementsInvalid (422, nothing stored);
+    provider_unknown; too_many_types; too_many_source_types; not_found. Source: Spec
+    2.4, 6.3; Contract 5.4, 8.2, D21; Ours: events in parts, receivers have limits.
+    """
+    now = timezone.now()
+    stated = Workout(batch.workout_id, batch.sport)
+    context = context_of(user=user, provider=batch.provider, now=now)
+    read = read_samples(resource, batch.elements, context, stated)
+    user = lock_user(user)
+    latest = _latest(read)
+    kept = _within_bounds(user, read, latest)
+    changed = _Changed([], [])
+    if kept:
+        hear_from_source(user=user, actor=actor, provider=batch.provider)
+        changed = _store(user, resource, batch, _take(read, kept))
+    recorded = RecordedSamples(
+        created=len(changed.created),
+        updated=len(changed.updated),
+        dropped=len(latest) - len(kept),
+    )
+    Arrival(
+        tenant=user.tenant,
+        user=user,
+        provider=batch.provider,
+        resource=resource.event_resource,
+        at=now,
+        received=len(batch.elements),
+        created=recorded.created,
+        updated=recorded.updated,
+        dropped=recorded.dropped,
+    ).save(force_insert=True)
+    if changed.created or changed.updated:
+        record_change(
+            tenant=user.tenant,
+            actor=actor,
+            verb="record_samples",
+            subject=resource.event_resource,
+            subject_id=batch.provider,
+            user_uuid=user.uuid,
+            changes={"created": recorded.created, "updated": recorded.updated},
+        )
+        emit_events(
+            tenant=user.tenant,
+            user=user.ref,
+            messages=_messages(user, resource, batch, changed),
+        )
+    return recorded
+
+
+class _Changed(NamedTuple):
+    """Samples that are new and those that changed, as events have them, by time."""
+
+    created: list[dict[str, Any]]
+    updated: list[dict[str, Any]]
+
+
+def _latest(read: SampleReadings) -> list[int]:
+    """The index of the last sample of each identity, by time."""
+    ts = read.ts
+    # As sources mostly send them: one type, one after the other.
+    if len(set(read.types)) == 1 and all(map(lt, ts, islice(ts, 1, None))):
+        return list(range(len(ts)))
+    keys = zip(read.types, ts, strict=True)
+    latest = dict(zip(keys, range(len(ts)), strict=True))
+    return sorted(latest.values(), key=ts.__getitem__)
+
+
+def _within_bounds(user: User, read: SampleReadings, indices: list[int]) -> list[int]:
+    """Those dated within the ingestion bounds, both days included."""
+    if user.ingestion_start is None and user.ingestion_end is None:
+        return indices
+    first = user.ingestion_start or date.min
+    last = user.ingestion_end or date.max
+    return [
+        index
+        for index in indices
+        if first <= local_date(read.ts[index], read.tz_offset[index]) <= last
+    ]
+
+
+def _take(read: SampleReadings, indices: list[int]) -> SampleReadings:
+    """These samples alone, in this order."""
+
+    def take(column: list[T]) -> list[T]:
+        return list(map(column.__getitem__, indices))
+
+    return SampleReadings(
+        ts=take(read.ts),
+        tz_offset=take(read.tz_offset),
+        duration=take(read.duration),
+        value=take(read.value),
+        types=take(read.types),
+        workouts=take(read.workouts),
+        extra={
+            place: read.extra[index]
+            for place, index in enumerate(indices)
+            if index in read.extra
+        },
+    )
+
+
+def _store(
+    user: User, resource: TimeseriesResource, batch: SampleBatch, read: SampleReadings
+) -> _Changed:
+    feed = claim_feed(
+        tenant=user.tenant,
+        provider=batch.provider,
+        source_type=str(batch.source_type),
+    )
+    if resource.has_open_type:
+        words = {word for word in read.types if word is not None}
+        open_series = claim_series(
+            tenant=user.tenant, resource=resource.slug, types=words
+        )
+        types: dict[int, str | None] = {
+            number: word for word, number in open_series.items()
+        }
+    else:
+        types = resource.series
+    series_of = {word: number for number, word in types.items()}
+    origin_words = {
+        workout: OriginWords(batch.app_id, batch.device_id, *workout)
+        for workout in set(read.workouts)
+    }
+    origins = claim_origins(user=user, wanted=origin_words.values())
+    columns = SampleColumns(
+        series=list(map(series_of.__getitem__, read.types)),
+        ts=read.ts,
+        value=read.value,
+        tz_offset=read.tz_offset,
+        duration=read.duration,
+        origin=[origins[origin_words[workout]] for workout in read.workouts],
+        extra=read.extra,
+    )
+    written = find_store().write_batch(user_id=user.pk, feed=feed, columns=columns)
+    rows: list[SampleRow] = list(
+        zip(
+            columns.ts,
+            columns.series,
+            repeat(feed),
+            columns.value,
+            columns.tz_offset,
+            columns.duration,
+            columns.origin,
+            map(columns.extra.get, range(len(columns.ts))),
+            strict=False,  # one of them has no end
+        )
+    )
+    return _Changed(
+        *(
+            shape_samples(resource, list(map(rows.__getitem__, indices)), types)
+            for indices in (written.created, written.updated)
+        )
+    )
+
+
+def _messages(
+    user: User, resource: TimeseriesResource, batch: SampleBatch, changed: _Changed
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    source = event_source(
+        batch.provider, str(batch.source_type), batch.app_id, batch.device_id
+    )
+    for is_new, samples in ((True, changed.created), (False, changed.updated)):
+        for first in range(0, len(samples), EVENT_SAMPLES_MAX):
+            part = samples[first : first + EVENT_SAMPLES_MAX]
+            yield (
+                resource.event_type(is_new=is_new),
+                shape_event(user.uuid, source, part),
+            )

@@ -1,0 +1,126 @@
+"""Reading stored samples of a user: a page of them, grouped by what they came from.
+
+Every reader of what these give audits the read (accounts.operations.audit.record_read).
+Must not be here: the store itself (users.wearables.samples), or the shape of a sample
+(shapes).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from users.wearables.dictionaries import (
+    find_feeds,
+    find_series,
+    read_feeds,
+    read_origins,
+)
+from users.wearables.samples import find_store
+from users.wearables.timeseries.shapes import shape_samples
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from users.models import User
+    from users.wearables.dictionaries import FeedWords, OriginWords
+    from users.wearables.samples import SampleRow
+    from users.wearables.timeseries import TimeseriesResource
+
+# The place of a sample in a user's resource: ts, series, feed.
+Key = tuple["datetime", int, int]
+Groups = dict[str, list[dict[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class SamplePage:
+    """Samples grouped as contract 5.1 has them, by slug of the provider.
+
+    `last` is the key to go on behind, None where these are the last.
+    """
+
+    groups: Groups
+    last: Key | None
+
+
+def sample_page(
+    *,
+    user: User,
+    resource: TimeseriesResource,
+    start: datetime,
+    end: datetime,
+    provider: str | None = None,
+    after: Key | None = None,
+    limit: int,
+) -> SamplePage:
+    """A user's samples of a resource in [start, end), at most `limit`, by time.
+
+    `provider` is a slug, None for all. One group per provider, source type, app,
+    device, workout and sport. A constant number of queries. Source: Contract 5.1; Ours:
+    sport tells groups apart too, or a wheelchair's distances would pass for walked.
+    """
+    types = series_types(user=user, resource=resource)
+    feeds = None
+    if provider is not None:
+        feeds = find_feeds(tenant=user.tenant, provider=provider)
+    if not types or feeds == []:
+        return SamplePage({}, None)
+    rows = find_store().read_range(
+        user_id=user.pk,
+        series=list(types),
+        start=start,
+        end=end,
+        feeds=feeds,
+        after=after,
+        limit=limit + 1,
+    )
+    page = rows[:limit]
+    return SamplePage(
+        groups=_group(user, resource, page, types),
+        last=page[-1][:3] if len(rows) > limit else None,
+    )
+
+
+def series_types(
+    *, user: User, resource: TimeseriesResource
+) -> Mapping[int, str | None]:
+    """The series of a resource that the user may have, each with its type."""
+    if resource.has_open_type:
+        return find_series(tenant=user.tenant, resource=resource.slug)
+    return resource.series
+
+
+def _group(
+    user: User,
+    resource: TimeseriesResource,
+    rows: list[SampleRow],
+    types: Mapping[int, str | None],
+) -> Groups:
+    parts: dict[tuple[int, int], list[SampleRow]] = {}
+    for row in rows:
+        key = (row[2], row[6])
+        part = parts.get(key)
+        if part is None:
+            part = parts[key] = []
+        part.append(row)
+    feeds = read_feeds(tenant=user.tenant, numbers={feed for feed, _ in parts})
+    origins = read_origins(user_id=user.pk, numbers={origin for _, origin in parts})
+    groups: Groups = {}
+    for (feed, origin), part in parts.items():
+        source = _source(feeds[feed], origins[origin])
+        group = {"source": source, "data": shape_samples(resource, part, types)}
+        groups.setdefault(feeds[feed].provider, []).append(group)
+    return groups
+
+
+def _source(feed: FeedWords, origin: OriginWords) -> dict[str, Any]:
+    """The source object of contract 3.4."""
+    return {
+        "provider": feed.provider,
+        "type": feed.source_type,
+        "app_id": origin.app_id,
+        "device_id": origin.device_id,
+        "sport": origin.sport,
+        "workout_id": origin.workout_id,
+    }

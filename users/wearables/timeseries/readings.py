@@ -1,0 +1,379 @@
+"""Reading a batch of samples, column by column: no object for each of ten thousand.
+
+A batch that can't be read is read again sample by sample, to name what is wrong. Must
+not be here: what a resource takes (resources), or the database.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from itertools import islice
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import UUID
+
+from portal.lib.periods import SkippedTime, day_start, from_wall_clock
+from users.models.sample import SPORT_MAX_LENGTH, TYPE_MAX_LENGTH
+from users.wearables.readings import (
+    FAULTS_MAX,
+    ElementsInvalid,
+    Fault,
+    Record,
+    Refused,
+    check_text,
+    refuse,
+)
+from users.wearables.values import AHEAD, EARLIEST
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from datetime import tzinfo
+
+    from users.wearables.readings import Context
+    from users.wearables.timeseries.resources import TimeseriesResource
+
+SAMPLES_MAX = 10_000  # Contract 5.4
+FIRST_MOMENT = day_start(EARLIEST, UTC)
+# Ours: no sample is of more than a month; what is longer is a summary.
+_LONGEST = timedelta(days=31)
+# No clock on earth is further from UTC; some sources still say so.
+_FARTHEST = 18 * 3600
+# A date-time of ISO 8601, each digit a 0: a batch has few such shapes, so that it need
+# not be matched ten thousand times.
+_SHAPE = re.compile(rb"0000-00-00[T ]00:00(:00(\.0{1,9})?)?(Z|[+-]00:?00)?", re.ASCII)
+_DIGITS = bytes.maketrans(b"123456789", b"000000000")
+_NONE = type(None)
+
+
+class Workout(NamedTuple):
+    """What a sample's source tells beyond the batch's own (contract 3.4)."""
+
+    workout_id: UUID | None = None
+    sport: str | None = None
+
+
+NO_WORKOUT = Workout()
+
+
+@dataclass(frozen=True, slots=True)
+class SampleReadings:
+    """Samples that were read, as lists of equal length, in the order they came.
+
+    `ts` is UTC; `tz_offset` and `duration` are seconds, the latter 0 for a point.
+    `types` are texts where the resource has a type, else None. `extra` has by index the
+    extra keys that a sample has.
+    """
+
+    ts: list[datetime]
+    tz_offset: list[int]
+    duration: list[int]
+    value: list[float]
+    types: list[str | None]
+    workouts: list[Workout]
+    extra: dict[int, dict[str, Any]]
+
+
+def read_samples(
+    resource: TimeseriesResource,
+    elements: Sequence[object],
+    context: Context,
+    stated: Workout = NO_WORKOUT,
+) -> SampleReadings:
+    """Read a batch: all of it, or nothing.
+
+    `stated` holds for samples that name no workout or sport of their own. A time
+    without offset is wall-clock time at the sample's `timezone_offset`, or else in the
+    fallback time zone. An offset that is not given is the time's own; `Z` tells none
+    (RFC 9557, 2), so it is the fallback's then. Intervals are kept to the second.
+    Raises: ElementsInvalid, with the first FAULTS_MAX faults. Source: Contract 5.2,
+    5.4, D6; Ours: the rules of offsets and seconds.
+    """
+    if not 1 <= len(elements) <= SAMPLES_MAX:
+        few_or_many = f"1 to {SAMPLES_MAX} samples are needed."
+        raise ElementsInvalid([Fault((), few_or_many, "value_error")])
+    batch = _Batch(resource, context, stated)
+    try:
+        return batch.read(elements)
+    except Refused:
+        faults = islice(batch.faults(elements), FAULTS_MAX)
+        raise ElementsInvalid(list(faults)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """How the samples of one call are read."""
+
+    resource: TimeseriesResource
+    context: Context
+    stated: Workout
+
+    def read(self, elements: Sequence[Any]) -> SampleReadings:
+        """Raises: Refused, with any one fault, not located."""
+        if set(map(type, elements)) != {dict}:
+            refuse("An object is needed.")
+        ts, tz_offset, duration = self._moments(elements)
+        self._check_units(elements)
+        return SampleReadings(
+            ts=ts,
+            tz_offset=tz_offset,
+            duration=duration,
+            value=self._values(elements),
+            types=self._types(elements),
+            workouts=self._workouts(elements),
+            extra=self._extras(elements),
+        )
+
+    def faults(self, elements: Sequence[object]) -> Iterator[Fault]:
+        """What can't be read, by index."""
+        columns = (
+            self._moments,
+            self._check_units,
+            self._values,
+            self._types,
+            self._workouts,
+            self._extras,
+        )
+        for index, element in enumerate(elements):
+            if type(element) is not dict:
+                yield Fault((index,), "An object is needed.", "value_error")
+                continue
+            for read in columns:
+                try:
+                    read([element])
+                except Refused as refused:
+                    yield from refused.below(index)
+
+    def _moments(
+        self, elements: Sequence[dict[str, Any]]
+    ) -> tuple[list[datetime], list[int], list[int]]:
+        """Start, offset and duration."""
+        given = _column(elements, "timezone_offset")
+        _check_kinds(given, {int, _NONE}, "timezone_offset", "int_parsing")
+        known = [each for each in given if each is not None]
+        _check_bounds(known, -_FARTHEST, _FARTHEST, "timezone_offset")
+        stamps = _column(elements, "timestamp")
+        if not self.resource.is_interval:
+            ts, offsets = self._parse(stamps, given, "timestamp")
+            return ts, self._fill_offsets(given, offsets, ts), [0] * len(ts)
+        starts = [
+            stamp if start is None else start
+            for start, stamp in zip(_column(elements, "start"), stamps, strict=True)
+        ]
+        ts, offsets = self._parse(starts, given, "start")
+        self._check_stamps(stamps, starts, ts, given)
+        ends, _ = self._parse(_column(elements, "end"), given, "end")
+        return ts, self._fill_offsets(given, offsets, ts), _durations(ts, ends)
+
+    def _check_stamps(
+        self,
+        stamps: list[Any],
+        starts: list[Any],
+        ts: list[datetime],
+        given: list[int | None],
+    ) -> None:
+        """The timestamp of an interval is its start."""
+        for stamp, start, moment, offset in zip(stamps, starts, ts, given, strict=True):
+            if stamp is not None and stamp != start:
+                (read,), _ = self._parse([stamp], [offset], "timestamp")
+                if read != moment:
+                    refuse("Not the start.", "value_error", "timestamp")
+
+    def _parse(
+        self, texts: list[Any], given: list[int | None], name: str
+    ) -> tuple[list[datetime], list[int | None] | None]:
+        """Moments in UTC, and the offsets their texts tell; None: no text does."""
+        _check_kinds(texts, {str}, name, "datetime_parsing")
+        try:
+            drawn = "\n".join(texts).encode("ascii").translate(_DIGITS)
+        except UnicodeEncodeError:
+            refuse("A date-time of ISO 8601 is needed.", "datetime_parsing", name)
+        shapes = set(drawn.split(b"\n"))
+        if not all(map(_SHAPE.fullmatch, shapes)):
+            refuse("A date-time of ISO 8601 is needed.", "datetime_parsing", name)
+        try:
+            moments = list(map(datetime.fromisoformat, texts))
+            told: list[int | None] | None = None
+            if not all(shape.endswith(b"Z") for shape in shapes):
+                told = list(map(_told_offset, moments, texts))
+                moments = list(map(self._to_utc, moments, given))
+        except SkippedTime:
+            refuse("The time zone skips this time.", "value_error", name)
+        except (ValueError, OverflowError):
+            refuse("There is no such moment.", "datetime_parsing", name)
+        _check_bounds(moments, FIRST_MOMENT, self.context.now + AHEAD, name)
+        return moments, told
+
+    def _to_utc(self, moment: datetime, offset: int | None) -> datetime:
+        zone = moment.tzinfo
+        if zone is UTC:
+            return moment
+        if zone is None:
+            if offset is None:
+                return from_wall_clock(moment, self.context.zone)
+            moment = moment.replace(tzinfo=timezone(timedelta(seconds=offset)))
+        return moment.astimezone(UTC)
+
+    def _fill_offsets(
+        self,
+        given: list[int | None],
+        told: list[int | None] | None,
+        ts: list[datetime],
+    ) -> list[int]:
+        """Of each sample the first offset that is known: given, told, the zone's."""
+        if told is not None:
+            given = [
+                own if each is None else each
+                for each, own in zip(given, told, strict=True)
+            ]
+        if None not in given:
+            return given  # type: ignore[return-value]  # as just seen
+        is_utc = self.context.time_zone == "UTC"
+        fallback = [0] * len(ts) if is_utc else _offsets(ts, self.context.zone)
+        return [
+            own if each is None else each
+            for each, own in zip(given, fallback, strict=True)
+        ]
+
+    def _check_units(self, elements: Sequence[dict[str, Any]]) -> None:
+        units = _column(elements, "unit")
+        _check_kinds(units, {str, _NONE}, "unit", "string_type")
+        if not set(units) <= {self.resource.unit, None}:
+            told = f"The unit is {self.resource.unit}; no other is converted."
+            refuse(told, "enum", "unit")
+
+    def _values(self, elements: Sequence[dict[str, Any]]) -> list[float]:
+        name = self.resource.value_key
+        if name is None:
+            return [0.0] * len(elements)
+        values = _column(elements, name)
+        _check_kinds(values, {int, float}, name, "value_error")
+        if not all(map(isfinite, values)):
+            refuse("A number is needed.", "value_error", name)
+        if self.resource.is_whole and any(value % 1 for value in values):
+            refuse("An integer is needed.", "int_parsing", name)
+        _check_bounds(values, self.resource.low, self.resource.high, name)
+        return list(map(float, values))
+
+    def _types(self, elements: Sequence[dict[str, Any]]) -> list[str | None]:
+        words = self.resource.types
+        if not words and not self.resource.has_open_type:
+            return [None] * len(elements)
+        types = _column(elements, "type")
+        _check_kinds(types, {str}, "type", "string_type")
+        if self.resource.has_open_type:
+            _check_texts(set(types), TYPE_MAX_LENGTH, "type")
+            return types
+        read = next(iter(words)).read
+        found = {text: read(text) for text in set(types)}
+        if None in found.values():
+            refuse("Not an allowed value.", "enum", "type")
+        return [str(found[text]) for text in types]
+
+    def _workouts(self, elements: Sequence[dict[str, Any]]) -> list[Workout]:
+        if not self.resource.takes_sport:
+            return [NO_WORKOUT] * len(elements)
+        sports = _column(elements, "sport")
+        _check_kinds(sports, {str, _NONE}, "sport", "string_type")
+        _check_texts(set(sports) - {None}, SPORT_MAX_LENGTH, "sport")
+        ids: list[Any] = [None] * len(elements)
+        stated = Workout(None, self.stated.sport)
+        if self.resource.takes_workout:
+            stated = self.stated
+            ids = _column(elements, "workout_id")
+            _check_kinds(ids, {str, _NONE}, "workout_id", "uuid_parsing")
+        try:
+            known = {each: None if each is None else UUID(each) for each in set(ids)}
+        except ValueError:
+            refuse("Not a uuid.", "uuid_parsing", "workout_id")
+        given = set(zip(ids, sports, strict=True))
+        workouts = {
+            (id_, sport): Workout(
+                known[id_] or stated.workout_id, sport or stated.sport
+            )
+            for id_, sport in given
+        }
+        if self.resource.needs_workout:
+            for workout in workouts.values():
+                for name, each in zip(Workout._fields, workout, strict=True):
+                    if each is None:
+                        refuse("This is needed.", "missing", name)
+        return [workouts[key] for key in zip(ids, sports, strict=True)]
+
+    def _extras(self, elements: Sequence[dict[str, Any]]) -> dict[int, dict[str, Any]]:
+        if not self.resource.extras:
+            return {}
+        record = Record(self.resource.extras)
+        extra: dict[int, dict[str, Any]] = {}
+        for index, element in enumerate(elements):
+            read = record.read(element, self.context)
+            given = {name: each for name, each in read.items() if each is not None}
+            if given:
+                check_text(given)
+                extra[index] = given
+        return extra
+
+
+def _column(elements: Sequence[dict[str, Any]], name: str) -> list[Any]:
+    return [element.get(name) for element in elements]
+
+
+def _check_kinds(values: list[Any], wanted: set[type], name: str, type_: str) -> None:
+    kinds = set(map(type, values))
+    if not kinds <= wanted:
+        if kinds == {_NONE}:
+            refuse("This is needed.", "missing", name)
+        refuse("Of another type than needed.", type_, name)
+
+
+def _check_bounds(values: list[Any], low: Any, high: Any, name: str) -> None:
+    if values and min(values) < low:
+        refuse("Below the least allowed.", "greater_than_equal", name)
+    if values and max(values) > high:
+        refuse("Above the most allowed.", "less_than_equal", name)
+
+
+def _check_texts(texts: Collection[str], max_length: int, name: str) -> None:
+    if "" in texts:
+        refuse("Empty.", "string_too_short", name)
+    if any(len(text) > max_length for text in texts):
+        refuse("Too long.", "string_too_long", name)
+    if any("\0" in text for text in texts):
+        refuse("Text with a NUL can't be kept.", "value_error", name)
+
+
+def _told_offset(moment: datetime, text: str) -> int | None:
+    offset = moment.utcoffset()
+    if offset is None or text.endswith("Z"):
+        return None
+    return offset.days * 86_400 + offset.seconds
+
+
+def _durations(starts: list[datetime], ends: list[datetime]) -> list[int]:
+    spans = [end - start for start, end in zip(starts, ends, strict=True)]
+    if min(spans) <= timedelta(0):
+        refuse("The end is not after the start.", "value_error", "end")
+    if max(spans) > _LONGEST:
+        refuse("The interval is too long.", "less_than_equal", "end")
+    return [round(span.total_seconds()) or 1 for span in spans]
+
+
+def _offsets(moments: list[datetime], zone: tzinfo) -> list[int]:
+    """Seconds east of UTC in a zone; asked twice for a day on which none changes."""
+    by_day: dict[int, int | None] = {}
+    offsets = []
+    for moment in moments:
+        day = moment.toordinal()
+        if day not in by_day:
+            first = day_start(moment.date(), UTC)
+            both = {_offset(first, zone), _offset(first + timedelta(days=1), zone)}
+            by_day[day] = both.pop() if len(both) == 1 else None
+        offset = by_day[day]
+        offsets.append(_offset(moment, zone) if offset is None else offset)
+    return offsets
+
+
+def _offset(moment: datetime, zone: tzinfo) -> int:
+    offset = moment.astimezone(zone).utcoffset() or timedelta(0)
+    return int(offset.total_seconds())

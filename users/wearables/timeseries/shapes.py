@@ -1,0 +1,204 @@
+"""The wire shapes of samples: as answered, as sent in events, and as pushed.
+
+Contract 5.1, 5.2, 8.2. Must not be here: what a resource takes (resources), or the
+database.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from users.wearables.payloads import EVENT_SOURCE
+from users.wearables.providers import find_provider
+from users.wearables.readings import Schema, closed, nullable
+from users.wearables.timeseries import TIMESERIES
+from users.wearables.values import Id, Moment
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from uuid import UUID
+
+    from users.wearables.payloads import EventSource
+    from users.wearables.samples import SampleRow
+    from users.wearables.timeseries.resources import TimeseriesResource
+
+_MOMENT = Moment().schema
+_TEXT: Schema = {"type": "string"}
+_NUMBER: Schema = {"type": "number"}
+_OFFSET: Schema = {"type": "integer", "description": "Seconds east of UTC"}
+_END: Schema = {**_MOMENT, "description": "Not included; later than the start"}
+
+
+def shape_samples(
+    resource: TimeseriesResource,
+    rows: Sequence[SampleRow],
+    types: Mapping[int, str | None],
+) -> list[dict[str, Any]]:
+    """Samples as answers and events have them: every key of the contract, always.
+
+    `types` has the words of the rows' series. Source: Contract 5.2, D6, D22.
+    """
+    unit = resource.unit
+    samples: list[dict[str, Any]] = [
+        {
+            "timestamp": ts,
+            "timezone_offset": tz_offset,
+            "type": types[series],
+            "unit": unit,
+            "value": value,
+        }
+        for ts, series, _, value, tz_offset, _, _, _ in rows
+    ]
+    # Key by key, since most resources need none of these and reading is hot.
+    if resource.is_interval:
+        for sample, (ts, _, _, _, _, duration, _, _) in zip(samples, rows, strict=True):
+            sample["start"] = ts
+            sample["end"] = ts + timedelta(seconds=duration)
+    if resource.is_whole:
+        for sample in samples:
+            sample["value"] = int(sample["value"])
+    if resource.value_key not in ("value", None):
+        for sample in samples:
+            sample[resource.value_key] = sample["value"]
+    if resource.extras:
+        absent = {each.name: each.default for each in resource.extras}
+        for sample, row in zip(samples, rows, strict=True):
+            sample |= absent | (row[-1] or {})
+    return samples
+
+
+def shape_event(
+    user_uuid: UUID, source: EventSource, samples: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Data of an event of samples (contract 8.2)."""
+    return {
+        "data": samples,
+        "source_id": find_provider(source["slug"]).id,
+        "source": source,
+        "user_id": user_uuid,
+    }
+
+
+def event_schema(resource: TimeseriesResource) -> Schema:
+    """The JSON Schema of `shape_event`."""
+    return closed(
+        {
+            "data": {"type": "array", "items": sample_schema(resource)},
+            "source_id": {"type": "integer"},
+            "source": EVENT_SOURCE,
+            "user_id": Id().schema,
+        }
+    )
+
+
+def historical_schema() -> Schema:
+    """The JSON Schema of the event that tells that a backfill is done."""
+    return closed(
+        {
+            "user_id": Id().schema,
+            "start_date": _MOMENT,
+            "end_date": _MOMENT,
+            "provider": _TEXT,
+        }
+    )
+
+
+def sample_schema(resource: TimeseriesResource) -> Schema:
+    """The JSON Schema of a sample as answered."""
+    value: Schema = {"type": "integer"} if resource.is_whole else _NUMBER
+    properties: dict[str, Schema] = {
+        "timestamp": _MOMENT,
+        "timezone_offset": _OFFSET,
+        "type": _type_schema(resource),
+        "unit": {**_TEXT, "const": resource.unit},
+        "value": value,
+    }
+    if resource.is_interval:
+        properties |= {"start": _MOMENT, "end": _END}
+    if resource.value_key not in ("value", None):
+        properties[str(resource.value_key)] = value
+    return closed(properties | {each.name: each.schema for each in resource.extras})
+
+
+def any_sample_schema() -> Schema:
+    """The JSON Schema of a sample of any resource, each key saying whose it is."""
+    keys: dict[str, Schema] = {
+        "timestamp": _MOMENT,
+        "timezone_offset": _OFFSET,
+        "type": {**nullable(_TEXT), "description": "Of resources that have types"},
+        "unit": {**_TEXT, "description": "The resource's own"},
+        "value": {"type": ["number", "string"], "description": "A text in notes"},
+    }
+    schema = closed(keys)
+    schema["properties"] |= {
+        "start": {**_MOMENT, "description": "Of intervals; equals the timestamp"},
+        "end": {**_END, "description": "Of intervals; not included"},
+        **_extra_schemas(),
+    }
+    return schema
+
+
+def any_input_schema() -> Schema:
+    """The JSON Schema of a sample of any resource as it is pushed."""
+    return {
+        "type": "object",
+        "properties": {
+            "timestamp": {
+                "type": ["string", "null"],
+                "description": "ISO 8601; without offset it is wall-clock time at"
+                " timezone_offset, or else in the user's fallback time zone",
+            },
+            "start": {
+                "type": ["string", "null"],
+                "description": "Of intervals, in place of the timestamp",
+            },
+            "end": {"type": ["string", "null"], "description": "Of intervals: needed"},
+            "timezone_offset": nullable(_OFFSET),
+            "type": {
+                "type": ["string", "null"],
+                "description": "Needed where the resource has types",
+            },
+            "unit": {
+                "type": ["string", "null"],
+                "description": "The resource's own, if given; none is converted",
+            },
+            "value": {
+                "type": ["number", "string", "null"],
+                "description": "Needed, but of blood_pressure; a text in notes",
+            },
+            **_extra_schemas(),
+            "workout_id": {
+                **nullable(Id().schema),
+                "description": "Of workouts, in place of the batch's",
+            },
+            "sport": {
+                **nullable(_TEXT),
+                "description": "Of distances and workouts, in place of the batch's",
+            },
+        },
+    }
+
+
+def _type_schema(resource: TimeseriesResource) -> Schema:
+    if resource.has_open_type:
+        return _TEXT
+    if resource.types:
+        return {**_TEXT, "description": "Among others: " + ", ".join(resource.types)}
+    return {"type": "null"}
+
+
+def _extra_schemas() -> dict[str, Schema]:
+    """The keys that only some resources have."""
+    found: dict[str, tuple[Schema, list[str]]] = {}
+    for resource in TIMESERIES.values():
+        own = {each.name: each.schema for each in resource.extras}
+        if resource.value_key not in ("value", None):
+            own[str(resource.value_key)] = _NUMBER
+        for name, schema in own.items():
+            if name not in ("type", "value"):
+                found.setdefault(name, (schema, []))[1].append(resource.slug)
+    return {
+        name: {**schema, "description": "Of " + ", ".join(slugs)}
+        for name, (schema, slugs) in found.items()
+    }
