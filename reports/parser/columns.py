@@ -194,6 +194,12 @@ def cut_line(line: Line, strip: Strip) -> list[list[Word]]:
     for cell in part_cells(line.words, gap=line.tight):
         first = _home(cell.words[0], strip.columns)
         spilling = strip.columns[first].role is Role.NAME
+        if spilling and last is not None and is_worded_value(cell.text):
+            # A finding set to the right of its column, longer than that.
+            first = _home(cell.words[-1], strip.columns)
+            parts[first] += cell.words
+            last, home = cell.words[-1], first
+            continue
         for word in cell.words:
             before, home = home, _home(word, strip.columns)
             if last is not None and _holds_on(last, word):

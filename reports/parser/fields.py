@@ -33,6 +33,7 @@ _GROUPED = r"\d{1,3}(?: \d{3})+(?!\d)"
 _LEADING_NUMBER = re.compile(
     rf"(?P<value>{_GROUPED}|(?:{COMPARATOR}\s*)?[-+]?{NUMBER}(?:\s*[-–]\s*{NUMBER})?)\s*(?P<rest>\S.*)"
 )
+_SPOKEN_NUMBER = re.compile(rf"(?P<value>[^\d<>]{{4,20}}{NUMBER})\s+(?P<rest>\S.*)")
 _BRACKETED_TAIL = re.compile(r"(?P<head>.*?)\s*(?P<tail>[(\[][^()\[\]]*[)\]])$")
 _RANGE_THEN_UNIT = re.compile(
     rf"^(?:.*?(?:{NUMBER}\s*(?:-|–|—|−|to|a|à|bis)|{COMPARATOR}|=|\b(?:below|above"
@@ -145,6 +146,8 @@ def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
         if is_value(head):
             return head, None, flag, found_range
     match = _LEADING_NUMBER.fullmatch(head)
+    if match is None and (spoken := _SPOKEN_NUMBER.fullmatch(head)):
+        match = spoken if is_numeric_value(spoken["value"]) else None
     if match is None:
         return value, None, flag, None
     number, rest = match["value"].strip(), match["rest"].strip()

@@ -47,10 +47,19 @@ def _belongs(last: Word, word: Word, blank: float) -> bool:
     size = min(last[5], word[5])
     if not -0.3 * last[5] < gap < blank * size:
         return False
+    if _is_of_another(last, word) and not _is_raised(last, word):
+        return False
     loose = gap > _TIGHT * size and not _is_raised(last, word)
     if loose and not _is_one_word(last.text, word.text):
         return False
     return abs(last.middle - word.middle) < 0.5 * last.size
+
+
+def _is_of_another(last: Word, word: Word) -> bool:
+    """Whether a word that touches another is of another kind: 'soit' and a bold '4,01'."""
+    looks_alike = last.bold == word.bold and abs(last.size - word.size) < 0.1
+    before, sign = last.text[-1:], word.text[:1]
+    return not looks_alike and before.islower() and (sign.isdigit() or sign.isupper())
 
 
 def _is_one_word(first: str, second: str) -> bool:

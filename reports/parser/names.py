@@ -152,7 +152,7 @@ _OPENING = re.compile(
     | hinweise?\b | kommentar | bemerkung | beurteilung | nota\b | notas\b |
     observaciones | interpretaci[oó]n | commentaires? | interpr[eé]tation | yorum |
     observa[cç][oõ]es
-    | classification\b | stages?\s+of | goals?\s+(?:by|of|for|in)\b | 
+    | classification\b | stages?\s+of | goals?\s+(?:by|of|for|in)\b |
     ckd\s+stag\w+(?!\s+g?\d) |
     (?:age|trimester|category|weeks?)\s+(?:group|wise|based) | bibliograph\w+ |
     literature | sources?\s*:

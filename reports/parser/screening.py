@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from .folding import fold
 from .pages import Page
 from .ranges import looks_like_range
-from .report import FailureReason, ParsedResult
+from .report import FailureReason, LoincReason, ParsedResult
 
 _ENGLISH = frozenset(
     [
@@ -231,7 +231,8 @@ def is_believable(
         if looks_like_range(result.reference_range or "")
         or _CONCENTRATION.search(result.units or "")
     )
-    known = sum(1 for result in results if result.loinc_matches)
+    known = sum(1 for result in results if _is_sound(result))
+    united = sum(1 for result in results if result.units)
     if is_bill(pages) and measured < 0.5 * len(results):
         return False
     if is_of_no_person(pages):
@@ -242,8 +243,18 @@ def is_believable(
     if titled and known:
         return bool(measured) or known >= 2 or _mentions_lab(pages)
     if not known:
-        return ranged >= 3 and measured >= 0.6 * len(results) and _mentions_lab(pages)
+        told = ranged >= 3 and min(measured, united) >= 0.6 * len(results)
+        return told and _mentions_lab(pages)
     return measured >= max(1, 0.3 * len(results))
+
+
+_CONTRADICTED = {LoincReason.UNIT_CONTRADICTS, LoincReason.SCALE_CONTRADICTS}
+
+
+def _is_sound(result: ParsedResult) -> bool:
+    """Whether a row's name is that of a test and its value and unit may be."""
+    best = result.loinc_matches[:1]
+    return any(_CONTRADICTED.isdisjoint(match.reasons) for match in best)
 
 
 _LAB_WORDS = frozenset(

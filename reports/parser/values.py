@@ -14,6 +14,17 @@ from .report import ResultType
 
 NUMBER = r"(?:\d{1,3}(?:[,.]\d{2,3})*(?:[,.]\d+)|\d+(?:[.,]\d+)?|[.,]\d+)"
 COMPARATOR = r"(?:<=|>=|=<|=>|<|>|≤|≥|⩽|⩾)"
+_BELOW = (
+    r"(?:inf[ée]rieure?\s+[àa]|inferiore?\s+a|less\s+than|below|under|menor(?:es)?\s+"
+    r"(?:que|de|a)|meno\s+di|minore\s+(?:di|a)|moins\s+de|menos\s+de|kleiner(?:\s+als)?"
+    r"|weniger\s+als|unter|mindre\s+(?:än|end|enn)|mniej\s+niż|ponizej|minder\s+dan)"
+)
+_ABOVE = (
+    r"(?:sup[ée]rieure?\s+[àa]|superiore?\s+a|(?:greater|more)\s+than|above|over|ma[yi]or"
+    r"(?:es)?\s+(?:que|de|a)|maggiore\s+(?:di|a)|plus\s+de|m[aá][si]s?\s+de|größer"
+    r"(?:\s+als)?|mehr\s+als|über|större\s+än|powyżej|meer\s+dan)"
+)
+_SPOKEN = re.compile(rf"(?:(?P<below>{_BELOW})|{_ABOVE})\s*(?=\d)", re.IGNORECASE)
 _SIGNED = rf"[-+−]?\s?{NUMBER}"
 
 _PLAIN = re.compile(rf"{_SIGNED}|\d{{1,3}}(?:[ \xa0]\d{{3}})+(?:[.,]\d+)?")
@@ -62,8 +73,10 @@ _WORDED = re.compile(
     | nicht\s+nachweisbar | nachweisbar | unauffällig | no\s+detectad[oa] |
     no\s+reactivo
     | (?:lig(?:eir|er)amente\s+|l[ée]g[èe]rement\s+|leggermente\s+|leicht\s+)?
-      (?:turbi[oa] | turv[oa] | torbid[oa] | trouble | tr[üu]b | opalescente | hematic[oa])
-    | l[ií]mpid[oa] | limpide | klar | transparente | transparent | escas[oa]s? | rar[aeio]s?
+      (?:turbi[oa] | turv[oa] | torbid[oa] | trouble | tr[üu]b | opalescente
+        | hematic[oa])
+    | l[ií]mpid[oa] | limpide | klar | transparente | transparent | escas[oa]s?
+    | rar[aeio]s?
     | abundantes? | rares? | nombreu(?:x|ses) | wenig(?:e)? | vereinzelt | reichlich
     | reactivo | não\s+reagente | reagente | não\s+detectad[oa] | non\s+détecté |
     absent[es]?
@@ -138,7 +151,7 @@ def read_number(text: str, *, decimal_comma: bool = False) -> float | None:
 
 def read_compared(text: str, *, decimal_comma: bool = False) -> Number | None:
     """Read a number with or without a comparator and a percent sign."""
-    plain = text.strip().rstrip("%").strip()
+    plain = with_sign(text).rstrip("%").strip()
     match = re.match(rf"({COMPARATOR})\s*", plain)
     comparator = ""
     if match:
@@ -150,9 +163,18 @@ def read_compared(text: str, *, decimal_comma: bool = False) -> Number | None:
     return None if size is None else Number(size, comparator)
 
 
+def with_sign(text: str) -> str:
+    """A value with a sign in place of words of comparison: 'Inferior a 0,5'."""
+    plain = text.strip()
+    match = _SPOKEN.match(plain) if plain[:1].isalpha() else None
+    if match is None:
+        return plain
+    return f"{'<' if match['below'] else '>'} {plain[match.end() :]}"
+
+
 def infer_type(value: str) -> ResultType:
     """The form of a value text. Source: Contract 7.4, inference."""
-    plain = value.strip()
+    plain = with_sign(value)
     if "%" in plain and any(sign.isdigit() for sign in plain):
         return ResultType.PERCENTAGE
     if _COMPARED.fullmatch(plain) or _SPAN.fullmatch(plain):
@@ -167,7 +189,7 @@ def infer_type(value: str) -> ResultType:
 @lru_cache(maxsize=4096)
 def is_numeric_value(text: str) -> bool:
     """Whether the text is a measured value in digits, of any written form."""
-    plain = text.strip()
+    plain = with_sign(text)
     return any(
         form.fullmatch(plain)
         for form in (_PLAIN, _COMPARED, _SPAN, _FRACTION, _POWER, _TITRE)

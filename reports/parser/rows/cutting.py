@@ -8,7 +8,7 @@ from reports.parser.folding import fold
 from reports.parser.lines import Line, part_cells
 from reports.parser.ranges import looks_like_range
 from reports.parser.roles import ZONES, Role
-from reports.parser.values import is_blank, is_value
+from reports.parser.values import is_blank, is_numeric_value, is_value
 
 from .row import Parts
 from .wording import is_leader
@@ -35,6 +35,8 @@ def cut_parts(line: Line, strip: Strip) -> Parts:
     _part_leader(parts)
     if Role.NAME in parts and Role.UNIT in parts:
         _part_value_of_unit(parts)
+    if Role.NAME in parts and Role.VALUE in parts:
+        _part_value_of_name(parts)
     if not strip.has(Role.UNIT) and Role.VALUE in parts:
         _part_untitled_unit(line, parts)
     return parts
@@ -73,6 +75,14 @@ def _part_value_of_unit(parts: Parts) -> None:
     value, unit, _, _ = split_value(text)
     if is_value(value) and (unit or not is_unit(text)):
         parts[Role.VALUE] = [*marks, *parts.pop(Role.UNIT)]
+
+
+def _part_value_of_name(parts: Parts) -> None:
+    """Give the value a number behind the name, if its own column has but a mark."""
+    names, marks = parts[Role.NAME], parts[Role.VALUE]
+    apart = len(names) > 1 and names[-1].x0 - names[-2].x1 > names[-1].size
+    if apart and is_mark(text_of(marks)) and is_numeric_value(names[-1].text):
+        parts[Role.NAME], parts[Role.VALUE] = names[:-1], [names[-1], *marks]
 
 
 def _part_untitled_unit(line: Line, parts: Parts) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from reports.parser.fields import (
+    is_mark,
     is_unit,
     text_of,
     type_cells,
@@ -27,15 +28,17 @@ from reports.parser.ranges import (
 )
 from reports.parser.roles import Role
 from reports.parser.titles import Title
-from reports.parser.values import is_flag, is_numeric_value
+from reports.parser.values import is_numeric_value
 
 from .continuation import take_unit_below
+from .pairs import read_pair
 from .row import (
     Row,
     Section,
     part_equal,
     with_announced,
     with_range,
+    words_of,
 )
 from .wording import (
     clean_name,
@@ -94,6 +97,8 @@ class LooseReader:
             if opens_explanation(line.text) and not known:
                 explaining = True
                 continue
+            if self.rows and _goes_on(self.rows[-1], row):
+                score += 1
             if score >= (7.0 if explaining else 5.0):
                 row.score = score
                 row.panel = self._section.panel
@@ -145,7 +150,7 @@ class LooseReader:
         words = _without_remark(line.words)
         if is_prose(text_of(words)) and (len(line.cells) == 1 or len(line.words) > 16):
             return None
-        while words and is_flag(words[0].text):
+        while len(words) > 2 and _is_mark_before(words[0].text):
             words = words[1:]
         best: tuple[float, Row] | None = None
         tight = line.tight
@@ -162,9 +167,12 @@ class LooseReader:
             if not may_name_a_test(name):
                 continue
             cells = hold_together(part_cells(words[n:], gap=tight))
-            fields = type_cells(cells)
+            pair = read_pair(words[n:])
+            fields = pair[0] if pair else type_cells(cells)
             if fields is None:
                 continue
+            if pair:
+                return Row(line.page, words[:n], fields, line, titled=False)
             gap = (words[n].x0 - words[n - 1].x1) / max(words[n].size, 1)
             worth = min(gap, 4.0) + 3 * bool(fields.units) + 3 * bool(fields.range)
             if best is None or worth > best[0]:
@@ -193,9 +201,24 @@ class LooseReader:
         return score + (1 if aligned > 1 else 0)
 
 
+def _is_mark_before(text: str) -> bool:
+    """Whether a sign in front of a name says that its value is high or low."""
+    return is_mark(text) or text in ("^", "v")
+
+
 def _announces_range(lines: Sequence[Line]) -> bool:
     text = announced_range(lines[0].text) or "" if lines else ""
     return looks_like_range(text) or is_expected_finding(text)
+
+
+def _goes_on(last: Row, row: Row) -> bool:
+    """Whether a row stands right below another, name under name, value under value."""
+    pairs = (
+        (last.name[0], row.name[0]),
+        (last.fields.value_words[0], row.fields.value_words[0]),
+    )
+    near = 0 < row.line.middle - last.line.middle < 1.9 * row.line.size
+    return near and all(abs(a.x0 - b.x0) < 1 for a, b in pairs)
 
 
 def _without_remark(words: Sequence[Word]) -> list[Word]:
@@ -273,6 +296,7 @@ def merge_readings(loose: Sequence[Row], table: Sequence[Row]) -> list[Row]:
     needed = 4 if len(loose) >= _MANY else 5
     by_word = {word: row for row in loose for word in row.line.words}
     left = {id(row): row for row in loose}
+    taken = {word for row in loose for word in words_of(row.fields)}
     merged: list[Row] = []
     for row in table:
         words = (*row.fields.value_words, *row.name)
@@ -284,7 +308,7 @@ def merge_readings(loose: Sequence[Row], table: Sequence[Row]) -> list[Row]:
             continue
         if left.pop(id(own), None) is None:
             continue
-        if row.test_name.startswith(own.test_name):
+        if row.test_name.startswith(own.test_name) and not taken.intersection(row.name):
             own.name_text, own.name = row.test_name, row.name
         longer = row.fields.range or ""
         below = any(w.top > own.line.bottom - 2 for w in row.fields.range_words)
@@ -297,4 +321,12 @@ def merge_readings(loose: Sequence[Row], table: Sequence[Row]) -> list[Row]:
         own.panel, own.specimen = row.panel or own.panel, row.specimen or own.specimen
         merged.append(own)
     merged.extend(left.values())
-    return sorted(merged, key=lambda row: (row.page, row.line.top, row.name[0].x0))
+    return sorted(
+        merged,
+        key=lambda row: (
+            row.page,
+            row.line.top,
+            row.name[0].x0,
+            row.fields.value_words[0].x0,
+        ),
+    )

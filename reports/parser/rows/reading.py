@@ -138,7 +138,8 @@ def _unit_in_front(
 ) -> tuple[Word, ...]:
     """The word before a range that is the end of a long unit in front of it."""
     lead, rest = spread[:1], text_of(spread[1:])
-    cut_off = unit[-1].text[-1:].isdigit() and lead[0].text[:1].isalpha()
+    tail = lead[0].text
+    cut_off = unit[-1].text[-1:].isdigit() and tail[:1].isalpha() and tail[-1:] != ":"
     fits = cut_off and is_unit(text_of((*unit, *lead))) and looks_like_range(rest)
     return lead if fits else ()
 

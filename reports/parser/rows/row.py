@@ -22,6 +22,7 @@ from reports.parser.pages import Word
 from reports.parser.report import SampleType
 from reports.parser.roles import Role
 
+from .pairs import read_pair
 from .wording import (
     clean_name,
 )
@@ -102,7 +103,14 @@ def part_equal(row: Row) -> list[Row]:
     A range behind 'soit' is of the value it stands by, the second.
     """
     line = row.line.words
-    start = next((n for n, w in enumerate(line) if w is row.fields.value_words[0]), 0)
+    at = row.fields.value_words[0]
+    start = next((n for n, w in enumerate(line) if w.x0 == at.x0), 0)
+    pair = read_pair(line[start:])
+    if pair is not None:
+        share, count = pair
+        counted = replace(row, name_text=row.test_name, fields=count)
+        row.fields = replace(share, flag=row.fields.flag, method=row.fields.method)
+        return [row, counted]
     cell: list[Word] = []
     for word in line[start:]:
         apart = cell and word.x0 - cell[-1].x1 > 2.5 * word.size

@@ -40,6 +40,7 @@ from .centred import gather_centred, is_centred
 from .continuation import Continuation, join_wrapped, take_unit_below
 from .cutting import cut_parts, name_unknown_columns
 from .evidence import Evidence
+from .pairs import read_pair
 from .reading import read_fields
 from .row import (
     Parts,
@@ -154,6 +155,7 @@ class TableReader:
         name_words = parts.get(Role.NAME, [])
         if not name_words:
             return self._read_nameless(line, fields, text_of(parts[Role.VALUE]))
+        name_words, fields = _part_pair(name_words, fields, line)
         name_words, flag = split_name_flag(without_raised(name_words))
         if flag is None:
             name_words, flag = self._part_flag_word(name_words, fields)
@@ -353,6 +355,18 @@ class TableReader:
                 (upper or bold) and line.x0 <= self._evidence.names_begin + 2
             ) or specimen_in(text) is not None:
                 self._explaining = False
+
+
+def _part_pair(
+    name: list[Word], fields: Fields, line: Line
+) -> tuple[list[Word], Fields]:
+    """Take a share that stands before its count from behind the name."""
+    for n, word in enumerate(name[1:], start=1):
+        if word.text[:1].isdigit() and word in line.words:
+            pair = read_pair(line.words[line.words.index(word) :])
+            if pair is not None:
+                return name[:n], replace(pair[0], flag=fields.flag)
+    return name, fields
 
 
 def _is_of_name_style(above: list[Word], name: list[Word]) -> bool:

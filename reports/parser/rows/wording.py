@@ -190,7 +190,7 @@ def without_raised(words: list[Word]) -> list[Word]:
 
 def split_name_flag(words: list[Word]) -> tuple[list[Word], str | None]:
     """Part a mark printed before or after the name."""
-    if len(words) > 1 and re.fullmatch(r"[*#↑↓▲▼]+|\[[HLA]\]|[HL]", words[0].text):
+    if len(words) > 1 and re.fullmatch(r"[*#↑↓▲▼^]+|\[[HLA]\]|[HLv]", words[0].text):
         return words[1:], words[0].text.strip("[]")
     if len(words) > 1 and re.fullmatch(r"[*#↑↓▲▼]+|\([HL]\)|\[[HL]\]", words[-1].text):
         return words[:-1], words[-1].text.strip("()[]")

@@ -1,0 +1,124 @@
+"""Two results of one test printed side by side: as a share and as a count.
+
+Reads the words behind a name; which of the ranges belongs to which is told by the
+numbers themselves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from reports.parser.fields import Fields, is_unit, text_of
+from reports.parser.pages import Word
+from reports.parser.ranges import is_plain_range, read_bounds
+from reports.parser.units import Dimension, dimension_of, normalise_units
+from reports.parser.values import is_flag, is_numeric_value, read_number
+
+_JOINERS = frozenset(["soit", "resp.", "=", "/", "|", "ou", "ó", "bzw."])
+_COUNTED = {Dimension.NUMBER_CONCENTRATION, Dimension.SUBSTANCE_RATIO}
+_LONGEST_RANGE = 4
+_LONGEST_UNIT = 2
+
+
+@dataclass(slots=True)
+class _Part:
+    """A number with its unit, and the range behind it."""
+
+    value: list[Word]
+    unit: list[Word]
+    range: list[Word]
+
+    @property
+    def is_share(self) -> bool:
+        return text_of(self.unit) == "%"
+
+
+def read_pair(words: Sequence[Word]) -> tuple[Fields, Fields] | None:
+    """The fields of '61,0 % 4.526 /mm³ 1.500 a 7.000'; None where words say less.
+
+    One of the two is in per cent and the other counted. A lone range belongs to the
+    number that is nearer to it.
+    """
+    parts: list[_Part] = []
+    at = 0
+    while at < len(words):
+        if parts and words[at].text in _JOINERS:
+            at += 1
+        elif parts and not parts[-1].range and (spread := _range_at(words, at)):
+            parts[-1].range = spread
+            at += len(spread)
+        elif len(parts) < 2 and (found := _value_at(words, at)):
+            parts.append(found)
+            at += len(found.value) + len(found.unit)
+        elif parts and is_flag(words[at].text):
+            at += 1
+        else:
+            break
+    if len(parts) != 2 or {part.is_share for part in parts} != {True, False}:
+        return None
+    first, second = parts
+    if not all(part.is_share or _is_count(part) for part in parts):
+        return None
+    more = _range_at(words, at) if second.range and not first.range else []
+    if more:
+        first.range, second.range = second.range, more
+    elif not first.range and second.range and _is_nearer(second.range, first, second):
+        first.range, second.range = second.range, []
+    return _fields(first), _fields(second)
+
+
+def _is_count(part: _Part) -> bool:
+    """Whether a unit is of cells in a volume, or of parts in moles as HbA1c's."""
+    unit = normalise_units(text_of(part.unit))
+    return unit is not None and dimension_of(unit) in _COUNTED
+
+
+def _value_at(words: Sequence[Word], at: int) -> _Part | None:
+    text = words[at].text
+    if text.endswith("%") and is_numeric_value(text[:-1]) and len(text) > 1:
+        cut = words[at]._replace(text=text[:-1])
+        return _Part([cut], [words[at]._replace(text="%")], [])
+    if not is_numeric_value(text):
+        return None
+    for length in range(_LONGEST_UNIT, 0, -1):
+        unit = list(words[at + 1 : at + 1 + length])
+        if len(unit) == length and is_unit(text_of(unit)) and not is_flag(unit[0].text):
+            return _Part([words[at]], unit, [])
+    return None
+
+
+def _range_at(words: Sequence[Word], at: int) -> list[Word]:
+    for length in range(_LONGEST_RANGE, 0, -1):
+        spread = list(words[at : at + length])
+        if len(spread) == length and is_plain_range(text_of(spread)):
+            return spread
+    return []
+
+
+def _is_nearer(spread: Sequence[Word], first: _Part, second: _Part) -> bool:
+    """Whether a range is rather that of the first number than of the second."""
+    comma = "," in text_of(spread) and "." not in text_of(spread)
+    bounds = read_bounds(text_of(spread), decimal_comma=comma)
+    ends = [end for end in (bounds.low, bounds.high) if end]
+    if not ends:
+        return False
+    middle = math.exp(sum(map(math.log, ends)) / len(ends))
+
+    def distance(part: _Part) -> float:
+        number = read_number(text_of(part.value), decimal_comma=comma)
+        return abs(math.log(number / middle)) if number else math.inf
+
+    return distance(first) < distance(second)
+
+
+def _fields(part: _Part) -> Fields:
+    return Fields(
+        value=text_of(part.value),
+        units=text_of(part.unit),
+        range=text_of(part.range) or None,
+        value_words=tuple(part.value),
+        units_words=tuple(part.unit),
+        range_words=tuple(part.range),
+    )
