@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from portal.lib.errors import Invalid
 from users.states import SourceType
 from users.wearables.buckets import DAYS_MAX, Period, bucket_edges, hour_edges
-from users.wearables.dictionaries import find_feeds, find_series, read_feeds
+from users.wearables.dictionaries import find_feeds, read_feeds
 from users.wearables.ledger import (
     Cells,
     Rule,
@@ -34,6 +34,7 @@ from users.wearables.sample_sums import (
     sums_of_spans,
 )
 from users.wearables.timeseries import Aggregation
+from users.wearables.timeseries.pages import series_types
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -183,21 +184,20 @@ def _check(wanted: AggregateRequest) -> None:
         most = min(most, LEDGER_DAYS_MAX)
     if days > most:
         raise Invalid(
-            "range_too_long", f"At most {most} days can be added up so.", "end_date"
+            "range_too_long",
+            f"At most {most} days can be added up so.",
+            "end_date",
+            place="query",
         )
 
 
 def _series(user: User, wanted: AggregateRequest) -> dict[int, str | None]:
     """The types asked for, by the number of their series."""
-    resource = wanted.resource
-    names: dict[int, str | None] = (
-        {**find_series(tenant=user.tenant, resource=resource.slug)}
-        if resource.has_open_type
-        else resource.series
-    )
-    if wanted.type is None:
-        return names
-    return {number: name for number, name in names.items() if name == wanted.type}
+    return {
+        number: name
+        for number, name in series_types(user=user, resource=wanted.resource).items()
+        if wanted.type in (None, name)
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ Must not be here: what lies in a bucket, or the database.
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 
 from portal.lib.choices import OpenChoices
+from portal.lib.periods import day_start
 
 _DAY = timedelta(days=1)
 _HOUR = timedelta(hours=1)
@@ -23,11 +24,6 @@ class Period(OpenChoices):
 
 # Ours: what a chart can show, and one query can add up while somebody waits.
 DAYS_MAX = {Period.HOUR: 31, Period.DAY: 366, Period.WEEK: 731}
-
-
-def day_start(day: date, zone: tzinfo) -> datetime:
-    """The first moment of a day, UTC; of a skipped midnight, that of the skip."""
-    return datetime.combine(day, time(), zone).astimezone(UTC)
 
 
 def bucket_edges(

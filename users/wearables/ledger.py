@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 class Rule(OpenChoices):
     """How a total chooses between sources (contract 10).
 
-    An hour is by the clocks of the zone; a sample longer than that makes one of all the
-    hours that it touches, as nobody can say in which of them its value was.
+    An hour is by the clocks of the zone. A sample of more than three makes one of all
+    that it touches, as nobody can say in which of them its value was; a shorter one is
+    shared out by time.
     """
 
     MAX = "max", "The source with the most, hour by hour"
@@ -112,7 +113,7 @@ class Cells:
                 self._tally(cell, feed).total += span.value * shared / length
                 touched.append(cell)
             cell += 1
-        if length > _HOUR_SECONDS:
+        if length > _JOINING_SECONDS:
             self._joined |= set(touched[1:]).difference(self.cuts)
 
     def choose(self, *, rank: Mapping[int, int], by_most: bool) -> Iterator[Stretch]:
@@ -156,6 +157,7 @@ class Cells:
 
 
 _HOUR_SECONDS = 3600
+_JOINING_SECONDS = 3 * _HOUR_SECONDS
 
 
 def merge(

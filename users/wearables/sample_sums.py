@@ -6,17 +6,15 @@ fetch it. Must not be here: whose sum counts (ledger), or buckets (buckets).
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from portal.lib import rows
+from users.wearables.timeseries.readings import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-# Ours: a sample that lasts longer counts on the day of its start alone.
-_LOOK_BACK = timedelta(days=1)
 _FEEDS = "AND feed = ANY(coalesce(%(feeds)s::smallint[], ARRAY[feed]))"
 _POINTS = f"""
     SELECT series, feed, width_bucket(ts, %(edges)s::timestamptz[]) AS cell,
@@ -136,6 +134,6 @@ def _inputs(
         "feeds": feeds if feeds is None else list(feeds),
         "edges": list(edges),
         "start": edges[0],
-        "before": edges[0] - _LOOK_BACK,
+        "before": edges[0] - LONGEST,
         "end": edges[-1],
     }

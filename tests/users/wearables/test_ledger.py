@@ -92,13 +92,18 @@ def test_a_sample_over_an_edge_is_shared_out_by_time_and_counted_where_it_starts
     ]
 
 
-def test_a_sample_over_several_hours_makes_one_of_them():
-    samples = [
-        (PHONE, 8, 11, 900),
-        *((WATCH, 8, 9, 500), (WATCH, 9, 10, 0), (WATCH, 10, 11, 300)),
-    ]
+def test_a_sample_of_more_than_three_hours_makes_one_of_them():
+    watch = ((WATCH, 8, 9, 500), (WATCH, 9, 10, 0), (WATCH, 10, 11, 300))
 
-    assert chosen(samples, by_most=True) == [(8, 11, PHONE, 900, {WATCH: 800})]
+    long = chosen([(PHONE, 8, 12, 900), *watch], by_most=True)
+    short = chosen([(PHONE, 8, 11, 900), *watch], by_most=True)
+
+    assert long == [(8, 12, PHONE, 900, {WATCH: 800})]
+    assert short == [
+        (8, 9, WATCH, 500, {PHONE: 300}),
+        (9, 10, PHONE, 300, {WATCH: 0}),
+        (10, 11, WATCH, 300, {PHONE: 300}),
+    ]
 
 
 def test_a_long_sample_joins_no_hours_over_a_cut():

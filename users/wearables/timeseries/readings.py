@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 SAMPLES_MAX = 10_000  # Contract 5.4
 FIRST_MOMENT = day_start(EARLIEST, UTC)
 # Ours: no sample is of more than a month; what is longer is a summary.
-_LONGEST = timedelta(days=31)
+LONGEST = timedelta(days=31)
 # No clock on earth is further from UTC; some sources still say so.
 _FARTHEST = 18 * 3600
 # A date-time of ISO 8601, each digit a 0: a batch has few such shapes, so that it need
@@ -354,7 +354,7 @@ def _durations(starts: list[datetime], ends: list[datetime]) -> list[int]:
     spans = [end - start for start, end in zip(starts, ends, strict=True)]
     if min(spans) <= timedelta(0):
         refuse("The end is not after the start.", "value_error", "end")
-    if max(spans) > _LONGEST:
+    if max(spans) > LONGEST:
         refuse("The interval is too long.", "less_than_equal", "end")
     return [round(span.total_seconds()) or 1 for span in spans]
 
