@@ -46,7 +46,7 @@ RUN_AXE = """async ([part, theme, rules]) => {
   await new Promise(go => requestAnimationFrame(() => requestAnimationFrame(go)));
   const options = { resultTypes: ["violations"] };
   if (rules) options.runOnly = rules;
-  const { violations } = await axe.run(part, options);
+  const { violations } = await axe.run(part || document, options);
   return violations.map(({ id, nodes }) => `${id} ${nodes[0].html}`);
 }"""
 WATCH_POLICY = """
@@ -77,10 +77,12 @@ class Visit:
         self,
         *,
         member: Any = None,
+        client: Client | None = None,
         theme: str = "light",
         size: dict[str, int] = WIDE,
         scripts: bool = True,
     ):
+        """A page of nobody, of a member, or of a test client that is signed in."""
         context = self.chromium.new_context(
             base_url=self.address,
             color_scheme=theme,
@@ -91,6 +93,7 @@ class Visit:
         if member is not None:
             client = Client()
             client.force_login(member)
+        if client is not None:
             session = client.cookies["sessionid"].value
             context.add_cookies(
                 [{"name": "sessionid", "value": session, "url": self.address}]
@@ -156,7 +159,7 @@ def complaints(page: Any, part: str = "") -> list[str]:
         page.set_viewport_size(size)
         for theme in themes[:1] if part else themes:
             rules = None if theme == themes[0] else ["color-contrast"]
-            faults = page.evaluate(RUN_AXE, [part or "body", theme, rules])
+            faults = page.evaluate(RUN_AXE, [part, theme, rules])
             found += [f"{size['width']} {theme}: {fault}" for fault in faults]
         wider = page.evaluate(OVERFLOW)
         found += [f"{size['width']}: {wider} px too wide"] * (wider > 0)
