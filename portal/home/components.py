@@ -14,7 +14,15 @@ from django.http import Http404
 from django.templatetags.static import static
 from django.views.decorators.http import require_GET
 
-from portal.charts import range_bar
+from portal.body_charts import (
+    CycleDay,
+    Lane,
+    Stretch,
+    cycle_strip,
+    hypnogram,
+    share_bar,
+)
+from portal.charts import arrival_strip, range_bar
 from portal.gauges import ruler, sparkline
 from portal.lib.web import Pager, page_url, render_page
 from portal.parts import (
@@ -31,11 +39,27 @@ from portal.pills import PILLS
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
+    from django.utils.safestring import SafeString
 
     from portal.lib.web import TenantRequest
 
 _DAY = datetime(2026, 11, 15, 11, 4, tzinfo=UTC)
 _UNKNOWN_STATUS = "awaiting_partner_hold"
+_LANES = (
+    Lane("Awake", "awake"),
+    Lane("REM", "rem"),
+    Lane("Light", "light"),
+    Lane("Deep", "deep"),
+)
+# Lane and minutes; None is time without data.
+_NIGHT = (
+    *((0, 12), (2, 25), (3, 38), (2, 20), (1, 10), (2, 30), (3, 25), (2, 20)),
+    *((1, 22), (None, 18), (2, 40), (0, 6), (1, 30), (2, 35), (1, 28), (0, 8)),
+)
+_FLOWS = (("Light", 1), ("Heavy", 3), ("Heavy", 3), ("Medium", 2), ("Light", 1))
+_OVULATION_DAY = 14
+_LOGGED_DAYS = 20
+_CYCLE_DAYS = 28
 
 
 class ExampleForm(forms.Form):
@@ -88,6 +112,15 @@ def components(request: TenantRequest) -> HttpResponse:
         statuses=[*PILLS, _UNKNOWN_STATUS],
         spark=sparkline([4, 6, 5, 9, 8, 12, 11, 15], says="Rising for a week"),
         bars=_bars(),
+        arrivals=arrival_strip(
+            (0, 3, 5, 0, 8, 13, 21, 8, 0, 5, 3, 2), says="Data in 9 of 12 hours"
+        ),
+        hypnogram=_hypnogram(),
+        shares=share_bar(
+            [(_LANES[1], 5400), (_LANES[2], 14400), (_LANES[3], 4500)],
+            says="REM 1 h 30 min, light 4 h, deep 1 h 15 min",
+        ),
+        cycle=_cycle(),
         first_page=Pager(total=2418, offset=0, limit=50),
         middle_page=Pager(total=2418, offset=1200, limit=50),
         page_sizes=(25, 50, 100, 500),
@@ -141,6 +174,45 @@ def _bars() -> list[tuple[str, object]]:
         ("Lower bound only, 64", range_bar(64, low=40, high=None)),
         ("Low, 18", range_bar(18, low=30, high=200)),
     ]
+
+
+def _hypnogram() -> SafeString:
+    stretches, at = [], 0
+    for lane, minutes in _NIGHT:
+        if lane is not None:
+            stretches.append(Stretch(lane, at, at + minutes * 60))
+        at += minutes * 60
+    start = _DAY.replace(hour=23, minute=10)
+    return hypnogram(
+        stretches,
+        lanes=_LANES,
+        start=start,
+        end=start + timedelta(seconds=at),
+        says="6 h 07 min in bed, with a hole of 18 min",
+    )
+
+
+def _cycle() -> SafeString:
+    days = []
+    for number in range(1, _CYCLE_DAYS + 1):
+        flow, level = _FLOWS[number - 1] if number <= len(_FLOWS) else ("", 0)
+        is_logged = number <= _LOGGED_DAYS
+        warm = 0.35 if number > _OVULATION_DAY else 0.0
+        days.append(
+            CycleDay(
+                date=_DAY.date() + timedelta(days=number - _LOGGED_DAYS),
+                number=number,
+                flow=flow,
+                flow_level=level,
+                temperature=36.4 + warm + 0.04 * (number % 3) if is_logged else None,
+                test={12: "Negative", 13: "Positive"}.get(number, ""),
+                is_positive=number == _OVULATION_DAY - 1,
+                is_fertile=_OVULATION_DAY - 5 <= number <= _OVULATION_DAY,
+                is_predicted=not is_logged,
+                is_today=number == _LOGGED_DAYS,
+            )
+        )
+    return cycle_strip(days, says="Day 20 of about 28", cover_line=36.6)
 
 
 def _stages() -> list[Stage]:
