@@ -11,6 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import environ
+from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -232,6 +233,13 @@ UNFOLD = {
     "SITE_TITLE": "Assay operators",
     "SITE_HEADER": "Assay operators",
     "SITE_URL": "/",
+    "SITE_FAVICONS": [
+        {
+            "rel": "icon",
+            "type": "image/svg+xml",
+            "href": lambda _request: static("img/mark.svg"),
+        }
+    ],
     # Petrol, as in static/css/tokens.css.
     "COLORS": {
         "primary": {
@@ -240,7 +248,7 @@ UNFOLD = {
             "200": "#a9d3d9",
             "300": "#7fc0ca",
             "400": "#4fa9b7",
-            "500": "#1f8a9b",
+            "500": "#2391a3",
             "600": "#0b6373",
             "700": "#084e5b",
             "800": "#063d47",
