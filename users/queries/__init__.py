@@ -14,6 +14,7 @@ from users.queries.sources import (
 from users.queries.summaries import (
     SummaryPage,
     SummaryRow,
+    find_summary,
     latest_summary,
     summaries_of,
     summary_page,
@@ -40,7 +41,6 @@ from users.queries.users import (
 from users.queries.workouts import (
     WorkoutStreamRow,
     birth_dates_by_source,
-    find_workout,
     heart_rates_of,
     workout_stream,
 )
@@ -60,9 +60,9 @@ __all__ = [
     "arrivals_by_hour",
     "birth_dates_by_source",
     "connections_of",
+    "find_summary",
     "find_user",
     "find_users",
-    "find_workout",
     "heart_rates_of",
     "latest_info",
     "latest_summary",

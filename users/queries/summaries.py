@@ -13,11 +13,13 @@ from uuid import UUID
 import orjson
 
 from portal.lib import rows
+from users.models import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date, datetime
 
+    from accounts.models import Tenant
     from users.models import User
 
 
@@ -41,6 +43,19 @@ class SummaryPage:
     shown: SummaryRow
     earlier: Sequence[SummaryRow]
     later: SummaryRow | None
+
+
+def find_summary(*, tenant: Tenant, kind: str, summary_id: UUID) -> Summary | None:
+    """A summary of a live user by its own id, with its user; one query."""
+    found: Summary | None = (
+        Summary.objects.for_tenant(tenant)
+        .filter(id=summary_id, kind=kind, user__deleted_at=None)
+        .select_related("user")
+        .first()
+    )
+    if found is not None:
+        found.user.tenant = tenant
+    return found
 
 
 def summary_page(

@@ -1,4 +1,4 @@
-"""Reads of workouts by their own id, of their streams, and what judges heart rates.
+"""Reads of workouts' streams, and of what judges heart rates.
 
 Every reader of what these give audits the read (accounts.operations.audit.record_read).
 Must not be here: writes, or the shape of an answer.
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from portal.lib import rows
-from users.models import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -27,19 +26,6 @@ class WorkoutStreamRow(NamedTuple):
 
     user_uuid: UUID
     content: bytes | None
-
-
-def find_workout(*, tenant: Tenant, workout_id: UUID) -> Summary | None:
-    """A workout of a live user, with its user; one query."""
-    found: Summary | None = (
-        Summary.objects.for_tenant(tenant)
-        .filter(id=workout_id, kind="workouts", user__deleted_at=None)
-        .select_related("user")
-        .first()
-    )
-    if found is not None:
-        found.user.tenant = tenant
-    return found
 
 
 def workout_stream(*, tenant: Tenant, workout_id: UUID) -> WorkoutStreamRow | None:

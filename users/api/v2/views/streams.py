@@ -1,4 +1,4 @@
-"""Streams of workouts: read one, store one. Contract 5.3, 5.4."""
+"""Streams: of workouts, read and stored; of sleeps, read. Contract 4.5, 5.3, 5.4."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from portal.lib.api.compression import compressed_response
 from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import read_uuid
 from portal.lib.api.schema import JsonShape, describe
-from portal.lib.api.views import TenantAPIView
+from portal.lib.api.views import TenantAPIView, json_response
 from portal.lib.errors import NotFound
 from users.operations.streams import record_workout_stream
-from users.queries import find_workout, workout_stream
+from users.queries import find_summary, workout_stream
+from users.wearables.sleep_streams import SLEEP_STREAM_SCHEMA, sleep_stream
 from users.wearables.streams import (
     STREAM_INPUT_SCHEMA,
     STREAM_RESOURCE,
@@ -22,12 +23,14 @@ from users.wearables.streams import (
     StreamInvalid,
     empty_stream,
 )
+from users.wearables.summaries import SLEEP, WORKOUTS
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
     from rest_framework.request import Request
 
 _STREAM = JsonShape("WorkoutStream", STREAM_SCHEMA)
+_SLEEP = JsonShape("SleepStream", SLEEP_STREAM_SCHEMA)
 _STREAM_INPUT = JsonShape("WorkoutStreamInput", STREAM_INPUT_SCHEMA)
 
 
@@ -52,7 +55,7 @@ class WorkoutStreamView(TenantAPIView):
             tenant=self.tenant, workout_id=read_uuid(workout_id, "workout_id")
         )
         if found is None:
-            raise _missing()
+            raise _missing("Workout")
         record_read(
             tenant=self.tenant,
             actor=self.actor,
@@ -75,11 +78,13 @@ class WorkoutStreamView(TenantAPIView):
         Channels that are given are of one length, at most 100 000 points; a time may
         come twice and never goes back. An equal stream emits nothing.
         """
-        workout = find_workout(
-            tenant=self.tenant, workout_id=read_uuid(workout_id, "workout_id")
+        workout = find_summary(
+            tenant=self.tenant,
+            kind=WORKOUTS.slug,
+            summary_id=read_uuid(workout_id, "workout_id"),
         )
         if workout is None:
-            raise _missing()
+            raise _missing("Workout")
         try:
             record_workout_stream(workout=workout, actor=self.actor, body=request.data)
         except StreamInvalid as refused:
@@ -93,5 +98,33 @@ class WorkoutStreamView(TenantAPIView):
         return Response(answer)
 
 
-def _missing() -> NotFound:
-    return NotFound("not_found", "Workout not found.")
+class SleepStreamView(TenantAPIView):
+    """GET /v2/timeseries/sleep/{sleep_id}/stream."""
+
+    @describe(
+        "get_sleep_stream", "Read a sleep's streams", answer=_SLEEP, refuses=(404,)
+    )
+    def get(self, request: Request, sleep_id: str) -> HttpResponse:
+        """The samples of a sleep's own provider from going to bed to getting up.
+
+        They are those of the timeseries; null where there are none.
+        """
+        sleep = find_summary(
+            tenant=self.tenant,
+            kind=SLEEP.slug,
+            summary_id=read_uuid(sleep_id, "sleep_id"),
+        )
+        if sleep is None:
+            raise _missing("Sleep")
+        record_read(
+            tenant=self.tenant,
+            actor=self.actor,
+            subject="sleep_stream",
+            subject_id=sleep_id,
+            user_uuid=sleep.user.uuid,
+        )
+        return json_response(sleep_stream(sleep))
+
+
+def _missing(what: str) -> NotFound:
+    return NotFound("not_found", f"{what} not found.")
