@@ -240,13 +240,14 @@ def _choose(
 ) -> ResolvedAccount:
     """The only possible one of a lab's linked accounts, by the rules of 6.4."""
     others = [account for account in candidates if account != leave_out]
+    left_out = len(others) < len(candidates)
     if not others:
-        return ResolvedAccount(None, AccountReason.PLATFORM)
+        instead = AccountReason.PLATFORM_INSTEAD
+        return ResolvedAccount(None, instead if left_out else AccountReason.PLATFORM)
     active = [a for a in others if a.status == LabAccountStatus.ACTIVE]
     if len(active) > 1:
         raise _ambiguous(lab)
     if active:
-        left_out = len(others) < len(candidates)
         return ResolvedAccount(
             active[0],
             AccountReason.OTHER_ACTIVE if left_out else AccountReason.ONLY_ACTIVE,

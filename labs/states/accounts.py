@@ -81,6 +81,10 @@ class AccountReason(OpenChoices):
     ONLY_OPENING = "only_opening", "The only account of this lab being set up"
     OTHER_ACTIVE = "other_active", "The only other active account of this lab"
     PLATFORM = "platform", "No account of this lab is linked: the platform's own"
+    PLATFORM_INSTEAD = (
+        "platform_instead",
+        "No other account of this lab is linked: the platform's own",
+    )
     CARRIED_OVER = "carried_over", "Carried over from the order before"
 
 

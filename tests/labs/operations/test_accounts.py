@@ -272,7 +272,7 @@ def test_the_account_that_was_wrong_is_never_carried_over(alice_tenant):
             tenant=alice_tenant, lab=lab, wanted=wrong.pk, leave_out=wrong
         )
 
-    assert (platform.account, platform.reason) == (None, "platform")
+    assert (platform.account, platform.reason) == (None, "platform_instead")
     assert (found.account, found.reason) == (other, "other_active")
 
 

@@ -81,7 +81,7 @@ def test_without_another_account_the_wrong_one_is_still_not_carried_over(alice_t
         order=order, actor=ACTOR, wanted=Recreation(reason=UpdateReason.INCORRECT_LAB)
     )
 
-    assert (new.lab_account, new.account_reason) == (None, "platform")
+    assert (new.lab_account, new.account_reason) == (None, "platform_instead")
 
 
 def test_only_inactive_others_stop_a_recreation(alice_tenant):
