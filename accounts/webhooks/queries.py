@@ -8,12 +8,21 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from django.db.models import JSONField
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
+
 from accounts.webhooks.models import Event
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
+    from uuid import UUID
 
     from accounts.models import Tenant
+
+
+_ABOUT_MAX = 50
 
 
 class EventTally(NamedTuple):
@@ -22,6 +31,44 @@ class EventTally(NamedTuple):
     event_type: str
     number: int
     last_at: datetime
+
+
+class SentEvent(NamedTuple):
+    """An event without its body; `says` is what of its data was asked for."""
+
+    message_id: str
+    event_type: str
+    at: datetime
+    says: str | None
+
+
+def events_about(
+    *,
+    tenant: Tenant,
+    user_uuid: UUID,
+    event_types: Sequence[str],
+    data_id: UUID,
+    says: str,
+) -> list[SentEvent]:
+    """A user's events of these types whose data has this id, the latest first.
+
+    `says` is the path of what to read of their data, such as `last_event__status`. One
+    query over the user's events; at most the last 50.
+    """
+    found = (
+        Event.objects.for_tenant(tenant)
+        .filter(user_uuid=user_uuid, event_type__in=event_types)
+        .annotate(envelope=Cast("body", JSONField()))
+        .filter(envelope__data__id=str(data_id))
+        .annotate(said=KT(f"envelope__data__{says}"))
+        .order_by("-id")
+    )
+    return [
+        SentEvent(*row)
+        for row in found.values_list("message_id", "event_type", "created_at", "said")[
+            :_ABOUT_MAX
+        ]
+    ]
 
 
 def recent_event_types(*, tenant: Tenant, among: int) -> list[EventTally]:

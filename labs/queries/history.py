@@ -8,9 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from labs.models import OrderEvent
-from labs.states.orders import moves_of
+from labs.states.orders import find_walk, moves_of, split_status
+from portal.lib.errors import NotFound
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from accounts.models import Tenant
     from labs.models import Order
 
 
@@ -29,6 +34,35 @@ def last_known_status(order: Order) -> str:
 
 def last_event_id(order: Order) -> int:
     """The number of an order's latest step."""
-    events = OrderEvent.objects.for_tenant(order.tenant).filter(order=order)
-    found: int = events.order_by("-pk").values_list("pk", flat=True)[0]
+    return last_step(tenant=order.tenant, order_id=order.pk).pk
+
+
+def last_step(*, tenant: Tenant, order_id: UUID) -> OrderEvent:
+    """An order's latest step, by one query. Raises: order_not_found (404)."""
+    events = OrderEvent.objects.for_tenant(tenant).filter(
+        order_id=order_id, order__user__deleted_at=None
+    )
+    found: OrderEvent | None = events.order_by("-pk").first()
+    if found is None:
+        raise NotFound("order_not_found", "Order not found.")
     return found
+
+
+def goals_of(order: Order) -> list[list[str]]:
+    """Every walk that a sandbox order can be taken on, the shortest first.
+
+    Each is the statuses passed; the last is its goal.
+    """
+    here = last_known_status(order)
+    moves = moves_of(order.method, registrable=order.is_registrable)
+    walks = (
+        find_walk(here, to=goal, registrable=order.is_registrable)
+        for goal in dict(moves)
+    )
+    return sorted((walk for walk in walks if walk), key=len)
+
+
+def usual_goal(walks: Sequence[list[str]]) -> str:
+    """The first step on the way to completed; empty where none leads there."""
+    ways = [walk for walk in walks if split_status(walk[-1]).low == "completed"]
+    return ways[0][0] if ways else ""

@@ -6,7 +6,9 @@ from uuid import uuid4
 import pytest
 
 from accounts.webhooks.models import Event
-from accounts.webhooks.queries import recent_event_types
+from accounts.webhooks.operations import emit_event
+from accounts.webhooks.queries import events_about, recent_event_types
+from tests.factories.users import make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -41,3 +43,40 @@ def test_types_come_with_their_number_and_last_time_the_latest_first(
 
 def test_no_events_give_no_types(alice_tenant):
     assert recent_event_types(tenant=alice_tenant, among=4) == []
+
+
+def test_events_about_one_thing_come_the_latest_first_with_what_they_say(
+    alice_tenant, charlie_tenant
+):
+    order_id, other_id = uuid4(), uuid4()
+    mine = make_user(tenant=alice_tenant)
+    for tenant, user, kind, data_id, low in (
+        (alice_tenant, mine, "created", order_id, "ordered"),
+        (alice_tenant, mine, "updated", order_id, "cancelled"),
+        (alice_tenant, mine, "updated", other_id, "completed"),
+        (alice_tenant, make_user(tenant=alice_tenant), "updated", order_id, "lost"),
+        (charlie_tenant, make_user(tenant=charlie_tenant), "updated", order_id, "lost"),
+    ):
+        emit_event(
+            tenant=tenant,
+            user=user.ref,
+            event_type=f"labtest.order.{kind}",
+            data={"id": data_id, "last_event": {"status": low}},
+        )
+
+    found = events_about(
+        tenant=alice_tenant,
+        user_uuid=mine.uuid,
+        event_types=("labtest.order.created", "labtest.order.updated"),
+        data_id=order_id,
+        says="last_event__status",
+    )
+
+    assert [(event.event_type, event.says) for event in found] == [
+        ("labtest.order.updated", "cancelled"),
+        ("labtest.order.created", "ordered"),
+    ]
+    assert {event.message_id for event in found} == {
+        event.message_id
+        for event in Event.objects.for_tenant(alice_tenant).order_by("id")[:2]
+    }
