@@ -19,45 +19,50 @@ from users.wearables.sample_batches import write_batch
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# The feeds that each series has, found by one step each; whole months, so that the
-# first entry of the index decides.
+# Which series and feeds a user has: one step of the index each, however many samples.
+# Whole months, so that the first entry of a partition decides.
 _BRANCHES = """
     WITH RECURSIVE branch (series, feed) AS (
-        SELECT asked.series, (
-            SELECT feed FROM users_sample found
-            WHERE found.user_id = %(user_id)s AND found.series = asked.series
-                AND found.ts >= %(first)s AND found.ts < %(after)s
-            ORDER BY feed LIMIT 1
+        (
+            SELECT series, feed FROM users_sample
+            WHERE user_id = %(user_id)s AND series >= %(low)s AND series <= %(high)s
+                AND ts >= %(first)s AND ts < %(after)s
+            ORDER BY series, feed LIMIT 1
         )
-        FROM unnest(%(series)s::smallint[]) AS asked (series)
         UNION ALL
-        SELECT branch.series, (
-            SELECT feed FROM users_sample found
-            WHERE found.user_id = %(user_id)s AND found.series = branch.series
-                AND found.feed > branch.feed
-                AND found.ts >= %(first)s AND found.ts < %(after)s
-            ORDER BY feed LIMIT 1
-        )
-        FROM branch WHERE branch.feed IS NOT NULL
+        SELECT further.series, further.feed
+        FROM branch CROSS JOIN LATERAL (
+            SELECT series, feed FROM users_sample
+            WHERE user_id = %(user_id)s AND series <= %(high)s
+                AND (series, feed) > (branch.series, branch.feed)
+                AND ts >= %(first)s AND ts < %(after)s
+            ORDER BY series, feed LIMIT 1
+        ) further
     )
-    SELECT series, feed FROM branch WHERE feed IS NOT NULL
+    SELECT series, feed FROM branch
 """
+_COLUMNS = "ts, series, feed, value, tz_offset, duration, origin, NULL"
+# The usual case: the order of the key is that of the answer.
+_READ_ONE = f"""
+    SELECT {_COLUMNS} FROM users_sample
+    WHERE user_id = %(user_id)s AND series = %(one_series)s AND feed = %(one_feed)s
+        AND ts >= %(start)s AND ts < %(end)s
+        AND (ts, series, feed) > (%(start)s, %(above)s, %(behind)s)
+    ORDER BY ts LIMIT %(limit)s
+"""  # noqa: S608 - the parts are ours
 # Each branch is read along the key and no farther than the limit.
-_READ = """
-    SELECT sample.ts, branch.series, branch.feed, sample.value, sample.tz_offset,
-        sample.duration, sample.origin, NULL
-    FROM unnest(%(series)s::smallint[], %(feeds)s::smallint[])
-        AS branch (series, feed)
+_READ = f"""
+    SELECT sample.* FROM unnest(%(series)s::smallint[], %(feeds)s::smallint[])
+        AS branch (branch_series, branch_feed)
     CROSS JOIN LATERAL (
-        SELECT * FROM users_sample kept
-        WHERE kept.user_id = %(user_id)s AND kept.series = branch.series
-            AND kept.feed = branch.feed
-            AND kept.ts >= %(start)s AND kept.ts < %(end)s
-            AND (kept.ts, kept.series, kept.feed) > (%(start)s, %(above)s, %(behind)s)
-        ORDER BY kept.ts LIMIT %(limit)s
+        SELECT {_COLUMNS} FROM users_sample
+        WHERE user_id = %(user_id)s AND series = branch_series AND feed = branch_feed
+            AND ts >= %(start)s AND ts < %(end)s
+            AND (ts, series, feed) > (%(start)s, %(above)s, %(behind)s)
+        ORDER BY ts LIMIT %(limit)s
     ) sample
-    ORDER BY sample.ts, branch.series, branch.feed LIMIT %(limit)s
-"""
+    ORDER BY ts, series, feed LIMIT %(limit)s
+"""  # noqa: S608 - as above
 _EXTRAS_OF_RANGE = """
     SELECT ts, series, feed, extra FROM users_sampleextra
     WHERE user_id = %(user_id)s AND series = ANY(%(series)s) AND feed = ANY(%(feeds)s)
@@ -157,28 +162,26 @@ class _PostgresStore:
         limit: int,
     ) -> list[SampleRow]:
         start, above, behind = after or (start, _LOWEST, _LOWEST)
-        if end <= start:
+        if end <= start or not series:
             return []
         branches = _find_branches(user_id, series, start, end, feeds)
         if not branches:
             return []
-        inputs = {
+        inputs: dict[str, Any] = {
             "user_id": user_id,
-            "series": [series for series, _ in branches],
+            "series": [each for each, _ in branches],
             "feeds": [feed for _, feed in branches],
+            "one_series": branches[0][0],
+            "one_feed": branches[0][1],
             "start": start,
             "end": end,
             "above": above,
             "behind": behind,
             "limit": limit,
         }
-        found: list[Any] = rows.fetch_rows(_READ, inputs)
-        if found:
-            extras = rows.fetch_rows(_EXTRAS_OF_RANGE, inputs | {"last": found[-1][0]})
-            if extras:
-                by_key = {tuple(key): extra for *key, extra in extras}
-                found = [(*row[:-1], by_key.get(row[:3])) for row in found]
-        return found
+        query = _READ_ONE if len(branches) == 1 else _READ
+        found: list[Any] = rows.fetch_rows(query, inputs)
+        return _with_extras(found, inputs)
 
     def delete_user(self, *, user_id: int) -> int:
         with rows.cursor() as cursor:
@@ -200,6 +203,17 @@ def _lock_user(user_id: int) -> None:
         raise NotFound("not_found", "User not found.")
 
 
+def _with_extras(found: list[Any], inputs: dict[str, Any]) -> list[SampleRow]:
+    """The same rows, ascending, with their extras in the last place."""
+    if not found:
+        return found
+    extras = rows.fetch_rows(_EXTRAS_OF_RANGE, inputs | {"last": found[-1][0]})
+    if not extras:
+        return found
+    by_key = {tuple(key): extra for *key, extra in extras}
+    return [(*row[:-1], by_key.get(row[:3])) for row in found]
+
+
 def _find_branches(
     user_id: int,
     series: Sequence[int],
@@ -207,11 +221,21 @@ def _find_branches(
     end: datetime,
     feeds: Sequence[int] | None,
 ) -> list[tuple[int, int]]:
-    if feeds is not None:
-        return [(each, feed) for each in series for feed in feeds]
+    """The pairs of series and feed that the user has near this time, in order."""
     first, after = month_bounds(start, end)
     found = rows.fetch_rows(
         _BRANCHES,
-        {"user_id": user_id, "series": list(series), "first": first, "after": after},
+        {
+            "user_id": user_id,
+            "low": min(series),
+            "high": max(series),
+            "first": first,
+            "after": after,
+        },
     )
-    return [(series, feed) for series, feed in found]
+    wanted = set(series)
+    return [
+        (each, feed)
+        for each, feed in found
+        if each in wanted and (feeds is None or feed in feeds)
+    ]
