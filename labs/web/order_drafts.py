@@ -1,0 +1,111 @@
+"""What has been entered of orders that are not placed yet, between two pages.
+
+Drafts lie encrypted in the member's session, so signing out ends them and no other
+member can open one. Source: Ours: what is entered is health data, which may stand in no
+URL, and browser tabs are independent. Must not be here: what the entries mean
+(labs.web.order_entry).
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.utils import timezone
+
+from portal.lib.encryption import UnreadableSecret, decrypt, encrypt
+
+if TYPE_CHECKING:
+    from portal.lib.web import TenantRequest
+
+DRAFT_TTL = timedelta(hours=12)
+DRAFTS_KEPT = 5
+_SHELF = "order_drafts"
+
+
+@dataclass(frozen=True, slots=True)
+class OrderDraft:
+    """An order on its way to being placed; `token` names it in the address.
+
+    `key` is the idempotency key that it is placed with. `entries` holds the raw values
+    of each step's form, `done` the steps whose values were found good. `placed` is the
+    id of the order it became.
+    """
+
+    token: str
+    key: str
+    entries: dict[str, dict[str, Any]] = field(default_factory=dict)
+    done: tuple[str, ...] = ()
+    placed: str = ""
+
+    def entry(self, step: str) -> dict[str, Any]:
+        """What was entered in a step."""
+        return self.entries.get(step, {})
+
+    def enter(self, step: str, values: dict[str, Any], *, is_done: bool) -> OrderDraft:
+        """The draft with the values of a step."""
+        others = tuple(one for one in self.done if one != step)
+        return replace(
+            self,
+            entries={**self.entries, step: values},
+            done=(*others, step) if is_done else others,
+        )
+
+    def forget(self, *steps: str) -> OrderDraft:
+        """The draft without what was entered in these steps."""
+        return replace(
+            self,
+            entries={k: v for k, v in self.entries.items() if k not in steps},
+            done=tuple(one for one in self.done if one not in steps),
+        )
+
+
+def begin_draft() -> OrderDraft:
+    """An empty draft, not kept yet."""
+    return OrderDraft(token=secrets.token_urlsafe(12), key=secrets.token_urlsafe(24))
+
+
+def find_draft(request: TenantRequest, token: str) -> OrderDraft | None:
+    """The member's draft of this tenant; None where it ended or was never there."""
+    kept = request.session.get(_SHELF, {}).get(token)
+    if kept is None or not _is_live(kept) or kept["tenant"] != request.tenant.pk:
+        return None
+    try:
+        held = json.loads(decrypt(kept["sealed"]))
+    except UnreadableSecret:
+        return None
+    return OrderDraft(token=token, **{**held, "done": tuple(held["done"])})
+
+
+def keep_draft(request: TenantRequest, draft: OrderDraft) -> None:
+    """Keep a draft for 12 hours from now; the newest five stay."""
+    held = {
+        "key": draft.key,
+        "entries": draft.entries,
+        "done": draft.done,
+        "placed": draft.placed,
+    }
+    shelf = {
+        token: kept
+        for token, kept in request.session.get(_SHELF, {}).items()
+        if token != draft.token and _is_live(kept)
+    }
+    newest = list(shelf.items())[-(DRAFTS_KEPT - 1) :]
+    now = {
+        "tenant": request.tenant.pk,
+        "at": timezone.now().isoformat(),
+        "sealed": encrypt(json.dumps(held)),
+    }
+    request.session[_SHELF] = {**dict(newest), draft.token: now}
+
+
+def close_draft(request: TenantRequest, draft: OrderDraft, order_id: object) -> None:
+    """Note the order that a draft became, and forget all that was entered."""
+    keep_draft(request, replace(draft, entries={}, done=(), placed=str(order_id)))
+
+
+def _is_live(kept: dict[str, Any]) -> bool:
+    return timezone.now() - datetime.fromisoformat(kept["at"]) < DRAFT_TTL

@@ -1,0 +1,370 @@
+"""What a draft of an order means: its steps, and the order that they ask for.
+
+Must not be here: requests and answers (labs.web.place_order), or a rule of ordering.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from labs.operations.accounts import ResolvedAccount, check_billing, choices_of_labs
+from labs.operations.insurance import search_payors
+from labs.operations.order_sets import OrderSet
+from labs.operations.orders import OrderRequest
+from labs.queries.catalogue import MarkerFilters, find_markers, full_lab_tests
+from labs.queries.orders import ordering_physicians
+from labs.states.accounts import US_STATES, AccountReason, Billing, LabAccountStatus
+from labs.states.catalogue import CollectionMethod
+from labs.web.order_forms import (
+    BillingForm,
+    CommentsForm,
+    PatientForm,
+    QuestionsForm,
+)
+from portal.lib.errors import DomainError, NotFound
+from users.queries import latest_info, user_overview
+from users.states import Gender
+
+if TYPE_CHECKING:
+    from accounts.models import Tenant
+    from labs.models import Lab, LabAccount, LabTest, Marker
+    from labs.operations.accounts import LabChoice
+    from labs.web.order_drafts import OrderDraft
+    from users.models import User
+
+TESTS_AT_MOST = 50
+STEPS = {
+    "user": "User",
+    "lab": "Lab account",
+    "tests": "Tests",
+    "questions": "Questions",
+    "patient": "Patient",
+    "billing": "Physician and billing",
+    "comments": "Comment and start",
+    "review": "Review",
+}
+# The step that a refusal of the operation concerns, by the field it names.
+STEP_OF_FIELD = {
+    "user_id": "user",
+    "lab_account_id": "lab",
+    "order_set": "tests",
+    "lab_test_ids": "tests",
+    "add_on": "tests",
+    "collection_method": "tests",
+    "aoe_answers": "questions",
+    "dob": "patient",
+    "medical_proxy": "patient",
+    "physician": "billing",
+    "billing_type": "billing",
+    "health_insurance": "billing",
+    "activate_by": "comments",
+    "comments": "comments",
+}
+# What staff are told of an account that takes no new orders.
+_WHY_NOT = {
+    LabAccountStatus.PENDING: "Being set up: it takes imports, not new orders.",
+    LabAccountStatus.READY_TO_LAUNCH: "Not launched yet: it takes imports alone.",
+    LabAccountStatus.SUSPENDED: "Suspended: it takes no orders.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceOption:
+    """A lab or an account that may be chosen, or the reason why it may not."""
+
+    value: str
+    lab: Lab
+    name: str
+    why: str
+    is_open: bool
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OrderEntry:
+    """A draft with what it names, as it stands now; what is gone is None or left out.
+
+    `labs` are all choices there are. `account` is None until one is chosen, and its own
+    account None for the platform's.
+    """
+
+    tenant: Tenant
+    draft: OrderDraft
+    user: User | None
+    labs: tuple[LabChoice, ...]
+    lab: Lab | None
+    account: ResolvedAccount | None
+    panels: tuple[LabTest, ...]
+    added: tuple[Marker, ...]
+
+    @property
+    def markers(self) -> tuple[Marker, ...]:
+        """All that is ordered, each once."""
+        held = [marker for panel in self.panels for marker in panel.markers.all()]
+        return tuple({marker.pk: marker for marker in (*held, *self.added)}.values())
+
+    @property
+    def asking(self) -> tuple[Marker, ...]:
+        """The markers that ask something at order entry."""
+        return tuple(marker for marker in self.markers if marker.aoe_questions)
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The steps of this order: without questions where nothing asks."""
+        return tuple(step for step in STEPS if step != "questions" or self.asking)
+
+    @property
+    def method(self) -> str:
+        """How the sample is taken: as chosen, else walk-in, else the lab's first."""
+        ways = self.lab.collection_methods if self.lab else []
+        chosen = self.draft.entry("tests").get("method")
+        wanted = (chosen, CollectionMethod.WALK_IN_TEST, *ways)
+        return str(next((way for way in wanted if way in ways), ""))
+
+    @property
+    def order_set(self) -> OrderSet:
+        """What is ordered, as the operations take it."""
+        return OrderSet(
+            lab_test_ids=tuple(panel.pk for panel in self.panels),
+            marker_ids=tuple(marker.pk for marker in self.added),
+            has_add_on=bool(self.added),
+        )
+
+    def is_done(self, step: str) -> bool:
+        """Whether what a step asks has been given, and is still there."""
+        held = {
+            "user": self.user is not None,
+            "lab": self.account is not None,
+            "tests": bool(self.panels or self.added),
+        }
+        return step in self.draft.done and held.get(step, True)
+
+    def reachable(self, step: str) -> str:
+        """The step asked for, or the first one before it that is not done."""
+        for earlier in self.steps:
+            if earlier == step or not self.is_done(earlier):
+                return earlier
+        return self.steps[0]
+
+    def beside(self, step: str, by: int) -> str:
+        """The step `by` places after this one, before it where negative."""
+        place = self.steps.index(step) + by
+        return self.steps[max(0, min(place, len(self.steps) - 1))]
+
+
+def read_entry(*, tenant: Tenant, draft: OrderDraft) -> OrderEntry:
+    """Load what a draft names, by a constant number of queries."""
+    labs = tuple(choices_of_labs(tenant=tenant))
+    lab, account = _chosen_place(labs, str(draft.entry("lab").get("place", "")))
+    tests = draft.entry("tests") if lab else {}
+    panel_ids = [UUID(text) for text in tests.get("panels", [])]
+    marker_ids = tests.get("markers", [])
+    panels = {}
+    if panel_ids:
+        rows = full_lab_tests(tenant=tenant).filter(pk__in=panel_ids, lab=lab)
+        panels = {panel.pk: panel for panel in rows}
+    markers = {}
+    if marker_ids:
+        filters = MarkerFilters(lab=lab, marker_ids=tuple(marker_ids))
+        found = find_markers(filters=filters, size=TESTS_AT_MOST)
+        markers = {marker.pk: marker for marker in found.markers}
+    return OrderEntry(
+        tenant=tenant,
+        draft=draft,
+        user=_user(tenant, draft),
+        labs=labs,
+        lab=lab,
+        account=account,
+        panels=tuple(panels[pk] for pk in panel_ids if pk in panels),
+        added=tuple(markers[pk] for pk in marker_ids if pk in markers),
+    )
+
+
+def place_options(entry: OrderEntry) -> list[PlaceOption]:
+    """Every lab and account with why it would be taken, or why it can't be.
+
+    A lab's own option leaves the choice to the rules of contract 6.4; its accounts are
+    options of their own where the rules do not choose them.
+    """
+    chosen = str(entry.draft.entry("lab").get("place", ""))
+    options = []
+    for choice in entry.labs:
+        picked = choice.resolved.account if choice.resolved else None
+        if choice.resolved is not None:
+            value = f"lab:{choice.lab.pk}"
+            name = account_name(picked) if picked else "The platform's own account"
+            why = f"{choice.resolved.reason.label}."
+            options.append(
+                PlaceOption(value, choice.lab, name, why, True, value == chosen)
+            )
+        options += [
+            _account_option(choice, account, chosen)
+            for account in choice.accounts
+            if account != picked
+        ]
+    return options
+
+
+def account_name(account: LabAccount) -> str:
+    """An account by its name, else by its number at the lab."""
+    return account.account_name or account.provider_account_id
+
+
+def why_account(entry: OrderEntry) -> str:
+    """The account of the order and why it is this one, in a sentence."""
+    if entry.account is None:
+        return ""
+    own = entry.account.account
+    name = account_name(own) if own else "The platform's own account"
+    return f"{name}. {entry.account.reason.label}."
+
+
+def patient_form(entry: OrderEntry, data: Any = None) -> PatientForm:
+    """The form of the patient: what was sent, else entered, else kept of the user."""
+    entered = entry.draft.entry("patient")
+    return PatientForm(data, initial=entered or stored_patient(entry))
+
+
+def stored_patient(entry: OrderEntry) -> dict[str, Any]:
+    """What is kept of the user that the patient's form asks; patient details."""
+    info = latest_info(user=entry.user) if entry.user else None
+    if info is None:
+        return {"country": "US"}
+    names = ("first_name", "last_name", "phone_number", "email", "dob", "race")
+    more = ("ethnicity", "sexual_orientation", "gender_identity")
+    found = {name: getattr(info, name) for name in (*names, *more)}
+    found["gender"] = Gender.read(info.gender) or ""
+    found |= {name: value for name, value in info.address.items() if value}
+    state = str(info.address.get("state", "")).strip().upper()
+    found["state"] = state if state in US_STATES else ""
+    for name, value in (info.medical_proxy or {}).items():
+        found[f"proxy_{name}"] = value or ""
+    return found
+
+
+def billing_offers(
+    entry: OrderEntry, state: str
+) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """The ways to pay that the account allows in a state, and the others with why."""
+    account = entry.account.account if entry.account else None
+    offered, refused = [], []
+    for kind in Billing:
+        try:
+            check_billing(account=account, billing_type=kind, state=state)
+        except DomainError as refusal:
+            refused.append((str(kind.label), refusal.message))
+        else:
+            offered.append((kind.value, str(kind.label)))
+    return offered, refused
+
+
+def billing_form(entry: OrderEntry, data: Any = None) -> BillingForm:
+    """The form of physician and billing, with what the account allows."""
+    state = str(entry.draft.entry("patient").get("state", ""))
+    offered, _ = billing_offers(entry, state)
+    return BillingForm(
+        data,
+        initial=entry.draft.entry("billing") or {"billing_type": _first(offered)},
+        billing=offered,
+        physicians=ordering_physicians(tenant=entry.tenant),
+        payors=[
+            (payor.payor_code, payor.name)
+            for payor in search_payors(tenant=entry.tenant)
+        ],
+    )
+
+
+def order_request(entry: OrderEntry, *, member_id: UUID) -> OrderRequest:
+    """The order that a draft asks for; its steps must be done.
+
+    A step that is no longer good is an `entry_incomplete` DomainError that names a
+    field of that step.
+    """
+    patient = patient_form(entry, entry.draft.entry("patient"))
+    billing = billing_form(entry, entry.draft.entry("billing"))
+    comments = CommentsForm(entry.draft.entry("comments"))
+    questions = QuestionsForm(entry.asking, entry.draft.entry("questions"))
+    for form, field in (
+        (questions, "aoe_answers"),
+        (patient, "dob"),
+        (billing, "billing_type"),
+        (comments, "comments"),
+    ):
+        if not form.is_valid():
+            raise DomainError(
+                "entry_incomplete", "Something here needs to be looked at again.", field
+            )
+    if entry.user is None or entry.account is None:
+        field = "lab_account_id" if entry.user else "user_id"
+        raise DomainError("entry_incomplete", "Choose this again.", field)
+    given = entry.account.reason == AccountReason.GIVEN and entry.account.account
+    address = patient.address
+    return OrderRequest(
+        user_id=entry.user.uuid,
+        order_set=entry.order_set,
+        method=CollectionMethod.known(entry.method),
+        lab_account_id=given.pk if given else None,
+        patient_details=patient.details,
+        patient_address=address,
+        comments=comments.cleaned_data["comments"],
+        physician=billing.named_physician,
+        health_insurance=billing.insurance(address),
+        priority=comments.cleaned_data["priority"],
+        billing_type=billing.cleaned_data["billing_type"],
+        icd_codes=billing.icd_codes,
+        consents=tuple(
+            {"consentType": consent, "version": "1.0"}
+            for consent in billing.cleaned_data["consents"]
+        ),
+        activate_by=comments.cleaned_data["activate_by"],
+        aoe_answers=questions.answers(),
+        creator_member_id=member_id,
+    )
+
+
+def _chosen_place(
+    labs: tuple[LabChoice, ...], place: str
+) -> tuple[Lab | None, ResolvedAccount | None]:
+    kind, _, name = place.partition(":")
+    for choice in labs:
+        if kind == "lab" and name == str(choice.lab.pk):
+            return choice.lab, choice.resolved
+        for account in choice.accounts:
+            if kind == "account" and name == str(account.pk):
+                is_open = not _why_closed(account)
+                given = ResolvedAccount(account, AccountReason.GIVEN)
+                return choice.lab, given if is_open else None
+    return None, None
+
+
+def _account_option(choice: LabChoice, account: LabAccount, chosen: str) -> PlaceOption:
+    value = f"account:{account.pk}"
+    closed = _why_closed(account)
+    actives = sum(not _why_closed(one) for one in choice.accounts)
+    why = closed or f"One of {actives} active accounts of this lab: say which."
+    return PlaceOption(
+        value, choice.lab, account_name(account), why, not closed, value == chosen
+    )
+
+
+def _why_closed(account: LabAccount) -> str:
+    status = LabAccountStatus.known(account.status)
+    if status is not None and status.takes_orders:
+        return ""
+    return _WHY_NOT.get(status, "It takes no orders.") if status else "Status unknown."
+
+
+def _user(tenant: Tenant, draft: OrderDraft) -> User | None:
+    text = str(draft.entry("user").get("user", ""))
+    if not text:
+        return None
+    try:
+        return user_overview(tenant=tenant, user_id=UUID(text)).user
+    except (ValueError, NotFound):
+        return None
+
+
+def _first(offered: list[tuple[str, str]]) -> str:
+    return offered[0][0] if offered else ""

@@ -1,0 +1,372 @@
+"""What each step of placing an order asks.
+
+Must not be here: what the answers amount to (labs.web.order_entry), or rules that
+operations hold; these forms only read text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.core.validators import RegexValidator
+
+from labs.models.order import COMMENTS_MAX_LENGTH
+from labs.operations.diagnoses import check_diagnoses
+from labs.states.accounts import US_STATES, Billing
+from labs.states.catalogue import QuestionType
+from labs.states.patients import NPI, PHONE, ZIP_CODE, Consent, Relationship
+from portal.lib.api.fields import person_name
+from users.states import Ethnicity, Gender, GenderIdentity, Race, SexualOrientation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from labs.models import Marker
+
+DIAGNOSES_ASKED = 4
+_NONE = ("", "Not given")
+_NAME_MAX = 50
+_LINES = ("first_line", "second_line", "city", "state", "zip", "country")
+_ADDRESS = (*_LINES, "access_notes")
+
+
+def _text(says: str = "", *, limit: int = 200, **options: Any) -> forms.CharField:
+    """A line of text; required, with what is said where it is missing."""
+    return forms.CharField(
+        max_length=limit,
+        required=bool(says),
+        error_messages={"required": says} if says else {},
+        **options,
+    )
+
+
+def _optional(values: list[tuple[str, str]]) -> forms.ChoiceField:
+    return forms.ChoiceField(required=False, choices=[_NONE, *values])
+
+
+def _of(pattern: str, message: str) -> RegexValidator:
+    return RegexValidator(rf"^(?:{pattern})\Z", message=message)
+
+
+_is_name = RegexValidator(
+    person_name.regex, message="Letters, digits, blanks and . , ' - alone."
+)
+_is_phone = _of(PHONE, "Enter a phone number, such as +1 555 010 1234.")
+_is_zip = _of(ZIP_CODE, "Enter a zip code of 5 digits.")
+_is_npi = _of(NPI, "An NPI has 10 digits.")
+_STATES = [("", "Choose a state"), *((code, code) for code in sorted(US_STATES))]
+
+
+class QuestionsForm(forms.Form):
+    """The questions that tests ask at order entry, a field for each."""
+
+    def __init__(self, markers: Sequence[Marker], *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.required_of: dict[int, list[str]] = {}
+        for marker in markers:
+            for question in sorted(marker.aoe_questions, key=lambda q: q["sequence"]):
+                name = f"q_{marker.pk}_{question['id']}"
+                self.fields[name] = _question_field(marker, question)
+                if question["required"]:
+                    self.required_of.setdefault(marker.pk, []).append(name)
+
+    def answers(self) -> tuple[dict[str, Any], ...]:
+        """What was answered, as the operation takes it."""
+        found = []
+        for name, value in self.cleaned_data.items():
+            marker_id, question_id = name.removeprefix("q_").split("_")
+            text = ",".join(value) if isinstance(value, list) else str(value)
+            if text:
+                found.append(
+                    {
+                        "marker_id": int(marker_id),
+                        "question_id": int(question_id),
+                        "answer": text,
+                    }
+                )
+        return tuple(found)
+
+    def unanswered(self, marker: Marker) -> str:
+        """The first question of a marker that needs an answer and has none."""
+        names = self.required_of[marker.pk]
+        return next(name for name in names if not self.cleaned_data.get(name))
+
+
+def _question_field(marker: Marker, question: Mapping[str, Any]) -> forms.Field:
+    # Whether an answer is needed the operation says: fasting is excepted.
+    kind = QuestionType.known(question["type"])
+    options = [(answer["code"], answer["value"]) for answer in question["answers"]]
+    common: dict[str, Any] = {
+        "label": f"{question['value']} ({marker.name})",
+        "help_text": question.get("constraint") or "",
+        "required": False,
+    }
+    match kind:
+        case QuestionType.CHOICE:
+            return forms.ChoiceField(choices=[_NONE, *options], **common)
+        case QuestionType.MULTI_CHOICE:
+            return forms.MultipleChoiceField(
+                choices=options, widget=forms.CheckboxSelectMultiple, **common
+            )
+        case QuestionType.NUMERIC:
+            entry = forms.TextInput(attrs={"inputmode": "decimal"})
+            is_number = _of(r"-?\d+(?:\.\d+)?", "Enter a number.")
+            return forms.CharField(
+                max_length=20, widget=entry, validators=[is_number], **common
+            )
+        case _:
+            return forms.CharField(max_length=500, **common)
+
+
+class PatientForm(forms.Form):
+    """Who is tested, where they live, and who stands for a minor."""
+
+    first_name = _text("Enter the first name.", limit=_NAME_MAX, validators=[_is_name])
+    last_name = _text("Enter the last name.", limit=_NAME_MAX, validators=[_is_name])
+    dob = forms.DateField(
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        error_messages={
+            "required": "Enter the birth date.",
+            "invalid": "Enter a date, such as 1990-05-17.",
+        },
+    )
+    gender = forms.ChoiceField(
+        choices=[("", "Choose"), *Gender.offered()],
+        error_messages={"required": "Choose what the lab should know."},
+    )
+    phone_number = _text("Enter a phone number.", limit=30, validators=[_is_phone])
+    email = forms.EmailField(
+        max_length=254, error_messages={"required": "Enter an e-mail address."}
+    )
+    first_line = _text("Enter street and number.")
+    second_line = _text()
+    city = _text("Enter the city.", limit=100)
+    state = forms.ChoiceField(
+        choices=_STATES, error_messages={"required": "Choose the state."}
+    )
+    zip = _text("Enter the zip code.", limit=10, validators=[_is_zip])
+    country = _text("Enter the country.", limit=100)
+    access_notes = _text(limit=1000)
+    race = _optional(Race.offered())
+    ethnicity = _optional(Ethnicity.offered())
+    sexual_orientation = _optional(SexualOrientation.offered())
+    gender_identity = _optional(GenderIdentity.offered())
+    proxy_first_name = _text(limit=_NAME_MAX, validators=[_is_name])
+    proxy_last_name = _text(limit=_NAME_MAX, validators=[_is_name])
+    proxy_phone_number = _text(limit=50, validators=[_is_phone])
+    proxy_email = forms.EmailField(max_length=254, required=False)
+
+    @property
+    def optional_fields(self) -> list[forms.BoundField]:
+        """What labs may ask for and nobody has to say."""
+        names = ("race", "ethnicity", "sexual_orientation", "gender_identity")
+        return [self[name] for name in names]
+
+    @property
+    def has_proxy(self) -> bool:
+        """Whether something stands in the fields of a minor's representative."""
+        names = [name for name in self.fields if name.startswith("proxy_")]
+        return any(self[name].value() or self[name].errors for name in names)
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean() or {}
+        needed = ("proxy_first_name", "proxy_last_name", "proxy_phone_number")
+        if any(found.get(name) for name in (*needed, "proxy_email")):
+            for name in needed:
+                if not found.get(name) and name not in self.errors:
+                    self.add_error(name, "A representative needs this.")
+        return found
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """The patient as the wire has one (contract 6.9)."""
+        given = self.cleaned_data
+        names = ("first_name", "last_name", "gender", "phone_number", "email")
+        more = ("race", "ethnicity", "sexual_orientation", "gender_identity")
+        details = {name: given[name] for name in names}
+        details["dob"] = given["dob"].isoformat()
+        details |= {name: given[name] for name in more if given[name]}
+        if given["proxy_first_name"]:
+            # Ours: who stands for a minor is reached at the patient's own address.
+            proxy = {
+                name: given[f"proxy_{name}"]
+                for name in ("first_name", "last_name", "phone_number", "email")
+                if given[f"proxy_{name}"]
+            }
+            details["medical_proxy"] = {**proxy, "address": self.address}
+        return details
+
+    @property
+    def address(self) -> dict[str, str]:
+        """The patient's address as the wire has one (contract 6.9)."""
+        given = self.cleaned_data
+        return {name: given[name] for name in _ADDRESS if given[name]}
+
+
+class BillingForm(forms.Form):
+    """Who orders, why, and who pays.
+
+    `billing` are the ways to pay that the account allows, `physicians` those named
+    before, by NPI, `payors` insurers by their code.
+    """
+
+    physician = forms.ChoiceField(required=False)
+    physician_first_name = _text(limit=_NAME_MAX)
+    physician_last_name = _text(limit=_NAME_MAX)
+    physician_npi = _text(limit=10, validators=[_is_npi])
+    billing_type = forms.ChoiceField(
+        error_messages={"required": "Choose who pays."},
+    )
+    payor_code = forms.ChoiceField(required=False)
+    insurance_id = _text(limit=50)
+    relationship = _optional(Relationship.offered())
+    responsible_first_name = _text(limit=_NAME_MAX)
+    responsible_last_name = _text(limit=_NAME_MAX)
+    responsible_phone_number = _text(limit=50, validators=[_is_phone])
+    consents = forms.MultipleChoiceField(
+        required=False, choices=Consent.offered, widget=forms.CheckboxSelectMultiple
+    )
+
+    def __init__(
+        self,
+        *given: Any,
+        billing: list[tuple[str, str]],
+        physicians: Sequence[Mapping[str, str]],
+        payors: list[tuple[str, str]],
+        **options: Any,
+    ) -> None:
+        super().__init__(*given, **options)
+        self.physicians = {one["npi"]: one for one in physicians}
+        named = [
+            (npi, f"{one['first_name']} {one['last_name']}, NPI {npi}")
+            for npi, one in self.physicians.items()
+        ]
+        self.fields["physician"].choices = [("", "Nobody, or somebody new"), *named]  # type: ignore[attr-defined]  # a choice field
+        self.fields["billing_type"].choices = billing  # type: ignore[attr-defined]  # as above
+        self.fields["payor_code"].choices = [("", "Choose an insurer"), *payors]  # type: ignore[attr-defined]  # as above
+        for number in range(1, DIAGNOSES_ASKED + 1):
+            self.fields[f"icd_{number}"] = _text(limit=200)
+
+    @property
+    def diagnosis_fields(self) -> list[forms.BoundField]:
+        """The fields of diagnosis codes."""
+        return [self[f"icd_{number}"] for number in range(1, DIAGNOSES_ASKED + 1)]
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean() or {}
+        self._check_physician(found)
+        self._check_diagnoses(found)
+        if found.get("billing_type") == Billing.COMMERCIAL_INSURANCE:
+            for name, says in (
+                ("payor_code", "Choose the insurer."),
+                ("insurance_id", "Enter the member number on the card."),
+                ("relationship", "Say whose insurance it is."),
+            ):
+                if not found.get(name):
+                    self.add_error(name, says)
+            if found.get("relationship") not in {None, "", Relationship.SELF}:
+                for part in ("first_name", "last_name", "phone_number"):
+                    if not found.get(f"responsible_{part}"):
+                        self.add_error(
+                            f"responsible_{part}", "Whose insurance it is needs this."
+                        )
+            if not found.get("icd_1"):
+                self.add_error("icd_1", "Insurance needs a diagnosis.")
+        return found
+
+    def _check_physician(self, found: dict[str, Any]) -> None:
+        names = ("physician_first_name", "physician_last_name", "physician_npi")
+        given = [name for name in names if found.get(name)]
+        if found.get("physician") and given:
+            self.add_error("physician", "Choose one, or name another: not both.")
+        elif given:
+            for name in names:
+                if name not in given and name not in self.errors:
+                    self.add_error(name, "A physician needs this.")
+
+    def _check_diagnoses(self, found: dict[str, Any]) -> None:
+        names = [bound.name for bound in self.diagnosis_fields if found.get(bound.name)]
+        codes = {name: diagnosis_code(found[name]) for name in names}
+        checked = check_diagnoses(list(codes.values()))
+        for fault in (*checked.errors, *checked.violations):
+            said_of = {fault.diagnosis_code, fault.diagnosis_code.replace(".", "")}
+            at = [name for name, code in codes.items() if code in said_of]
+            self.add_error(at[-1], fault.message)
+
+    @property
+    def icd_codes(self) -> tuple[str, ...]:
+        """The diagnoses, with their point."""
+        given = [
+            diagnosis_code(self.cleaned_data[bound.name])
+            for bound in self.diagnosis_fields
+            if self.cleaned_data[bound.name]
+        ]
+        return check_diagnoses(given).codes
+
+    @property
+    def named_physician(self) -> dict[str, str] | None:
+        """Who orders, as the wire has one."""
+        given = self.cleaned_data
+        if given["physician"]:
+            return dict(self.physicians[given["physician"]])
+        if not given["physician_npi"]:
+            return None
+        return {
+            "first_name": given["physician_first_name"],
+            "last_name": given["physician_last_name"],
+            "npi": given["physician_npi"],
+        }
+
+    def insurance(self, address: Mapping[str, str]) -> dict[str, Any] | None:
+        """The insurance that pays, as the wire has one; None where it does not.
+
+        Whoever is responsible is taken to live at the patient's `address`.
+        """
+        given = self.cleaned_data
+        if given["billing_type"] != Billing.COMMERCIAL_INSURANCE:
+            return None
+        insurance: dict[str, Any] = {
+            "payor_code": given["payor_code"],
+            "insurance_id": given["insurance_id"],
+            "responsible_relationship": given["relationship"],
+            "diagnosis_codes": list(self.icd_codes),
+        }
+        if given["relationship"] != Relationship.SELF:
+            insurance["responsible_details"] = {
+                "first_name": given["responsible_first_name"],
+                "last_name": given["responsible_last_name"],
+                "phone_number": given["responsible_phone_number"],
+                "address": dict(address),
+            }
+        return insurance
+
+
+class CommentsForm(forms.Form):
+    """What the lab should read, and when the order starts."""
+
+    comments = forms.CharField(
+        max_length=COMMENTS_MAX_LENGTH,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 5}),
+        error_messages={"max_length": "A comment has at most 1,000 characters."},
+    )
+    activate_by = forms.DateField(
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        error_messages={"invalid": "Enter a date, such as 2027-01-31."},
+    )
+    priority = forms.BooleanField(required=False)
+
+
+def diagnosis_code(text: str) -> str:
+    """The code that a chosen or typed diagnosis begins with."""
+    return text.split(maxsplit=1)[0].strip(" ,;").upper() if text.strip() else ""
+
+
+def raw_values(form: forms.Form, data: Any) -> dict[str, Any]:
+    """What was entered in a form's fields, good or not, as JSON can hold it."""
+    return {
+        name: field.widget.value_from_datadict(data, {}, name) or ""
+        for name, field in form.fields.items()
+    }

@@ -1,0 +1,135 @@
+"""The review of an order before it is placed: what it will say, step by step.
+
+Must not be here: whether it may be placed (labs.operations.orders).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from labs.operations.diagnoses import known_diagnoses
+from labs.operations.insurance import find_payor
+from labs.states.accounts import Billing
+from labs.states.catalogue import CollectionMethod
+from labs.states.patients import Consent
+from labs.web.order_entry import STEPS, why_account
+from labs.web.order_forms import QuestionsForm
+from users.states import Gender
+
+if TYPE_CHECKING:
+    from labs.operations.orders import OrderRequest
+    from labs.web.order_entry import OrderEntry
+    from portal.lib.choices import OpenChoices
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewSection:
+    """A step on the review: what was given, as pairs of words and value."""
+
+    step: str
+    words: str
+    rows: tuple[tuple[str, str], ...]
+
+
+def review_sections(
+    entry: OrderEntry, wanted: OrderRequest | None
+) -> list[ReviewSection]:
+    """What the order will say, step by step; empty parts are left out."""
+    rows: dict[str, list[tuple[str, str]]] = {
+        "user": [("Client user id", entry.user.client_user_id if entry.user else "")],
+        "lab": [
+            ("Lab", entry.lab.name if entry.lab else ""),
+            ("Account", why_account(entry)),
+        ],
+        "tests": [
+            ("Panels", ", ".join(panel.name for panel in entry.panels)),
+            ("Single markers", ", ".join(marker.name for marker in entry.added)),
+            ("Collection", _label(CollectionMethod, entry.method)),
+        ],
+        "questions": _answered(entry),
+    }
+    if wanted is not None:
+        rows["patient"] = _patient_rows(wanted)
+        rows["billing"] = _billing_rows(entry, wanted)
+        start = wanted.activate_by
+        rows["comments"] = [
+            ("Starts", start.isoformat() if start else "Now"),
+            ("Urgency", "Urgent (STAT)" if wanted.priority else "Routine"),
+        ]
+    return [
+        ReviewSection(
+            step,
+            STEPS[step],
+            tuple((words, text) for words, text in rows.get(step, []) if text),
+        )
+        for step in entry.steps
+        if step != "review"
+    ]
+
+
+def _answered(entry: OrderEntry) -> list[tuple[str, str]]:
+    form = QuestionsForm(entry.asking, entry.draft.entry("questions"))
+    if not form.is_valid():
+        return []
+    found = []
+    for bound in form:
+        value = form.cleaned_data[bound.name]
+        labels = dict(getattr(bound.field, "choices", []))
+        given = value if isinstance(value, list) else [value]
+        text = ", ".join(str(labels.get(one, one)) for one in given if one)
+        found.append((str(bound.label), text or "Not given"))
+    return found
+
+
+def _patient_rows(wanted: OrderRequest) -> list[tuple[str, str]]:
+    details, address = wanted.patient_details, wanted.patient_address
+    proxy = details.get("medical_proxy", {})
+    lines = ("first_line", "second_line", "city", "state", "zip", "country")
+    return [
+        ("Name", f"{details['first_name']} {details['last_name']}"),
+        ("Birth date", details["dob"]),
+        ("Gender", _label(Gender, details["gender"])),
+        ("Phone", details["phone_number"]),
+        ("E-mail", details["email"]),
+        ("Address", ", ".join(address[line] for line in lines if line in address)),
+        ("Access", address.get("access_notes", "")),
+        (
+            "Represented by",
+            f"{proxy.get('first_name', '')} {proxy.get('last_name', '')}".strip(),
+        ),
+    ]
+
+
+def _billing_rows(entry: OrderEntry, wanted: OrderRequest) -> list[tuple[str, str]]:
+    doctor, insurance = wanted.physician, wanted.health_insurance or {}
+    known = known_diagnoses()
+    code = insurance.get("payor_code", "")
+    payor = find_payor(tenant=entry.tenant, payor_code=code) if code else None
+    return [
+        (
+            "Physician",
+            f"{doctor['first_name']} {doctor['last_name']}, NPI {doctor['npi']}"
+            if doctor
+            else "None named",
+        ),
+        ("Who pays", _label(Billing, wanted.billing_type)),
+        ("Insurer", payor.name if payor else code),
+        ("Member number", insurance.get("insurance_id", "")),
+        (
+            "Diagnoses",
+            "; ".join(
+                f"{code} {known[code].description}" if code in known else code
+                for code in wanted.icd_codes
+            ),
+        ),
+        (
+            "Consents",
+            ", ".join(_label(Consent, one["consentType"]) for one in wanted.consents),
+        ),
+    ]
+
+
+def _label(choices: type[OpenChoices], value: str) -> str:
+    known = choices.known(value)
+    return str(known.label) if known else value
