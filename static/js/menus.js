@@ -1,6 +1,6 @@
 // Menus are popovers: put each beside its button, flip when short of room, arrows move.
 const EDGE = 8;
-const ITEMS = "a[href], button:not(:disabled)";
+const ITEMS = "a[href], button:not(:disabled), input:not([type=hidden])";
 // A sheet, not style attributes: htmx copies those onto swapped content, which the
 // content policy forbids.
 const sheet = new CSSStyleSheet();
@@ -53,7 +53,8 @@ document.addEventListener(
 
 document.addEventListener("keydown", (event) => {
   const menu = event.target.closest?.(".menu") ?? openMenuOf(event.target);
-  if (!menu) return;
+  // In a field the arrows are the field's own.
+  if (!menu || event.target.matches("input")) return;
   const items = [...menu.querySelectorAll(ITEMS)];
   const here = items.indexOf(document.activeElement);
   const next = {

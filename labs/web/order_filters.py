@@ -1,0 +1,192 @@
+"""What the orders list is asked: its query string, read and put in words.
+
+Must not be here: which orders that means (labs.queries.order_list).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django import forms
+from django.utils import timezone
+
+from labs.queries.order_list import NO_RESULT, ListFilters
+from labs.states.catalogue import CollectionMethod
+from labs.states.order_work import Stage, WorkState
+from labs.states.orders import Interpretation
+
+if TYPE_CHECKING:
+    from django.http import QueryDict
+
+PAGE_SIZES = (25, 50, 100, 500)
+DEFAULT_PAGE_SIZE = 50
+SORTS = ("-created_at", "created_at")
+PLATFORM = "platform"
+RESULTS = [*Interpretation.offered(), (NO_RESULT, "None yet")]
+# Days back from today, today among them.
+PERIODS = {"today": 1, "7d": 7, "30d": 30, "90d": 90}
+PERIOD_WORDS = {
+    "today": "Today",
+    "7d": "Last 7 days",
+    "30d": "Last 30 days",
+    "90d": "Last 90 days",
+}
+_MAX_OFFSET = 2**63 - 1
+
+
+class OrderFilterForm(forms.Form):
+    """The list's query string; a value that means nothing counts as not given."""
+
+    tab = forms.ChoiceField(required=False, choices=WorkState.offered)
+    stage = forms.ChoiceField(required=False, choices=Stage.offered)
+    status = forms.CharField(required=False, max_length=100)
+    lab = forms.SlugField(required=False, max_length=50)
+    account = forms.CharField(required=False, max_length=36)
+    method = forms.ChoiceField(required=False, choices=CollectionMethod.offered)
+    result = forms.ChoiceField(required=False, choices=RESULTS)
+    created = forms.ChoiceField(required=False, choices=list(PERIOD_WORDS.items()))
+    since = forms.DateField(required=False)
+    until = forms.DateField(required=False)
+    user = forms.UUIDField(required=False)
+    q = forms.CharField(required=False, max_length=255)
+    sort = forms.ChoiceField(required=False, choices=[(sort, "") for sort in SORTS])
+    offset = forms.IntegerField(required=False, min_value=0, max_value=_MAX_OFFSET)
+    limit = forms.TypedChoiceField(
+        required=False, coerce=int, choices=[(size, "") for size in PAGE_SIZES]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class OrderListQuery:
+    """What the list is asked for, every part known to be good.
+
+    `since` and `until` are days, both included, in the reader's time zone.
+    """
+
+    tab: WorkState = WorkState.ALL
+    stage: str = ""
+    status: str = ""
+    lab: str = ""
+    account: UUID | None = None
+    on_platform: bool = False
+    method: str = ""
+    result: str = ""
+    created: str = ""
+    since: date | None = None
+    until: date | None = None
+    user: UUID | None = None
+    q: str = ""
+    sort: str = SORTS[0]
+    offset: int = 0
+    limit: int = DEFAULT_PAGE_SIZE
+
+    @classmethod
+    def read(cls, query: QueryDict) -> OrderListQuery:
+        """Read a query string."""
+        form = OrderFilterForm(query)
+        form.is_valid()
+        given = {name: value for name, value in form.cleaned_data.items() if value}
+        account = given.pop("account", "")
+        return cls(
+            **{
+                **given,
+                "tab": WorkState(given.get("tab", WorkState.ALL)),
+                "account": _uuid(account),
+                "on_platform": account == PLATFORM,
+            }
+        )
+
+    @property
+    def filters(self) -> ListFilters:
+        """The same, as the query takes it."""
+        return ListFilters(
+            work=self.tab,
+            stage=self.stage,
+            status=self.status,
+            method=self.method,
+            lab=self.lab,
+            account_id=self.account,
+            on_platform=self.on_platform,
+            result=self.result,
+            created_from=_start(self._first_day),
+            created_until=_start(self.until, days=1),
+            user_uuid=self.user,
+            text=self.q.strip(),
+            oldest_first=self.sort == "created_at",
+        )
+
+    @property
+    def created_words(self) -> str:
+        """The days of the list in words, or empty."""
+        if self.since and self.until:
+            return f"{_day(self.since)} to {_day(self.until)}"
+        if self.since:
+            return f"since {_day(self.since)}"
+        if self.until:
+            return f"until {_day(self.until)}"
+        return PERIOD_WORDS.get(self.created, "")
+
+    @property
+    def kept(self) -> list[tuple[str, object]]:
+        """What a new search keeps of the query string: all but its text and offset."""
+        account = PLATFORM if self.on_platform else self.account
+        kept: list[tuple[str, object]] = [
+            ("tab", self.tab if self.tab != WorkState.ALL else None),
+            ("stage", self.stage),
+            ("status", self.status),
+            ("lab", self.lab),
+            ("account", account),
+            ("method", self.method),
+            ("result", self.result),
+            ("created", self.created),
+            ("since", self.since and self.since.isoformat()),
+            ("until", self.until and self.until.isoformat()),
+            ("user", self.user),
+            ("sort", self.sort if self.sort != SORTS[0] else None),
+            ("limit", self.limit if self.limit != DEFAULT_PAGE_SIZE else None),
+        ]
+        return [(name, value) for name, value in kept if value]
+
+    @property
+    def kept_but_days(self) -> list[tuple[str, object]]:
+        """What choosing other days keeps of the query string."""
+        days = {"created", "since", "until"}
+        kept = [(name, value) for name, value in self.kept if name not in days]
+        return [*kept, ("q", self.q)] if self.q else kept
+
+    @property
+    def are_set(self) -> bool:
+        """Whether anything beside the tab narrows the list."""
+        beside = {"tab", "sort", "limit"}
+        return bool(self.q or {name for name, _ in self.kept} - beside)
+
+    @property
+    def _first_day(self) -> date | None:
+        if self.since or self.until or not self.created:
+            return self.since
+        return timezone.localdate() - timedelta(days=PERIODS[self.created] - 1)
+
+
+def _start(day: date | None, *, days: int = 0) -> datetime | None:
+    """When the day that lies `days` after `day` begins, where the reader is."""
+    if day is None:
+        return None
+    try:
+        return timezone.make_aware(datetime.combine(day + timedelta(days=days), time()))
+    except OverflowError:  # the last day that there is has none after it
+        return None
+
+
+def _day(day: date) -> str:
+    this_year = day.year == timezone.localdate().year
+    return f"{day.day} {day:%b}" + ("" if this_year else f" {day.year}")
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

@@ -1,0 +1,66 @@
+"""Orders as lists show them.
+
+Must not be here: a query, or an order's own page.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+
+from labs.states.catalogue import CollectionMethod
+from labs.states.orders import OrderOrigin
+from portal.pills import words
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from labs.models import LabAccount, Order
+
+PLATFORM_WORDS = "Platform account"
+_METHOD_ICONS = {
+    CollectionMethod.TESTKIT: "truck",
+    CollectionMethod.WALK_IN_TEST: "pin",
+    CollectionMethod.AT_HOME_PHLEBOTOMY: "home",
+    CollectionMethod.ON_SITE_COLLECTION: "building",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OrderRow:
+    """An order as a row; `origin` is empty for one that was simply placed.
+
+    `starts_on` is the day that a scheduled order waits for. The patient's columns are
+    loaded only where they are shown.
+    """
+
+    order: Order
+    method: str
+    icon: str
+    account: str
+    origin: str
+    starts_on: date | None
+
+
+def order_row(order: Order) -> OrderRow:
+    """An order as a row."""
+    method = CollectionMethod.known(order.method)
+    origin = OrderOrigin.known(order.origin)
+    day = order.activate_by
+    return OrderRow(
+        order=order,
+        method=str(method.label) if method else words(order.method),
+        icon=_METHOD_ICONS[method] if method else "ring",
+        account=account_name(order.lab_account),
+        origin="" if origin in {None, OrderOrigin.INITIAL} else str(origin.label),
+        starts_on=day if day and day > timezone.now().date() else None,
+    )
+
+
+def account_name(account: LabAccount | None) -> str:
+    """What a team calls a lab account; orders without one are on the platform's own."""
+    if account is None:
+        return PLATFORM_WORDS
+    return account.account_name or account.provider_account_id

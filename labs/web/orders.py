@@ -1,0 +1,272 @@
+"""The orders list, the same as a file, and the orders of one user.
+
+Must not be here: one order, or placing one.
+"""
+
+from __future__ import annotations
+
+import csv
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.rights import require_right
+from accounts.web.saved_views import views_row
+from labs.models import Lab
+from labs.queries.accounts import linked_accounts
+from labs.queries.order_list import (
+    COUNTED_UP_TO,
+    ListFilters,
+    count_attention,
+    listed_orders,
+    orders_per_status,
+)
+from labs.states.catalogue import CollectionMethod
+from labs.states.order_work import IN_STATE, Stage, WorkState
+from labs.states.orders import split_status
+from labs.web.order_filters import (
+    PAGE_SIZES,
+    PERIOD_WORDS,
+    PLATFORM,
+    RESULTS,
+    OrderListQuery,
+)
+from labs.web.order_rows import PLATFORM_WORDS, account_name, order_row
+from portal.lib.web import Pager, render_page
+from portal.pills import find_pill
+from users.queries.users import user_overview
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from labs.models import LabAccount, Order
+    from portal.lib.web import TenantRequest
+
+# A user's tab lists this many; the orders list has the rest.
+LATEST_OF_USER = 25
+# What a spreadsheet takes for the beginning of a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_COLUMNS = (
+    "order_id",
+    "created_at",
+    "user_id",
+    "client_user_id",
+    "lab",
+    "lab_account",
+    "tests",
+    "collection_method",
+    "status",
+    "interpretation",
+    "sample_id",
+    "updated_at",
+)
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.ORDERS)
+def order_list(request: TenantRequest) -> HttpResponse:
+    """The list; a POST is the wish to see its patients, which the audit keeps."""
+    views = views_row(request)
+    if views.opens_at and request.method == "GET":
+        return HttpResponseRedirect(views.opens_at)
+    asked = OrderListQuery.read(request.GET)
+    may_see_patients = request.rights.allow(Area.PATIENT_DETAILS)
+    show_patients = request.method == "POST" and may_see_patients
+    per_status = orders_per_status(tenant=request.tenant)
+    page = listed_orders(
+        tenant=request.tenant,
+        filters=asked.filters,
+        statuses=per_status,
+        offset=asked.offset,
+        limit=asked.limit,
+        with_patients=show_patients,
+    )
+    place = f"offset={asked.offset} limit={asked.limit}"
+    _record_list(request, "order_list", place)
+    if show_patients:
+        _record_list(request, "order_list_patients", place)
+    accounts = linked_accounts(tenant=request.tenant)
+    return render_page(
+        request,
+        "labs/orders.html",
+        fragment="labs/_orders.html",
+        asked=asked,
+        views=views,
+        rows=[order_row(order) for order in page.orders],
+        pager=Pager(total=page.total, offset=asked.offset, limit=asked.limit),
+        is_total_exact=page.is_exact,
+        page_sizes=PAGE_SIZES,
+        tabs=_tabs(per_status, count_attention(tenant=request.tenant)),
+        has_any=any(per_status.values()),
+        may_see_patients=may_see_patients,
+        show_patients=show_patients,
+        section="orders",
+        **_choices(asked, per_status, accounts),
+    )
+
+
+@require_GET
+@require_right(Area.ORDERS)
+def order_file(request: TenantRequest) -> HttpResponse:
+    """The list as CSV, all that match up to COUNTED_UP_TO, without patient details."""
+    asked = OrderListQuery.read(request.GET)
+    wanted: dict[str, Any] = {
+        "tenant": request.tenant,
+        "filters": asked.filters,
+        "statuses": orders_per_status(tenant=request.tenant),
+    }
+    if not listed_orders(**wanted, limit=1).is_exact:
+        return render_page(
+            request,
+            "labs/orders_too_many.html",
+            status=422,
+            limit=COUNTED_UP_TO,
+            section="orders",
+        )
+    orders = listed_orders(**wanted, limit=COUNTED_UP_TO).orders
+    _record_list(request, "order_file", f"orders={len(orders)}")
+    day = timezone.localdate().isoformat()
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="orders-{day}.csv"'
+    writer = csv.writer(response)
+    writer.writerow(_COLUMNS)
+    writer.writerows(_cells(order) for order in orders)
+    return response
+
+
+@require_GET
+@require_right(Area.USERS)
+@require_right(Area.ORDERS)
+def user_orders(request: TenantRequest, user_id: str) -> HttpResponse:
+    overview = user_overview(tenant=request.tenant, user_id=_uuid(user_id))
+    page = listed_orders(
+        tenant=request.tenant,
+        filters=ListFilters(user_uuid=overview.user.uuid),
+        statuses=(),
+        limit=LATEST_OF_USER,
+    )
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="order_list",
+        subject_id=overview.user.uuid,
+        user_uuid=overview.user.uuid,
+    )
+    return render_page(
+        request,
+        "labs/user_orders.html",
+        overview=overview,
+        section="users",
+        tab="orders",
+        rows=[order_row(order) for order in page.orders],
+        total=page.total,
+    )
+
+
+def _record_list(request: TenantRequest, subject: str, subject_id: str) -> None:
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject=subject,
+        subject_id=subject_id,
+    )
+
+
+def _tabs(
+    per_status: Mapping[str, int], attention: int
+) -> list[tuple[WorkState, str, str]]:
+    """Each tab, how many orders it holds, and the family of that number."""
+    tabs = []
+    for state in WorkState:
+        fits = IN_STATE.get(state)
+        number = (
+            attention
+            if state == WorkState.ATTENTION
+            else sum(n for s, n in per_status.items() if fits is None or fits(s))
+        )
+        family = "bad" if state == WorkState.ATTENTION and number else ""
+        tabs.append((state, _counted(number), family))
+    return tabs
+
+
+def _counted(number: int) -> str:
+    if number > COUNTED_UP_TO:
+        return f"{COUNTED_UP_TO:,}+"
+    return f"{number:,}"
+
+
+def _choices(
+    asked: OrderListQuery,
+    per_status: Iterable[str],
+    accounts: list[LabAccount],
+) -> dict[str, Any]:
+    """What the filters offer, and the words of what is chosen."""
+    labs = list(Lab.objects.order_by("name"))
+    by_id = {account.pk: account for account in accounts}
+    lows = dict.fromkeys(split_status(status).low for status in per_status)
+    method = CollectionMethod.known(asked.method)
+    stage = Stage.known(asked.stage)
+    chosen = by_id.get(asked.account) if asked.account else None
+    return {
+        "labs": labs,
+        "lab_words": next((lab.name for lab in labs if lab.slug == asked.lab), "")
+        or asked.lab,
+        "accounts": [
+            *(
+                (account.pk, account_name(account), account.lab.name)
+                for account in accounts
+            ),
+            (PLATFORM, PLATFORM_WORDS, ""),
+        ],
+        "account_words": PLATFORM_WORDS
+        if asked.on_platform
+        else account_name(chosen)
+        if chosen
+        else str(asked.account or "")[:8],
+        "methods": CollectionMethod.offered(),
+        "method_words": method.label if method else "",
+        "stages": Stage.offered(),
+        "stage_words": stage.label if stage else "",
+        "statuses": [(low, find_pill(low).words) for low in lows],
+        "status_words": find_pill(asked.status).words if asked.status else "",
+        "results": RESULTS,
+        "result_words": dict(RESULTS).get(asked.result, ""),
+        "periods": list(PERIOD_WORDS.items()),
+    }
+
+
+def _cells(order: Order) -> list[str]:
+    row = order_row(order)
+    cells = (
+        str(order.pk),
+        _instant(order.created_at),
+        str(order.user.uuid),
+        order.user.client_user_id,
+        order.lab.name,
+        row.account,
+        order.lab_test.name,
+        order.method,
+        order.status,
+        order.interpretation,
+        order.sample_id,
+        _instant(order.updated_at),
+    )
+    return [f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in cells]
+
+
+def _instant(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Http404 from None

@@ -1,0 +1,180 @@
+"""What the overview and the navigation say of orders.
+
+Must not be here: a result, or whose order it is by name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+
+from accounts.states import Area
+from labs.queries.order_list import (
+    COUNTED_UP_TO,
+    attention_orders,
+    count_attention,
+    orders_per_day,
+    orders_per_status,
+)
+from labs.states.order_work import HELD_UP, Stage, WorkState, is_in_progress, stage_of
+from labs.states.orders import Interpretation, split_status
+from portal.charts import segment_bar
+from portal.lib.registry import (
+    AttentionItem,
+    NavCount,
+    OverviewCard,
+    OverviewPart,
+    Tile,
+    Urgency,
+)
+from portal.lib.web import page_url
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from django.utils.safestring import SafeString
+
+    from labs.models import Order
+    from portal.lib.web import TenantRequest
+
+# Days of the tile's trend.
+TREND_DAYS = 26
+# The attention list names this many orders and leaves the rest to their own list.
+LISTED = 3
+_TITLES = {
+    "problem_in_transit_customer": "A test kit is held up on its way to the user",
+    "problem_in_transit_lab": "A sample is held up on its way to the lab",
+    "lab_processing_blocked": "The lab can't go on with a sample",
+    "appointment_pending": "An order needs an appointment",
+    "appointment_cancelled": "An appointment was cancelled",
+    "redraw_available": "A sample has to be drawn again",
+    "sample_error": "A sample could not be used",
+    "failure_to_deliver_to_customer": "A test kit did not reach its user",
+    "failure_to_deliver_to_lab": "A sample did not reach the lab",
+    "lost": "A test kit or sample is lost",
+    "do_not_process": "The lab does not process an order",
+}
+_STUCK = "An order has no requisition yet"
+_CRITICAL = "An order has a critical result"
+
+
+@dataclass(frozen=True, slots=True)
+class StageCount:
+    """How many orders are in a stage, and where they are listed."""
+
+    stage: Stage
+    number: int
+    url: str
+
+
+def overview_part(request: TenantRequest) -> OverviewPart:
+    """Orders in progress, by stage, and those that somebody has to look at."""
+    if not request.rights.allow(Area.ORDERS):
+        return OverviewPart()
+    per_status = orders_per_status(tenant=request.tenant)
+    stages = _stages(request, per_status)
+    attention = count_attention(tenant=request.tenant)
+    shown = attention_orders(tenant=request.tenant, limit=LISTED) if attention else []
+    items = [_item(request, order) for order in shown]
+    if attention > LISTED:
+        items.append(_more(request, shown[-1], attention - LISTED))
+    return OverviewPart(
+        tiles=(_tile(request, per_status, attention),),
+        attention=tuple(items),
+        cards=(
+            OverviewCard(
+                10,
+                "labs/_orders_by_stage.html",
+                {"stages": stages, "bar": _bar(stages)},
+            ),
+        ),
+    )
+
+
+def nav_count(request: TenantRequest) -> NavCount | None:
+    """How many orders need attention."""
+    if not request.rights.allow(Area.ORDERS):
+        return None
+    number = count_attention(tenant=request.tenant)
+    return NavCount(number, "need attention") if number else None
+
+
+def _tile(
+    request: TenantRequest, per_status: Mapping[str, int], attention: int
+) -> Tile:
+    number = sum(n for status, n in per_status.items() if is_in_progress(status))
+    now = timezone.now()
+    placed = orders_per_day(tenant=request.tenant, since=now - timedelta(TREND_DAYS))
+    days = [now.date() - timedelta(days=ago) for ago in reversed(range(TREND_DAYS))]
+    return Tile(
+        rank=20,
+        label="Orders in progress",
+        number=min(number, COUNTED_UP_TO),
+        unit="or more" if number > COUNTED_UP_TO else "",
+        url=_list(request, WorkState.IN_PROGRESS),
+        detail=f"{_counted(attention)} need attention"
+        if attention > 1
+        else "1 needs attention"
+        if attention
+        else "None needs attention",
+        trend=tuple(placed.get(day, 0) for day in days),
+        trend_says=f"Orders placed a day, last {TREND_DAYS} days",
+    )
+
+
+def _stages(request: TenantRequest, per_status: Mapping[str, int]) -> list[StageCount]:
+    numbers = dict.fromkeys(Stage, 0)
+    for status, number in per_status.items():
+        if stage := stage_of(status):
+            numbers[stage] += number
+    address = page_url(request, "labs:orders")
+    return [
+        StageCount(stage, number, f"{address}?stage={stage}")
+        for stage, number in numbers.items()
+    ]
+
+
+def _bar(stages: list[StageCount]) -> SafeString:
+    return segment_bar(
+        [(str(one.stage.label), one.number) for one in stages],
+        says="Orders in progress, by stage",
+    )
+
+
+def _item(request: TenantRequest, order: Order) -> AttentionItem:
+    is_critical = order.interpretation == Interpretation.CRITICAL
+    is_held_up = order.status in HELD_UP
+    low = split_status(order.status).low
+    return AttentionItem(
+        urgency=Urgency.CRITICAL_RESULT if is_critical else Urgency.ORDER,
+        since=order.updated_at,
+        family="bad" if is_critical or not is_held_up else "warn",
+        icon="flask",
+        title=_CRITICAL if is_critical else _TITLES.get(low, _STUCK),
+        detail=f"{order.user.client_user_id}, {order.lab_test.name}",
+        url=page_url(request, "labs:order", order_id=order.pk),
+        status=order.interpretation if is_critical else order.status,
+    )
+
+
+def _more(request: TenantRequest, last: Order, number: int) -> AttentionItem:
+    return AttentionItem(
+        urgency=Urgency.ORDER,
+        since=last.updated_at,
+        family="warn",
+        icon="flask",
+        title=f"{_counted(number)} more order{'s' * (number > 1)} to look at",
+        url=_list(request, WorkState.ATTENTION),
+    )
+
+
+def _list(request: TenantRequest, tab: WorkState) -> str:
+    return f"{page_url(request, 'labs:orders')}?tab={tab}"
+
+
+def _counted(number: int) -> str:
+    over = number > COUNTED_UP_TO
+    return f"{COUNTED_UP_TO:,} or more" if over else f"{number:,}"

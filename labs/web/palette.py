@@ -1,0 +1,33 @@
+"""How the command palette finds orders: by their id, or by that of their sample.
+
+Must not be here: names or other patient details.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from labs.queries.order_list import orders_by_id
+from portal.lib.ids import is_whole_id
+from portal.lib.registry import Hit
+from portal.lib.web import page_url
+from portal.pills import find_pill
+
+if TYPE_CHECKING:
+    from portal.lib.web import TenantRequest
+
+HITS = 6
+
+
+def find_orders(request: TenantRequest, text: str) -> list[Hit]:
+    """Orders whose id is or begins with `text`, or whose whole sample id it is."""
+    return [
+        Hit(
+            words=f"{str(order.pk)[:8]} of {order.user.client_user_id}",
+            url=page_url(request, "labs:order", order_id=order.pk),
+            detail=find_pill(order.status).words,
+            is_exact=is_whole_id(text, order.pk)
+            or text.upper() == order.sample_id.upper(),
+        )
+        for order in orders_by_id(tenant=request.tenant, text=text, limit=HITS)
+    ]
