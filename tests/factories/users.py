@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.factories.accounts import ACTOR
-from users.models import User
+from users.models import Arrival, User
 from users.operations.users import UserRequest, create_user
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 _numbers = count(1)
 
@@ -15,3 +18,18 @@ _numbers = count(1)
 def make_user(*, tenant: Any, **wanted: Any) -> User:
     wanted.setdefault("client_user_id", f"user-{next(_numbers)}")
     return create_user(tenant=tenant, actor=ACTOR, wanted=UserRequest(**wanted))
+
+
+def make_arrival(user: User, provider: str, at: datetime, received: int = 1) -> None:
+    """A batch of nights that arrived from a source."""
+    Arrival(
+        tenant=user.tenant,
+        user=user,
+        provider=provider,
+        resource="sleep_cycle",
+        at=at,
+        received=received,
+        created=0,
+        updated=0,
+        dropped=0,
+    ).save(force_insert=True)

@@ -8,6 +8,8 @@ from users.queries.sources import (
     SourceRow,
     arrivals_by_hour,
     connections_of,
+    last_heard,
+    last_heard_by_source,
     provider_uses,
     sources_of,
 )
@@ -64,6 +66,8 @@ __all__ = [
     "find_user",
     "find_users",
     "heart_rates_of",
+    "last_heard",
+    "last_heard_by_source",
     "latest_info",
     "latest_summary",
     "lock_user",

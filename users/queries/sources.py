@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from django.db.models import Count, Min, Q
+from django.db.models import Count, Max, Min, Q
 
 from portal.lib import rows
-from users.models import Connection
+from users.models import Arrival, Connection
 from users.states import ConnectionStatus
 
 if TYPE_CHECKING:
@@ -87,6 +87,33 @@ def connections_of(*, user: User) -> list[Connection]:
     """Live connections of a user, oldest first."""
     live = Connection.objects.for_tenant(user.tenant).live()
     return list(live.filter(user=user).order_by("id"))
+
+
+def last_heard(*, tenant: Tenant, user_ids: Iterable[int]) -> dict[int, datetime]:
+    """When data last arrived for each of these users, by user key; one query.
+
+    By the index on user and time. Who was silent for all of ARRIVAL_RETENTION is not
+    there.
+    """
+    keys = list(user_ids)
+    if not keys:
+        return {}
+    found = rows.fetch_rows(
+        "SELECT asked.id, latest.at FROM unnest(%s::bigint[]) AS asked(id),"
+        " LATERAL (SELECT at FROM users_arrival"
+        " WHERE user_id = asked.id AND tenant_id = %s ORDER BY at DESC LIMIT 1) latest",
+        [keys, tenant.pk],
+    )
+    return dict(found)
+
+
+def last_heard_by_source(*, user: User) -> dict[str, datetime]:
+    """When each source of a user last sent something, by slug; one query.
+
+    A source that was silent for all of ARRIVAL_RETENTION is not there.
+    """
+    sent = Arrival.objects.for_tenant(user.tenant).filter(user=user)
+    return dict(sent.values_list("provider").annotate(Max("at")).order_by())
 
 
 def arrivals_by_hour(

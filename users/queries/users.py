@@ -23,6 +23,7 @@ from users.models import User, UserInfo
 from users.queries.sources import (
     SourceRow,
     connections_of,
+    last_heard_by_source,
     live_connections,
     sources_of,
 )
@@ -89,10 +90,19 @@ class UserPage:
 
 @dataclass(frozen=True, slots=True)
 class UserOverview:
-    """A user with the live connections, oldest first."""
+    """A user with the live connections, oldest first, and when each source last sent.
+
+    A source that sent nothing for ARRIVAL_RETENTION is not in `heard`.
+    """
 
     user: User
     connections: list[Connection]
+    heard: dict[str, datetime]
+
+    @property
+    def last_heard(self) -> datetime | None:
+        """When data last arrived, from any source."""
+        return max(self.heard.values(), default=None)
 
 
 def lock_user(user: User) -> User:
@@ -244,12 +254,16 @@ def users_with_source(*, tenant: Tenant, status: str) -> int:
 
 
 def user_overview(*, tenant: Tenant, user_id: UUID) -> UserOverview:
-    """A live user and the live connections. Raises: not_found."""
+    """A live user, the live connections and their last data. Raises: not_found."""
     user = User.objects.for_tenant(tenant).live().filter(uuid=user_id).first()
     if user is None:
         raise NotFound("not_found", "User not found.")
     user.tenant = tenant
-    return UserOverview(user=user, connections=connections_of(user=user))
+    return UserOverview(
+        user=user,
+        connections=connections_of(user=user),
+        heard=last_heard_by_source(user=user),
+    )
 
 
 def latest_info(*, user: User) -> UserInfo | None:

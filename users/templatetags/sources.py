@@ -5,9 +5,11 @@ Tags, so that other apps' tabs stand in the same shell without importing users.w
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django import template
+from django.utils import timezone
 
 from users.models.user import MANUAL
 from users.states import ConnectionStatus
@@ -15,10 +17,16 @@ from users.wearables.providers import find_provider
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import datetime
 
     from users.models import Connection
+    from users.queries import UserOverview
+    from users.wearables.providers import Provider
 
 register = template.Library()
+
+_WELL = timedelta(days=1)
+_LATE = timedelta(days=3)
 
 
 @register.filter
@@ -27,6 +35,31 @@ def fallback_origin(slug: str) -> str:
     if slug in {"", MANUAL}:
         return "set by your team"
     return f"from {find_provider(slug).name}"
+
+
+@register.filter
+def provider_of(slug: str) -> Provider:
+    """The source of a stored slug."""
+    return find_provider(slug)
+
+
+@register.filter
+def heard_from(overview: UserOverview, slug: str) -> datetime | None:
+    """When this source of a user last sent data, if it did lately."""
+    return overview.heard.get(slug)
+
+
+@register.filter
+def freshness(last: datetime | None) -> str:
+    """How old the last data is, as the look's dots have it.
+
+    Within a day is well, within three is late: a ring is charged, a phone left at home.
+    Source: Ours (design guide).
+    """
+    if last is None:
+        return "mute"
+    age = timezone.now() - last
+    return "ok" if age < _WELL else "warn" if age < _LATE else "bad"
 
 
 @register.filter

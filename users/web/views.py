@@ -17,7 +17,7 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from accounts.web.saved_views import views_row
 from portal.lib.web import Pager, page_url, render_page
-from users.queries import find_users, resolve_user, user_overview
+from users.queries import find_users, last_heard, resolve_user, user_overview
 from users.states import ConnectionStatus
 from users.wearables.providers import KNOWN, find_provider
 from users.web.forms import PAGE_SIZES, ResolveForm, UserFilters
@@ -45,6 +45,7 @@ def user_list(request: TenantRequest) -> HttpResponse:
         offset=filters.offset,
         limit=filters.limit,
     )
+    heard = last_heard(tenant=request.tenant, user_ids=[user.id for user in page.users])
     record_read(
         tenant=request.tenant,
         actor=request.actor,
@@ -58,7 +59,11 @@ def user_list(request: TenantRequest) -> HttpResponse:
         filters=filters,
         views=views,
         users=[
-            (user, [find_provider(s.provider) for s in page.sources[user.id]])
+            (
+                user,
+                [find_provider(source.provider) for source in page.sources[user.id]],
+                heard.get(user.id),
+            )
             for user in page.users
         ],
         pager=Pager(total=page.total, offset=filters.offset, limit=filters.limit),

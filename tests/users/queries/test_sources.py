@@ -5,11 +5,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.factories.accounts import ACTOR
-from tests.factories.users import make_user
+from tests.factories.users import make_arrival, make_user
 from tests.statements import count_statements
-from users.models import Arrival
 from users.operations.sources import connect_source
-from users.queries import arrivals_by_hour, sources_of
+from users.queries import (
+    arrivals_by_hour,
+    last_heard,
+    last_heard_by_source,
+    sources_of,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -23,20 +27,6 @@ def test_sources_are_fenced(alice_tenant, charlie_tenant):
 
     assert [source.provider for source in mine[user.pk]] == ["oura"]
     assert theirs == {user.pk: []}
-
-
-def make_arrival(user, provider, at, received=1):
-    Arrival(
-        tenant=user.tenant,
-        user=user,
-        provider=provider,
-        resource="sleep_cycle",
-        at=at,
-        received=received,
-        created=0,
-        updated=0,
-        dropped=0,
-    ).save(force_insert=True)
 
 
 def test_arrivals_are_summed_by_provider_and_hour(alice_tenant, charlie_tenant):
@@ -57,3 +47,23 @@ def test_arrivals_are_summed_by_provider_and_hour(alice_tenant, charlie_tenant):
         "oura": {hour: 7, hour + timedelta(hours=2): 1},
     }
     assert len(sent) == 1
+
+
+def test_the_last_data_is_told_by_user_and_by_source(alice_tenant, charlie_tenant):
+    noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    user, silent = make_user(tenant=alice_tenant), make_user(tenant=alice_tenant)
+    for provider, ago in (("oura", 5), ("oura", 2), ("fitbit", 9)):
+        make_arrival(user, provider, noon - timedelta(hours=ago))
+    keys = [user.pk, silent.pk]
+
+    with count_statements() as sent:
+        found = last_heard(tenant=alice_tenant, user_ids=keys)
+
+    assert found == {user.pk: noon - timedelta(hours=2)}
+    assert len(sent) == 1
+    assert last_heard(tenant=charlie_tenant, user_ids=keys) == {}
+    assert last_heard(tenant=alice_tenant, user_ids=[]) == {}
+    assert last_heard_by_source(user=user) == {
+        "oura": noon - timedelta(hours=2),
+        "fitbit": noon - timedelta(hours=9),
+    }

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from users.models import Connection
-from users.templatetags.sources import fallback_origin, worst_status
+from users.templatetags.sources import fallback_origin, freshness, worst_status
 
 
 @pytest.mark.parametrize(
@@ -32,3 +35,14 @@ def test_a_fallback_says_where_it_came_from(slug, words):
 )
 def test_the_worst_status_speaks_for_all(statuses, worst):
     assert worst_status([Connection(status=status) for status in statuses]) == worst
+
+
+@pytest.mark.parametrize(
+    ("hours", "said"), [(0, "ok"), (23, "ok"), (25, "warn"), (71, "warn"), (73, "bad")]
+)
+def test_data_ages_by_days(hours, said):
+    assert freshness(timezone.now() - timedelta(hours=hours)) == said
+
+
+def test_no_data_is_neither_old_nor_new():
+    assert freshness(None) == "mute"

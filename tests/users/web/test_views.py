@@ -1,17 +1,18 @@
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from http import HTTPStatus
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from accounts.models import AuditEntry
 from accounts.states import Role
 from tests.factories.accounts import ACTOR, make_member
-from tests.factories.users import make_user
+from tests.factories.users import make_arrival, make_user
 from users.models import User
 from users.operations.sources import connect_source
 from users.operations.users import delete_user
@@ -22,7 +23,7 @@ HTMX = {"HX-Request": "true"}
 
 
 def ids_on(reply):
-    return [user.client_user_id for user, _ in reply.context["users"]]
+    return [user.client_user_id for user, *_ in reply.context["users"]]
 
 
 def reads(tenant):
@@ -174,6 +175,26 @@ def test_the_list_costs_the_same_at_any_length(alice_web, alice_tenant, number):
 # Session, member, place, saved views, users, switcher, the reports to look at. Total,
 # sources and audit go by rows, which Django does not count.
 LIST_QUERIES = 7
+
+
+def test_the_list_and_the_page_say_when_data_last_came(
+    alice_web, alice_tenant, three_users
+):
+    user = three_users[0]
+    connect_source(user=user, actor=ACTOR, provider="oura")
+    last = timezone.now() - timedelta(hours=30)
+    make_arrival(user, "oura", last)
+
+    listed = alice_web.get(LIST)
+    pages = [alice_web.get(f"{LIST}{user.uuid}/{tab}") for tab in ("", "summaries/")]
+
+    assert [heard for _, _, heard in listed.context["users"]] == [None, None, last]
+    assert listed.content.decode().count("No data yet") == 2
+    for page in (listed, *pages):
+        assert last.strftime('datetime="%Y-%m-%dT%H:%M:%S+00:00"') in (
+            page.content.decode()
+        )
+        assert "dot--warn" in page.content.decode()
 
 
 def test_an_exact_id_opens_its_user(alice_web, three_users):
