@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from accounts.operations.api_keys import OVERLAPS, create_api_key, rotate_api_key
-from tests.browser.conftest import PHONE, WIDE, assert_sound
+from tests.browser.conftest import complaints
 from tests.factories.accounts import ACTOR
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -62,19 +62,18 @@ def test_a_new_key_is_not_in_the_page_after_a_reload(visit, alice):
         expect(page.locator("tbody tr")).to_have_count(1)
 
 
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_pages_of_keys_are_sound(visit, alice, alice_tenant, theme, size):
+def test_pages_of_keys_are_sound(visit, alice, alice_tenant):
     old, _ = create_api_key(tenant=alice_tenant, actor=ACTOR, label="Data warehouse")
-    key, _ = rotate_api_key(key=old, actor=ACTOR, overlap=OVERLAPS[1])
+    rotate_api_key(key=old, actor=ACTOR, overlap=OVERLAPS[1])
     ended, _ = create_api_key(tenant=alice_tenant, actor=ACTOR, label="Old import")
     rotate_api_key(key=ended, actor=ACTOR, overlap=OVERLAPS[0])
-    with visit.page(member=alice, theme=theme, size=size) as page:
-        for path in ("", "create/", f"{key.pk}/rotate/", f"{key.pk}/revoke/"):
-            page.goto(f"{LIST}{path}")
-            assert_sound(page)
+    with visit.page(member=alice) as page:
         page.goto(LIST)
         page.get_by_text("Ended keys (1)").click()
-        page.get_by_role("link", name="Revoke Data warehouse").click()
-        expect(page.get_by_label("Key name")).to_be_visible()
-        assert_sound(page)
+        assert complaints(page) == []
+        for action in ("Revoke", "Rotate"):
+            page.get_by_role("link", name=f"{action} Data warehouse").click()
+            expect(page.get_by_role("dialog")).to_be_visible()
+            assert complaints(page, "dialog[open]") == []
+            page.keyboard.press("Escape")
+            expect(page.get_by_role("dialog")).not_to_be_visible()

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from accounts.models import Member
 from accounts.operations.invitations import invite_member
 from accounts.states import Role
-from tests.browser.conftest import PHONE, WIDE, assert_sound
+from tests.browser.conftest import assert_sound, complaints
 from tests.factories.accounts import ACTOR, PASSWORD
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -68,9 +68,7 @@ def test_a_refused_change_stays_in_its_dialog(visit, alice):
         expect(page.get_by_role("link", name="Change roles")).to_be_focused()
 
 
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_pages_of_the_team_are_sound(visit, alice, bob, theme, size):
+def test_pages_of_the_team_are_sound(visit, alice, bob):
     Member.objects.filter(pk=alice.pk).update(name="Alice Harlow")
     _, token = invite_member(
         team=bob.memberships.get().team,
@@ -78,17 +76,15 @@ def test_pages_of_the_team_are_sound(visit, alice, bob, theme, size):
         email="dana@assay.example",
         roles=[Role.DEVELOPER, Role.VIEWER],
     )
-    with visit.page(member=alice, theme=theme, size=size) as page:
-        for path in ("members/", "members/invite/", "settings/", "profile/"):
-            page.goto(f"{PLACE}/{path}")
-            assert_sound(page)
+    with visit.page(member=alice) as page:
         page.goto(f"{PLACE}/members/")
+        assert complaints(page) == []
         page.get_by_role("link", name="Invite member").click()
         expect(page.get_by_label("Work email")).to_be_focused()
-        assert_sound(page)
-    with visit.page(theme=theme, size=size) as page:
+        assert complaints(page, "dialog[open]") == []
+    with visit.page() as page:
         page.goto(f"/invitation/{token}/")
-        assert_sound(page)
+        assert complaints(page) == []
 
 
 def test_a_theme_of_the_profile_outlives_this_device_s_own(visit, alice):

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PHONE, WIDE, assert_sound
+from tests.browser.conftest import PHONE, assert_sound, complaints
 from tests.factories.accounts import ACTOR
 from tests.factories.reports import make_parsed, make_parsing_job, make_pdf, make_pdf_of
 from tests.factories.users import make_user
@@ -46,40 +46,33 @@ def test_a_page_that_is_not_there_is_sound(visit, alice, users):
         assert_sound(page)
 
 
-def open_menus(page):
-    """Open each menu that can be reached, one after the other, and check it."""
-    for button in page.locator("button[popovertarget]:visible").all():
-        button.click()
-        assert_sound(page)
-        page.keyboard.press("Escape")
-
-
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_page_is_sound(visit, alice, users, jobs, theme, size):
+def test_every_page_is_sound(visit, alice, users, jobs):
     # What test_sweep does not open: lists without a match, jobs in each state.
     paths = [
         "/users/?q=nobody",
         "/reports/?tab=failed&user=nobody",
         *(f"/reports/{job.id}/" for job in jobs.values()),
     ]
-    with visit.page(member=alice, theme=theme, size=size) as page:
+    with visit.page(member=alice) as page:
         for path in paths:
             page.goto(f"{PLACE}{path}")
 
             assert page.locator("h1").count() == 1
-            assert_sound(page)
+            assert complaints(page) == []
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_menu_and_dialog_is_sound(visit, alice, users, theme):
-    with visit.page(member=alice, theme=theme) as page:
+def test_each_menu_opens_inside_the_window(visit, alice, users):
+    with visit.page(member=alice) as page:
         page.goto(f"{PLACE}/users/?limit=25")
-        open_menus(page)
-        page.get_by_role("link", name="Resolve an id").click()
+        buttons = page.locator("button[popovertarget]:visible").all()
+        for button in buttons:
+            menu = page.locator(f"#{button.get_attribute('popovertarget')}")
+            button.click()
+            expect(menu).to_be_in_viewport(ratio=1)
+            page.keyboard.press("Escape")
+            expect(menu).not_to_be_visible()
 
-        expect(page.get_by_role("dialog")).to_be_visible()
-        assert_sound(page)
+        assert len(buttons) >= 4
 
 
 def test_the_menu_opens_on_a_phone(visit, alice, users):

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from portal.lib.registry import DemoPerson, DemoScene
-from tests.browser.conftest import PHONE, WIDE, assert_sound
+from tests.browser.conftest import complaints
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from users.operations.demo import load_demo_summaries
@@ -26,19 +26,17 @@ def address(alice_tenant):
     return f"/t/{alice_tenant.team.slug}/sandbox/users/{user.uuid}/summaries/"
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-def test_the_charts_are_sound_open_and_closed(visit, alice, address, theme, size):
-    with visit.page(member=alice, theme=theme, size=size) as page:
+def test_the_charts_are_sound_open_and_closed(visit, alice, address):
+    with visit.page(member=alice) as page:
         page.goto(address)
-        assert_sound(page)
+        assert complaints(page) == []
 
         page.get_by_role("link", name="Show menstrual cycle").click()
         expect(page.get_by_role("img", name="Cycle of")).to_be_visible()
         for summary in page.get_by_text("Show as table").all():
             summary.click()
 
-        assert_sound(page)
+        assert complaints(page) == []
 
 
 def test_nights_and_cycles_are_walked_without_script(visit, alice, address):
