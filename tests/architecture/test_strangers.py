@@ -24,6 +24,7 @@ from tests.clients import ApiClient
 from tests.factories.accounts import ACTOR, make_api_key, make_member
 from tests.factories.labs import make_lab_account, make_order
 from tests.factories.reports import make_parsing_job
+from tests.factories.summaries import record
 from tests.factories.users import make_user
 from users.operations.sources import connect_source
 
@@ -90,6 +91,8 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     """Alice's own objects in her sandbox, by parameter name."""
     user = make_user(tenant=alice_tenant, client_user_id="alices-user")
     connect_source(user=user, actor=ACTOR, provider="oura")
+    (workout_id,) = record(user, "workouts").ids
+    (sleep_id,) = record(user, "sleep").ids
     job = make_parsing_job(user=user)
     order = make_order(tenant=alice_tenant, user=user)
     account = make_lab_account(tenant=alice_tenant, lab=order.lab)
@@ -125,6 +128,9 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         "account_id": str(account.pk),
         "transaction_id": str(order.transaction_id),
         "team_id": str(alice_tenant.team_id),
+        "workout_id": str(workout_id),
+        "sleep_id": str(sleep_id),
+        "resource": "heartrate",
     }
 
 
@@ -240,6 +246,9 @@ def test_every_parameter_that_is_swept_has_a_sample_or_says_why_not():
         "account_id",
         "transaction_id",
         "team_id",
+        "workout_id",
+        "sleep_id",
+        "resource",
     }
 
     assert named - known == set(PUBLIC) & named

@@ -103,6 +103,12 @@ def test_the_paths_of_users_are_the_contracts():
             for method in ("GET", "POST")
             for resource in SUMMARIES
         ),
+        ("GET", "/v2/timeseries/workouts/{workout_id}/stream"),
+        ("PUT", "/v2/timeseries/workouts/{workout_id}/stream"),
+        ("GET", "/v2/timeseries/sleep/{sleep_id}/stream"),
+        ("POST", "/v2/timeseries/{user_id}/{resource}"),
+        ("GET", "/v2/timeseries/{user_id}/{resource}/grouped"),
+        ("GET", "/v2/aggregate/{user_id}/{resource}"),
     }
 
 

@@ -6,17 +6,20 @@ Must not be here: rules that need the database (operations).
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from django.core.validators import EmailValidator
+from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
+from rest_framework.fields import empty
 
 from portal.lib.api.fields import (
     Date,
     Inputs,
     Int,
     OpenEnum,
+    QueryInt,
     QueryText,
     QueryUuid,
     Str,
@@ -24,6 +27,8 @@ from portal.lib.api.fields import (
     Uuid,
     person_name,
 )
+from portal.lib.api.pagination import CURSOR_MAX_LENGTH, CursorInputs
+from users.models.sample import SPORT_MAX_LENGTH
 from users.models.user import CLIENT_USER_ID_MAX_LENGTH
 from users.operations.user_info import Address, Guarantor, UserInfoRequest
 from users.states import (
@@ -34,10 +39,16 @@ from users.states import (
     SexualOrientation,
     SourceType,
 )
+from users.wearables.buckets import Period
+from users.wearables.ledger import Rule
 from users.wearables.providers import PROVIDERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+SAMPLE_PAGE_SIZE = 1000  # Contract 5.1
+# Ours: a week of minutes in one call, for who asks.
+SAMPLE_PAGE_MAX = 7 * 24 * 60
 
 _email = EmailValidator()
 _DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]|$)", re.ASCII)
@@ -76,7 +87,17 @@ class ProviderSlug(Str):
         return slug
 
 
-class QueryDay(QueryText):
+class QueryDated(QueryText):
+    """Base of dates in the query string: an empty one is none."""
+
+    def run_validation(self, data: Any = empty) -> Any:
+        # DRF takes blank text as it is, past to_internal_value.
+        if data == "":
+            raise ValidationError("Not a date.", code=self.wire)
+        return super().run_validation(data)
+
+
+class QueryDay(QueryDated):
     """A date, or the date that a date-time has as it is written (contract 1.5)."""
 
     wire = "date_from_datetime_parsing"
@@ -100,12 +121,72 @@ class SummaryBatchInputs(Inputs):
     device_id = Uuid(required=False)
 
 
+class QueryMoment(QueryDated):
+    """A date, or a date-time with or without offset (contract 1.5)."""
+
+    wire = "datetime_parsing"
+
+    def to_internal_value(self, data: Any) -> Any:
+        text = str(super().to_internal_value(data))
+        try:
+            if _DAY.fullmatch(text):
+                return date.fromisoformat(text)
+            if _DAY.match(text):
+                return datetime.fromisoformat(text)
+        except ValueError:
+            pass
+        raise ValidationError("Not a date or date-time.", code=self.wire)
+
+
+class SampleBatchInputs(SummaryBatchInputs):
+    """What a batch of samples says of its source; `data` is read column by column."""
+
+    workout_id = Uuid(required=False)
+    sport = Str(max_length=SPORT_MAX_LENGTH, required=False)
+
+
+class SampleFilterInputs(CursorInputs):
+    """Which samples: both ends are included, an unknown provider has none."""
+
+    start_date = QueryMoment(
+        help_text="YYYY-MM-DD or date-time; a date is a day of the fallback time zone"
+    )
+    end_date = QueryMoment(required=False, help_text="Included; until now")
+    provider = QueryText(required=False)
+    limit = QueryInt(default=SAMPLE_PAGE_SIZE, min_value=1, max_value=SAMPLE_PAGE_MAX)
+    cursor = QueryText(
+        required=False,
+        max_length=CURSOR_MAX_LENGTH,
+        help_text="Old name of next_cursor",
+    )
+
+
 class SummaryFilterInputs(Inputs):
     """Which summaries: both dates are included, an unknown provider has none."""
 
     start_date = QueryDay(help_text="YYYY-MM-DD, included")
     end_date = QueryDay(required=False, help_text="YYYY-MM-DD, included; until now")
     provider = QueryText(required=False)
+
+
+class AggregateInputs(Inputs):
+    """Which samples to add up, and how (contract 10)."""
+
+    start_date = QueryDay(help_text="YYYY-MM-DD, included")
+    end_date = QueryDay(required=False, help_text="YYYY-MM-DD, included; until today")
+    period = OpenEnum(Period, default=Period.DAY, help_text="By default day")
+    time_zone = TimeZone(required=False, help_text="IANA; the user's fallback")
+    rule = OpenEnum(Rule, default=Rule.PRIORITY, help_text="By default priority")
+    priority = serializers.ListField(
+        child=QueryText(),
+        required=False,
+        help_text="Slugs of sources to believe first, in order",
+    )
+    provider = QueryText(required=False, help_text="One source alone")
+    type = QueryText(required=False, help_text="One type alone")
+    include = serializers.ListField(
+        child=QueryText(), required=False, help_text="ledger"
+    )
 
 
 class LatestSummaryInputs(Inputs):

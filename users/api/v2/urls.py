@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from portal.lib.api.views import endpoint
+from users.api.v2.views.aggregates import AggregateView
 from users.api.v2.views.sources import (
     ProviderListView,
     UserProvidersView,
     UserProviderView,
 )
+from users.api.v2.views.streams import SleepStreamView, WorkoutStreamView
 from users.api.v2.views.summaries import summary_endpoints
+from users.api.v2.views.timeseries import GroupedSamplesView, SampleBatchView
 from users.api.v2.views.user_info import LatestUserInfoView, UserInfoView
 from users.api.v2.views.users import (
     ResolveUserView,
@@ -28,4 +31,17 @@ urlpatterns = [
     endpoint("user/<user_id>/<provider>", UserProviderView, "api-user-provider"),
     endpoint("providers", ProviderListView, "api-providers"),
     *summary_endpoints,
+    endpoint(
+        "timeseries/workouts/<workout_id>/stream",
+        WorkoutStreamView,
+        "api-workout-stream",
+    ),
+    endpoint("timeseries/sleep/<sleep_id>/stream", SleepStreamView, "api-sleep-stream"),
+    endpoint("timeseries/<user_id>/<resource>", SampleBatchView, "api-timeseries"),
+    endpoint(
+        "timeseries/<user_id>/<resource>/grouped",
+        GroupedSamplesView,
+        "api-timeseries-grouped",
+    ),
+    endpoint("aggregate/<user_id>/<resource>", AggregateView, "api-aggregate"),
 ]

@@ -1,0 +1,263 @@
+"""Timeseries: take in a batch of samples, read them grouped. Contract 5.1, 5.4.
+
+One pair of paths serves every resource of the registry.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.response import Response
+
+from portal.lib.api.errors import FieldError, RequestInvalid
+from portal.lib.api.fields import read_body, read_query
+from portal.lib.api.pagination import bad_cursor, read_cursor, write_cursor
+from portal.lib.api.schema import JsonShape, describe
+from portal.lib.api.views import json_response
+from portal.lib.errors import NotFound
+from portal.lib.periods import SkippedTime, day_start, find_zone, from_wall_clock
+from users.api.v2.inputs import SampleBatchInputs, SampleFilterInputs
+from users.api.v2.views.base import UserAPIView
+from users.operations.samples import SampleBatch, record_samples
+from users.wearables.payloads import SOURCE
+from users.wearables.readings import ElementsInvalid
+from users.wearables.timeseries import TIMESERIES
+from users.wearables.timeseries.pages import sample_page
+from users.wearables.timeseries.readings import FIRST_MOMENT, SAMPLES_MAX
+from users.wearables.timeseries.shapes import any_input_schema, any_sample_schema
+from users.wearables.values import AHEAD
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+    from rest_framework.request import Request
+
+    from users.models import User
+    from users.wearables.timeseries import TimeseriesResource
+    from users.wearables.timeseries.pages import Key
+
+_TICK = timedelta(microseconds=1)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_RESOURCE = OpenApiParameter(
+    "resource",
+    str,
+    OpenApiParameter.PATH,
+    enum=sorted(TIMESERIES),
+    description="In these units; an interval has start and end, a type is needed: "
+    + "; ".join(
+        f"`{slug}` ({resource.unit}"
+        + (", interval" if resource.is_interval else "")
+        + (", of any type" if resource.has_open_type else "")
+        + (", of type " + " or ".join(resource.types) if resource.types else "")
+        + ")"
+        for slug, resource in sorted(TIMESERIES.items())
+    ),
+)
+_SAMPLES = {"type": "array", "items": JsonShape("Sample", any_sample_schema())}
+_GROUP = JsonShape(
+    "SampleGroup",
+    {
+        "type": "object",
+        "properties": {"source": JsonShape("SampleSource", SOURCE), "data": _SAMPLES},
+        "required": ["source", "data"],
+    },
+)
+_GROUPED = JsonShape(
+    "GroupedSamples",
+    {
+        "type": "object",
+        "properties": {
+            "groups": {
+                "type": "object",
+                "description": "By slug of the provider",
+                "additionalProperties": {"type": "array", "items": _GROUP},
+            },
+            "next_cursor": {"type": ["string", "null"]},
+            "next": {
+                "type": ["string", "null"],
+                "description": "Equals next_cursor; kept for old clients",
+            },
+        },
+        "required": ["groups", "next_cursor", "next"],
+    },
+)
+_BATCH = JsonShape(
+    "SampleBatch",
+    {
+        "type": "object",
+        "properties": {
+            "provider": {"type": "string", "description": "Slug of a source"},
+            "source_type": {"type": ["string", "null"], "default": "unknown"},
+            "app_id": {"type": ["string", "null"], "maxLength": 255},
+            "device_id": {"type": ["string", "null"], "format": "uuid"},
+            "workout_id": {"type": ["string", "null"], "format": "uuid"},
+            "sport": {"type": ["string", "null"], "maxLength": 100},
+            "data": {
+                "type": "array",
+                "items": JsonShape("SampleElement", any_input_schema()),
+                "minItems": 1,
+                "maxItems": SAMPLES_MAX,
+            },
+        },
+        "required": ["provider", "data"],
+    },
+)
+
+
+class RecordedSamplesAnswer(TypedDict):
+    """What became of a batch; an unchanged sample is counted nowhere."""
+
+    success: bool
+    created: int
+    updated: int
+    dropped: int
+
+
+class SamplesView(UserAPIView):
+    """Base of the views of one resource of one user."""
+
+    def get_resource(self, slug: str) -> TimeseriesResource:
+        """The resource of the path. Raises: resource_unknown (404)."""
+        resource = TIMESERIES.get(slug)
+        if resource is None:
+            raise NotFound("resource_unknown", "There is no such resource.")
+        return resource
+
+
+@extend_schema(parameters=[_RESOURCE])
+class GroupedSamplesView(SamplesView):
+    """GET /v2/timeseries/{user_id}/{resource}/grouped."""
+
+    @describe(
+        "list_grouped_samples",
+        "Read a user's samples of one resource, grouped by source",
+        answer=_GROUPED,
+        query=SampleFilterInputs,
+        refuses=(404,),
+    )
+    def get(self, request: Request, user_id: str, resource: str) -> HttpResponse:
+        """Samples of a time, ascending, both ends included.
+
+        A date is a day of the user's fallback time zone, where a date-time without
+        offset is wall-clock time too. A page has at most `limit` samples over all
+        groups; `next_cursor` goes on behind it.
+        """
+        user = self.get_user(user_id)
+        wanted_resource = self.get_resource(resource)
+        wanted = read_query(request, SampleFilterInputs)
+        start, end = _bounds(user, wanted)
+        provider = wanted.get("provider")
+        page = sample_page(
+            user=user,
+            resource=wanted_resource,
+            start=start,
+            end=end,
+            provider=provider if provider is None else provider.lower(),
+            after=_after(wanted.get("next_cursor") or wanted.get("cursor")),
+            limit=wanted["limit"],
+        )
+        self.record_read(wanted_resource.event_resource, user.uuid)
+        cursor = _cursor(page.last)
+        answer = {"groups": page.groups, "next_cursor": cursor, "next": cursor}
+        return json_response(answer)
+
+
+@extend_schema(parameters=[_RESOURCE])
+class SampleBatchView(SamplesView):
+    """POST /v2/timeseries/{user_id}/{resource}."""
+
+    @describe(
+        "record_samples",
+        "Store a user's samples of one resource",
+        answer=RecordedSamplesAnswer,
+        body={"application/json": _BATCH},
+        refuses=(400, 404),
+    )
+    def post(self, request: Request, user_id: str, resource: str) -> Response:
+        """Store a batch, whole or not at all; the later value of a moment wins."""
+        user = self.get_user(user_id)
+        wanted_resource = self.get_resource(resource)
+        source = read_body(request, SampleBatchInputs)
+        body: Any = request.data
+        elements = body.get("data")
+        if not isinstance(elements, list):
+            missing = "missing" if elements is None else "value_error"
+            raise RequestInvalid(
+                [FieldError(("body", "data"), "A list is needed.", missing)]
+            )
+        try:
+            recorded = record_samples(
+                user=user,
+                actor=self.actor,
+                resource=wanted_resource,
+                batch=SampleBatch(elements=elements, **source),
+            )
+        except ElementsInvalid as refused:
+            raise RequestInvalid(
+                [
+                    FieldError(("body", "data", *fault.loc), fault.msg, fault.type)
+                    for fault in refused.faults
+                ]
+            ) from None
+        answer: RecordedSamplesAnswer = {
+            "success": True,
+            "created": recorded.created,
+            "updated": recorded.updated,
+            "dropped": recorded.dropped,
+        }
+        return Response(answer)
+
+
+def _bounds(user: User, wanted: dict[str, Any]) -> tuple[datetime, datetime]:
+    """The time asked for, its end not included. Raises: 422."""
+    zone = find_zone(user.fallback_time_zone)
+    now = timezone.now()
+
+    def moment(name: str, value: date | datetime, days: int = 0) -> datetime:
+        try:
+            if not isinstance(value, datetime):
+                return day_start(value + timedelta(days=days), zone)
+            if value.tzinfo is None:
+                return from_wall_clock(value, zone)
+            return value.astimezone(UTC)
+        except (SkippedTime, OverflowError):
+            at = ("query", name)
+            raise RequestInvalid(
+                [FieldError(at, "There is no such time.", "value_error")]
+            ) from None
+
+    start = moment("start_date", wanted["start_date"])
+    last = wanted.get("end_date", max(start, now))
+    end = moment("end_date", last, days=1)
+    if isinstance(last, datetime):
+        end += _TICK
+    if end <= start:
+        at = ("query", "end_date")
+        raise RequestInvalid(
+            [FieldError(at, "The end lies before the start.", "value_error")]
+        )
+    # No sample lies outside; the store need not look.
+    return max(start, FIRST_MOMENT), min(end, now + AHEAD + _TICK)
+
+
+def _cursor(last: Key | None) -> str | None:
+    if last is None:
+        return None
+    ts, series, feed = last
+    return write_cursor([str((ts - _EPOCH) // _TICK), str(series), str(feed)])
+
+
+def _after(cursor: str | None) -> Key | None:
+    """The key a cursor was made of. Raises: 422 at next_cursor."""
+    if cursor is None:
+        return None
+    try:
+        ticks, series, feed = map(int, read_cursor(cursor, length=3))
+        moment = _EPOCH + ticks * _TICK
+    except (ValueError, OverflowError):
+        raise bad_cursor() from None
+    if not moment >= FIRST_MOMENT or not 0 <= series < 2**15 or not 0 <= feed < 2**15:
+        raise bad_cursor()
+    return moment, series, feed
