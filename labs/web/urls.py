@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from django.urls import path
 
-from labs.web import accounts, catalogue
+from labs.web import accounts, catalogue, orders
 
 app_name = "labs"
 urlpatterns = [
+    path("orders/", orders.order_list, name="orders"),
+    path("orders/file/", orders.order_file, name="order_file"),
+    path("users/<str:user_id>/orders/", orders.user_orders, name="of_user"),
     path("lab-tests/", catalogue.test_list, name="tests"),
     path("lab-tests/markers/", catalogue.marker_list, name="markers"),
     path("lab-tests/<str:lab_test_id>/archive/", catalogue.archive, name="archive"),

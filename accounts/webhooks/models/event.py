@@ -1,7 +1,7 @@
-"""The outbox: an Event for each thing customers are told.
+"""Event: one message to customers, written once and sent as it was written.
 
-Deliveries come with their worker. An event keeps the user's ids as values: an envelope
-is a snapshot, and nothing here points at an app above.
+It keeps the user's ids as values: an envelope is a snapshot, and nothing here points at
+an app above.
 """
 
 from __future__ import annotations

@@ -1,0 +1,134 @@
+"""Delivery: an event on its way to one endpoint; Attempt: one POST of it."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+
+from accounts.webhooks.models.endpoint import Endpoint
+from accounts.webhooks.models.event import Event
+from accounts.webhooks.states import DeliveryFault, DeliveryLane, DeliveryStatus
+from portal.lib.tenancy import TenantOwned
+
+
+class Delivery(TenantOwned):
+    """One event for one endpoint, made in the transaction that made the event.
+
+    `event_type` and `user_uuid` are those of the event, for the log's filters.
+    `attempts` counts all POSTs; `step` those of the present round of contract 8.5,
+    which a replay begins anew. `due_at` is when the next POST is due; the worker that
+    holds `lease` may send until `leased_until`. Both by the database's clock.
+    """
+
+    tenant = models.ForeignKey(
+        "accounts.Tenant",
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
+    endpoint = models.ForeignKey(
+        Endpoint,
+        on_delete=models.CASCADE,
+        related_name="deliveries",
+        db_constraint=False,
+        db_index=False,
+    )
+    event = models.ForeignKey(
+        Event,
+        on_delete=models.CASCADE,
+        related_name="deliveries",
+        db_constraint=False,
+        db_index=False,
+    )
+    event_type = models.CharField(max_length=100)
+    user_uuid = models.UUIDField()
+    status = models.CharField(
+        max_length=20, choices=DeliveryStatus.offered, default=DeliveryStatus.PENDING
+    )
+    lane = models.PositiveSmallIntegerField(
+        choices=DeliveryLane.choices, default=DeliveryLane.LIVE
+    )
+    attempts = models.PositiveIntegerField(default=0)
+    step = models.PositiveSmallIntegerField(default=0)
+    due_at = models.DateTimeField(default=timezone.now)
+    lease = models.BigIntegerField(null=True)
+    leased_until = models.DateTimeField(null=True)
+    last_code = models.PositiveSmallIntegerField(null=True)
+    last_fault = models.CharField(max_length=20, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta(TenantOwned.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["event", "endpoint"], name="delivery_once_per_endpoint"
+            )
+        ]
+        indexes = [
+            models.Index(fields=["endpoint", "id"], name="delivery_by_endpoint"),
+            models.Index(
+                fields=["endpoint", "lane", "due_at"],
+                condition=models.Q(status=DeliveryStatus.PENDING),
+                name="delivery_waiting",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.event_type} {self.status}"
+
+
+class Attempt(TenantOwned):
+    """One POST: what was signed, what came back, and how long each step took.
+
+    `number` counts from 1 within its delivery. `sent_timestamp` and `signature` are the
+    headers of contract 8.6. Times are milliseconds. `body` holds the first 16 KB of the
+    answer, as bytes: it may be any receiver's garbage.
+    """
+
+    tenant = models.ForeignKey(
+        "accounts.Tenant",
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
+    delivery = models.ForeignKey(
+        Delivery,
+        on_delete=models.CASCADE,
+        related_name="tries",
+        db_constraint=False,
+        db_index=False,
+    )
+    endpoint = models.ForeignKey(
+        Endpoint,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
+    number = models.PositiveIntegerField()
+    is_manual = models.BooleanField(default=False)
+    succeeded = models.BooleanField()
+    started_at = models.DateTimeField()
+    sent_timestamp = models.BigIntegerField()
+    signature = models.CharField(max_length=200)
+    code = models.PositiveSmallIntegerField(null=True)
+    fault = models.CharField(max_length=20, choices=DeliveryFault.offered, blank=True)
+    address = models.CharField(max_length=45, blank=True)
+    headers = models.JSONField(default=list)
+    body = models.BinaryField(default=bytes)
+    body_is_cut = models.BooleanField(default=False)
+    dns_ms = models.FloatField(null=True)
+    connect_ms = models.FloatField(null=True)
+    first_byte_ms = models.FloatField(null=True)
+    total_ms = models.FloatField()
+
+    class Meta(TenantOwned.Meta):
+        indexes = [
+            models.Index(fields=["delivery", "number"], name="attempt_by_delivery"),
+            models.Index(fields=["endpoint", "started_at"], name="attempt_by_endpoint"),
+        ]
+
+    def __str__(self) -> str:
+        return f"attempt {self.number}"

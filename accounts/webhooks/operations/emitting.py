@@ -1,0 +1,144 @@
+"""The outbox's one door: an event and its deliveries, in the caller's transaction.
+
+Must not be here: building a payload (the app that owns the fact does).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import orjson
+from django.db import connection
+from django.utils import timezone
+
+from accounts.webhooks.catalogue import EVENT_TYPES
+from accounts.webhooks.models import Attempt, Delivery, Event, new_message_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from uuid import UUID
+
+    from accounts.models import Tenant
+
+# One statement, so that an event costs its caller one round trip, however many
+# endpoints there are. A disabled endpoint keeps what it misses.
+EMIT = """
+WITH told AS (
+    SELECT * FROM unnest(%(message_ids)s::text[], %(types)s::text[], %(bodies)s::text[])
+        WITH ORDINALITY AS t(message_id, event_type, body, place)
+), made AS (
+    INSERT INTO webhooks_event
+        (tenant_id, message_id, event_type, user_uuid, client_user_id, body, created_at)
+    SELECT %(tenant)s::bigint, message_id, event_type, %(user_uuid)s::uuid,
+        %(client_user_id)s::text, body, %(at)s::timestamptz
+    FROM told ORDER BY place
+    RETURNING id, message_id, event_type
+), sent AS (
+    INSERT INTO webhooks_delivery
+        (tenant_id, endpoint_id, event_id, event_type, user_uuid, status, lane,
+         attempts, step, due_at, last_fault, created_at)
+    SELECT %(tenant)s::bigint, endpoint.id, made.id, made.event_type,
+        %(user_uuid)s::uuid,
+        CASE WHEN endpoint.disabled_at IS NULL THEN 'pending' ELSE 'held' END,
+        0, 0, 0, now(), '', %(at)s::timestamptz
+    FROM made
+    JOIN webhooks_endpoint AS endpoint
+        ON endpoint.tenant_id = %(tenant)s::bigint AND endpoint.deleted_at IS NULL
+    WHERE endpoint.filter_types IS NULL OR EXISTS (
+        SELECT 1 FROM unnest(endpoint.filter_types) AS f(wanted)
+        WHERE f.wanted = made.event_type
+            OR (f.wanted LIKE '%%.' AND starts_with(made.event_type, f.wanted))
+    )
+    ORDER BY made.id, endpoint.id
+)
+SELECT id, message_id FROM made
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class UserRef:
+    """The user an event is about: our uuid, and the customer's own id."""
+
+    user_uuid: UUID
+    client_user_id: str
+
+
+def emit_event(
+    *, tenant: Tenant, user: UserRef, event_type: str, data: Mapping[str, object]
+) -> Event:
+    """Record an event and its deliveries; they exist if the caller's commit does.
+
+    `data` is the finished payload. Raises KeyError for a type the catalogue lacks: a
+    fault of the caller. Source: Contract 8.1, 8.2; Ours: an outbox loses nothing.
+    """
+    [event] = emit_events(tenant=tenant, user=user, messages=[(event_type, data)])
+    return event
+
+
+def emit_events(
+    *,
+    tenant: Tenant,
+    user: UserRef,
+    messages: Iterable[tuple[str, Mapping[str, object]]],
+) -> list[Event]:
+    """Record many events of one user, in their order, in one statement.
+
+    Each message is an event type and its data. Otherwise as emit_event.
+    """
+    at = timezone.now()
+    events = [
+        Event(
+            tenant=tenant,
+            message_id=new_message_id(),
+            event_type=EVENT_TYPES[kind].name,
+            user_uuid=user.user_uuid,
+            client_user_id=user.client_user_id,
+            body=_body(tenant, user, kind, data),
+            created_at=at,
+        )
+        for kind, data in messages
+    ]
+    if not events:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(
+            EMIT,
+            {
+                "tenant": tenant.pk,
+                "user_uuid": user.user_uuid,
+                "client_user_id": user.client_user_id,
+                "at": at,
+                "message_ids": [event.message_id for event in events],
+                "types": [event.event_type for event in events],
+                "bodies": [event.body for event in events],
+            },
+        )
+        ids = {message_id: pk for pk, message_id in cursor.fetchall()}
+    for event in events:
+        event.pk = ids[event.message_id]
+        event._state.adding = False
+    return events
+
+
+def purge_user_events(*, tenant_pk: int, user_uuid: UUID) -> None:
+    """Remove every event about a user and all that was sent of it, on erasure."""
+    events = Event.unscoped.filter(tenant_id=tenant_pk, user_uuid=user_uuid)
+    sent = Delivery.unscoped.filter(event__in=events)
+    Attempt.unscoped.filter(delivery__in=sent).delete()
+    sent.delete()
+    events.delete()
+
+
+def _body(
+    tenant: Tenant, user: UserRef, event_type: str, data: Mapping[str, object]
+) -> str:
+    return orjson.dumps(
+        {
+            "event_type": event_type,
+            "data": data,
+            "team_id": tenant.team_id,
+            "user_id": user.user_uuid,
+            "client_user_id": user.client_user_id,
+        }
+    ).decode()

@@ -1,0 +1,29 @@
+"""When a failed delivery is tried again, and when it is given up. Pure.
+
+Must not be here: the clock, the database, or what a failure is (sending).
+"""
+
+from __future__ import annotations
+
+# Seconds from a failure to the next attempt; after as many failures more, none follows.
+LADDER_S = (5, 300, 1_800, 7_200, 18_000, 36_000, 36_000)
+ATTEMPTS_MAX = len(LADDER_S) + 1
+# Ours: so that what failed together is not tried together again. Only ever later.
+JITTER = 0.1
+
+
+def next_wait(
+    step: int, *, retry_after_s: float | None = None, chance: float
+) -> float | None:
+    """Seconds to wait after the failure of the attempt number `step`, from 1.
+
+    None when it was the last one. A `Retry-After` counts up to the ladder's next wait;
+    `chance`, from 0 to 1, is the jitter's dice. Source: Contract 8.5.
+    """
+    if step >= ATTEMPTS_MAX:
+        return None
+    wait = LADDER_S[step - 1] * (1 + JITTER * chance)
+    if retry_after_s is None:
+        return wait
+    longest = LADDER_S[min(step, len(LADDER_S) - 1)]
+    return max(wait, min(retry_after_s, longest))
