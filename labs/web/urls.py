@@ -4,13 +4,53 @@ from __future__ import annotations
 
 from django.urls import path
 
-from labs.web import accounts, catalogue, orders
+from labs.web import (
+    accounts,
+    catalogue,
+    imports,
+    order_actions,
+    order_page,
+    orders,
+    place_order,
+)
 
 app_name = "labs"
 urlpatterns = [
+    path("orders/place/", place_order.place, name="place_order"),
     path("orders/", orders.order_list, name="orders"),
     path("orders/file/", orders.order_file, name="order_file"),
     path("users/<str:user_id>/orders/", orders.user_orders, name="of_user"),
+    path("orders/import/", imports.import_page, name="import_order"),
+    path("orders/<uuid:order_id>/", order_page.order_page, name="order"),
+    path(
+        "orders/<uuid:order_id>/patient/", order_page.show_patient, name="order_patient"
+    ),
+    path("orders/<uuid:order_id>/cancel/", order_actions.cancel, name="cancel_order"),
+    path(
+        "orders/<uuid:order_id>/recreate/",
+        order_actions.recreate,
+        name="recreate_order",
+    ),
+    path(
+        "orders/<uuid:order_id>/advance/", order_actions.advance, name="advance_order"
+    ),
+    path(
+        "orders/<uuid:order_id>/future/",
+        order_actions.report_future,
+        name="report_future",
+    ),
+    path(
+        "orders/<uuid:order_id>/register/",
+        order_actions.register,
+        name="register_kit",
+    ),
+    path(
+        "orders/<uuid:order_id>/start/",
+        order_actions.reschedule,
+        name="reschedule_order",
+    ),
+    path("orders/<uuid:order_id>/draw/", order_actions.note_draw, name="note_draw"),
+    path("orders/<uuid:order_id>/resend/", order_actions.resend, name="resend_order"),
     path("lab-tests/", catalogue.test_list, name="tests"),
     path("lab-tests/markers/", catalogue.marker_list, name="markers"),
     path("lab-tests/<str:lab_test_id>/archive/", catalogue.archive, name="archive"),

@@ -1,0 +1,182 @@
+"""The page that takes over an order placed elsewhere.
+
+Must not be here: placing an order (labs.web.place_order).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib import messages
+from django.core.validators import RegexValidator
+from django.views.decorators.http import require_http_methods
+
+from accounts.states import Area
+from accounts.web.dialogs import posted
+from accounts.web.rights import require_right
+from labs.models.order import COMMENTS_MAX_LENGTH
+from labs.operations.order_sets import OrderSet
+from labs.operations.orders import OrderRequest, import_order
+from labs.queries.accounts import linked_accounts
+from labs.queries.catalogue import LabTestFilters, find_lab_tests
+from labs.states.accounts import AccountReason, Billing
+from labs.states.catalogue import CollectionMethod, LabTestStatus
+from labs.states.patients import NPI
+from labs.web.order_action_forms import RESOLVE, accounts_by_lab, panels_by_lab
+from labs.web.order_forms import PatientForm
+from labs.web.order_rows import account_name
+from portal.lib.errors import DomainError
+from portal.lib.web import go_to, page_url, render_page
+from users.queries.users import resolve_user
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from django.http import HttpResponse
+
+    from labs.models import LabAccount, LabTest
+    from portal.lib.web import TenantRequest
+
+PANELS_OFFERED = 500
+_SAMPLE_MAX = 50
+_PHYSICIAN = ("physician_first_name", "physician_last_name", "physician_npi")
+
+
+class ImportForm(PatientForm):
+    """An order as the lab has it, and whose it is."""
+
+    user = forms.CharField(
+        max_length=255, error_messages={"required": "Enter the user's own id."}
+    )
+    sample_id = forms.CharField(
+        max_length=_SAMPLE_MAX,
+        error_messages={"required": "Enter the sample id that the lab knows it by."},
+    )
+    billing_type = forms.ChoiceField(choices=Billing.offered)
+    comments = forms.CharField(
+        required=False,
+        max_length=COMMENTS_MAX_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+    physician_first_name = forms.CharField(required=False, max_length=50)
+    physician_last_name = forms.CharField(required=False, max_length=50)
+    physician_npi = forms.CharField(
+        required=False,
+        validators=[RegexValidator(rf"^{NPI}\Z", message="An NPI has 10 digits.")],
+    )
+
+    def __init__(
+        self,
+        *given: Any,
+        panels: Sequence[LabTest],
+        accounts: Sequence[LabAccount],
+        **options: Any,
+    ) -> None:
+        super().__init__(*given, **options)
+        self._panels = {str(panel.pk): panel for panel in panels}
+        self._accounts = {str(account.pk): account for account in accounts}
+        self.fields["lab_test"] = forms.ChoiceField(
+            choices=[("", "Choose a test"), *panels_by_lab(panels)],
+            error_messages={"required": "Choose what was ordered."},
+        )
+        self.fields["account"] = forms.ChoiceField(
+            required=False, choices=[("", RESOLVE), *accounts_by_lab(accounts)]
+        )
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean()
+        if any(found.get(name) for name in _PHYSICIAN):
+            for name in _PHYSICIAN:
+                if not found.get(name) and name not in self.errors:
+                    self.add_error(name, "A physician needs this.")
+        return found
+
+    def wanted(self, user_id: Any) -> OrderRequest:
+        """The import of a valid form; the kit or letter goes to the patient."""
+        given = self.cleaned_data
+        panel = self._panels[given["lab_test"]]
+        account = self._accounts.get(given["account"])
+        receiver = f"{given['first_name']} {given['last_name']}"
+        physician = {
+            name.removeprefix("physician_"): given[name] for name in _PHYSICIAN
+        }
+        return OrderRequest(
+            user_id=user_id,
+            order_set=OrderSet(lab_test_ids=(panel.pk,)),
+            method=CollectionMethod.known(panel.method),
+            lab_account_id=account.pk if account else None,
+            comments=given["comments"],
+            patient_details=self.details,
+            patient_address={"receiver_name": receiver, **self.address},
+            physician=physician if given["physician_npi"] else None,
+            billing_type=given["billing_type"],
+        )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.ORDERS, write=True)
+@require_right(Area.PATIENT_DETAILS, write=True)
+def import_page(request: TenantRequest) -> HttpResponse:
+    """The form; `?user=` names whose order it is."""
+    form = ImportForm(
+        posted(request),
+        panels=find_lab_tests(
+            tenant=request.tenant,
+            filters=LabTestFilters(status=LabTestStatus.ACTIVE, sort="name"),
+            limit=PANELS_OFFERED,
+        ),
+        accounts=linked_accounts(tenant=request.tenant),
+        initial={"user": request.GET.get("user", ""), "country": "US"},
+    )
+    if request.method == "POST" and form.is_valid():
+        done = _import(request, form)
+        if done is not None:
+            return done
+    return render_page(
+        request,
+        "labs/import_order.html",
+        status=422 if form.errors else 200,
+        form=form,
+        section="orders",
+    )
+
+
+def _import(request: TenantRequest, form: ImportForm) -> HttpResponse | None:
+    """Import what a valid form holds; None where it was refused, with the reason."""
+    owner = resolve_user(
+        tenant=request.tenant, client_user_id=form.cleaned_data["user"]
+    )
+    if owner is None:
+        form.add_error("user", "No user has exactly this id.")
+        return None
+    try:
+        order = import_order(
+            tenant=request.tenant,
+            actor=request.actor,
+            wanted=form.wanted(owner.user.uuid),
+            sample_id=form.cleaned_data["sample_id"],
+        )
+    except DomainError as refusal:
+        form.add_error(_field_of(refusal, form), refusal.message)
+        return None
+    reason = AccountReason(order.account_reason)
+    messages.success(
+        request,
+        f"The order is imported. Lab account: {account_name(order.lab_account)}."
+        f" {reason.label}.",
+    )
+    return go_to(request, page_url(request, "labs:order", order_id=order.pk))
+
+
+def _field_of(refusal: DomainError, form: ImportForm) -> str:
+    named = {
+        "lab_account_id": "account",
+        "physician": "physician_npi",
+        "health_insurance": "billing_type",
+        "order_set": "lab_test",
+        "collection_method": "lab_test",
+        "user_id": "user",
+    }
+    field = named.get(refusal.field or "", refusal.field or "")
+    return field if field in form.fields else "lab_test"

@@ -1,0 +1,237 @@
+"""What is asked before something is done to an order.
+
+Must not be here: rules that operations hold; these forms only read text.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+
+from labs.models.order import COMMENTS_MAX_LENGTH, STATUS_MAX_LENGTH
+from labs.operations.order_sets import OrderSet
+from labs.operations.recreations import Recreation
+from labs.operations.simulation import LONGEST_DELAY
+from labs.queries.history import (
+    goals_of,
+    last_event_id,
+    last_known_status,
+    usual_goal,
+)
+from labs.states.orders import UpdateReason, split_status
+from labs.web.order_forms import PatientForm
+from labs.web.order_rows import account_name
+from portal.pills import find_pill
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from django.http import QueryDict
+
+    from labs.models import LabAccount, LabTest, Order
+
+WHY_MAX_LENGTH = 200
+SAME = "Keep what was ordered"
+RESOLVE = "Let Assay choose"
+DETAILS = ("first_name", "last_name", "dob", "gender", "phone_number", "email")
+ADDRESS = ("first_line", "second_line", "city", "state", "zip", "country")
+_DETOURS = {"warn", "bad", "mute"}
+
+
+class CancelForm(forms.Form):
+    """Why an order is called off, for its history."""
+
+    why = forms.CharField(max_length=WHY_MAX_LENGTH, required=False, label="Reason")
+
+
+class AdvanceForm(forms.Form):
+    """Where a sandbox order is taken; `seen` is the last step that the page showed."""
+
+    delay = forms.IntegerField(
+        min_value=0,
+        max_value=int(LONGEST_DELAY.total_seconds()),
+        required=False,
+        label="In seconds from now",
+    )
+    seen = forms.IntegerField(widget=forms.HiddenInput)
+
+    def __init__(self, order: Order, sent: QueryDict | None = None) -> None:
+        walks = goals_of(order)
+        start = {"seen": last_event_id(order), "final_status": usual_goal(walks)}
+        super().__init__(sent, initial=start)
+        usual = [walk for walk in walks if not _is_detour(walk[-1])]
+        detours = [walk for walk in walks if _is_detour(walk[-1])]
+        self.fields["final_status"] = forms.ChoiceField(
+            label="Advance to",
+            choices=[
+                (words, [(walk[-1], _goal_words(walk)) for walk in group])
+                for words, group in (("On the way", usual), ("Problems", detours))
+                if group
+            ],
+            error_messages={
+                "invalid_choice": "The order can't get there from where it is now."
+            },
+        )
+
+    @property
+    def wanted_delay(self) -> timedelta:
+        """How long to wait, of a valid form."""
+        return timedelta(seconds=self.cleaned_data["delay"] or 0)
+
+
+class FutureForm(forms.Form):
+    """A status and a detail that nobody knows yet."""
+
+    status = forms.CharField(max_length=STATUS_MAX_LENGTH, label="Status")
+    detail = forms.CharField(
+        max_length=STATUS_MAX_LENGTH, required=False, label="Status detail"
+    )
+
+    @classmethod
+    def of(cls, order: Order) -> FutureForm:
+        """With a status of the future beside where the order is."""
+        top, method, _ = split_status(last_known_status(order))
+        return cls(initial={"status": f"{top}.{method}.value_of_the_future"})
+
+
+class ActivationForm(forms.Form):
+    """The day a scheduled order starts; none for today."""
+
+    day = forms.DateField(
+        required=False,
+        label="Start on",
+        widget=forms.DateInput(attrs={"type": "date"}),
+        error_messages={"invalid": "Enter a date as YYYY-MM-DD."},
+    )
+
+
+class CorrectionForm(PatientForm):
+    """A patient with nothing required: what is left empty stays as it is."""
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        for name in (*DETAILS, *ADDRESS):
+            self.fields[name].required = False
+
+    @property
+    def patient_fields(self) -> list[forms.BoundField]:
+        """What can be corrected."""
+        return [self[name] for name in (*DETAILS, *ADDRESS)]
+
+    @property
+    def corrected(self) -> list[str]:
+        """What was typed, by name alone."""
+        return [n for n in (*DETAILS, *ADDRESS) if self.cleaned_data.get(n)]
+
+    def merged(
+        self, names: Sequence[str], kept: Mapping[str, Any] | None
+    ) -> dict[str, Any] | None:
+        """What stands with what was typed instead, None where nothing was."""
+        typed = {
+            name: self.cleaned_data[name] for name in names if name in self.corrected
+        }
+        if "dob" in typed:
+            typed["dob"] = typed["dob"].isoformat()
+        return {**(kept or {}), **typed} if typed else None
+
+
+class RecreateForm(CorrectionForm):
+    """What of an order was wrong; what is left as it is gets copied."""
+
+    reason = forms.ChoiceField(
+        choices=UpdateReason.offered,
+        widget=forms.RadioSelect,
+        label="What was wrong",
+        error_messages={"required": "Say what was wrong."},
+    )
+    comments = forms.CharField(
+        required=False,
+        max_length=COMMENTS_MAX_LENGTH,
+        label="Comment",
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+
+    def __init__(
+        self,
+        order: Order,
+        *given: Any,
+        panels: Sequence[LabTest],
+        accounts: Sequence[LabAccount],
+        may_correct_patient: bool,
+        **options: Any,
+    ) -> None:
+        super().__init__(*given, **options, initial={"comments": order.comments})
+        self.order = order
+        self._panels = {str(panel.pk): panel for panel in panels}
+        self._accounts = {str(account.pk): account for account in accounts}
+        self.fields["lab_test"] = forms.ChoiceField(
+            required=False,
+            label="Test",
+            choices=[("", SAME), *panels_by_lab(panels)],
+        )
+        self.fields["account"] = forms.ChoiceField(
+            required=False,
+            label="Lab account",
+            choices=[("", RESOLVE), *accounts_by_lab(accounts)],
+        )
+        self.may_correct_patient = may_correct_patient
+
+    @property
+    def corrects_patient(self) -> bool:
+        """Whether anything of the patient was typed, or typed wrongly."""
+        return any(bound.errors or bound.data for bound in self.patient_fields)
+
+    @property
+    def panel(self) -> LabTest | None:
+        """The test that is ordered instead, of a valid form."""
+        return self._panels.get(self.cleaned_data["lab_test"])
+
+    @property
+    def wanted(self) -> Recreation:
+        """The recreation of a valid form."""
+        panel = self.panel
+        account = self._accounts.get(self.cleaned_data["account"])
+        comments = self.cleaned_data["comments"]
+        can = self.may_correct_patient
+        return Recreation(
+            reason=UpdateReason(self.cleaned_data["reason"]),
+            order_set=OrderSet(lab_test_ids=(panel.pk,)) if panel else None,
+            lab_account_id=account.pk if account else None,
+            comments=comments if comments != self.order.comments else None,
+            patient_details=self.merged(DETAILS, self.order.patient_details)
+            if can
+            else None,
+            patient_address=self.merged(ADDRESS, self.order.patient_address)
+            if can
+            else None,
+        )
+
+
+def panels_by_lab(panels: Sequence[LabTest]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Choices of panels, below their lab."""
+    labs: dict[str, list[tuple[str, str]]] = {}
+    for panel in panels:
+        labs.setdefault(panel.lab.name, []).append((str(panel.pk), panel.name))
+    return sorted(labs.items())
+
+
+def accounts_by_lab(
+    accounts: Sequence[LabAccount],
+) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Choices of lab accounts with their status, below their lab."""
+    labs: dict[str, list[tuple[str, str]]] = {}
+    for account in accounts:
+        words = f"{account_name(account)}, {find_pill(account.status).words.lower()}"
+        labs.setdefault(account.lab.name, []).append((str(account.pk), words))
+    return sorted(labs.items())
+
+
+def _is_detour(status: str) -> bool:
+    return find_pill(status).family in _DETOURS
+
+
+def _goal_words(walk: Sequence[str]) -> str:
+    steps = f"{len(walk)} step{'s' * (len(walk) > 1)}"
+    return f"{find_pill(walk[-1]).words} ({steps})"

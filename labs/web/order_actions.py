@@ -1,0 +1,357 @@
+"""What staff do to an order: cancel, recreate, register, start, note, resend, simulate.
+
+Each asks in a dialog, or on a page of its own, and says there why it was refused. Must
+not be here: the order's page (labs.web.order_page).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import messages
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts.states import Area
+from accounts.web.dialogs import posted, render_form
+from accounts.web.rights import require_right
+from labs.operations.kits import KitRegistration, register_kit
+from labs.operations.orders import (
+    OrderPlan,
+    cancel_order,
+    complete_draw,
+    require_cancellable,
+    reschedule_activation,
+)
+from labs.operations.recreations import preview_recreation, recreate_order
+from labs.operations.resending import resend_order_events
+from labs.operations.simulation import report_future_status, simulate_order
+from labs.queries.accounts import linked_accounts
+from labs.queries.catalogue import LabTestFilters, find_lab_tests
+from labs.queries.orders import full_order
+from labs.states.catalogue import LabTestStatus
+from labs.web.order_action_forms import (
+    ActivationForm,
+    AdvanceForm,
+    CancelForm,
+    FutureForm,
+    RecreateForm,
+)
+from labs.web.order_forms import PatientForm
+from labs.web.order_rows import account_name
+from portal.lib.errors import DomainError
+from portal.lib.web import go_to, page_url, render_page
+from portal.pills import find_pill, words
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from django import forms
+    from django.http import HttpResponse
+
+    from labs.models import Order
+    from portal.lib.web import TenantRequest
+
+_PANELS_OFFERED = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A line of what a recreation keeps and what it changes."""
+
+    what: str
+    before: str
+    after: str
+    why: str = ""
+
+    @property
+    def stays(self) -> bool:
+        """Whether nothing changes."""
+        return self.before == self.after
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.ORDERS, write=True)
+def cancel(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    form = CancelForm(posted(request))
+    refusal = ""
+    if request.method == "POST" and form.is_valid():
+        try:
+            cancel_order(order=order, actor=request.actor, why=form.cleaned_data["why"])
+        except DomainError as refused:
+            refusal = refused.message
+        else:
+            messages.success(request, "The order is cancelled.")
+            return _to_order(request, order)
+    return _ask(request, order, "cancel", "Cancel this order?", form, refusal)
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.ORDERS, write=True)
+def recreate(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    """Say what was wrong, see what follows, and only then recreate."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    form = RecreateForm(
+        order,
+        posted(request),
+        panels=_panels(request),
+        accounts=linked_accounts(tenant=request.tenant),
+        may_correct_patient=request.rights.allow(Area.PATIENT_DETAILS, write=True),
+    )
+    refusal, changes = "", []
+    if request.method == "POST" and form.is_valid():
+        try:
+            if "recreate" in request.POST:
+                new = recreate_order(
+                    order=order, actor=request.actor, wanted=form.wanted
+                )
+                messages.success(request, "This order takes the place of the old one.")
+                return _to_order(request, new)
+            plan = preview_recreation(order=order, wanted=form.wanted)
+        except DomainError as refused:
+            refusal = refused.message
+        else:
+            changes = _changes(order, plan, form)
+    elif request.method == "GET":
+        refusal = _why_not(order)
+    return render_page(
+        request,
+        "labs/order_recreate.html",
+        fragment="labs/_order_recreate.html",
+        status=422 if form.is_bound and not changes else 200,
+        order=order,
+        form=form,
+        refusal=refusal,
+        changes=changes,
+        section="orders",
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.ORDERS, write=True)
+def advance(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    """Walk a sandbox order; without `final_status` this shows where it can go."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    if not request.tenant.is_sandbox:
+        messages.error(request, "Only a sandbox simulates orders.")
+        return _to_order(request, order)
+    form = AdvanceForm(order, posted(request))
+    refusal = ""
+    if request.method == "POST" and form.is_valid():
+        goal = form.cleaned_data["final_status"]
+        try:
+            simulate_order(
+                order=order,
+                actor=request.actor,
+                final_status=goal,
+                delay=form.wanted_delay,
+                seen=form.cleaned_data["seen"],
+            )
+        except DomainError as refused:
+            refusal = refused.message
+        else:
+            words = find_pill(goal).words
+            soon = (
+                f"The order advances to {words} after {form.cleaned_data['delay']} s."
+            )
+            messages.success(
+                request, soon if form.wanted_delay else f"Advanced to {words}."
+            )
+            return _to_order(request, order)
+    return _ask_sandbox(request, order, form, FutureForm.of(order), refusal)
+
+
+@require_POST
+@require_right(Area.ORDERS, write=True)
+def report_future(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    """Let the sandbox lab report a status that nobody knows yet."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    form = FutureForm(request.POST)
+    if form.is_valid():
+        try:
+            report_future_status(
+                order=order,
+                actor=request.actor,
+                status=form.cleaned_data["status"],
+                detail=form.cleaned_data["detail"],
+            )
+        except DomainError as refused:
+            form.add_error("status", refused.message)
+        else:
+            messages.success(request, "The status is kept as it came.")
+            return _to_order(request, order)
+    return _ask_sandbox(request, order, AdvanceForm(order), form)
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.ORDERS, write=True)
+@require_right(Area.PATIENT_DETAILS, write=True)
+def register(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    """Bind a kit to its person."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    if not order.is_registrable or order.registered_at:
+        messages.error(request, "This order has no kit to register.")
+        return _to_order(request, order)
+    form = PatientForm(posted(request))
+    refusal = ""
+    if request.method == "POST" and form.is_valid():
+        try:
+            register_kit(
+                tenant=request.tenant,
+                actor=request.actor,
+                wanted=KitRegistration(
+                    sample_id=order.sample_id,
+                    patient_details=form.details,
+                    patient_address=form.address,
+                ),
+            )
+        except DomainError as refused:
+            refusal = refused.message
+        else:
+            messages.success(request, "The kit is registered.")
+            return _to_order(request, order)
+    return _ask(request, order, "register", "Register the kit", form, refusal)
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.ORDERS, write=True)
+def reschedule(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    """Move the day a scheduled order starts."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    if order.activate_by is None:
+        messages.error(request, "This order has started already.")
+        return _to_order(request, order)
+    form = ActivationForm(posted(request), initial={"day": order.activate_by})
+    if request.method == "POST" and form.is_valid():
+        try:
+            reschedule_activation(
+                order=order, actor=request.actor, day=form.cleaned_data["day"]
+            )
+        except DomainError as refused:
+            form.add_error("day", refused.message)
+        else:
+            messages.success(request, "The start of the order is moved.")
+            return _to_order(request, order)
+    return _ask(request, order, "reschedule", "Change the start", form)
+
+
+@require_POST
+@require_right(Area.ORDERS, write=True)
+def note_draw(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    """Note that an on-site sample was taken."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    try:
+        complete_draw(order=order, actor=request.actor)
+    except DomainError as refused:
+        messages.error(request, refused.message)
+    else:
+        messages.success(request, "It is noted that the sample was taken.")
+    return _to_order(request, order)
+
+
+@require_POST
+@require_right(Area.ORDERS, write=True)
+def resend(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    """Tell of an order's last step once more."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    resend_order_events(
+        tenant=request.tenant,
+        actor=request.actor,
+        order_ids=[order.pk],
+        start_at=None,
+        end_at=timezone.now(),
+    )
+    messages.success(request, "The last event is sent once more, as a new message.")
+    return _to_order(request, order)
+
+
+def _why_not(order: Order) -> str:
+    """Why an order can't be called off any more, empty where it can."""
+    try:
+        require_cancellable(order)
+    except DomainError as refused:
+        return refused.message
+    return ""
+
+
+def _panels(request: TenantRequest) -> list[Any]:
+    return find_lab_tests(
+        tenant=request.tenant,
+        filters=LabTestFilters(status=LabTestStatus.ACTIVE, sort="name"),
+        limit=_PANELS_OFFERED,
+    )
+
+
+def _changes(order: Order, plan: OrderPlan, form: RecreateForm) -> list[Change]:
+    """What stays and what changes, without anything of the patient but field names."""
+    panel = plan.resolved.panels[0]
+    corrected = [words(name).lower() for name in form.corrected]
+    if not form.may_correct_patient:
+        corrected = []
+    return [
+        Change("Lab", order.lab.name, plan.resolved.lab.name),
+        Change(
+            "Lab account",
+            account_name(order.lab_account),
+            account_name(plan.account.account),
+            why=str(plan.account.reason.label),
+        ),
+        Change("Test", order.lab_test.name, panel.name),
+        Change("Comment", order.comments or "None", plan.wanted.comments or "None"),
+        Change(
+            "Patient",
+            "As ordered",
+            f"Changed: {', '.join(corrected)}" if corrected else "As ordered",
+        ),
+        Change("Physician, billing, codes", "As ordered", "As ordered"),
+    ]
+
+
+def _ask(
+    request: TenantRequest,
+    order: Order,
+    what: str,
+    title: str,
+    form: forms.Form,
+    refusal: str = "",
+) -> HttpResponse:
+    return render_form(
+        request,
+        f"labs/_order_{what}.html",
+        title=title,
+        back=page_url(request, "labs:order", order_id=order.pk),
+        back_words=f"Order {str(order.pk)[:8]}",
+        status=422 if refusal or form.errors else 200,
+        form=form,
+        order=order,
+        refusal=refusal,
+        section="orders",
+    )
+
+
+def _ask_sandbox(
+    request: TenantRequest,
+    order: Order,
+    form: AdvanceForm,
+    future: FutureForm,
+    refusal: str = "",
+) -> HttpResponse:
+    return render_form(
+        request,
+        "labs/_order_advance.html",
+        title="Advance in the sandbox",
+        back=page_url(request, "labs:order", order_id=order.pk),
+        back_words=f"Order {str(order.pk)[:8]}",
+        status=422 if refusal or form.errors or future.errors else 200,
+        form=form,
+        future=future,
+        order=order,
+        refusal=refusal,
+        section="orders",
+    )
+
+
+def _to_order(request: TenantRequest, order: Order) -> HttpResponse:
+    return go_to(request, page_url(request, "labs:order", order_id=order.pk))

@@ -1,0 +1,316 @@
+"""The page of one order: where it stands, what it holds, what can be done.
+
+It polls while the order goes on; a poll that finds no new step is no read. Must not be
+here: doing anything to an order (labs.web.order_actions).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.rights import require_right
+from accounts.webhooks.queries import events_about
+from labs.operations.requisitions import printed_comment
+from labs.payloads import order_events
+from labs.queries.history import goals_of, last_step, usual_goal
+from labs.queries.orders import full_order
+from labs.states.accounts import AccountReason, Billing
+from labs.states.catalogue import CollectionMethod, LabTestStatus, QuestionType
+from labs.states.order_work import is_in_progress
+from labs.states.orders import (
+    CANCELLABLE,
+    OrderOrigin,
+    UpdateReason,
+    moves_of,
+    split_status,
+)
+from labs.web.lifecycle import history_of, is_known, next_step, stages_of
+from labs.web.order_rows import account_name
+from portal.lib.web import render_page, wants_fragment
+from portal.pills import find_pill, words
+from users.states import Gender
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from labs.models import Marker, Order, OrderEvent
+    from portal.lib.web import TenantRequest
+
+ORDER_EVENTS = ("labtest.order.created", "labtest.order.updated")
+# An order that has just moved is looked at often, another one now and then.
+_LIVELY = timedelta(minutes=2)
+_OFTEN, _SELDOM = 5, 30
+_REGISTRABLE = {"awaiting_registration", "with_customer"}
+
+
+@dataclass(frozen=True, slots=True)
+class Actions:
+    """What may be done to an order as it stands; `next_goal` is the usual next step."""
+
+    cancel: bool
+    recreate: bool
+    register: bool
+    reschedule: bool
+    complete_draw: bool
+    simulate: bool
+    next_goal: str = ""
+
+    @property
+    def next_words(self) -> str:
+        """The usual next step, in words."""
+        return find_pill(self.next_goal).words
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A question asked at order entry, and what was answered."""
+
+    marker: str
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """An order of the same transaction."""
+
+    order: Order
+    origin: str
+    is_this: bool
+
+
+@require_GET
+@require_right(Area.ORDERS)
+def order_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    """The page; a poll names the step it has `seen` and how often it asks."""
+    is_poll = wants_fragment(request) and "seen" in request.GET
+    if is_poll:
+        step = last_step(tenant=request.tenant, order_id=order_id)
+        known = (str(step.pk), str(_poll_seconds(step) or ""))
+        if (request.GET["seen"], request.GET.get("every", "")) == known:
+            return HttpResponse(status=204)
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    return show_order(request, order)
+
+
+@require_POST
+@require_right(Area.ORDERS)
+@require_right(Area.PATIENT_DETAILS)
+def show_patient(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    """Show who the order is for; that it was asked for is kept in the audit."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    _record(request, order, "order_patient")
+    if wants_fragment(request):
+        return render_page(
+            request,
+            "labs/_order_patient.html",
+            order=order,
+            patient=patient_of(order),
+        )
+    return show_order(request, order, patient=patient_of(order))
+
+
+def show_order(
+    request: TenantRequest,
+    order: Order,
+    *,
+    patient: Mapping[str, str] | None = None,
+) -> HttpResponse:
+    """Render an order, recording that it was read; `patient` where it is shown."""
+    _record(request, order, "order")
+    events = order_events(order)
+    reason = AccountReason.known(order.account_reason)
+    update_reason = UpdateReason.known(order.update_reason)
+    billing = Billing.known(order.billing_type)
+    method = CollectionMethod.known(order.method)
+    return render_page(
+        request,
+        "labs/order.html",
+        fragment="labs/_order.html",
+        order=order,
+        section="orders",
+        is_status_known=is_known(order.status),
+        last_event=events[-1],
+        poll_seconds=_poll_seconds(events[-1]),
+        stages=stages_of(order, events),
+        history=history_of(events),
+        next_step=next_step(order),
+        actions=actions_of(request, order),
+        method=method.label if method else words(order.method),
+        account=account_name(order.lab_account),
+        account_before=_account_before(order),
+        account_reason=reason.label if reason else words(order.account_reason),
+        update_reason=update_reason.label if update_reason else order.update_reason,
+        billing=billing.label if billing else words(order.billing_type),
+        markers=sorted(order.lab_test.markers.all(), key=lambda one: one.name),
+        is_archived=order.lab_test.status == LabTestStatus.INACTIVE,
+        answers=_answers(order),
+        comment=printed_comment(account=order.lab_account, comments=order.comments),
+        relatives=_relatives(order),
+        insurance=_insurance(order),
+        patient=patient,
+        sent=events_about(
+            tenant=request.tenant,
+            user_uuid=order.user.uuid,
+            event_types=ORDER_EVENTS,
+            data_id=order.pk,
+            says="last_event__status",
+        ),
+    )
+
+
+def actions_of(request: TenantRequest, order: Order) -> Actions:
+    """What the member may do to an order as it stands."""
+    may_write = request.rights.allow(Area.ORDERS, write=True)
+    may_patients = request.rights.allow(Area.PATIENT_DETAILS, write=True)
+    low = split_status(order.status).low
+    is_redrawn = any(
+        one.origin == OrderOrigin.REDRAW and one.pk != order.pk
+        for one in order.transaction.orders.all()
+    )
+    can_cancel = may_write and order.status in CANCELLABLE and not is_redrawn
+    moves = moves_of(order.method, registrable=order.is_registrable)
+    goals = goals_of(order) if may_write and request.tenant.is_sandbox else []
+    return Actions(
+        cancel=can_cancel,
+        recreate=can_cancel and order.patient_details is not None,
+        register=may_write
+        and may_patients
+        and order.is_registrable
+        and order.registered_at is None
+        and low in _REGISTRABLE,
+        reschedule=may_write and order.activate_by is not None and low == "ordered",
+        complete_draw=may_write
+        and order.method == CollectionMethod.ON_SITE_COLLECTION
+        and moves.allows(
+            order.status, f"sample_with_lab.{order.method}.draw_completed"
+        ),
+        simulate=bool(goals),
+        next_goal=usual_goal(goals),
+    )
+
+
+def patient_of(order: Order) -> dict[str, str]:
+    """Who an order is for, by label; what is not known is left out."""
+    details = order.patient_details or {}
+    gender = Gender.known(str(details.get("gender", "")))
+    proxy = details.get("medical_proxy") or {}
+    insurance = order.health_insurance or {}
+    shown = {
+        "Name": order.patient_name,
+        "Birth date": str(order.patient_dob or ""),
+        "Gender": str(gender.label) if gender else str(details.get("gender", "")),
+        "Phone": details.get("phone_number") or "",
+        "Email": details.get("email") or "",
+        "Lives at": _address(order.patient_address),
+        "Kit goes to": _address(order.shipping_address),
+        "Represented by": _names(proxy),
+        "Insurance number": insurance.get("insurance_id") or "",
+        "Insured": _names(insurance.get("responsible_details") or {}),
+    }
+    return {label: value for label, value in shown.items() if value}
+
+
+def _record(request: TenantRequest, order: Order, subject: str) -> None:
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject=subject,
+        subject_id=order.pk,
+        user_uuid=order.user.uuid,
+    )
+
+
+def _poll_seconds(last: OrderEvent) -> int | None:
+    """How often the page asks again, None for an order that has come to its end."""
+    if not is_in_progress(last.status):
+        return None
+    return _OFTEN if timezone.now() - last.created_at < _LIVELY else _SELDOM
+
+
+def _answers(order: Order) -> list[Answer]:
+    markers = {marker.pk: marker for marker in order.lab_test.markers.all()}
+    return [
+        _answer(given, markers.get(given["marker_id"])) for given in order.aoe_answers
+    ]
+
+
+def _answer(given: Mapping[str, Any], marker: Marker | None) -> Answer:
+    asked = marker.aoe_questions if marker else []
+    question = next((q for q in asked if q["id"] == given["question_id"]), None)
+    text = str(given["answer"])
+    if question and question["type"] in {
+        QuestionType.CHOICE,
+        QuestionType.MULTI_CHOICE,
+    }:
+        named = {choice["code"]: choice["value"] for choice in question["answers"]}
+        text = ", ".join(named.get(code, code) for code in text.split(","))
+    return Answer(
+        marker=marker.name if marker else f"Marker {given['marker_id']}",
+        question=question["value"] if question else f"Question {given['question_id']}",
+        answer=text,
+    )
+
+
+def _relatives(order: Order) -> list[Relative]:
+    """The orders of the transaction, first to last; none where it is the only one."""
+    orders = sorted(
+        order.transaction.orders.all(), key=lambda one: (one.created_at, one.pk)
+    )
+    if len(orders) == 1:
+        return []
+    origins = {one.pk: OrderOrigin.known(one.origin) for one in orders}
+    return [
+        Relative(
+            order=one,
+            origin=str(origin.label) if (origin := origins[one.pk]) else one.origin,
+            is_this=one.pk == order.pk,
+        )
+        for one in orders
+    ]
+
+
+def _account_before(order: Order) -> str:
+    """The account of the order that this one takes the place of, where it differs."""
+    if order.origin != OrderOrigin.RECREATION or order.parent is None:
+        return ""
+    before = order.parent.lab_account
+    return "" if before == order.lab_account else account_name(before)
+
+
+def _insurance(order: Order) -> dict[str, str]:
+    """Of the insurance what names nobody."""
+    kept = order.health_insurance or {}
+    shown = {
+        "Payor": kept.get("payor_code") or "",
+        "Insured is": kept.get("responsible_relationship") or "",
+        "Diagnosis codes": ", ".join(kept.get("diagnosis_codes") or ()),
+    }
+    return {label: value for label, value in shown.items() if value}
+
+
+def _names(person: Mapping[str, Any]) -> str:
+    return f"{person.get('first_name', '')} {person.get('last_name', '')}".strip()
+
+
+def _address(kept: Mapping[str, Any] | None) -> str:
+    if not kept:
+        return ""
+    lines = (
+        kept.get("receiver_name"),
+        kept.get("first_line"),
+        kept.get("second_line"),
+        f"{kept.get('city', '')}, {kept.get('state', '')} {kept.get('zip', '')}",
+        kept.get("country"),
+        kept.get("phone_number"),
+    )
+    return "\n".join(str(line) for line in lines if line)

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from labs.operations.order_steps import advance
+from labs.queries.orders import full_order
+from labs.web import order_page
+from tests.browser.conftest import complaints
+from tests.factories.accounts import ACTOR
+from tests.factories.labs import make_order
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def path_of(order):
+    return f"/t/alice-health/sandbox/orders/{order.pk}/"
+
+
+def test_an_open_order_page_follows_the_order(visit, alice, alice_tenant, monkeypatch):
+    monkeypatch.setattr(order_page, "_OFTEN", 1)
+    order = make_order(tenant=alice_tenant)
+
+    with visit.page(member=alice) as page:
+        page.goto(path_of(order))
+        page.get_by_role("button", name="Show patient details").click()
+        expect(page.get_by_text("Ada Example")).to_be_visible()
+        assert complaints(page, "#order-patient") == []
+
+        advance(
+            order=full_order(tenant=alice_tenant, order_id=order.pk),
+            actor=ACTOR,
+            to="requisition_created",
+        )
+
+        expect(page.locator("h1 .pill")).to_have_text("Requisition ready")
+        expect(page.locator(".timeline li")).to_have_count(2)
+        # What was asked for stays in sight, and is not asked for again.
+        expect(page.get_by_text("Ada Example")).to_be_visible()
+
+        page.get_by_role("link", name="Other steps").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_label("Advance to").select_option("Partial results (1 step)")
+        dialog.get_by_role("button", name="Advance", exact=True).click()
+        expect(page.locator("h1 .pill")).to_have_text("Partial results")
+
+        page.get_by_role("link", name="Other steps").click()
+        dialog.get_by_label("Status", exact=True).fill("future value")
+        dialog.get_by_role("button", name="Report it").click()
+        expect(dialog.locator(".err")).to_be_visible()
+        assert complaints(page, "#d-form") == []
+        dialog.get_by_label("Status", exact=True).fill("sample_with_lab.pooled")
+        dialog.get_by_role("button", name="Report it").click()
+        expect(page.locator(".card__foot code")).to_have_text("sample_with_lab.pooled")
+
+
+def test_without_script_an_order_is_shown_advanced_and_cancelled(
+    visit, alice, alice_tenant
+):
+    order = make_order(tenant=alice_tenant)
+
+    with visit.page(member=alice, scripts=False) as page:
+        page.goto(path_of(order))
+        page.get_by_role("button", name="Show patient details").click()
+        expect(page.get_by_text("Ada Example")).to_be_visible()
+        page.get_by_role("button", name="Advance to requisition ready").click()
+        expect(page.locator("h1 .pill")).to_have_text("Requisition ready")
+        page.goto(f"{path_of(order)}cancel/")
+        page.get_by_label("Reason").fill("Moved away")
+        page.get_by_role("button", name="Cancel order").click()
+
+        expect(page.locator("h1 .pill")).to_have_text("Cancelled")
+        expect(page.locator(".timeline li").first).to_contain_text("Moved away")
