@@ -145,6 +145,15 @@ def test_the_list_is_filtered_and_paged(alice_web, dana, query, statuses):
     ]
 
 
+def test_the_tab_of_all_is_the_list_without_a_view_to_save(alice_web, dana):
+    failed = alice_web.get(f"{LIST}?tab=failed&user=mbr_dana&offset=50")
+    every = alice_web.get(f"{LIST}?view=all")
+
+    assert 'href="?user=mbr_dana&amp;view=all"' in failed.content.decode()
+    assert every.context["views"].save_url == ""
+    assert failed.context["views"].save_url != ""
+
+
 def test_the_list_asks_again_only_while_something_is_read(alice_web, dana):
     make_parsing_job(user=dana, status="failed")
     quiet = alice_web.get(LIST).content.decode()
