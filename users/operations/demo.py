@@ -100,7 +100,8 @@ def _heard_last(user: User, resource: SummaryResource, source: str) -> datetime 
     sent = Arrival.objects.for_tenant(user.tenant).filter(
         user=user, provider=source, resource=resource.slug
     )
-    return sent.order_by("at").values_list("at", flat=True).last()
+    last: datetime | None = sent.order_by("at").values_list("at", flat=True).last()
+    return last
 
 
 def _spread_arrival(
