@@ -56,7 +56,7 @@ def _belongs(last: Word, word: Word, blank: float) -> bool:
 
 
 def _is_of_another(last: Word, word: Word) -> bool:
-    """Whether a word that touches another is of another kind: 'soit' and a bold '4,01'."""
+    """Whether a word is of another kind than one it touches: 'soit', a bold '4,01'."""
     looks_alike = last.bold == word.bold and abs(last.size - word.size) < 0.1
     before, sign = last.text[-1:], word.text[:1]
     return not looks_alike and before.islower() and (sign.isdigit() or sign.isupper())

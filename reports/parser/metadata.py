@@ -73,6 +73,9 @@ _LAB = re.compile(
 )
 
 
+_SPANISH = re.compile(
+    r"(?i)\b(?:fecha|nombre|edad|apellidos?|muestra|m[ée]dico solicitante)\b"
+)
 _OLDEST = 120
 
 
@@ -93,7 +96,7 @@ def read_metadata(pages: Sequence[Sequence[Line]]) -> Metadata:
         patient_first_name=first,
         patient_last_name=last,
         dob=dates["dob"],
-        gender=_read_sex(found.get("sex")) or _sex_beside_age(found.get("name")),
+        gender=_sex_of(found, lines),
         lab_name=_lab_name(lines[0]) if lines else None,
         date_reported=dates["reported"],
         date_collected=dates["collected"],
@@ -246,6 +249,16 @@ def _read_sex(text: str | None) -> str | None:
         if word in _SEX_WORDS:
             return _SEX_WORDS[word]
     return None
+
+
+def _sex_of(found: Mapping[str, str], pages: Sequence[Sequence[Line]]) -> str | None:
+    """The sex; in Spanish a lone M may be a woman's (mujer) as well as a man's."""
+    text = found.get("sex")
+    if text and fold(text).split()[:1] == ["m"]:
+        said = " ".join(line.text for lines in pages for line in lines[:40])
+        if _SPANISH.search(said):
+            return None
+    return _read_sex(text) or _sex_beside_age(found.get("name"))
 
 
 def _sex_beside_age(text: str | None) -> str | None:

@@ -236,7 +236,8 @@ _METHOD = re.compile(
 _SPECIMENS: tuple[tuple[re.Pattern[str], SampleType], ...] = (
     (
         re.compile(
-            r"\b(?:urines?|urinalysis|urinary|orina|harn|urin|urina|idrar"
+            r"\b(?:urines?|urinalysis|urinary|orina|urin|urina|idrar|\w*harn"
+            r"|harn(?:status|analyse|untersuchung|streifen|sediment)\w*|mocz\w*|urine\w*"
             r"|uroanalisis|uranalysis)\b"
         ),
         SampleType.URINE,

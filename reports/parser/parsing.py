@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from .checks import check_report
+from .checks import check_report, hold_back_strangers
 from .confidence import settle_confidences
 from .documents import OnPage, read_document
 from .lines import Line, read_lines
@@ -91,7 +91,7 @@ def read_report(pages: Sequence[Page]) -> ParsedReport:
     )
     return ParsedReport(
         metadata=metadata,
-        results=settle_confidences(results, notes),
+        results=hold_back_strangers(settle_confidences(results, notes), notes),
         pages=len(pages),
         notes=notes,
         page_sizes=tuple(

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from reports.parser.report import Metadata, Note, NoteCode, ParsedResult
+from reports.parser.report import (
+    LoincMatchStatus,
+    Metadata,
+    Note,
+    NoteCode,
+    ParsedResult,
+)
 
 from .arithmetic import check_arithmetic
 from .flags import check_flags
@@ -13,7 +20,13 @@ from .plausibility import check_plausibility, likely_unit
 from .readings import likely_entry, read_results
 from .repeats import check_repeats
 
-__all__ = ["check_dates_against", "check_report", "likely_entry", "likely_unit"]
+__all__ = [
+    "check_dates_against",
+    "check_report",
+    "hold_back_strangers",
+    "likely_entry",
+    "likely_unit",
+]
 
 
 def check_report(
@@ -44,4 +57,23 @@ def check_report(
         *doubts,
         *check_flags(results),
         *check_repeats(results),
+    )
+
+
+def hold_back_strangers(
+    results: Sequence[ParsedResult], notes: Sequence[Note]
+) -> tuple[ParsedResult, ...]:
+    """The results, those under another person's name matched by no one but a person.
+
+    Source: Ours; the wire of contract 7.4 has no other sign for a row in doubt, and
+    a job asks for review only as it was submitted (7.2).
+    """
+    held = {
+        n for note in notes if note.code is NoteCode.SECOND_PERSON for n in note.rows
+    }
+    return tuple(
+        replace(result, loinc_match_status=LoincMatchStatus.NEEDS_REVIEW)
+        if n in held and result.loinc_match_status is LoincMatchStatus.AUTO_MATCH
+        else result
+        for n, result in enumerate(results)
     )

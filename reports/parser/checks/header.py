@@ -54,9 +54,7 @@ def _second_person(
     by_page: Mapping[int, Metadata],
     results: Sequence[ParsedResult],
 ) -> tuple[Note, ...]:
-    strangers = {
-        number for number, found in by_page.items() if _is_another(metadata, found)
-    }
+    strangers = _pages_of_others(metadata, by_page, results)
     rows = tuple(
         position
         for position, result in enumerate(results)
@@ -67,6 +65,24 @@ def _second_person(
         return ()
     pages = (Fact(f"page_{n}", number=float(n)) for n in sorted(strangers))
     return (Note(NoteCode.SECOND_PERSON, RowState.CONTRADICTION, rows, tuple(pages)),)
+
+
+def _pages_of_others(
+    metadata: Metadata,
+    by_page: Mapping[int, Metadata],
+    results: Sequence[ParsedResult],
+) -> set[int]:
+    """Pages under another's name; one without a header goes on with the last."""
+    places = (r.provenance.name or r.provenance.value for r in results)
+    numbers = {place.page for place in places if place} | by_page.keys()
+    strangers: set[int] = set()
+    strange = False
+    for number in sorted(numbers):
+        if number in by_page:
+            strange = _is_another(metadata, by_page[number])
+        if strange:
+            strangers.add(number)
+    return strangers
 
 
 def _is_another(first: Metadata, other: Metadata) -> bool:

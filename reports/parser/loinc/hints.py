@@ -128,7 +128,7 @@ _FURNITURE_WORDS = """
     3rd 4th third fourth generation gen ultrasensitive ultra us reflex estimated est
     edta citrate fluoride whole naf heparin count new old repeat per hpf lpf
     observation finding standardised standardized w rfl refl wrfl rflx rfx conf using
-    confirmation abbreviated system
+    confirmation abbreviated system enz enzym enzymatisch enzymatique krea
 """
 _FURNITURE = frozenset(_FURNITURE_WORDS.split())
 
@@ -136,14 +136,29 @@ _TIMED_URINE = re.compile(
     r"\b(?:24\s*-?\s*(?:h|hr|hrs|hour|hours)\b\.?|timed)(?:\s*urine)?", re.IGNORECASE
 )
 _SPECIMEN_LETTER = re.compile(
-    r"^([sbpuf])\s*[.\-]\s*(?=[a-z]{2})|^([su])\s+(?=[a-z]{2})"
+    r"^(f?[sbpu]|f|[av]b|kb|du|tu|pt|fl|csv|sp|(?:erc|lkc|trc|lymfo)s?(?:\(b\))?|ery)"
+    r"\s*[.\-—]\s*(?=[a-z0-9]{2})|^([su])\s+(?=[a-z]{2})"
 )
-_LETTER_SPECIMENS = {
+# The Nordic way to write a specimen: 'Natrium;P'.
+_SPECIMEN_BEHIND = re.compile(r"\s*;\s*(f?[sbpu]|f|du|pt|csv|[av]b|kb)$")
+_LETTER_SPECIMENS: dict[str, str | None] = {
+    "ab": "arterial",
+    "vb": "venous",
+    "kb": "capillary",
+    "du": "urine24",
+    "tu": "urine24",
+    "fl": "serum",
+    "csv": "csf",
+    "pt": None,
     "s": "serum",
     "p": "serum",
     "b": "blood",
     "u": "urine",
     "f": "stool",
+    "fs": "serum",
+    "fp": "serum",
+    "fb": "blood",
+    "fu": "urine",
 }
 _WORD = re.compile(r"[a-z0-9]+|[%#]")
 
@@ -164,8 +179,13 @@ def read_hints(name: str) -> tuple[tuple[str, ...], Hints]:
         folded = folded[: timed.start()] + " " + folded[timed.end() :]
     letter = _SPECIMEN_LETTER.match(folded)
     if letter:
-        specimen = specimen or _LETTER_SPECIMENS[letter[1] or letter[2]]
+        # Of cells in blood where the letter is none of a specimen.
+        said = _LETTER_SPECIMENS.get(letter[1] or letter[2], "blood")
+        specimen = specimen or said
         folded = folded[letter.end() :]
+    elif behind := _SPECIMEN_BEHIND.search(folded):
+        specimen = specimen or _LETTER_SPECIMENS.get(behind[1])
+        folded = folded[: behind.start()]
     share: str | None = None
     methods: set[str] = set()
     kept: list[str] = []

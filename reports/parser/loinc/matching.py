@@ -77,7 +77,7 @@ _PANEL_SPECIMENS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     for pattern, specimen in (
         (r"24\s*-?\s*h(?:ou)?rs?\b.*urin|urin.*\b24\s*-?\s*h", "urine24"),
         (
-            r"urin|\bua\b|u/a\b|\bu/?r/?e\b|\bure\b|\bucs\b|orina|\bege\b|\bc\.?u\.?e\b",
+            r"urin|harn(?!stoff|saeure|saure)|mocz(?!nik|an)|\bua\b|u/a\b|\bu/?r/?e\b|\bure\b|\bucs\b|orina|\bege\b|\bc\.?u\.?e\b",
             "urine",
         ),
         (r"stool|f(?:a)?eces|f(?:a)?ecal|coprolog|heces|stuhl|selles", "stool"),

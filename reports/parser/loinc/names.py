@@ -119,6 +119,11 @@ _NUMBERED = re.compile(
     r"^\(?(?:\d{1,2}|[a-h]|[ivx]{1,4})\s*[).:]\s*|^\d{1,2}\s+(?=[A-Z])"
 )
 
+# As analysers of blood gases write it: 'cK+' is no creatine kinase.
+_CONCENTRATION_OF = re.compile(
+    r"^c(?=(?:K|Na|Cl|Mg|Li)\d?[+\-²\d()]*$|(?:Glu|Lac|HCO3|Crea|Urea|Bil|tHb)\b)"
+)
+
 # Names of analytes that are words of every page besides.
 _ORDINARY_TEXT = """
     aspect band beta blood cast casts cells character color colour cor cyst cysts fat
@@ -233,7 +238,7 @@ def read_name(name: str) -> NameReading:
 
     if len(name) > _LONGEST or len(name.split()) > _MOST_WORDS:
         return NOTHING
-    bare = strip_furniture(name)
+    bare = _CONCENTRATION_OF.sub("", strip_furniture(name))
     if not bare:
         return NOTHING
     catalogue = load_catalogue()

@@ -97,7 +97,7 @@ def _range_at(words: Sequence[Word], at: int) -> list[Word]:
     return []
 
 
-def _is_nearer(spread: Sequence[Word], first: _Part, second: _Part) -> bool:
+def _is_nearer(spread: list[Word], first: _Part, second: _Part) -> bool:
     """Whether a range is rather that of the first number than of the second."""
     comma = "," in text_of(spread) and "." not in text_of(spread)
     bounds = read_bounds(text_of(spread), decimal_comma=comma)

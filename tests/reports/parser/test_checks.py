@@ -425,6 +425,18 @@ def test_rows_under_another_persons_name_are_noted(other, is_another):
     assert found == (expected if is_another else [])
 
 
+def test_a_page_without_a_header_goes_on_with_the_last_person():
+    notes = notes_on(
+        *(row(f"Test {n}", "140", "mmol/L", page=n) for n in (1, 2, 3, 4)),
+        metadata=ROSA,
+        by_page={2: Metadata("Peter", "Sample"), 4: ROSA},
+    )
+
+    assert [note.rows for note in notes if note.code is NoteCode.SECOND_PERSON] == [
+        (1, 2)
+    ]
+
+
 def test_a_note_never_tells_a_name():
     notes = notes_on(
         row("Potassium", "4.0", "mmol/L", page=2),

@@ -148,6 +148,20 @@ HEADERS = {
 }
 
 
+@pytest.mark.parametrize(
+    ("labels", "sex"),
+    [
+        ("Nombre: Ana Prueba   Sexo: M   Edad: 44", None),
+        ("Nombre: Ana Prueba   Sexo: H   Edad: 44", "male"),
+        ("Paciente: Ana Teste   Sexo: M   Idade: 44 anos", "male"),
+    ],
+)
+def test_a_lone_m_is_no_sex_in_spanish(
+    labels: str, sex: str | None, tmp_path: Path
+) -> None:
+    assert header(tmp_path, labels).gender == sex
+
+
 @pytest.mark.parametrize("language", HEADERS)
 def test_a_header_is_read_in_its_language(language: str, tmp_path: Path) -> None:
     lines, (first, last, dob, sex, lab), (reported, collected, number) = HEADERS[

@@ -68,7 +68,9 @@ def test_a_method_is_no_name(text: str) -> None:
     [
         ("LIPID SCREEN, SERUM", SampleType.BLOOD),
         ("SPECIMEN: URINE (RANDOM)", SampleType.URINE),
-        ("Harnstatus", None),
+        ("Harnstatus", SampleType.URINE),
+        ("Harnstoff", None),
+        ("Spontanharn", SampleType.URINE),
         ("Stuhl", SampleType.STOOL),
         ("Lipids", None),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from reports.parser import ParsedReport, parse_report
-from reports.parser.report import LoincReason, NoteCode, RowState
+from reports.parser.report import LoincMatchStatus, LoincReason, NoteCode, RowState
 from tests.reports.parser.drawing import HEIGHT, WIDTH, Drawn, draw, row
 
 XS = (40, 190, 250, 320, 420)
@@ -94,6 +94,9 @@ def test_a_second_persons_rows_are_marked(tmp_path: Path) -> None:
         "Potassium"
     ]
     assert report.state_of(note.rows[0]) is RowState.CONTRADICTION
+    statuses = {r.test_name: r.loinc_match_status for r in report.results}
+    assert statuses["Potassium"] is LoincMatchStatus.NEEDS_REVIEW
+    assert statuses["Sodium"] is LoincMatchStatus.AUTO_MATCH
 
 
 def test_the_size_of_each_page_is_told(tmp_path: Path) -> None:
