@@ -22,6 +22,7 @@ handler500 = "portal.error_pages.fault"
 
 urlpatterns = [
     path("v2/team/", include("labs.api.v3.team_urls")),
+    path("v2/user/", include("labs.api.v3.user_urls")),
     path("v2/", include("users.api.v2.urls")),
     path("v3/", include("labs.api.v3.urls")),
     path("lab_report/v1/", include("reports.api.v1.urls")),

@@ -97,6 +97,8 @@ def test_the_paths_of_users_are_the_contracts():
         ("DELETE", "/v2/user/{user_id}/{provider}"),
         ("PATCH", "/v2/user/{user_id}/info"),
         ("GET", "/v2/user/{user_id}/info/latest"),
+        ("POST", "/v2/user/{user_id}/insurance"),
+        ("GET", "/v2/user/{user_id}/insurance/latest"),
         ("GET", "/v2/providers"),
         *(
             (method, f"/v2/summary/{resource}/{{user_id}}")

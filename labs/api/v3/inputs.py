@@ -397,16 +397,16 @@ def read_order(body: Mapping[str, Any]) -> OrderRequest:
         method=body.get("collection_method"),
         lab_account_id=account,
         comments=_comment(body) or "",
-        patient_details=_plain(body["patient_details"]),
-        patient_address=_plain(body["patient_address"]),
+        patient_details=plain(body["patient_details"]),
+        patient_address=plain(body["patient_address"]),
         physician=_optional(body, "physician"),
         health_insurance=_optional(body, "health_insurance"),
         priority=body.get("priority", False),
         billing_type=body["billing_type"],
         icd_codes=tuple(body.get("icd_codes", ())),
-        consents=tuple(_plain(one) for one in body.get("consents", ())),
+        consents=tuple(plain(one) for one in body.get("consents", ())),
         activate_by=body.get("activate_by"),
-        aoe_answers=tuple(_plain(one) for one in body.get("aoe_answers", ())),
+        aoe_answers=tuple(plain(one) for one in body.get("aoe_answers", ())),
         passthrough=body.get("passthrough", ""),
         creator_member_id=body.get("creator_member_id"),
     )
@@ -438,7 +438,7 @@ def read_kit(body: Mapping[str, Any]) -> KitRequest:
     return KitRequest(
         user_id=body["user_id"],
         lab_test_id=body["lab_test_id"],
-        shipping_address=_plain(body["shipping_details"]),
+        shipping_address=plain(body["shipping_details"]),
         lab_account_id=body.get("lab_account_id"),
         passthrough=body.get("passthrough", ""),
     )
@@ -448,12 +448,12 @@ def read_registration(body: Mapping[str, Any]) -> KitRegistration:
     """The registration of a validated body."""
     return KitRegistration(
         sample_id=body["sample_id"],
-        patient_details=_plain(body["patient_details"]),
-        patient_address=_plain(body["patient_address"]),
+        patient_details=plain(body["patient_details"]),
+        patient_address=plain(body["patient_address"]),
         user_id=body.get("user_id"),
         physician=_optional(body, "physician"),
         health_insurance=_optional(body, "health_insurance"),
-        consents=tuple(_plain(one) for one in body.get("consents", ())),
+        consents=tuple(plain(one) for one in body.get("consents", ())),
     )
 
 
@@ -537,10 +537,10 @@ def _comment(body: Mapping[str, Any]) -> str | None:
 
 
 def _optional(body: Mapping[str, Any], key: str) -> dict[str, Any] | None:
-    return _plain(body[key]) if body.get(key) is not None else None
+    return plain(body[key]) if body.get(key) is not None else None
 
 
-def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
+def plain(value: Mapping[str, Any]) -> dict[str, Any]:
     """A validated object as JSON holds it: dates as text, enumerations as values."""
     return {key: _plain_value(one) for key, one in value.items()}
 
@@ -548,7 +548,7 @@ def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
 def _plain_value(value: Any) -> Any:
     match value:
         case dict():
-            return _plain(value)
+            return plain(value)
         case list():
             return [_plain_value(one) for one in value]
         case bool() | int() | float() | None:

@@ -1,4 +1,4 @@
-"""Paths below /v3/, in the order of contract 6.1 to 6.5: literal segments first."""
+"""Paths below /v3/, in the order of contract 6.1 to 6.5 and 6.21, literals first."""
 
 from __future__ import annotations
 
@@ -12,6 +12,12 @@ from labs.api.v3.catalogue import (
     MarkersView,
     PanelMarkersView,
     SetMarkersView,
+)
+from labs.api.v3.insurance import (
+    DiagnosisCheckView,
+    DiagnosisSearchView,
+    PayorSearchView,
+    PayorsView,
 )
 from labs.api.v3.orders import (
     KitOrdersView,
@@ -61,4 +67,8 @@ urlpatterns = [
         OrderTransactionView,
         "api-order-transaction",
     ),
+    endpoint("insurance/search/payor", PayorSearchView, "api-payor-search"),
+    endpoint("insurance/search/diagnosis", DiagnosisSearchView, "api-diagnoses"),
+    endpoint("insurance/validate_icd_codes", DiagnosisCheckView, "api-icd-check"),
+    endpoint("payor", PayorsView, "api-payors"),
 ]

@@ -1,0 +1,185 @@
+"""Insurance over the API: helpers for orders, and how users are insured.
+
+Contract 2.6, 6.21.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from django.utils.http import http_date
+from rest_framework.response import Response
+
+from accounts.operations.audit import record_read
+from labs.api.v3.insurance_inputs import (
+    DiagnosisCodesInputs,
+    DiagnosisQuery,
+    InsuranceInputs,
+    LatestInsuranceQuery,
+    PayorInputs,
+    PayorQuery,
+    PayorSearchInputs,
+    read_insurance,
+    read_payor,
+)
+from labs.api.v3.insurance_outputs import (
+    Diagnoses,
+    DiagnosisCheckAnswer,
+    InsuranceAnswer,
+    PayorAnswer,
+    Payors,
+    diagnosis_answer,
+    diagnosis_check_answer,
+    insurance_answer,
+    payor_answer,
+)
+from labs.operations.diagnoses import check_diagnoses, search_diagnoses
+from labs.operations.insurance import create_payor, record_insurance, search_payors
+from labs.queries.insurance import latest_insurance
+from portal.lib.api.fields import read_body, read_query, read_uuid
+from portal.lib.api.schema import describe
+from portal.lib.api.views import TenantAPIView
+from portal.lib.errors import NotFound
+from users.queries import user_overview
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+    from users.models import User
+
+_DEPRECATED = datetime(2026, 11, 1, tzinfo=UTC)
+_SUNSET = datetime(2027, 11, 1, tzinfo=UTC)
+
+
+class PayorSearchView(TenantAPIView):
+    """/v3/insurance/search/payor."""
+
+    @describe("search_payors", "Search insurers", answer=Payors, query=PayorQuery)
+    def get(self, request: Request) -> Response:
+        query = read_query(request, PayorQuery)
+        found = search_payors(
+            tenant=self.tenant,
+            name=query.get("insurance_name", ""),
+            provider=query.get("provider", ""),
+            provider_payor_id=query.get("provider_payor_id", ""),
+        )
+        return Response([payor_answer(payor) for payor in found])
+
+    @describe(
+        "legacy_search_payors",
+        "Search insurers (deprecated: use GET)",
+        answer=Payors,
+        body=PayorSearchInputs,
+    )
+    def post(self, request: Request) -> Response:
+        body = read_body(request, PayorSearchInputs)
+        found = search_payors(
+            tenant=self.tenant,
+            name=body.get("insurance_name", ""),
+            provider=body.get("provider", ""),
+            provider_payor_id=body.get("provider_id", ""),
+        )
+        # RFC 9745, RFC 8594 and RFC 8288.
+        headers = {
+            "Deprecation": f"@{int(_DEPRECATED.timestamp())}",
+            "Sunset": http_date(_SUNSET.timestamp()),
+            "Link": '</v3/insurance/search/payor>; rel="successor-version"',
+        }
+        return Response([payor_answer(payor) for payor in found], headers=headers)
+
+
+class DiagnosisSearchView(TenantAPIView):
+    """GET /v3/insurance/search/diagnosis."""
+
+    @describe(
+        "search_diagnoses",
+        "Search diagnoses by code or words",
+        answer=Diagnoses,
+        query=DiagnosisQuery,
+    )
+    def get(self, request: Request) -> Response:
+        query = read_query(request, DiagnosisQuery)
+        found = search_diagnoses(query["diagnosis_query"])
+        return Response([diagnosis_answer(diagnosis) for diagnosis in found])
+
+
+class DiagnosisCheckView(TenantAPIView):
+    """POST /v3/insurance/validate_icd_codes."""
+
+    @describe(
+        "validate_icd_codes",
+        "Check diagnosis codes as an insurer would",
+        answer=DiagnosisCheckAnswer,
+        body=DiagnosisCodesInputs,
+    )
+    def post(self, request: Request) -> Response:
+        codes = read_body(request, DiagnosisCodesInputs)["codes"]
+        return Response(diagnosis_check_answer(check_diagnoses(codes)))
+
+
+class PayorsView(TenantAPIView):
+    """POST /v3/payor."""
+
+    @describe(
+        "create_payor",
+        "Add an insurer of the team's own",
+        answer=PayorAnswer,
+        body=PayorInputs,
+    )
+    def post(self, request: Request) -> Response:
+        wanted = read_payor(read_body(request, PayorInputs))
+        payor = create_payor(tenant=self.tenant, actor=self.actor, wanted=wanted)
+        return Response(payor_answer(payor))
+
+
+class InsuranceAPIView(TenantAPIView):
+    """Base of views about a user's insurance."""
+
+    def get_user(self, user_id: str) -> User:
+        """The live user of the path. Raises: 422 at the path; not_found."""
+        wanted = read_uuid(user_id, "user_id")
+        return user_overview(tenant=self.tenant, user_id=wanted).user
+
+
+class UserInsuranceView(InsuranceAPIView):
+    """POST /v2/user/{user_id}/insurance."""
+
+    @describe(
+        "record_user_insurance",
+        "Write how a user is insured, whole",
+        answer=InsuranceAnswer,
+        body=InsuranceInputs,
+        refuses=(404,),
+    )
+    def post(self, request: Request, user_id: str) -> Response:
+        user = self.get_user(user_id)
+        wanted = read_insurance(read_body(request, InsuranceInputs))
+        insurance = record_insurance(user=user, actor=self.actor, wanted=wanted)
+        return Response(insurance_answer(insurance))
+
+
+class LatestInsuranceView(InsuranceAPIView):
+    """GET /v2/user/{user_id}/insurance/latest."""
+
+    @describe(
+        "get_latest_user_insurance",
+        "Read how a user is insured",
+        answer=InsuranceAnswer,
+        query=LatestInsuranceQuery,
+        refuses=(404,),
+    )
+    def get(self, request: Request, user_id: str) -> Response:
+        user = self.get_user(user_id)
+        query = read_query(request, LatestInsuranceQuery)
+        insurance = latest_insurance(user=user, is_primary=query.get("is_primary"))
+        if insurance is None:
+            raise NotFound("insurance_missing", "No insurance is stored.")
+        record_read(
+            tenant=self.tenant,
+            actor=self.actor,
+            subject="insurance",
+            subject_id=user.uuid,
+            user_uuid=user.uuid,
+        )
+        return Response(insurance_answer(insurance))

@@ -1,0 +1,135 @@
+"""Request bodies and queries about insurance, to the frozen values operations take.
+
+Must not be here: rules that need the database (labs.operations.insurance).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.core.validators import EmailValidator
+from rest_framework import serializers
+
+from labs.api.v3.inputs import GuarantorAddressInputs, ProxyInputs, plain
+from labs.operations.insurance import InsuranceRequest, PayorRequest
+from labs.states.patients import Relationship
+from portal.lib.api.fields import (
+    Bool,
+    Date,
+    Inputs,
+    OpenEnum,
+    QueryText,
+    Str,
+    person_name,
+)
+from users.states import Gender
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CODES_MAX = 100
+
+
+class PayorQuery(Inputs):
+    """Query of GET /v3/insurance/search/payor (contract 6.21)."""
+
+    insurance_name = QueryText(required=False, max_length=200)
+    provider = QueryText(required=False, max_length=50)
+    provider_payor_id = QueryText(required=False, max_length=50)
+
+
+class PayorSearchInputs(Inputs):
+    """Body of the deprecated POST; `provider_id` is its old name of the id."""
+
+    insurance_name = Str(required=False, allow_blank=True, max_length=200)
+    provider = Str(required=False, allow_blank=True, max_length=50)
+    provider_id = Str(required=False, allow_blank=True, max_length=50)
+
+
+class DiagnosisQuery(Inputs):
+    """Query of GET /v3/insurance/search/diagnosis."""
+
+    diagnosis_query = QueryText(max_length=200)
+
+
+class DiagnosisCodesInputs(Inputs):
+    """Codes to check, the most important one first."""
+
+    codes = serializers.ListField(child=Str(max_length=20), max_length=CODES_MAX)
+
+
+class PayorInputs(Inputs):
+    """An insurer to add (contract 6.21)."""
+
+    name = Str(max_length=200)
+    address = GuarantorAddressInputs()
+    provider = Str(max_length=50, required=False, allow_blank=True)
+    provider_payor_id = Str(max_length=50, required=False, allow_blank=True)
+
+
+class InsuredInputs(Inputs):
+    """Whose insurance it is (contract 2.6)."""
+
+    first_name = Str(max_length=50, validators=[person_name])
+    last_name = Str(max_length=50, validators=[person_name])
+    gender = OpenEnum(Gender)
+    address = GuarantorAddressInputs()
+    dob = Date()
+    email = Str(max_length=254, validators=[EmailValidator()])
+    phone_number = Str(max_length=50)
+
+
+class InsuranceInputs(Inputs):
+    """POST /v2/user/{user_id}/insurance (contract 2.6)."""
+
+    payor_code = Str(max_length=50)
+    member_id = Str(max_length=50)
+    relationship = OpenEnum(Relationship)
+    insured = InsuredInputs()
+    group_id = Str(max_length=50, required=False, allow_blank=True)
+    guarantor = ProxyInputs(required=False)
+    is_primary = Bool(default=True)
+
+
+class LatestInsuranceQuery(Inputs):
+    """Which of a user's insurances; without it the one written last."""
+
+    is_primary = serializers.BooleanField(required=False, allow_null=True)
+
+
+def read_payor(body: Mapping[str, Any]) -> PayorRequest:
+    """The insurer of a validated body."""
+    return PayorRequest(
+        name=body["name"],
+        address=_address(body["address"]),
+        provider=body.get("provider", ""),
+        provider_payor_id=body.get("provider_payor_id", ""),
+    )
+
+
+def read_insurance(body: Mapping[str, Any]) -> InsuranceRequest:
+    """The insurance of a validated body, with every key of the wire's shapes."""
+    guarantor = body.get("guarantor")
+    return InsuranceRequest(
+        payor_code=body["payor_code"],
+        member_id=body["member_id"],
+        relationship=body["relationship"],
+        insured={
+            **plain(body["insured"]),
+            "address": _address(body["insured"]["address"]),
+        },
+        group_id=body.get("group_id", ""),
+        guarantor=guarantor
+        and {
+            "household_income": None,
+            "household_size": None,
+            "email": None,
+            **plain(guarantor),
+            "address": _address(guarantor["address"]),
+        },
+        is_primary=body["is_primary"],
+    )
+
+
+def _address(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {"second_line": None, "access_notes": None, **plain(given)}
