@@ -354,6 +354,8 @@ def _show_comments(
         "comments",
         fragment="labs/_place_order_printed.html",
         form=shown,
+        # A literal in the template would reach the attribute unescaped.
+        print_values=json.dumps({"go": "print"}),
         printed=_printed(entry, str(shown["comments"].value() or "")),
     )
 
