@@ -107,6 +107,9 @@ def test_switched_off_keys_do_nothing(visit, alice):
         page.get_by_label("Single-key shortcuts").uncheck()
         page.get_by_role("button", name="Save profile").click()
         expect(page.get_by_text("Your profile is saved.")).to_be_visible()
+        page.wait_for_load_state()
         page.keyboard.press("?")
+        page.keyboard.press("Control+k")
 
+        expect(page.locator("#palette")).to_be_visible()
         expect(page.locator("#d-keys")).not_to_be_visible()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.conftest import complaints
 from tests.factories.accounts import PASSWORD
@@ -33,7 +34,7 @@ def test_a_wrong_password_then_the_right_one(visit, alice, scripts):
         page.get_by_label("Password", exact=True).fill("not this one")
         page.get_by_role("button", name="Sign in").click()
 
-        assert "4 tries left" in page.get_by_role("alert").inner_text()
+        expect(page.get_by_role("alert")).to_contain_text("4 tries left")
 
         page.get_by_label("Password", exact=True).fill(PASSWORD)
         page.get_by_role("button", name="Sign in").click()
