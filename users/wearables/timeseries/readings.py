@@ -174,6 +174,8 @@ class _Batch:
         given: list[int | None],
     ) -> None:
         """The timestamp of an interval is its start."""
+        if stamps.count(None) == len(stamps):
+            return
         for stamp, start, moment, offset in zip(stamps, starts, ts, given, strict=True):
             if stamp is not None and stamp != start:
                 (read,), _ = self._parse([stamp], [offset], "timestamp")
@@ -194,10 +196,10 @@ class _Batch:
             refuse("A date-time of ISO 8601 is needed.", "datetime_parsing", name)
         try:
             moments = list(map(datetime.fromisoformat, texts))
-            told: list[int | None] | None = None
+            told = None
             if not all(shape.endswith(b"Z") for shape in shapes):
-                told = list(map(_told_offset, moments, texts))
-                moments = list(map(self._to_utc, moments, given))
+                told = _told_offsets(moments, texts)
+                moments = self._to_utc(moments, given)
         except SkippedTime:
             refuse("The time zone skips this time.", "value_error", name)
         except (ValueError, OverflowError):
@@ -205,11 +207,18 @@ class _Batch:
         _check_bounds(moments, FIRST_MOMENT, self.context.now + AHEAD, name)
         return moments, told
 
-    def _to_utc(self, moment: datetime, offset: int | None) -> datetime:
-        zone = moment.tzinfo
-        if zone is UTC:
-            return moment
-        if zone is None:
+    def _to_utc(
+        self, moments: list[datetime], given: list[int | None]
+    ) -> list[datetime]:
+        zones = [moment.tzinfo for moment in moments]
+        if None in zones:
+            return list(map(self._one_to_utc, moments, given))
+        if zones.count(UTC) == len(zones):
+            return moments
+        return [moment.astimezone(UTC) for moment in moments]
+
+    def _one_to_utc(self, moment: datetime, offset: int | None) -> datetime:
+        if moment.tzinfo is None:
             if offset is None:
                 return from_wall_clock(moment, self.context.zone)
             moment = moment.replace(tzinfo=timezone(timedelta(seconds=offset)))
@@ -343,20 +352,27 @@ def _check_texts(texts: Collection[str], max_length: int, name: str) -> None:
         refuse("Text with a NUL can't be kept.", "value_error", name)
 
 
-def _told_offset(moment: datetime, text: str) -> int | None:
-    offset = moment.utcoffset()
-    if offset is None or text.endswith("Z"):
-        return None
-    return offset.days * 86_400 + offset.seconds
+def _told_offsets(moments: list[datetime], texts: list[str]) -> list[int | None]:
+    """Seconds east of UTC as each text has them; None where it tells no place."""
+    # The last six characters have the offset whole, and a batch has few of them.
+    ends = [text[-6:] for text in texts]
+    told: dict[str, int | None] = {}
+    for end, moment in dict(zip(ends, moments, strict=True)).items():
+        offset = None if end.endswith("Z") else moment.utcoffset()
+        told[end] = None if offset is None else int(offset.total_seconds())
+    return list(map(told.__getitem__, ends))
 
 
 def _durations(starts: list[datetime], ends: list[datetime]) -> list[int]:
     spans = [end - start for start, end in zip(starts, ends, strict=True)]
-    if min(spans) <= timedelta(0):
+    # A batch has few different ones.
+    lengths = set(spans)
+    if min(lengths) <= timedelta(0):
         refuse("The end is not after the start.", "value_error", "end")
-    if max(spans) > LONGEST:
+    if max(lengths) > LONGEST:
         refuse("The interval is too long.", "less_than_equal", "end")
-    return [round(span.total_seconds()) or 1 for span in spans]
+    seconds = {span: round(span.total_seconds()) or 1 for span in lengths}
+    return list(map(seconds.__getitem__, spans))
 
 
 def _offsets(moments: list[datetime], zone: tzinfo) -> list[int]:

@@ -40,21 +40,33 @@ def shape_samples(
     `types` has the words of the rows' series. Source: Contract 5.2, D6, D22.
     """
     unit = resource.unit
-    samples: list[dict[str, Any]] = [
-        {
-            "timestamp": ts,
-            "timezone_offset": tz_offset,
-            "type": types[series],
-            "unit": unit,
-            "value": value,
-        }
-        for ts, series, _, value, tz_offset, _, _, _ in rows
-    ]
-    # Key by key, since most resources need none of these and reading is hot.
+    samples: list[dict[str, Any]]
     if resource.is_interval:
-        for sample, (ts, _, _, _, _, duration, _, _) in zip(samples, rows, strict=True):
-            sample["start"] = ts
-            sample["end"] = ts + timedelta(seconds=duration)
+        spans = {each: timedelta(seconds=each) for each in {row[5] for row in rows}}
+        samples = [
+            {
+                "timestamp": ts,
+                "timezone_offset": tz_offset,
+                "type": types[series],
+                "unit": unit,
+                "value": value,
+                "start": ts,
+                "end": ts + spans[duration],
+            }
+            for ts, series, _, value, tz_offset, duration, _, _ in rows
+        ]
+    else:
+        samples = [
+            {
+                "timestamp": ts,
+                "timezone_offset": tz_offset,
+                "type": types[series],
+                "unit": unit,
+                "value": value,
+            }
+            for ts, series, _, value, tz_offset, _, _, _ in rows
+        ]
+    # In passes of their own: few resources need them, and reading is hot.
     if resource.is_whole:
         for sample in samples:
             sample["value"] = int(sample["value"])
