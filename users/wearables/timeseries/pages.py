@@ -97,13 +97,13 @@ def _group(
     rows: list[SampleRow],
     types: Mapping[int, str | None],
 ) -> Groups:
-    parts: dict[tuple[int, int], list[SampleRow]] = {}
-    for row in rows:
-        key = (row[2], row[6])
-        part = parts.get(key)
-        if part is None:
-            part = parts[key] = []
-        part.append(row)
+    keys = {(row[2], row[6]) for row in rows}
+    if len(keys) == 1:  # as most pages are
+        parts = dict.fromkeys(keys, rows)
+    else:
+        parts = {}
+        for row in rows:
+            parts.setdefault((row[2], row[6]), []).append(row)
     feeds = read_feeds(tenant=user.tenant, numbers={feed for feed, _ in parts})
     origins = read_origins(user_id=user.pk, numbers={origin for _, origin in parts})
     groups: Groups = {}
