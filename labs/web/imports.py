@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import messages
-from django.core.validators import RegexValidator
 from django.views.decorators.http import require_http_methods
 
 from accounts.states import Area
@@ -22,8 +21,12 @@ from labs.queries.accounts import linked_accounts
 from labs.queries.catalogue import LabTestFilters, find_lab_tests
 from labs.states.accounts import AccountReason, Billing
 from labs.states.catalogue import CollectionMethod, LabTestStatus
-from labs.states.patients import NPI
-from labs.web.order_action_forms import RESOLVE, accounts_by_lab, panels_by_lab
+from labs.web.order_action_forms import (
+    RESOLVE,
+    PhysicianForm,
+    accounts_by_lab,
+    panels_by_lab,
+)
 from labs.web.order_forms import PatientForm
 from labs.web.order_rows import account_name
 from portal.lib.errors import DomainError
@@ -40,10 +43,9 @@ if TYPE_CHECKING:
 
 PANELS_OFFERED = 500
 _SAMPLE_MAX = 50
-_PHYSICIAN = ("physician_first_name", "physician_last_name", "physician_npi")
 
 
-class ImportForm(PatientForm):
+class ImportForm(PhysicianForm, PatientForm):
     """An order as the lab has it, and whose it is."""
 
     user = forms.CharField(
@@ -58,12 +60,6 @@ class ImportForm(PatientForm):
         required=False,
         max_length=COMMENTS_MAX_LENGTH,
         widget=forms.Textarea(attrs={"rows": 3}),
-    )
-    physician_first_name = forms.CharField(required=False, max_length=50)
-    physician_last_name = forms.CharField(required=False, max_length=50)
-    physician_npi = forms.CharField(
-        required=False,
-        validators=[RegexValidator(rf"^{NPI}\Z", message="An NPI has 10 digits.")],
     )
 
     def __init__(
@@ -84,23 +80,12 @@ class ImportForm(PatientForm):
             required=False, choices=[("", RESOLVE), *accounts_by_lab(accounts)]
         )
 
-    def clean(self) -> dict[str, Any]:
-        found = super().clean()
-        if any(found.get(name) for name in _PHYSICIAN):
-            for name in _PHYSICIAN:
-                if not found.get(name) and name not in self.errors:
-                    self.add_error(name, "A physician needs this.")
-        return found
-
     def wanted(self, user_id: Any) -> OrderRequest:
         """The import of a valid form; the kit or letter goes to the patient."""
         given = self.cleaned_data
         panel = self._panels[given["lab_test"]]
         account = self._accounts.get(given["account"])
         receiver = f"{given['first_name']} {given['last_name']}"
-        physician = {
-            name.removeprefix("physician_"): given[name] for name in _PHYSICIAN
-        }
         return OrderRequest(
             user_id=user_id,
             order_set=OrderSet(lab_test_ids=(panel.pk,)),
@@ -109,7 +94,7 @@ class ImportForm(PatientForm):
             comments=given["comments"],
             patient_details=self.details,
             patient_address={"receiver_name": receiver, **self.address},
-            physician=physician if given["physician_npi"] else None,
+            physician=self.physician,
             billing_type=given["billing_type"],
         )
 

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.core.validators import RegexValidator
 
 from labs.models.order import COMMENTS_MAX_LENGTH, STATUS_MAX_LENGTH
 from labs.operations.order_sets import OrderSet
@@ -21,6 +22,7 @@ from labs.queries.history import (
     usual_goal,
 )
 from labs.states.orders import UpdateReason, split_status
+from labs.states.patients import NPI
 from labs.web.order_forms import PatientForm
 from labs.web.order_rows import account_name
 from portal.pills import find_pill
@@ -37,6 +39,7 @@ SAME = "Keep what was ordered"
 RESOLVE = "Let Assay choose"
 DETAILS = ("first_name", "last_name", "dob", "gender", "phone_number", "email")
 ADDRESS = ("first_line", "second_line", "city", "state", "zip", "country")
+_PHYSICIAN = ("physician_first_name", "physician_last_name", "physician_npi")
 _DETOURS = {"warn", "bad", "mute"}
 
 
@@ -107,6 +110,34 @@ class ActivationForm(forms.Form):
     )
 
 
+class PhysicianForm(forms.Form):
+    """Who orders: all three fields, or none."""
+
+    physician_first_name = forms.CharField(required=False, max_length=50)
+    physician_last_name = forms.CharField(required=False, max_length=50)
+    physician_npi = forms.CharField(
+        required=False,
+        validators=[RegexValidator(rf"^{NPI}\Z", message="An NPI has 10 digits.")],
+    )
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean() or {}
+        if any(found.get(name) for name in _PHYSICIAN):
+            for name in _PHYSICIAN:
+                if not found.get(name) and name not in self.errors:
+                    self.add_error(name, "A physician needs this.")
+        return found
+
+    @property
+    def physician(self) -> dict[str, str] | None:
+        """The physician of a valid form as the wire has one."""
+        given = {
+            name.removeprefix("physician_"): self.cleaned_data[name]
+            for name in _PHYSICIAN
+        }
+        return given if given["npi"] else None
+
+
 class CorrectionForm(PatientForm):
     """A patient with nothing required: what is left empty stays as it is."""
 
@@ -137,7 +168,7 @@ class CorrectionForm(PatientForm):
         return {**(kept or {}), **typed} if typed else None
 
 
-class RecreateForm(CorrectionForm):
+class RecreateForm(PhysicianForm, CorrectionForm):
     """What of an order was wrong; what is left as it is gets copied."""
 
     reason = forms.ChoiceField(
@@ -184,6 +215,11 @@ class RecreateForm(CorrectionForm):
         return any(bound.errors or bound.data for bound in self.patient_fields)
 
     @property
+    def names_physician(self) -> bool:
+        """Whether anything of a physician was typed."""
+        return any(self[name].errors or self[name].data for name in _PHYSICIAN)
+
+    @property
     def panel(self) -> LabTest | None:
         """The test that is ordered instead, of a valid form."""
         return self._panels.get(self.cleaned_data["lab_test"])
@@ -199,6 +235,7 @@ class RecreateForm(CorrectionForm):
             reason=UpdateReason(self.cleaned_data["reason"]),
             order_set=OrderSet(lab_test_ids=(panel.pk,)) if panel else None,
             lab_account_id=account.pk if account else None,
+            physician=self.physician,
             comments=comments if comments != self.order.comments else None,
             patient_details=self.merged(DETAILS, self.order.patient_details)
             if can

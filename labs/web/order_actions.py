@@ -45,6 +45,7 @@ from portal.lib.web import go_to, page_url, render_page
 from portal.pills import find_pill, words
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from uuid import UUID
 
     from django import forms
@@ -100,8 +101,9 @@ def recreate(request: TenantRequest, order_id: UUID) -> HttpResponse:
         accounts=linked_accounts(tenant=request.tenant),
         may_correct_patient=request.rights.allow(Area.PATIENT_DETAILS, write=True),
     )
-    refusal, changes = "", []
-    if request.method == "POST" and form.is_valid():
+    closed = _why_not(order)
+    refusal, changes = closed, []
+    if request.method == "POST" and form.is_valid() and not closed:
         try:
             if "recreate" in request.POST:
                 new = recreate_order(
@@ -114,8 +116,6 @@ def recreate(request: TenantRequest, order_id: UUID) -> HttpResponse:
             refusal = refused.message
         else:
             changes = _changes(order, plan, form)
-    elif request.method == "GET":
-        refusal = _why_not(order)
     return render_page(
         request,
         "labs/order_recreate.html",
@@ -125,6 +125,7 @@ def recreate(request: TenantRequest, order_id: UUID) -> HttpResponse:
         form=form,
         refusal=refusal,
         changes=changes,
+        is_closed=bool(closed),
         section="orders",
     )
 
@@ -286,7 +287,7 @@ def _panels(request: TenantRequest) -> list[Any]:
 
 def _changes(order: Order, plan: OrderPlan, form: RecreateForm) -> list[Change]:
     """What stays and what changes, without anything of the patient but field names."""
-    panel = plan.resolved.panels[0]
+    panel, wanted = plan.resolved.panels[0], plan.wanted
     corrected = [words(name).lower() for name in form.corrected]
     if not form.may_correct_patient:
         corrected = []
@@ -299,14 +300,19 @@ def _changes(order: Order, plan: OrderPlan, form: RecreateForm) -> list[Change]:
             why=str(plan.account.reason.label),
         ),
         Change("Test", order.lab_test.name, panel.name),
-        Change("Comment", order.comments or "None", plan.wanted.comments or "None"),
+        Change("Comment", order.comments or "None", wanted.comments or "None"),
         Change(
             "Patient",
             "As ordered",
             f"Changed: {', '.join(corrected)}" if corrected else "As ordered",
         ),
-        Change("Physician, billing, codes", "As ordered", "As ordered"),
+        Change("Physician", _physician(order.physician), _physician(wanted.physician)),
+        Change("Billing and codes", "As ordered", "As ordered"),
     ]
+
+
+def _physician(kept: Mapping[str, Any] | None) -> str:
+    return f"{kept['first_name']} {kept['last_name']}" if kept else "None"
 
 
 def _ask(

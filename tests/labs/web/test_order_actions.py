@@ -219,6 +219,9 @@ def test_a_recreated_order_opens_with_what_was_put_right(alice_web, alice_tenant
             "lab_test": str(other.pk),
             "last_name": "Sample",
             "dob": "1991-02-03",
+            "physician_first_name": "Mina",
+            "physician_last_name": "Sample",
+            "physician_npi": "1234567893",
             "recreate": "1",
         },
     )
@@ -232,6 +235,11 @@ def test_a_recreated_order_opens_with_what_was_put_right(alice_web, alice_tenant
         "dob": "1991-02-03",
     }
     assert new.patient_address == ADDRESS
+    assert new.physician == {
+        "first_name": "Mina",
+        "last_name": "Sample",
+        "npi": "1234567893",
+    }
     assert kept(order).status == "cancelled.walk_in_test.cancelled"
 
 
@@ -274,6 +282,7 @@ def test_an_order_past_cancelling_says_so_before_anything_is_typed(alice_web, or
 
     assert page.status_code == 200
     assert "completed.walk_in_test.completed" in page.context["refusal"]
+    assert "See what changes" not in page.text
 
 
 def test_a_kit_is_registered_to_its_person(alice_web, kit):
