@@ -24,12 +24,11 @@ from users.wearables.ledger import (
     Stretch,
     Tally,
     join_stretches,
-    merge,
-    split,
 )
 from users.wearables.providers import find_provider
 from users.wearables.sample_sums import (
-    samples_between,
+    CellSum,
+    measured_times,
     sums_of_points,
     sums_of_spans,
 )
@@ -37,7 +36,7 @@ from users.wearables.timeseries import Aggregation
 from users.wearables.timeseries.pages import series_types
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from datetime import date, tzinfo
 
     from users.models import User
@@ -138,7 +137,7 @@ class Bucket:
 
 
 def aggregate_samples(*, user: User, wanted: AggregateRequest) -> list[Bucket]:
-    """Add up a user's samples; at most four queries.
+    """Add up a user's samples; at most five queries.
 
     Buckets come by start, those without a sample too; of a resource with types, each
     type that has any has its own. Of resources that add up, an overlap of sources
@@ -159,8 +158,8 @@ def aggregate_samples(*, user: User, wanted: AggregateRequest) -> list[Bucket]:
     adds_up = wanted.resource.aggregation == Aggregation.SUM
     if not adds_up:
         found = _pooled(scope)
-    elif wanted.rule == Rule.MERGE:
-        found = _merged(scope, wanted.zone)
+    elif wanted.rule == Rule.MERGE and wanted.resource.is_interval:
+        found = _merged(scope)
     else:
         found = _chosen(scope, wanted)
     shown = {
@@ -263,26 +262,57 @@ def _chosen(scope: _Scope, wanted: AggregateRequest) -> _Found:
         hours += hour_edges(start, end, wanted.zone)[:-1]
     hours.append(scope.edges[-1])
     read = sums_of_spans if wanted.resource.is_interval else sums_of_points
-    found = read(
+    sums = read(
         user_id=scope.user.pk, series=scope.series, edges=hours, feeds=scope.feeds
     )
-    words = scope.rank(each.feed for each in found)
+    return _decided(
+        scope, sums, hours, cuts=frozenset(firsts), by_most=wanted.rule == Rule.MAX
+    )
+
+
+def _merged(scope: _Scope) -> _Found:
+    """Each source where none of a higher rank was measuring.
+
+    Time is cut wherever any source begins or ends to measure: in between, the first
+    that does counts.
+    """
+    measured = measured_times(
+        user_id=scope.user.pk,
+        series=scope.series,
+        start=scope.edges[0],
+        end=scope.edges[-1],
+        feeds=scope.feeds,
+    )
+    first, last = scope.edges[0], scope.edges[-1]
+    edges = {edge for each in measured for edge in (each.start, each.end)}
+    edges = {edge for edge in edges if first < edge < last} | set(scope.edges)
+    ordered = sorted(edges)
+    sums = sums_of_spans(
+        user_id=scope.user.pk, series=scope.series, edges=ordered, feeds=scope.feeds
+    )
+    return _decided(scope, sums, ordered, cuts=range(len(ordered)), by_most=False)
+
+
+def _decided(
+    scope: _Scope,
+    sums: Sequence[CellSum],
+    cell_edges: Sequence[datetime],
+    *,
+    cuts: Collection[int],
+    by_most: bool,
+) -> _Found:
+    """Whose sums count, cell by cell; `cuts` are cells that nothing joins."""
+    words = scope.rank({each.feed for each in sums})
     rank = {feed: place for place, feed in enumerate(words)}
-    moments = [hour.timestamp() for hour in hours]
+    moments = [edge.timestamp() for edge in cell_edges]
     cells: dict[int, Cells] = {}
-    for each in found:
-        mine = cells.setdefault(each.series, Cells(moments, frozenset(firsts)))
-        if each.reaching is None:
-            tally = Tally(each.samples, each.total, each.low, each.high, each.total)
-            mine.add(each.cell, each.feed, tally)
-        else:
-            at = each.reaching.timestamp()
-            mine.add_span(each.feed, Span(at, at + each.seconds, each.total))
+    for each in sums:
+        _add(cells.setdefault(each.series, Cells(moments, cuts)), each)
     parts: dict[tuple[int, int], list[Stretch]] = defaultdict(list)
     said: dict[tuple[int, int, int], float] = defaultdict(float)
     edges = [edge.timestamp() for edge in scope.edges]
     for series, mine in cells.items():
-        for stretch in mine.choose(rank=rank, by_most=wanted.rule == Rule.MAX):
+        for stretch in mine.choose(rank=rank, by_most=by_most):
             number = bisect_right(edges, stretch.start) - 1
             parts[series, number].append(stretch)
             said[series, number, stretch.feed] += stretch.won.total
@@ -291,37 +321,21 @@ def _chosen(scope: _Scope, wanted: AggregateRequest) -> _Found:
     return _Found(words, parts, said)
 
 
-def _merged(scope: _Scope, zone: tzinfo) -> _Found:
-    """Each source where none of a higher rank was measuring."""
-    found = samples_between(
-        user_id=scope.user.pk,
-        series=scope.series,
-        start=scope.edges[0],
-        end=scope.edges[-1],
-        feeds=scope.feeds,
-    )
-    words = scope.rank({each.feed for each in found})
-    spans: dict[int, dict[int, list[Span]]] = {}
-    for each in found:
-        at = each.ts.timestamp()
-        feeds = spans.setdefault(each.series, {feed: [] for feed in words})
-        feeds[each.feed].append(Span(at, at + each.seconds, each.value))
-    hours = [
-        hour.timestamp() for hour in hour_edges(scope.edges[0], scope.edges[-1], zone)
-    ]
-    edges = [edge.timestamp() for edge in scope.edges]
-    parts: dict[tuple[int, int], list[Stretch]] = defaultdict(list)
-    said: dict[tuple[int, int, int], float] = defaultdict(float)
-    for series, samples in spans.items():
-        for stretch in merge(samples, edges=hours):
-            for number, part in split(stretch, edges):
-                parts[series, number].append(part)
-        for feed, mine in samples.items():
-            for span in mine:
-                whole = Stretch(span.start, span.end, feed, Tally(total=span.value))
-                for number, part in split(whole, edges):
-                    said[series, number, feed] += part.won.total
-    return _Found(words, parts, said)
+def _add(cells: Cells, found: CellSum) -> None:
+    if found.reaching is None:
+        total = found.total
+        cells.add(
+            found.cell,
+            found.feed,
+            Tally(found.samples, total, found.low, found.high, total),
+        )
+    else:
+        at = found.reaching.timestamp()
+        cells.add_span(found.feed, Span(at, at + found.seconds, found.total))
+
+
+def _moment(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
 
 
 def _bucket(
@@ -375,8 +389,8 @@ def _ledger(
 ) -> Iterator[LedgerLine]:
     for each in join_stretches(stretches):
         yield LedgerLine(
-            start=datetime.fromtimestamp(each.start, UTC),
-            end=datetime.fromtimestamp(each.end, UTC),
+            start=_moment(each.start),
+            end=_moment(each.end),
             source=words[each.feed],
             value=_round(each.won.total),
             others=tuple(

@@ -59,7 +59,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A sample from `start` to `end`, `end` left out; a point where they are equal."""
+    """A sample from `start` to `end`, `end` left out."""
 
     start: float
     end: float
@@ -78,10 +78,10 @@ class Stretch:
 
 
 class Cells:
-    """Tallies of feeds by cell: the hours between `edges`, one after the other.
+    """Tallies of feeds by cell: the times between `edges`, one after the other.
 
-    `edges` ascend. A cell is named by the index of its first edge. Nothing joins the
-    cells of `cuts` with the one before.
+    `edges` ascend. A cell is named by the index of its first edge. A long sample makes
+    one of the cells it touches, but joins none of `cuts` with the one before.
     """
 
     def __init__(self, edges: Sequence[float], cuts: Collection[int] = ()) -> None:
@@ -160,46 +160,6 @@ _HOUR_SECONDS = 3600
 _JOINING_SECONDS = 3 * _HOUR_SECONDS
 
 
-def merge(
-    samples: Mapping[int, Sequence[Span]], *, edges: Sequence[float]
-) -> Iterator[Stretch]:
-    """Count every sample as far as no feed of a higher rank was measuring then.
-
-    `samples` holds each feed's, by start; feeds in the order of rank. A point counts
-    unless a higher one has a sample in that hour; `edges` are those of the hours. A
-    stretch is a sample or a part of one; nothing is joined, and they come by feed.
-    """
-    covered: list[tuple[float, float]] = []
-    for feed, spans in samples.items():
-        if covered:
-            yield from _uncovered(feed, spans, covered)
-        else:
-            for span in spans:
-                tally = Tally(1, span.value, span.value, span.value, span.value)
-                yield Stretch(span.start, span.end, feed, tally)
-        covered = _union(covered, _extents(spans, edges))
-
-
-def split(stretch: Stretch, edges: Sequence[float]) -> Iterator[tuple[int, Stretch]]:
-    """Cut a stretch at edges: its parts with the number of the first edge of each.
-
-    Each gets its share of the total by time; the sample counts where it starts. What
-    lies outside of the edges is left out.
-    """
-    first = bisect_right(edges, stretch.start) - 1
-    length = stretch.end - stretch.start
-    number = max(first, 0)
-    while number < len(edges) - 1 and (number == first or edges[number] < stretch.end):
-        start = max(stretch.start, edges[number])
-        end = min(stretch.end, edges[number + 1])
-        share = (end - start) / length if length else 1.0
-        won = replace(stretch.won, total=stretch.won.total * share)
-        if number != first:
-            won = Tally(total=won.total)
-        yield number, Stretch(start, end, stretch.feed, won)
-        number += 1
-
-
 def join_stretches(stretches: Iterable[Stretch]) -> list[Stretch]:
     """Stretches by start; of one feed without a pause of an hour they are one."""
     joined: list[Stretch] = []
@@ -216,69 +176,4 @@ def join_stretches(stretches: Iterable[Stretch]) -> list[Stretch]:
         last.won.add(each.won)
         for feed, total in each.others.items():
             last.others[feed] = last.others.get(feed, 0.0) + total
-    return joined
-
-
-def _uncovered(
-    feed: int,
-    spans: Sequence[Span],
-    covered: Sequence[tuple[float, float]],
-) -> Iterator[Stretch]:
-    behind = 0  # covers that end before this sample, and so before any later one
-    for span in spans:
-        while behind < len(covered) and covered[behind][1] <= span.start:
-            behind += 1
-        is_first = True
-        for start, end in _gaps(span, covered, behind):
-            length = span.end - span.start
-            share = span.value * (end - start) / length if length else span.value
-            tally = Tally(0, share)
-            if is_first:
-                tally.add_sample(span.value)
-                is_first = False
-            yield Stretch(start, end, feed, tally)
-
-
-def _gaps(
-    span: Span, covered: Sequence[tuple[float, float]], behind: int
-) -> Iterator[tuple[float, float]]:
-    """The parts of a sample that nothing covers."""
-    if span.start == span.end:
-        is_free = behind == len(covered) or span.start < covered[behind][0]
-        if is_free:
-            yield span.start, span.end
-        return
-    at = span.start
-    while behind < len(covered) and covered[behind][0] < span.end:
-        start, end = covered[behind]
-        if start > at:
-            yield at, start
-        at = max(at, end)
-        behind += 1
-    if at < span.end:
-        yield at, span.end
-
-
-def _extents(
-    spans: Iterable[Span], edges: Sequence[float]
-) -> Iterator[tuple[float, float]]:
-    """When a feed was measuring: while its samples last, the hour of a point."""
-    for span in spans:
-        if span.start != span.end:
-            yield span.start, span.end
-            continue
-        hour = bisect_right(edges, span.start) - 1
-        if 0 <= hour < len(edges) - 1:
-            yield edges[hour], edges[hour + 1]
-
-
-def _union(
-    one: Iterable[tuple[float, float]], other: Iterable[tuple[float, float]]
-) -> list[tuple[float, float]]:
-    joined: list[tuple[float, float]] = []
-    for start, end in sorted([*one, *other]):
-        if joined and start <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
-        else:
-            joined.append((start, end))
     return joined

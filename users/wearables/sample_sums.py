@@ -43,12 +43,27 @@ _SPANS = f"""
     WHERE cell > 0 OR reaching IS NOT NULL
     GROUP BY series, feed, cell, reaching ORDER BY series, feed, cell, reaching
 """  # noqa: S608 - as above
-_ALL = f"""
-    SELECT series, feed, ts, duration, value FROM users_sample
-    WHERE user_id = %(user_id)s AND series = ANY(%(series)s::smallint[]) {_FEEDS}
-        AND ts >= %(before)s AND ts < %(end)s
-        AND (ts >= %(start)s OR ts + make_interval(secs => duration) > %(start)s)
-    ORDER BY series, feed, ts
+# Samples that touch or overlap are one time of measuring.
+_MEASURED = f"""
+    SELECT series, feed, min(ts), max(until) FROM (
+        SELECT *, count(*) FILTER (WHERE is_first)
+            OVER (PARTITION BY series, feed ORDER BY ts) AS number
+        FROM (
+            SELECT *, coalesce(ts > max(until) OVER (
+                PARTITION BY series, feed ORDER BY ts
+                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ), true) AS is_first
+            FROM (
+                SELECT series, feed, ts,
+                    ts + make_interval(secs => duration) AS until
+                FROM users_sample
+                WHERE user_id = %(user_id)s AND series = ANY(%(series)s::smallint[])
+                    {_FEEDS} AND ts >= %(before)s AND ts < %(end)s
+            ) sample
+        ) marked
+    ) numbered
+    WHERE until > %(start)s
+    GROUP BY series, feed, number ORDER BY series, feed, min(ts)
 """  # noqa: S608 - as above
 
 
@@ -70,14 +85,13 @@ class CellSum(NamedTuple):
     seconds: int = 0
 
 
-class SampleSpan(NamedTuple):
-    """A sample: its start, its seconds (0 for a point), its value."""
+class Measured(NamedTuple):
+    """A time in which a feed measured without a break."""
 
     series: int
     feed: int
-    ts: datetime
-    seconds: int
-    value: float
+    start: datetime
+    end: datetime
 
 
 def sums_of_points(
@@ -109,17 +123,20 @@ def sums_of_spans(
     ]
 
 
-def samples_between(
+def measured_times(
     *,
     user_id: int,
     series: Sequence[int],
     start: datetime,
     end: datetime,
     feeds: Sequence[int] | None,
-) -> list[SampleSpan]:
-    """Samples by series, feed and start that touch the time; one query."""
+) -> list[Measured]:
+    """When feeds measured, as far as it touches the time; by series, feed and start.
+
+    Of samples that last; one query.
+    """
     inputs = _inputs(user_id, series, [start, end], feeds)
-    return [SampleSpan(*row) for row in rows.fetch_rows(_ALL, inputs)]
+    return [Measured(*row) for row in rows.fetch_rows(_MEASURED, inputs)]
 
 
 def _inputs(

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,8 +9,6 @@ from users.wearables.ledger import (
     Stretch,
     Tally,
     join_stretches,
-    merge,
-    split,
 )
 
 H = 3600
@@ -32,20 +29,6 @@ def chosen(samples, *, by_most, cuts=()):
     return [
         (each.start / H, each.end / H, each.feed, each.won.total, each.others)
         for each in cells(samples, cuts).choose(rank=RANK, by_most=by_most)
-    ]
-
-
-def merged(samples):
-    by_feed = {
-        feed: sorted(
-            (Span(a * H, b * H, v) for f, a, b, v in samples if f == feed),
-            key=lambda span: span.start,
-        )
-        for feed in RANK
-    }
-    return [
-        (each.start / H, each.end / H, each.feed, each.won.total, each.won.count)
-        for each in merge(by_feed, edges=HOURS)
     ]
 
 
@@ -127,64 +110,6 @@ def test_what_reaches_out_of_the_end_gives_its_share_alone():
     assert (stretch.won.total, stretch.won.count) == (30, 1)
 
 
-def test_merging_counts_a_lower_rank_only_where_no_higher_one_was_measuring():
-    samples = [
-        (WATCH, 8, 9, 100),
-        (PHONE, 7.5, 8.5, 40),
-        (PHONE, 8.5, 10.5, 80),
-        (PHONE, 8.2, 8.4, 5),
-    ]
-
-    assert merged(samples) == [
-        (8, 9, WATCH, 100, 1),
-        (7.5, 8, PHONE, 20, 1),
-        (9, 10.5, PHONE, 60, 1),
-    ]
-
-
-def test_a_sample_around_a_higher_one_is_counted_on_both_sides_once():
-    assert merged([(WATCH, 9, 10, 100), (PHONE, 8, 12, 40)]) == [
-        (9, 10, WATCH, 100, 1),
-        (8, 9, PHONE, 10, 1),
-        (10, 12, PHONE, 20, 0),
-    ]
-
-
-def test_a_point_counts_unless_a_higher_rank_has_one_in_that_hour():
-    samples = [
-        (WATCH, 8.5, 8.5, 2),
-        *((PHONE, 8.1, 8.1, 3), (PHONE, 9.1, 9.1, 4)),
-    ]
-
-    assert merged(samples) == [(8.5, 8.5, WATCH, 2, 1), (9.1, 9.1, PHONE, 4, 1)]
-
-
-def test_a_stretch_is_cut_at_edges_by_time():
-    stretch = Stretch(0.5 * H, 3 * H, WATCH, Tally(1, 50, 50, 50, 50))
-
-    parts = list(split(stretch, [H, 2 * H, 4 * H]))
-
-    assert [(number, each.start / H, each.end / H) for number, each in parts] == [
-        (0, 1, 2),
-        (1, 2, 3),
-    ]
-    assert [each.won.total for _, each in parts] == [20, 20]
-    assert [each.won.count for _, each in parts] == [0, 0]
-
-
-def test_a_point_and_a_sample_that_starts_inside_are_counted_there():
-    point = Stretch(1.5 * H, 1.5 * H, WATCH, Tally(1, 5, 5, 5, 5))
-    whole = Stretch(1.5 * H, 2.5 * H, WATCH, Tally(1, 8, 8, 8, 8))
-
-    assert [(n, each.won) for n, each in split(point, [H, 2 * H, 3 * H])] == [
-        (0, Tally(1, 5, 5, 5, 5))
-    ]
-    assert [(n, each.won) for n, each in split(whole, [H, 2 * H, 3 * H])] == [
-        (0, Tally(1, 4, 8, 8, 8)),
-        (1, Tally(0, 4)),
-    ]
-
-
 def test_stretches_of_one_source_are_one_line_until_another_or_a_pause():
     def stretch(start, end, feed):
         return Stretch(start * H, end * H, feed, Tally(total=10), {3: 1.0})
@@ -218,24 +143,9 @@ def test_whatever_the_samples_the_rules_keep_their_promises(samples):
     }
     by_most = sum(each[3] for each in chosen(samples, by_most=True))
     by_rank = sum(each[3] for each in chosen(samples, by_most=False))
-    merging = sum(each[3] for each in merged(samples))
 
     # Nothing is made up, the most is the most, and the first is believed whole.
     assert by_rank <= by_most + 1e-6
     assert by_most <= sum(said.values()) + 1e-6
     assert max(said.values()) <= by_most + 1e-6
-    assert said[WATCH] - 1e-6 <= min(by_rank, merging)
-    assert merging <= sum(said.values()) + 1e-6
-
-
-@pytest.mark.parametrize("by_most", [True, False], ids=["max", "priority"])
-@settings(max_examples=30, deadline=None, derandomize=True)
-@given(st.lists(SAMPLE.map(lambda s: (PHONE, *s[1:])), max_size=15))
-def test_one_source_alone_is_believed_whole_by_every_rule(by_most, samples):
-    said = sum(value for _, _, _, value in samples)
-
-    total = sum(each[3] for each in chosen(samples, by_most=by_most))
-    merging = sum(each[3] for each in merged(samples))
-
-    assert total == pytest.approx(said)
-    assert merging == pytest.approx(said)
+    assert said[WATCH] - 1e-6 <= by_rank

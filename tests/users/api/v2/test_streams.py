@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import gzip
+from datetime import UTC, date, datetime
+from uuid import uuid4
+
+import orjson
+import pytest
+
+from tests.audit import audited
+from tests.clients import error_lines
+from tests.contract.document import check_answer
+from tests.factories.accounts import ACTOR
+from tests.factories.streams import make_stream, make_workout, stream_body
+from tests.factories.summaries import record
+from tests.factories.users import make_user
+from tests.outbox import emitted_types
+from tests.statements import count_statements
+from tests.users.holdings import held
+from users.operations.users import UserChanges, change_user, delete_user
+from users.wearables.streams import CHANNELS
+
+pytestmark = pytest.mark.django_db
+NONE = {channel.name: None for channel in CHANNELS}
+PATH = "/v2/timeseries/workouts/{workout_id}/stream"
+
+
+@pytest.fixture(autouse=True)
+def _noon(time_machine):
+    time_machine.move_to(datetime(2026, 3, 1, 12, tzinfo=UTC), tick=False)
+
+
+@pytest.fixture
+def user(alice_tenant):
+    return make_user(tenant=alice_tenant)
+
+
+@pytest.fixture
+def workout(user):
+    return make_workout(user)
+
+
+def path(workout_id):
+    return PATH.format(workout_id=workout_id)
+
+
+def put(api, workout, body):
+    return api.put(path(workout.id), orjson.dumps(body), "application/json")
+
+
+def test_a_stream_is_answered_as_it_was_put(alice_api, workout):
+    stored = put(alice_api, workout, stream_body())
+    read = alice_api.get(path(workout.id))
+
+    assert (stored.status_code, stored.json()) == (200, {"success": True})
+    assert read.status_code == 200
+    assert read.json() == NONE | stream_body()
+    check_answer(stored, "put", PATH)
+    check_answer(read, "get", PATH)
+
+
+def test_a_stream_goes_gzipped_to_a_client_that_takes_it(alice_api, workout):
+    make_stream(workout)
+
+    reply = alice_api.get(path(workout.id), headers={"Accept-Encoding": "gzip"})
+
+    assert reply["Content-Encoding"] == "gzip"
+    assert orjson.loads(gzip.decompress(reply.content)) == NONE | stream_body()
+
+
+def test_a_workout_without_a_stream_has_no_channel(alice_api, workout):
+    reply = alice_api.get(path(workout.id))
+
+    assert (reply.status_code, reply.json()) == (200, NONE)
+
+
+def test_a_read_is_two_statements_and_a_line_of_audit(alice_api, alice_tenant, workout):
+    make_stream(workout)
+    alice_api.get("/v2/providers")
+
+    with count_statements() as sent:
+        alice_api.get(path(workout.id))
+
+    assert len([each for each in sent if "assay.tenant" not in each]) == 2
+    assert audited(alice_tenant)[-1] == ("read", "workout_stream", str(workout.id))
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT"])
+def test_what_is_no_workout_is_404(alice_api, user, alice_tenant, method):
+    gone = make_user(tenant=alice_tenant)
+    theirs = make_workout(gone)
+    delete_user(user=gone, actor=ACTOR)
+    night = record(user, "sleep").ids[0]
+    before = held(alice_tenant)
+
+    for workout_id in (uuid4(), night, theirs.id):
+        reply = alice_api.generic(method, path(workout_id), b"[]", "application/json")
+        assert (reply.status_code, reply.json()["code"]) == (404, "not_found")
+    assert held(alice_tenant) == before
+
+
+@pytest.mark.parametrize("method", ["get", "put"])
+def test_a_malformed_id_is_422_at_the_path(alice_api, method):
+    reply = getattr(alice_api, method)(path("7"))
+
+    assert error_lines(reply) == [(["path", "workout_id"], "uuid_parsing")]
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        (b"{", (["body"], "json_invalid")),
+        (b'{"power":[1e999]}', (["body"], "json_invalid")),
+        (b"[]", (["body"], "value_error")),
+        (b"", (["body"], "value_error")),
+        (b'{"time":[1772300000],"power":[]}', (["body", "power"], "value_error")),
+        (b'{"heartrate":[1,900]}', (["body", "heartrate", 1], "less_than_equal")),
+    ],
+    ids=["no json", "infinite", "a list", "nothing", "uneven", "too much"],
+)
+def test_a_stream_that_cannot_be_read_is_422_and_stores_nothing(
+    alice_api, alice_tenant, workout, body, line
+):
+    before = held(alice_tenant)
+
+    reply = alice_api.put(path(workout.id), body, "application/json")
+
+    assert error_lines(reply) == [line]
+    assert held(alice_tenant) == before
+
+
+def test_an_equal_stream_put_again_emits_nothing(alice_api, alice_tenant, workout):
+    put(alice_api, workout, stream_body())
+    types = emitted_types(alice_tenant)
+
+    reply = put(alice_api, workout, stream_body())
+
+    assert reply.json() == {"success": True}
+    assert emitted_types(alice_tenant) == types
+
+
+def test_zones_follow_the_fallback_birth_date_as_it_is_now(alice_api, user, workout):
+    make_stream(workout)
+
+    def zones():
+        reply = alice_api.get(
+            f"/v2/summary/workouts/{user.uuid}", {"start_date": "2026-02-28"}
+        )
+        return reply.json()["workouts"][0]["hr_zones"]
+
+    without = zones()
+    seen = []
+    for born in (date(1986, 2, 28), date(2006, 2, 28)):
+        changes = UserChanges(fallback_birth_date=born)
+        change_user(user=user, actor=ACTOR, changes=changes)
+        seen.append(zones())
+
+    assert without is None
+    assert seen == [[0, 2, 0, 0, 0], [2, 0, 0, 0, 0]]
+
+
+def test_zones_of_many_workouts_take_two_statements_more(alice_api, user, alice_tenant):
+    changes = UserChanges(fallback_birth_date=date(1986, 2, 28))
+    change_user(user=user, actor=ACTOR, changes=changes)
+    address = f"/v2/summary/workouts/{user.uuid}"
+    days = {"start_date": "2026-02-28"}
+
+    def statements():
+        with count_statements() as sent:
+            reply = alice_api.get(address, days)
+        return len(sent), len(reply.json()["workouts"])
+
+    alice_api.get("/v2/providers")  # the key is looked up once
+    counted = [statements()]
+    for number in range(1, 4):
+        make_stream(make_workout(user, external_id=str(number)))
+        counted.append(statements())
+
+    none = counted[0][0]
+    assert counted == [(none, 0), (none + 2, 1), (none + 2, 2), (none + 2, 3)]
