@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING
 import django
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 TICKS = os.sysconf("SC_CLK_TCK")
+NANOSECONDS = 1e9
 
 
 @contextmanager
@@ -48,7 +49,7 @@ def database() -> Iterator[str]:
 
 
 class Served:
-    """A granian with one worker process, and what it has used."""
+    """A granian with its worker processes, and what they have used."""
 
     def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
         self.process = process
@@ -83,9 +84,29 @@ class Served:
         return total / 1024
 
 
+def backend_seconds(pids: Iterable[int]) -> float:
+    """CPU time so far of these database backends, which are on this machine."""
+    spent = [Path(f"/proc/{pid}/schedstat").read_text().split()[0] for pid in pids]
+    return sum(map(int, spent)) / NANOSECONDS
+
+
+def other_backends(*known: int) -> list[int]:
+    """Backends of this database besides our own connection's and the `known`."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
+            " AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        )
+        return [pid for (pid,) in cursor.fetchall() if pid not in known]
+
+
 @contextmanager
-def served(application: str, database_url: str) -> Iterator[Served]:
-    """Serve a WSGI application as production does, with one worker of two threads."""
+def served(
+    application: str, database_url: str, *, workers: int = 1
+) -> Iterator[Served]:
+    """Serve a WSGI application as production does, with workers of two threads."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1] % 20000 + 10000
@@ -98,7 +119,8 @@ def served(application: str, database_url: str) -> Iterator[Served]:
         "LOG_LEVEL": "ERROR",
     }
     command = [sys.executable, "-m", "granian", "--interface", "wsgi"]
-    command += ["--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
+    command += ["--host", "127.0.0.1", "--port", str(port)]
+    command += ["--workers", str(workers)]
     command += ["--blocking-threads", "2", "--log-level", "error", application]
     process = subprocess.Popen(command, env=environment)
     try:
