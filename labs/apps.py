@@ -22,7 +22,7 @@ class LabsConfig(AppConfig):
     name = "labs"
 
     def ready(self) -> None:
-        """Enter the events of orders; hand the floor what erases a user's orders."""
+        """Enter the events of orders, what erases them, and what pages show of them."""
         from accounts.webhooks.catalogue import EventType, add_event_type
         from labs.operations.demo import load_demo_accounts
         from labs.operations.erasure import erase_orders
@@ -38,7 +38,68 @@ class LabsConfig(AppConfig):
             add_event_type(EventType(f"labtest.order.{what}", when, ORDER_SCHEMA))
         tenant_layers.add("labs", lay_panels)
         demo_loaders.add("labs", load_demo_accounts)
+        self._enter_pages()
         post_migrate.connect(_lay_reference_set, sender=self)
+
+    def _enter_pages(self) -> None:
+        from accounts.states import Area
+        from labs.web.overview import nav_count, overview_part
+        from labs.web.palette import find_orders
+        from portal.lib.registry import (
+            Destination,
+            Search,
+            destinations,
+            nav_counts,
+            overview_parts,
+            searches,
+        )
+
+        area = Area.ORDERS
+        overview_parts.add("labs", overview_part)
+        nav_counts.add("orders", nav_count)
+        searches.add("orders", Search(20, "Orders", "flask", area, find_orders))
+        destinations.add(
+            "orders",
+            Destination(
+                25, "Orders", "flask", "labs:orders", area=area, keeps_views=True
+            ),
+        )
+        destinations.add(
+            "orders:attention",
+            Destination(
+                26,
+                "Orders that need attention",
+                "alert",
+                "labs:orders",
+                "tab=attention",
+                area=area,
+            ),
+        )
+        destinations.add(
+            "orders:place",
+            Destination(
+                110,
+                "New order",
+                "plus",
+                "labs:place_order",
+                area=area,
+                write=True,
+                is_action=True,
+                on_overview=True,
+            ),
+        )
+        destinations.add(
+            "orders:import",
+            Destination(
+                111,
+                "Import order",
+                "upload",
+                "labs:import_order",
+                area=area,
+                write=True,
+                is_action=True,
+            ),
+        )
 
 
 def _lay_reference_set(*, using: str, **given: Any) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 
 from labs.states.catalogue import CollectionMethod
-from labs.states.orders import OrderOrigin
+from labs.states.orders import OrderOrigin, split_status
 from portal.pills import words
 
 if TYPE_CHECKING:
@@ -32,11 +32,13 @@ _METHOD_ICONS = {
 class OrderRow:
     """An order as a row; `origin` is empty for one that was simply placed.
 
+    `status` is the last part, so that one we do not know is shown in its own words.
     `starts_on` is the day that a scheduled order waits for. The patient's columns are
     loaded only where they are shown.
     """
 
     order: Order
+    status: str
     method: str
     icon: str
     account: str
@@ -51,6 +53,7 @@ def order_row(order: Order) -> OrderRow:
     day = order.activate_by
     return OrderRow(
         order=order,
+        status=split_status(order.status).low,
         method=str(method.label) if method else words(order.method),
         icon=_METHOD_ICONS[method] if method else "ring",
         account=account_name(order.lab_account),

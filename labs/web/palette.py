@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from labs.queries.order_list import orders_by_id
+from labs.states.orders import split_status
 from portal.lib.ids import is_whole_id
 from portal.lib.registry import Hit
 from portal.lib.web import page_url
@@ -25,7 +26,7 @@ def find_orders(request: TenantRequest, text: str) -> list[Hit]:
         Hit(
             words=f"{str(order.pk)[:8]} of {order.user.client_user_id}",
             url=page_url(request, "labs:order", order_id=order.pk),
-            detail=find_pill(order.status).words,
+            detail=find_pill(split_status(order.status).low).words,
             is_exact=is_whole_id(text, order.pk)
             or text.upper() == order.sample_id.upper(),
         )

@@ -80,7 +80,8 @@ def fill(tenant: Any, number: int, panels: list[Any], account: Any) -> None:
             " ELSE 'normal' END, at, at FROM (SELECT *,"
             " (%(statuses)s::text[])[1 + (n * 7919 %% 100)] AS status,"
             " now() - n * interval '1 minute' AS at,"
-            " jsonb_build_object('text', repeat('x', 400)) AS details FROM filled) made",
+            " jsonb_build_object('text', repeat('x', 400)) AS details"
+            " FROM filled) made",
             {
                 "tenant": tenant.pk,
                 "labs": [panel.lab_id for panel in panels],

@@ -66,7 +66,7 @@ def test_markers_are_found_by_name_code_loinc_and_page(alice_web, alice_tenant):
     assert found("page=900") == []
 
 
-@pytest.mark.parametrize(("name", "queries"), [("tests", 8), ("markers", 9)])
+@pytest.mark.parametrize(("name", "queries"), [("tests", 9), ("markers", 10)])
 def test_a_list_takes_as_many_queries_for_ten_as_for_one(
     alice_web, alice_tenant, panel, name, queries
 ):

@@ -12,9 +12,11 @@ from django.utils import timezone
 
 from accounts.models import AuditEntry
 from accounts.states import Role
+from labs.models import Order
 from portal.home.overview import ATTENTION_ITEMS
 from portal.lib.registry import AttentionItem, OverviewPart, Register, Tile, Urgency
 from tests.factories.accounts import ACTOR, make_api_key, make_member
+from tests.factories.labs import make_lab_test, make_order
 from tests.factories.reports import make_parsing_job
 from tests.factories.users import make_user
 from users.operations.sources import connect_source
@@ -143,16 +145,16 @@ def test_every_tile_links_to_a_list_of_as_many(alice_web, alice_tenant, dana):
     make_user(tenant=alice_tenant)
     make_parsing_job(user=dana, status="started")
     make_parsing_job(user=dana, status="completed")
-    make_parsing_job(user=dana, status="completed")
+    make_order(tenant=alice_tenant, user=dana)
 
     overview = alice_web.get(PLACE).context["overview"]
 
     shown = {view.tile.label: view.tile.number for view in overview.tiles}
     assert shown == {
         "Users": 2,
+        "Orders in progress": 1,
         "Reports waiting": 1,
         "Users with a source": 1,
-        "Reports read": 2,
     }
     for view in overview.tiles:
         listed = alice_web.get(view.tile.url).context["pager"].total
@@ -164,10 +166,10 @@ def test_every_tile_links_to_a_list_of_as_many(alice_web, alice_tenant, dana):
     [
         (
             Role.CLINICIAN,
-            ["Users", "Reports waiting", "Users with a source", "Reports read"],
+            ["Users", "Orders in progress", "Reports waiting", "Users with a source"],
         ),
-        (Role.DEVELOPER, ["Users", "Users with a source"]),
-        (Role.VIEWER, ["Users", "Users with a source"]),
+        (Role.DEVELOPER, ["Users", "Orders in progress", "Users with a source"]),
+        (Role.VIEWER, ["Users", "Orders in progress", "Users with a source"]),
     ],
 )
 def test_a_member_sees_what_their_roles_read(alice_team, dana, role, labels):
@@ -256,12 +258,16 @@ def test_who_may_not_load_demo_data_is_told_who_may(alice_team, alice_tenant):
 
 
 def fill(tenant, number):
-    """So many users, each with a source, two reports and events."""
+    """So many users, each with a source, two reports, an order and events."""
+    panel = make_lab_test(tenant=tenant)
     for _ in range(number):
         user = make_user(tenant=tenant)
         connect_source(user=user, actor=ACTOR, provider="oura")
         make_parsing_job(user=user, status="pending_review")
         make_parsing_job(user=user, status="failed", finished_at=timezone.now())
+        make_order(tenant=tenant, user=user, lab_test=panel)
+    waiting = "collecting_sample.walk_in_test.appointment_pending"
+    Order.objects.for_tenant(tenant).update(status=waiting)
 
 
 @pytest.mark.parametrize("number", [1, 2, 20])
@@ -275,8 +281,9 @@ def test_the_overview_costs_the_same_at_any_size(alice_web, alice_tenant, number
     assert len(queries) == OVERVIEW_QUERIES
 
 
-# Session, member, place, demo data, keys; reports waiting, to review, failed, both
+# Session, member, place, demo data, keys; orders to look at, which, as shown, by day,
+# and their number in the navigation; reports waiting, to review, failed, both
 # numbers, by day; sources, users by day, users with a source; events; the switcher, the
 # reports to look at. Totals, arrivals and audit go by rows, which Django does not
 # count.
-OVERVIEW_QUERIES = 17
+OVERVIEW_QUERIES = 23

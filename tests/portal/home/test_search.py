@@ -9,7 +9,9 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import AuditEntry
 from accounts.states import Role
+from labs.models import Order
 from tests.factories.accounts import ACTOR, make_member
+from tests.factories.labs import make_order
 from tests.factories.reports import make_parsing_job
 from tests.factories.users import make_user
 from users.operations.sources import connect_source
@@ -82,6 +84,22 @@ def test_an_id_of_a_job_is_found_with_whose_it_is(alice_web, job):
 
     assert typed(alice_web, str(job.id)) == {"Reports": [words]}
     assert typed(alice_web, str(job.id)[:8]) == {"Reports": [words]}
+
+
+def test_an_order_is_found_by_its_id_and_that_of_its_sample(
+    alice_web, alice_tenant, dana
+):
+    order = make_order(tenant=alice_tenant, user=dana)
+    Order.objects.for_tenant(alice_tenant).update(sample_id="SB0123456")
+    words = {"Orders": [f"{str(order.pk)[:8]} of mbr_dana"]}
+
+    assert typed(alice_web, str(order.pk)[:8]) == words
+    assert typed(alice_web, "sb0123456") == words
+    assert typed(alice_web, "sb01") == {}
+    assert (
+        alice_web.get(SEARCH, {"q": "SB0123456"})["Location"]
+        == f"{PLACE}/orders/{order.pk}/"
+    )
 
 
 def test_the_whole_id_comes_before_those_that_begin_with_it(alice_web, alice_tenant):
@@ -218,5 +236,6 @@ def test_a_search_costs_the_same_at_any_size(alice_web, alice_tenant, number):
 
 
 # Session, member, place; users by a whole id or part of a user_id, users by the
-# beginning of theirs, jobs. Sources and audit go by rows, which Django does not count.
-SEARCH_QUERIES = 6
+# beginning of theirs, orders, jobs. Sources and audit go by rows, which Django does not
+# count.
+SEARCH_QUERIES = 7

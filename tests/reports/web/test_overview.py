@@ -23,6 +23,11 @@ def dana(alice_tenant):
     return make_user(tenant=alice_tenant, client_user_id="mbr_dana")
 
 
+@pytest.fixture(autouse=True)
+def _room_for_every_tile(monkeypatch):
+    monkeypatch.setattr("portal.home.overview.TILES", 9)
+
+
 def ago(**time):
     return timezone.now() - timedelta(**time)
 

@@ -172,9 +172,9 @@ def test_the_list_costs_the_same_at_any_length(alice_web, alice_tenant, number):
     assert len(queries) == LIST_QUERIES
 
 
-# Session, member, place, saved views, users, switcher, the reports to look at. Total,
-# sources and audit go by rows, which Django does not count.
-LIST_QUERIES = 7
+# Session, member, place, saved views, users, switcher, the orders and the reports to
+# look at. Total, sources and audit go by rows, which Django does not count.
+LIST_QUERIES = 8
 
 
 def test_the_list_and_the_page_say_when_data_last_came(
