@@ -14,9 +14,11 @@ from labs.operations.insurance import search_payors
 from labs.operations.order_sets import OrderSet
 from labs.operations.orders import OrderRequest
 from labs.queries.catalogue import MarkerFilters, find_markers, full_lab_tests
+from labs.queries.insurance import latest_insurance
 from labs.queries.orders import ordering_physicians
 from labs.states.accounts import US_STATES, AccountReason, Billing, LabAccountStatus
 from labs.states.catalogue import CollectionMethod
+from labs.states.patients import Relationship
 from labs.web.order_forms import (
     BillingForm,
     CommentsForm,
@@ -28,6 +30,8 @@ from users.queries import latest_info, user_overview
 from users.states import Gender
 
 if TYPE_CHECKING:
+    from django import forms
+
     from accounts.models import Tenant
     from labs.models import Lab, LabAccount, LabTest, Marker
     from labs.operations.accounts import LabChoice
@@ -244,6 +248,27 @@ def stored_patient(entry: OrderEntry) -> dict[str, Any]:
     return found
 
 
+def stored_insurance(entry: OrderEntry) -> dict[str, Any]:
+    """What is kept of the user's insurance that the form of billing asks."""
+    found = latest_insurance(user=entry.user, is_primary=True) if entry.user else None
+    if found is None:
+        return {}
+    stored = {
+        "payor_code": found.payor_code,
+        "insurance_id": found.member_id,
+        "relationship": found.relationship,
+    }
+    if found.relationship != Relationship.SELF:
+        for part in ("first_name", "last_name", "phone_number"):
+            stored[f"responsible_{part}"] = found.insured.get(part) or ""
+    return stored
+
+
+def has_stored(form: forms.Form) -> bool:
+    """Whether a form that nobody filled in shows what is kept of the user."""
+    return bool(form.initial.get("first_name") or form.initial.get("payor_code"))
+
+
 def billing_offers(
     entry: OrderEntry, state: str
 ) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
@@ -264,9 +289,11 @@ def billing_form(entry: OrderEntry, data: Any = None) -> BillingForm:
     """The form of physician and billing, with what the account allows."""
     state = str(entry.draft.entry("patient").get("state", ""))
     offered, _ = billing_offers(entry, state)
+    first = offered[0][0] if offered else ""
+    entered = entry.draft.entry("billing")
     return BillingForm(
         data,
-        initial=entry.draft.entry("billing") or {"billing_type": _first(offered)},
+        initial=entered or {"billing_type": first, **stored_insurance(entry)},
         billing=offered,
         physicians=ordering_physicians(tenant=entry.tenant),
         payors=[
@@ -364,7 +391,3 @@ def _user(tenant: Tenant, draft: OrderDraft) -> User | None:
         return user_overview(tenant=tenant, user_id=UUID(text)).user
     except (ValueError, NotFound):
         return None
-
-
-def _first(offered: list[tuple[str, str]]) -> str:
-    return offered[0][0] if offered else ""

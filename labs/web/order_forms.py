@@ -246,7 +246,13 @@ class BillingForm(forms.Form):
         self.fields["billing_type"].choices = billing  # type: ignore[attr-defined]  # as above
         self.fields["payor_code"].choices = [("", "Choose an insurer"), *payors]  # type: ignore[attr-defined]  # as above
         for number in range(1, DIAGNOSES_ASKED + 1):
-            self.fields[f"icd_{number}"] = _text(limit=200)
+            self.fields[f"icd_{number}"] = _text(label=f"Diagnosis {number}")
+
+    @property
+    def takes_insurance(self) -> bool:
+        """Whether insurance is among the ways to pay."""
+        offered = self.fields["billing_type"].choices  # type: ignore[attr-defined]  # a choice field
+        return Billing.COMMERCIAL_INSURANCE in dict(offered)
 
     @property
     def diagnosis_fields(self) -> list[forms.BoundField]:

@@ -491,10 +491,30 @@ def test_what_is_kept_of_the_user_fills_the_form_and_the_read_is_audited(
     alice_api.patch(f"/v2/user/{user.uuid}/info", info)
     wizard.to_patient(user, panel)
 
-    form = wizard.open().context["form"]
+    insured = {k: PATIENT[k] for k in list(PATIENT)[:6]} | {"address": info["address"]}
+    insurance = {
+        "payor_code": "SBX001",
+        "member_id": "M-1",
+        "relationship": "Spouse",
+        "insured": {**insured, "first_name": "Eve"},
+    }
+    alice_api.post(f"/v2/user/{user.uuid}/insurance", insurance)
 
-    assert (form["first_name"].value(), form["state"].value()) == ("Ada", "AZ")
-    assert ("read", "user_info", str(user.uuid)) in audited(alice_tenant)
+    patient = wizard.open().context["form"]
+    wizard.next(**PATIENT)
+    billing = wizard.open().context["form"]
+
+    assert (patient["first_name"].value(), patient["state"].value()) == ("Ada", "AZ")
+    assert (billing["payor_code"].value(), billing["insurance_id"].value()) == (
+        "SBX001",
+        "M-1",
+    )
+    assert billing["responsible_first_name"].value() == "Eve"
+    reads = [line for line in audited(alice_tenant) if line[0] == "read"]
+    assert reads == [
+        ("read", "user_info", str(user.uuid)),
+        ("read", "insurance", str(user.uuid)),
+    ]
 
 
 def test_a_draft_is_of_one_environment_and_one_member(

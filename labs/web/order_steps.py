@@ -1,0 +1,358 @@
+"""The steps of placing an order: what each shows, and what it does with an answer.
+
+Must not be here: the review, or the placing (labs.web.place_order).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from accounts.operations.audit import record_read
+from accounts.web.dialogs import posted
+from labs.operations.accounts import check_billing
+from labs.operations.diagnoses import known_diagnoses
+from labs.operations.order_checks import (
+    check_answers,
+    check_day,
+    check_patient,
+    check_physician,
+)
+from labs.operations.order_sets import resolve_order_set
+from labs.operations.requisitions import printed_comment
+from labs.queries.catalogue import (
+    LabTestFilters,
+    MarkerFilters,
+    find_lab_tests,
+    find_markers,
+)
+from labs.states.catalogue import CollectionMethod, LabTestStatus
+from labs.web.order_drafts import keep_draft
+from labs.web.order_entry import (
+    TESTS_AT_MOST,
+    billing_form,
+    billing_offers,
+    has_stored,
+    patient_form,
+    place_options,
+    read_entry,
+)
+from labs.web.order_forms import CommentsForm, QuestionsForm
+from labs.web.order_pages import enter_form, go_on, goes_back, render_step
+from portal.lib.errors import DomainError
+from portal.lib.web import wants_fragment
+from users.queries import find_users
+
+if TYPE_CHECKING:
+    from django import forms
+    from django.http import HttpResponse
+
+    from labs.web.order_drafts import OrderDraft
+    from labs.web.order_entry import OrderEntry
+    from labs.web.order_forms import BillingForm
+    from portal.lib.web import TenantRequest
+
+USERS_SHOWN = 8
+PANELS_SHOWN = 12
+MARKERS_SHOWN = 12
+
+
+def show_user(request: TenantRequest, entry: OrderEntry, **more: Any) -> HttpResponse:
+    text = request.POST.get("q", request.GET.get("user", "")).strip()[:255]
+    page = find_users(tenant=request.tenant, text=text, limit=USERS_SHOWN)
+    return render_step(
+        request,
+        entry,
+        "user",
+        fragment="labs/_place_order_users.html",
+        users=page.users,
+        text=text,
+        **more,
+    )
+
+
+def take_user(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
+    chosen = request.POST.get("user", "")
+    if not chosen:
+        return show_user(request, entry)
+    draft = entry.draft
+    if draft.entry("user").get("user") not in (None, chosen):
+        # What was entered of one person must never be sent as another's.
+        draft = draft.forget("questions", "patient", "billing", "comments")
+    draft = draft.enter("user", {"user": chosen}, is_done=True)
+    found = read_entry(tenant=request.tenant, draft=draft)
+    if found.user is None:
+        return show_user(request, entry, fault="Choose a user.", status=422)
+    return go_on(request, draft, found.beside("user", 1))
+
+
+def show_lab(request: TenantRequest, entry: OrderEntry, **more: Any) -> HttpResponse:
+    return render_step(request, entry, "lab", options=place_options(entry), **more)
+
+
+def take_lab(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
+    if goes_back(request):
+        return go_on(request, entry.draft, entry.beside("lab", -1))
+    place = request.POST.get("place", "")
+    chosen = {option.value: option for option in place_options(entry)}.get(place)
+    if chosen is None or not chosen.is_open:
+        return show_lab(request, entry, fault="Choose a lab account.", status=422)
+    draft = entry.draft
+    if entry.lab not in (None, chosen.lab):
+        draft = draft.forget("tests", "questions")
+    if draft.entry("lab").get("place") != place:
+        # Who may pay depends on the account.
+        draft = draft.enter("billing", draft.entry("billing"), is_done=False)
+    draft = draft.enter("lab", {"place": place}, is_done=True)
+    return go_on(request, draft, entry.beside("lab", 1))
+
+
+def show_tests(
+    request: TenantRequest, entry: OrderEntry, text: str | None = None, **more: Any
+) -> HttpResponse:
+    if text is None:
+        text = str(entry.draft.entry("tests").get("q", ""))
+    if "refusal" not in more and (entry.panels or entry.added):
+        more["refusal"] = _refusal_of_tests(entry)
+    filters = LabTestFilters(
+        lab=entry.lab,
+        method=entry.method,
+        status=LabTestStatus.ACTIVE,
+        name=text,
+        sort="name",
+    )
+    single = MarkerFilters(lab=entry.lab, text=text, by_loinc=True, is_a_la_carte=True)
+    panels = find_lab_tests(
+        tenant=request.tenant, filters=filters, limit=PANELS_SHOWN + 1
+    )
+    markers = find_markers(filters=single, size=MARKERS_SHOWN)
+    return render_step(
+        request,
+        entry,
+        "tests",
+        fragment=more.pop("fragment", "labs/_place_order_tests.html"),
+        panels=panels[:PANELS_SHOWN],
+        has_more_panels=len(panels) > PANELS_SHOWN,
+        markers=[marker for marker in markers.markers if marker.is_orderable],
+        has_more_markers=markers.total > MARKERS_SHOWN,
+        chosen_panels={panel.pk for panel in entry.panels},
+        chosen_markers={marker.pk for marker in entry.added},
+        method=entry.method,
+        methods=[
+            (value, label)
+            for value, label in CollectionMethod.offered()
+            if entry.lab and value in entry.lab.collection_methods
+        ],
+        text=text,
+        needs_fasting=any(marker.fasting for marker in entry.markers),
+        **more,
+    )
+
+
+def take_tests(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
+    text = request.POST.get("q", "").strip()[:100]
+    if goes_back(request):
+        return go_on(request, entry.draft, entry.beside("tests", -1))
+    if request.POST.get("go") == "search" and wants_fragment(request):
+        found = "labs/_place_order_found.html"
+        return show_tests(request, entry, text, fragment=found)
+    if request.POST.get("go") != "next":
+        draft = _changed_tests(request, entry, text)
+        if not wants_fragment(request):
+            return go_on(request, draft, "tests")
+        keep_draft(request, draft)
+        entry = read_entry(tenant=request.tenant, draft=draft)
+        return show_tests(request, entry)
+    refusal = _refusal_of_tests(entry)
+    if refusal is not None:
+        return show_tests(request, entry, refusal=refusal, status=422)
+    values = {**entry.draft.entry("tests"), "asked": _asked(entry), "q": ""}
+    draft = entry.draft.enter("tests", values, is_done=True)
+    if entry.draft.entry("tests").get("asked") != values["asked"]:
+        # Questions that nobody has seen yet can't have been answered.
+        draft = draft.enter("questions", draft.entry("questions"), is_done=False)
+    return go_on(request, draft, entry.beside("tests", 1))
+
+
+def _changed_tests(request: TenantRequest, entry: OrderEntry, text: str) -> OrderDraft:
+    """The draft with what a press added, removed, or the way the sample is taken."""
+    panels = [str(panel.pk) for panel in entry.panels]
+    markers = [marker.pk for marker in entry.added]
+    for verb in ("add", "remove"):
+        kind, _, name = request.POST.get(verb, "").partition(":")
+        if kind == "panel":
+            panels = [one for one in panels if one != name]
+            if verb == "add" and _is_uuid(name):
+                panels.append(name)
+        elif kind == "marker" and name.isdecimal():
+            markers = [one for one in markers if one != int(name)]
+            if verb == "add":
+                markers.append(int(name))
+    method = request.POST.get("method") or entry.method
+    values = {
+        **entry.draft.entry("tests"),
+        "panels": panels[:TESTS_AT_MOST],
+        "markers": markers[:TESTS_AT_MOST],
+        "method": method,
+        "q": text,
+    }
+    is_done = entry.is_done("tests") and request.POST.get("go") == "search"
+    return entry.draft.enter("tests", values, is_done=is_done)
+
+
+def _refusal_of_tests(entry: OrderEntry) -> DomainError | None:
+    try:
+        resolve_order_set(
+            tenant=entry.tenant,
+            order_set=entry.order_set,
+            method=CollectionMethod.known(entry.method),
+            lab=entry.lab,
+        )
+    except DomainError as refusal:
+        return refusal
+    return None
+
+
+def show_questions(
+    request: TenantRequest, entry: OrderEntry, form: forms.Form | None = None
+) -> HttpResponse:
+    shown = form or QuestionsForm(entry.asking, initial=entry.draft.entry("questions"))
+    return render_step(request, entry, "questions", form=shown)
+
+
+def take_questions(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
+    form = QuestionsForm(entry.asking, posted(request))
+    if not goes_back(request) and form.is_valid():
+        answers = form.answers()
+        for marker in entry.asking:
+            own = [one for one in answers if one["marker_id"] == marker.pk]
+            try:
+                check_answers([marker], own)
+            except DomainError as refusal:
+                form.add_error(form.unanswered(marker), refusal.message)
+    return enter_form(request, entry, "questions", form, show_questions)
+
+
+def show_patient(
+    request: TenantRequest, entry: OrderEntry, form: forms.Form | None = None
+) -> HttpResponse:
+    shown = form or patient_form(entry)
+    is_stored = not (form or entry.draft.entry("patient")) and has_stored(shown)
+    if is_stored:
+        _record_read(request, entry, "user_info")
+    return render_step(request, entry, "patient", form=shown, is_stored=is_stored)
+
+
+def take_patient(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
+    form = patient_form(entry, posted(request))
+    if not goes_back(request) and form.is_valid():
+        try:
+            check_patient(request.tenant, form.details)
+        except DomainError as refusal:
+            at = "dob" if refusal.field == "dob" else "proxy_first_name"
+            form.add_error(at, refusal.message)
+    if entry.draft.entry("patient").get("state") != request.POST.get("state"):
+        # Who may pay depends on the patient's state.
+        draft = entry.draft
+        draft = draft.enter("billing", draft.entry("billing"), is_done=False)
+        entry = replace(entry, draft=draft)
+    return enter_form(request, entry, "patient", form, show_patient)
+
+
+def show_billing(
+    request: TenantRequest, entry: OrderEntry, form: BillingForm | None = None
+) -> HttpResponse:
+    state = str(entry.draft.entry("patient").get("state", ""))
+    _, refused = billing_offers(entry, state)
+    own = entry.account.account if entry.account else None
+    shown = form or billing_form(entry)
+    is_new = not (form or entry.draft.entry("billing"))
+    is_stored = is_new and shown.takes_insurance and has_stored(shown)
+    if is_stored:
+        _record_read(request, entry, "insurance")
+    return render_step(
+        request,
+        entry,
+        "billing",
+        form=shown,
+        is_stored=is_stored,
+        refused=refused,
+        flow=own.get_delegated_flow_display() if own else "",
+        diagnoses=known_diagnoses().values(),
+    )
+
+
+def take_billing(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
+    form = billing_form(entry, posted(request))
+    account = entry.account.account if entry.account else None
+    if not goes_back(request) and form.is_valid():
+        state = str(entry.draft.entry("patient").get("state", ""))
+        try:
+            check_billing(
+                account=account,
+                billing_type=form.cleaned_data["billing_type"],
+                state=state,
+            )
+            check_physician(account, form.named_physician)
+        except DomainError as refusal:
+            form.add_error(refusal.field, refusal.message)
+    return enter_form(request, entry, "billing", form, show_billing)
+
+
+def show_comments(
+    request: TenantRequest, entry: OrderEntry, form: forms.Form | None = None
+) -> HttpResponse:
+    shown = form or CommentsForm(initial=entry.draft.entry("comments"))
+    return render_step(
+        request,
+        entry,
+        "comments",
+        fragment="labs/_place_order_printed.html",
+        form=shown,
+        # A literal in the template would reach the attribute unescaped.
+        print_values=json.dumps({"go": "print"}),
+        printed=printed_of(entry, str(shown["comments"].value() or "")),
+    )
+
+
+def take_comments(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
+    form = CommentsForm(posted(request))
+    if request.POST.get("go") == "print":
+        return show_comments(request, entry, form)
+    if not goes_back(request) and form.is_valid():
+        try:
+            check_day(form.cleaned_data["activate_by"])
+        except DomainError as refusal:
+            form.add_error("activate_by", refusal.message)
+    return enter_form(request, entry, "comments", form, show_comments)
+
+
+def printed_of(entry: OrderEntry, comments: str) -> str:
+    account = entry.account.account if entry.account else None
+    return printed_comment(account=account, comments=comments)
+
+
+def _asked(entry: OrderEntry) -> list[int]:
+    return sorted(marker.pk for marker in entry.asking)
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _record_read(request: TenantRequest, entry: OrderEntry, subject: str) -> None:
+    """Audit that what is kept of the user was shown in a form."""
+    if entry.user is not None:
+        record_read(
+            tenant=request.tenant,
+            actor=request.actor,
+            subject=subject,
+            subject_id=entry.user.uuid,
+            user_uuid=entry.user.uuid,
+        )
