@@ -76,7 +76,10 @@ _WHY_NOT = {
 
 @dataclass(frozen=True, slots=True)
 class PlaceOption:
-    """A lab or an account that may be chosen, or the reason why it may not."""
+    """A lab or an account that may be chosen, or the reason why it may not.
+
+    `name` is the account's, empty for the platform's own.
+    """
 
     value: str
     lab: Lab
@@ -198,7 +201,7 @@ def place_options(entry: OrderEntry) -> list[PlaceOption]:
         picked = choice.resolved.account if choice.resolved else None
         if choice.resolved is not None:
             value = f"lab:{choice.lab.pk}"
-            name = account_name(picked) if picked else "The platform's own account"
+            name = account_name(picked) if picked else ""
             why = f"{choice.resolved.reason.label}."
             options.append(
                 PlaceOption(value, choice.lab, name, why, True, value == chosen)
@@ -221,8 +224,8 @@ def why_account(entry: OrderEntry) -> str:
     if entry.account is None:
         return ""
     own = entry.account.account
-    name = account_name(own) if own else "The platform's own account"
-    return f"{name}. {entry.account.reason.label}."
+    reason = f"{entry.account.reason.label}."
+    return f"{account_name(own)}. {reason}" if own else reason
 
 
 def patient_form(entry: OrderEntry, data: Any = None) -> PatientForm:
