@@ -55,7 +55,7 @@ def test_what_is_no_lab_report_gives_no_rows(tmp_path):
     found = {r.layout: len(rows_of(r.path)) for r in others}
 
     assert found == dict.fromkeys(found, 0)
-    assert len(found) == 11
+    assert len(found) == 17
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,8 @@ from reports.parser.values import is_flag, is_numeric_value, read_number
 
 _JOINERS = frozenset(["soit", "resp.", "=", "/", "|", "ou", "ó", "bzw."])
 _COUNTED = {Dimension.NUMBER_CONCENTRATION, Dimension.SUBSTANCE_RATIO}
+# Of the logarithm: a range stands by the second number unless the first fits better.
+_CLEARLY = 1.2
 _LONGEST_RANGE = 4
 _LONGEST_UNIT = 2
 
@@ -39,7 +41,7 @@ def read_pair(words: Sequence[Word]) -> tuple[Fields, Fields] | None:
     """The fields of '61,0 % 4.526 /mm³ 1.500 a 7.000'; None where words say less.
 
     One of the two is in per cent and the other counted. A lone range belongs to the
-    number that is nearer to it.
+    second number, unless it is clearly nearer to the first.
     """
     parts: list[_Part] = []
     at = 0
@@ -110,7 +112,7 @@ def _is_nearer(spread: list[Word], first: _Part, second: _Part) -> bool:
         number = read_number(text_of(part.value), decimal_comma=comma)
         return abs(math.log(number / middle)) if number else math.inf
 
-    return distance(first) < distance(second)
+    return distance(first) < distance(second) - _CLEARLY
 
 
 def _fields(part: _Part) -> Fields:

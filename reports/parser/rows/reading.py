@@ -6,6 +6,7 @@ import re
 
 from reports.parser.fields import (
     Fields,
+    is_mark,
     is_unit,
     second_value,
     split_range_flag,
@@ -147,6 +148,6 @@ def _unit_in_front(
 def _part_flag(words: tuple[Word, ...]) -> tuple[str | None, tuple[Word, ...]]:
     """A mark that stands before or after a unit, and the words of the unit."""
     for mark, rest in ((words[0], words[1:]), (words[-1], words[:-1])):
-        if is_flag(mark.text) and is_unit(text_of(rest)):
+        if is_mark(mark.text) and is_unit(text_of(rest)):
             return mark.text.strip("()[]* ") or mark.text, rest
     return None, words

@@ -287,7 +287,9 @@ class TableReader:
         plainer = words[0].bold and not row.name[0].bold
         known = self._section.knows(row.test_name, row.fields)
         lesser = (smaller or plainer) and not known
-        if not is_method(text_of(row.name)) and not lesser:
+        printed = text_of(row.name)
+        bracketed = printed.startswith("(") and printed.endswith(")")
+        if not is_method(printed) and not bracketed and not lesser:
             return None
         if lesser and not self._section.knows(named.test_name, row.fields):
             return None
