@@ -11,6 +11,7 @@ from tests.audit import audited
 from tests.clients import error_lines
 from tests.contract.document import check_answer
 from tests.factories.accounts import ACTOR
+from tests.factories.samples import put_samples
 from tests.factories.streams import make_stream, make_workout, stream_body
 from tests.factories.summaries import record
 from tests.factories.users import make_user
@@ -178,3 +179,55 @@ def test_zones_of_many_workouts_take_two_statements_more(alice_api, user, alice_
 
     none = counted[0][0]
     assert counted == [(none, 0), (none + 2, 1), (none + 2, 2), (none + 2, 3)]
+
+
+SLEEP_PATH = "/v2/timeseries/sleep/{sleep_id}/stream"
+
+
+def test_a_sleep_streams_its_providers_samples_of_the_night(
+    alice_api, alice_tenant, user
+):
+    sleep_id = record(user, "sleep").ids[0]
+    night = [("2026-02-28T22:00", 0, 60), ("2026-03-01T05:59", 0, 48)]
+    outside = [("2026-02-28T21:59", 0, 70), ("2026-03-01T06:00", 0, 71)]
+    put_samples(user, "heartrate", *night, *outside, source_type="ring")
+    put_samples(user, "respiratory_rate", ("2026-03-01T01:00", 0, 14.5))
+    put_samples(user, "hrv", ("2026-03-01T01:00", 0, 55), provider="fitbit")
+
+    reply = alice_api.get(SLEEP_PATH.format(sleep_id=sleep_id))
+
+    def sample(at, unit, value):
+        return {
+            "timestamp": at,
+            "timezone_offset": 0,
+            "type": None,
+            "unit": unit,
+            "value": value,
+        }
+
+    assert reply.status_code == 200
+    check_answer(reply, "get", SLEEP_PATH)
+    assert reply.json() == {
+        "hrv": None,
+        "heartrate": [
+            sample("2026-02-28T22:00:00+00:00", "bpm", 60),
+            sample("2026-03-01T05:59:00+00:00", "bpm", 48),
+        ],
+        "respiratory_rate": [sample("2026-03-01T01:00:00+00:00", "bpm", 14.5)],
+    }
+    assert audited(alice_tenant)[-1] == ("read", "sleep_stream", str(sleep_id))
+
+
+def test_a_sleep_without_samples_has_no_stream(alice_api, user):
+    sleep_id = record(user, "sleep").ids[0]
+
+    reply = alice_api.get(SLEEP_PATH.format(sleep_id=sleep_id))
+
+    assert reply.json() == dict.fromkeys(("hrv", "heartrate", "respiratory_rate"))
+
+
+def test_what_is_no_sleep_is_404(alice_api, user, workout):
+    for sleep_id in (uuid4(), workout.id):
+        reply = alice_api.get(SLEEP_PATH.format(sleep_id=sleep_id))
+
+        assert (reply.status_code, reply.json()["code"]) == (404, "not_found")
