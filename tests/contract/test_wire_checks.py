@@ -9,7 +9,9 @@ from django.urls import get_resolver
 
 from tests.clients import ApiClient
 from tests.factories.accounts import ACTOR
+from tests.factories.timeseries import push_samples
 from tests.factories.users import make_user
+from tests.outbox import emitted
 from users.operations.sources import connect_source
 from users.operations.users import SANDBOX_USER_LIMIT
 
@@ -23,6 +25,13 @@ def user(alice_tenant):
     return user
 
 
+def steps(api, user):
+    """The groups of a user's steps."""
+    path = f"/v2/timeseries/{user.uuid}/steps/grouped"
+    answer = api.get(path, {"start_date": "2026-02-01"}).json()
+    return answer["groups"]["oura"]
+
+
 def test_1_connected_sources_carry_the_provider(alice_api, user):
     for answer in (
         alice_api.get(f"/v2/user/{user.uuid}").json(),
@@ -31,6 +40,25 @@ def test_1_connected_sources_carry_the_provider(alice_api, user):
         (source,) = answer["connected_sources"]
         assert source["provider"] == source["source"]
         assert set(source["provider"]) == {"name", "slug", "logo"}
+
+
+def test_2_events_and_groups_name_the_provider_of_their_source(
+    alice_api, alice_tenant, user
+):
+    push_samples(user, "steps")
+
+    (group,) = steps(alice_api, user)
+    assert group["source"]["provider"] == "oura"
+    assert emitted(alice_tenant)[-1]["data"]["source"]["provider"] == "oura"
+
+
+def test_3_an_interval_has_start_and_end_and_the_contracts_unit(alice_api, user):
+    push_samples(user, "steps")
+
+    (group,) = steps(alice_api, user)
+    (found,) = group["data"]
+    assert found["start"] == found["timestamp"] < found["end"]
+    assert found["unit"] == "count"
 
 
 def test_10_a_users_providers_are_under_one_key_with_their_resources(alice_api, user):

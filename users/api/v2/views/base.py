@@ -1,4 +1,4 @@
-"""What the user endpoints share: finding the user of the path, and one refusal."""
+"""What the user endpoints share: the user of the path, a batch's elements, refusals."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rest_framework.response import Response
 
 from accounts.operations.audit import record_read
+from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import read_uuid
 from portal.lib.api.views import TenantAPIView, get_or_404
 from users.api.v2.outputs import taken_answer
@@ -15,6 +16,10 @@ from users.operations.users import ClientUserIdTaken
 
 if TYPE_CHECKING:
     from uuid import UUID
+
+    from rest_framework.request import Request
+
+    from users.wearables.readings import ElementsInvalid
 
 
 class UserAPIView(TenantAPIView):
@@ -45,3 +50,25 @@ class UserAPIView(TenantAPIView):
             return Response(taken_answer(exc), 400)
         answer: Any = super().handle_exception(exc)
         return answer  # type: ignore[no-any-return]  # DRF's is untyped
+
+
+def read_elements(request: Request) -> list[object]:
+    """The elements of a pushed batch, not read yet. Raises: 422."""
+    body: Any = request.data
+    elements = body.get("data")
+    if not isinstance(elements, list):
+        missing = "missing" if elements is None else "value_error"
+        raise RequestInvalid(
+            [FieldError(("body", "data"), "A list is needed.", missing)]
+        )
+    return elements
+
+
+def refuse_elements(refused: ElementsInvalid) -> RequestInvalid:
+    """The 422 that names what is wrong by its index in the batch."""
+    return RequestInvalid(
+        [
+            FieldError(("body", "data", *fault.loc), fault.msg, fault.type)
+            for fault in refused.faults
+        ]
+    )

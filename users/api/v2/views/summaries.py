@@ -22,7 +22,7 @@ from users.api.v2.inputs import (
     SummaryBatchInputs,
     SummaryFilterInputs,
 )
-from users.api.v2.views.base import UserAPIView
+from users.api.v2.views.base import UserAPIView, read_elements, refuse_elements
 from users.operations.summaries import SummaryBatch, record_summaries
 from users.queries import latest_summary, summaries_of
 from users.wearables.readings import ElementsInvalid
@@ -105,13 +105,7 @@ class SummaryView(UserAPIView):
         """Store a batch, whole or not at all; the later version of an id wins."""
         user = self.get_user(user_id)
         source = read_body(request, SummaryBatchInputs)
-        body: Any = request.data
-        elements = body.get("data")
-        if not isinstance(elements, list):
-            missing = "missing" if elements is None else "value_error"
-            raise RequestInvalid(
-                [FieldError(("body", "data"), "A list is needed.", missing)]
-            )
+        elements = read_elements(request)
         try:
             recorded = record_summaries(
                 user=user,
@@ -120,12 +114,7 @@ class SummaryView(UserAPIView):
                 batch=SummaryBatch(elements=elements, **source),
             )
         except ElementsInvalid as refused:
-            raise RequestInvalid(
-                [
-                    FieldError(("body", "data", *fault.loc), fault.msg, fault.type)
-                    for fault in refused.faults
-                ]
-            ) from None
+            raise refuse_elements(refused) from None
         answer: RecordedAnswer = {
             "success": True,
             "created": recorded.created,

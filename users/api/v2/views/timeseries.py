@@ -20,7 +20,7 @@ from portal.lib.api.views import json_response
 from portal.lib.errors import NotFound
 from portal.lib.periods import SkippedTime, day_start, find_zone, from_wall_clock
 from users.api.v2.inputs import SampleBatchInputs, SampleFilterInputs
-from users.api.v2.views.base import UserAPIView
+from users.api.v2.views.base import UserAPIView, read_elements, refuse_elements
 from users.operations.samples import SampleBatch, record_samples
 from users.wearables.payloads import SOURCE
 from users.wearables.readings import ElementsInvalid
@@ -180,13 +180,7 @@ class SampleBatchView(SamplesView):
         user = self.get_user(user_id)
         wanted_resource = self.get_resource(resource)
         source = read_body(request, SampleBatchInputs)
-        body: Any = request.data
-        elements = body.get("data")
-        if not isinstance(elements, list):
-            missing = "missing" if elements is None else "value_error"
-            raise RequestInvalid(
-                [FieldError(("body", "data"), "A list is needed.", missing)]
-            )
+        elements = read_elements(request)
         try:
             recorded = record_samples(
                 user=user,
@@ -195,12 +189,7 @@ class SampleBatchView(SamplesView):
                 batch=SampleBatch(elements=elements, **source),
             )
         except ElementsInvalid as refused:
-            raise RequestInvalid(
-                [
-                    FieldError(("body", "data", *fault.loc), fault.msg, fault.type)
-                    for fault in refused.faults
-                ]
-            ) from None
+            raise refuse_elements(refused) from None
         answer: RecordedSamplesAnswer = {
             "success": True,
             "created": recorded.created,
