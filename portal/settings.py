@@ -227,6 +227,11 @@ CSRF_COOKIE_HTTPONLY = True
 # Which gateway production orders go through; a sandbox always has the sandbox lab.
 LAB_GATEWAY: str = env.str("LAB_GATEWAY", default="sandbox")
 
+# Hosts that webhooks may be posted to although they are private, by http too.
+WEBHOOK_LOCAL_HOSTS: list[str] = [
+    host.lower() for host in env.list("WEBHOOK_LOCAL_HOSTS", default=[])
+]
+
 # Operators' admin
 
 UNFOLD = {

@@ -79,6 +79,28 @@ CONNECTION_CREATED: dict[str, Any] = {
 }
 
 
+# Ours: contract 8.2 leaves the shape of last_attempt to us.
+MESSAGE_EXHAUSTED: dict[str, Any] = {
+    "type": "object",
+    "required": ["endpoint_id", "msg_id", "last_attempt"],
+    "properties": {
+        "endpoint_id": {"type": "string", "format": "uuid"},
+        "msg_id": {"type": "string"},
+        "last_attempt": {
+            "type": "object",
+            "required": ["number", "timestamp", "response_status_code", "fault"],
+            "properties": {
+                "number": {"type": "integer"},
+                "timestamp": {"type": "string", "format": "date-time"},
+                "response_status_code": {"type": ["integer", "null"]},
+                "fault": {"type": "string"},
+            },
+        },
+    },
+}
+ATTEMPT_EXHAUSTED = "message.attempt.exhausted"
+
+
 @dataclass(frozen=True, slots=True)
 class EventType:
     """One kind of event."""
@@ -105,6 +127,11 @@ EVENT_TYPES: dict[str, EventType] = {
             "provider.connection.created",
             "A source was connected to a user.",
             CONNECTION_CREATED,
+        ),
+        EventType(
+            ATTEMPT_EXHAUSTED,
+            "A message was given up at an endpoint after its last attempt.",
+            MESSAGE_EXHAUSTED,
         ),
     )
 }

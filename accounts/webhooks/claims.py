@@ -1,0 +1,431 @@
+"""What the delivering worker asks of the database: claim what is due, tell what became.
+
+Each is one transaction on the worker's own connection, and all times are the
+database's. The one writer of what a delivery becomes by being sent. Must not be here:
+sockets (sending) or the loop (delivering).
+"""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import orjson
+from psycopg.rows import dict_row
+
+from accounts.webhooks.catalogue import ATTEMPT_EXHAUSTED
+from accounts.webhooks.models import new_message_id
+from accounts.webhooks.operations.emitting import EMIT
+from accounts.webhooks.states import DeliveryStatus, DisabledBy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from psycopg import AsyncConnection
+
+    from accounts.webhooks.sending import Verdict
+
+# Longer than a POST may take, and shorter than anybody waits for a dead worker's.
+LEASE_S = 60
+# Ours: how much of an endpoint's room replays may take.
+REPLAY_SHARE = 4
+# Contract 8.5.
+DISABLE_AFTER = "5 days"
+_FAILED_APART = "12 hours"
+_FAILED_WITHIN = "24 hours"
+
+# Endpoints with something pending are found by skipping through the index, so that
+# neither many endpoints nor a long backlog of one costs more. A rate is a bucket that
+# holds one second of it; the row lock lets one worker at a time draw from it.
+_CLAIM = """
+WITH RECURSIVE waiting(id) AS (
+    (SELECT endpoint_id FROM webhooks_delivery WHERE status = 'pending'
+        ORDER BY endpoint_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT endpoint_id FROM webhooks_delivery
+        WHERE status = 'pending' AND endpoint_id > waiting.id
+        ORDER BY endpoint_id LIMIT 1)
+    FROM waiting WHERE waiting.id IS NOT NULL
+), rated AS (
+    SELECT id, floor(
+        least(extract(epoch FROM now() - paced_until), 1) * rate_limit)::int AS room
+    FROM webhooks_endpoint
+    WHERE id IN (SELECT id FROM waiting) AND rate_limit IS NOT NULL
+        AND paced_until IS NOT NULL
+        AND disabled_at IS NULL AND deleted_at IS NULL
+    FOR UPDATE SKIP LOCKED
+), open AS (
+    SELECT e.id, least(%(per_endpoint)s - coalesce(busy.number, 0),
+        CASE WHEN e.rate_limit IS NULL THEN %(per_endpoint)s
+             WHEN e.paced_until IS NULL THEN e.rate_limit
+             ELSE coalesce((SELECT room FROM rated WHERE rated.id = e.id), 0) END
+    ) AS room
+    FROM webhooks_endpoint AS e
+    LEFT JOIN unnest(%(busy)s::bigint[], %(numbers)s::int[]) AS busy(id, number)
+        ON busy.id = e.id
+    WHERE e.id IN (SELECT id FROM waiting)
+        AND e.disabled_at IS NULL AND e.deleted_at IS NULL
+), picked AS (
+    SELECT due.id, due.endpoint_id
+    FROM (SELECT * FROM open WHERE room > 0 ORDER BY random()) AS open
+    CROSS JOIN (VALUES (0, 1), (1, %(replay_share)s)) AS lane(number, share)
+    CROSS JOIN LATERAL (
+        SELECT d.id, d.endpoint_id
+        FROM webhooks_delivery AS d
+        WHERE d.endpoint_id = open.id AND d.lane = lane.number
+            AND d.status = 'pending' AND d.due_at <= now()
+            AND (d.leased_until IS NULL OR d.leased_until < now())
+        ORDER BY d.due_at, d.id
+        LIMIT greatest(open.room / lane.share, 1)
+        FOR UPDATE SKIP LOCKED
+    ) AS due
+    LIMIT %(limit)s
+), paced AS (
+    UPDATE webhooks_endpoint AS e
+    SET paced_until = greatest(coalesce(e.paced_until, now() - interval '1 second'),
+            now() - interval '1 second')
+        + make_interval(secs => taken.number::float8 / e.rate_limit)
+    FROM (SELECT endpoint_id, count(*) AS number FROM picked GROUP BY 1) AS taken
+    WHERE e.id = taken.endpoint_id AND e.rate_limit IS NOT NULL
+), leased AS (
+    UPDATE webhooks_delivery AS d
+    SET lease = %(lease)s, leased_until = now() + make_interval(secs => %(lease_s)s)
+    FROM picked WHERE d.id = picked.id
+    RETURNING d.id, d.endpoint_id, d.event_id, d.step, d.attempts, d.lane
+)
+SELECT leased.id, leased.endpoint_id, leased.step, leased.attempts, leased.lane,
+    event.message_id, event.body, e.url, e.secret, e.headers,
+    CASE WHEN e.previous_secret_ends_at > now() THEN e.previous_secret ELSE '' END
+        AS previous_secret
+FROM leased
+JOIN webhooks_event AS event ON event.id = leased.event_id
+JOIN webhooks_endpoint AS e ON e.id = leased.endpoint_id
+ORDER BY leased.id
+"""
+
+# First, so that the statement after it reads what nobody changes any more.
+_LOCK = """
+SELECT id FROM webhooks_delivery WHERE id = ANY(%(deliveries)s) ORDER BY id FOR UPDATE
+"""
+
+# An attempt is told whatever became of the lease: it was made. Only the holder of the
+# lease moves the delivery, so that a late worker changes nothing.
+_TELL = """
+WITH told AS (
+    SELECT * FROM jsonb_to_recordset(%(told)s::jsonb) AS t(
+        delivery bigint, lease bigint, status text, wait_s float8, succeeded bool,
+        started_at float8, sent_timestamp bigint, signature text, code int, fault text,
+        address text, headers jsonb, body text, body_is_cut bool, dns_ms float8,
+        connect_ms float8, first_byte_ms float8, total_ms float8)
+), noted AS (
+    INSERT INTO webhooks_attempt
+        (tenant_id, delivery_id, endpoint_id, number, is_manual, succeeded, started_at,
+         sent_timestamp, signature, code, fault, address, headers, body, body_is_cut,
+         dns_ms, connect_ms, first_byte_ms, total_ms)
+    SELECT d.tenant_id, d.id, d.endpoint_id, d.attempts + 1, d.lane = 1, told.succeeded,
+        to_timestamp(told.started_at), told.sent_timestamp, told.signature, told.code,
+        told.fault, told.address, told.headers, decode(told.body, 'base64'),
+        told.body_is_cut, told.dns_ms, told.connect_ms, told.first_byte_ms,
+        told.total_ms
+    FROM told JOIN webhooks_delivery AS d ON d.id = told.delivery
+)
+UPDATE webhooks_delivery AS d
+SET attempts = d.attempts + 1, last_code = told.code, last_fault = told.fault,
+    status = CASE WHEN mine THEN told.status ELSE d.status END,
+    step = CASE WHEN mine THEN d.step + 1 ELSE d.step END,
+    due_at = CASE WHEN mine AND told.wait_s IS NOT NULL
+        THEN now() + make_interval(secs => told.wait_s) ELSE d.due_at END,
+    finished_at = CASE WHEN mine AND told.status <> 'pending' THEN now()
+        ELSE d.finished_at END,
+    lease = CASE WHEN mine THEN NULL ELSE d.lease END,
+    leased_until = CASE WHEN mine THEN NULL ELSE d.leased_until END
+FROM told
+JOIN LATERAL (
+    SELECT held.lease = told.lease AND held.status = 'pending' AS mine
+    FROM webhooks_delivery AS held WHERE held.id = told.delivery
+) AS held ON true
+WHERE d.id = told.delivery
+RETURNING d.id, d.status, coalesce(mine, false) AS mine, d.event_type
+"""
+
+# Contract 8.5: the five days begin when failures of one day lie half a day apart.
+_HEALTH = """
+WITH met AS (
+    SELECT * FROM unnest(%(endpoints)s::bigint[], %(well)s::bool[], %(gone)s::bool[])
+        AS m(id, well, gone)
+), locked AS (
+    SELECT e.id FROM webhooks_endpoint AS e JOIN met ON met.id = e.id
+    WHERE NOT met.well OR e.first_failed_at IS NOT NULL OR e.last_success_at IS NULL
+        OR e.last_success_at < now() - interval '1 minute'
+    ORDER BY e.id FOR UPDATE OF e
+), judged AS (
+    SELECT e.id, met.well, met.gone, CASE WHEN NOT met.well THEN
+        coalesce(e.failing_since, CASE WHEN (
+            SELECT min(a.started_at) FROM webhooks_attempt AS a
+            WHERE a.endpoint_id = e.id AND NOT a.succeeded
+                AND a.started_at > now() - %(within)s::interval
+                AND a.started_at >= e.first_failed_at
+        ) <= now() - %(apart)s::interval THEN now() END) END AS failing_since
+    FROM webhooks_endpoint AS e
+    JOIN locked ON locked.id = e.id JOIN met ON met.id = e.id
+)
+UPDATE webhooks_endpoint AS e
+SET last_success_at = CASE WHEN judged.well THEN now() ELSE e.last_success_at END,
+    first_failed_at = CASE WHEN judged.well THEN NULL
+        ELSE coalesce(e.first_failed_at, now()) END,
+    failing_since = judged.failing_since,
+    warned_percent = CASE WHEN judged.well THEN 0 ELSE e.warned_percent END,
+    disabled_at = CASE WHEN judged.gone
+            OR judged.failing_since <= now() - %(disable_after)s::interval
+        THEN coalesce(e.disabled_at, now()) ELSE e.disabled_at END,
+    disabled_by = CASE WHEN e.disabled_at IS NOT NULL THEN e.disabled_by
+        WHEN judged.gone THEN %(by_gone)s
+        WHEN judged.failing_since <= now() - %(disable_after)s::interval
+            THEN %(by_failing)s
+        ELSE '' END
+FROM judged WHERE e.id = judged.id
+RETURNING e.id, e.disabled_at IS NOT NULL AS is_disabled
+"""
+
+_HOLD = """
+UPDATE webhooks_delivery SET status = 'held', lease = NULL, leased_until = NULL
+WHERE endpoint_id = ANY(%(endpoints)s) AND status = 'pending'
+"""
+
+# A delivery that was made while its endpoint was being disabled is found here.
+_HOLD_LATE = """
+UPDATE webhooks_delivery AS d
+SET status = CASE WHEN e.deleted_at IS NULL THEN 'held' ELSE 'dropped' END,
+    lease = NULL, leased_until = NULL
+FROM webhooks_endpoint AS e
+WHERE d.status = 'pending' AND d.endpoint_id = e.id
+    AND (e.disabled_at IS NOT NULL OR e.deleted_at IS NOT NULL)
+"""
+
+_RELEASE = """
+UPDATE webhooks_delivery SET lease = NULL, leased_until = NULL
+WHERE id = ANY(%(deliveries)s) AND lease = ANY(%(leases)s)
+"""
+
+_EXHAUSTED = """
+SELECT event.tenant_id, tenant.team_id, event.user_uuid, event.client_user_id,
+    event.message_id, e.uuid, a.number, a.started_at, a.code, a.fault
+FROM webhooks_delivery AS d
+JOIN webhooks_event AS event ON event.id = d.event_id
+JOIN webhooks_endpoint AS e ON e.id = d.endpoint_id
+JOIN accounts_tenant AS tenant ON tenant.id = d.tenant_id
+JOIN LATERAL (
+    SELECT * FROM webhooks_attempt AS last WHERE last.delivery_id = d.id
+    ORDER BY last.number DESC LIMIT 1
+) AS a ON true
+WHERE d.id = ANY(%(deliveries)s)
+ORDER BY d.id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A delivery that this worker may send until its lease ends.
+
+    `step` is how many attempts of the present round were made before this one; secrets
+    and headers are still encrypted.
+    """
+
+    delivery: int
+    lease: int
+    endpoint: int
+    step: int
+    message_id: str
+    body: str
+    url: str
+    secret: str
+    previous_secret: str
+    headers: str
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What became of a claim; `wait_s` is the time to its next attempt, if any."""
+
+    claim: Claim
+    verdict: Verdict
+    wait_s: float | None
+
+    @property
+    def status(self) -> DeliveryStatus:
+        """What the delivery is now."""
+        if self.verdict.fault is None:
+            return DeliveryStatus.DELIVERED
+        return DeliveryStatus.FAILED if self.wait_s is None else DeliveryStatus.PENDING
+
+
+async def claim_due(
+    connection: AsyncConnection[Any],
+    *,
+    limit: int,
+    per_endpoint: int,
+    busy: Mapping[int, int],
+) -> list[Claim]:
+    """Lease at most `limit` due deliveries, no more of an endpoint than it has room.
+
+    `busy` is how many of each endpoint this worker has in flight. Two workers never
+    hold one delivery; an endpoint with a long backlog takes no more than its room.
+    Source: Performance 5; Contract 8.5.
+    """
+    lease = secrets.randbits(62)
+    async with connection.transaction(), connection.cursor(row_factory=dict_row) as do:
+        await do.execute(
+            _CLAIM,
+            {
+                "limit": limit,
+                "per_endpoint": per_endpoint,
+                "busy": list(busy),
+                "numbers": list(busy.values()),
+                "lease": lease,
+                "lease_s": LEASE_S,
+                "replay_share": REPLAY_SHARE,
+            },
+        )
+        found = await do.fetchall()
+    return [
+        Claim(
+            delivery=row["id"],
+            lease=lease,
+            endpoint=row["endpoint_id"],
+            step=row["step"],
+            message_id=row["message_id"],
+            body=row["body"],
+            url=row["url"],
+            secret=row["secret"],
+            previous_secret=row["previous_secret"],
+            headers=row["headers"],
+        )
+        for row in found
+    ]
+
+
+async def tell(connection: AsyncConnection[Any], told: Sequence[Told]) -> None:
+    """Write what became of claims: attempts, states, health, and what follows.
+
+    One transaction: a message that is given up and the event that says so exist
+    together. Source: Contract 8.5, 8.2 (message.attempt.exhausted).
+    """
+    async with connection.transaction(), connection.cursor(row_factory=dict_row) as do:
+        await do.execute(_LOCK, {"deliveries": [t.claim.delivery for t in told]})
+        await do.execute(_TELL, {"told": orjson.dumps([_as_json(t) for t in told])})
+        moved = await do.fetchall()
+        await do.execute(_HEALTH, _health(told))
+        disabled = [row["id"] for row in await do.fetchall() if row["is_disabled"]]
+        if disabled:
+            await do.execute(_HOLD, {"endpoints": disabled})
+        given_up = [
+            row["id"]
+            for row in moved
+            if row["mine"]
+            and row["status"] == DeliveryStatus.FAILED
+            # Or an endpoint that is down would be told so for ever.
+            and row["event_type"] != ATTEMPT_EXHAUSTED
+        ]
+        if given_up:
+            await do.execute(_EXHAUSTED, {"deliveries": given_up})
+            for row in await do.fetchall():
+                await do.execute(EMIT, _exhausted(row))
+
+
+async def release(connection: AsyncConnection[Any], claims: Sequence[Claim]) -> None:
+    """Give back claims that were not sent."""
+    async with connection.transaction():
+        await connection.execute(
+            _RELEASE,
+            {
+                "deliveries": [claim.delivery for claim in claims],
+                "leases": [claim.lease for claim in claims],
+            },
+        )
+
+
+async def hold_late(connection: AsyncConnection[Any]) -> None:
+    """Hold what is pending for endpoints that are disabled."""
+    async with connection.transaction():
+        await connection.execute(_HOLD_LATE)
+
+
+def _as_json(told: Told) -> dict[str, Any]:
+    verdict = told.verdict
+    return {
+        "delivery": told.claim.delivery,
+        "lease": told.claim.lease,
+        "status": told.status,
+        "wait_s": told.wait_s,
+        "succeeded": verdict.fault is None,
+        "started_at": verdict.started_at,
+        "sent_timestamp": verdict.sent_timestamp,
+        "signature": verdict.signature,
+        "code": verdict.code,
+        "fault": verdict.fault or "",
+        "address": verdict.address,
+        "headers": [[_storable(text) for text in h] for h in verdict.headers or []],
+        "body": base64.b64encode(verdict.body).decode(),
+        "body_is_cut": verdict.body_is_cut,
+        "dns_ms": verdict.dns_ms,
+        "connect_ms": verdict.connect_ms,
+        "first_byte_ms": verdict.first_byte_ms,
+        "total_ms": verdict.total_ms,
+    }
+
+
+def _storable(text: str) -> str:
+    """What PostgreSQL keeps as text: no NUL and no half of a character."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+
+
+def _health(told: Sequence[Told]) -> dict[str, Any]:
+    well: dict[int, bool] = {}
+    gone: dict[int, bool] = {}
+    for each in told:
+        endpoint = each.claim.endpoint
+        well[endpoint] = well.get(endpoint, False) or each.verdict.fault is None
+        gone[endpoint] = gone.get(endpoint, False) or each.verdict.is_gone
+    return {
+        "endpoints": list(well),
+        "well": list(well.values()),
+        "gone": [gone[endpoint] for endpoint in well],
+        "within": _FAILED_WITHIN,
+        "apart": _FAILED_APART,
+        "disable_after": DISABLE_AFTER,
+        "by_gone": str(DisabledBy.GONE),
+        "by_failing": str(DisabledBy.FAILING),
+    }
+
+
+def _exhausted(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Inputs of EMIT for a message.attempt.exhausted (contract 8.2)."""
+    user_uuid: UUID = row["user_uuid"]
+    body = {
+        "event_type": ATTEMPT_EXHAUSTED,
+        "data": {
+            "endpoint_id": row["uuid"],
+            "msg_id": row["message_id"],
+            "last_attempt": {
+                "number": row["number"],
+                "timestamp": row["started_at"],
+                "response_status_code": row["code"],
+                "fault": row["fault"],
+            },
+        },
+        "team_id": row["team_id"],
+        "user_id": user_uuid,
+        "client_user_id": row["client_user_id"],
+    }
+    return {
+        "tenant": row["tenant_id"],
+        "user_uuid": user_uuid,
+        "client_user_id": row["client_user_id"],
+        "at": row["started_at"],
+        "message_ids": [new_message_id()],
+        "types": [ATTEMPT_EXHAUSTED],
+        "bodies": [orjson.dumps(body).decode()],
+    }

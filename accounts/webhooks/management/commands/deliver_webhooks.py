@@ -1,0 +1,61 @@
+"""Deliver webhooks: the outbox's worker, one process or more."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from django.core.management.base import BaseCommand
+from django.db import connection
+
+from accounts.webhooks.delivering import Deliverer
+from accounts.webhooks.sending import Sender
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from django.core.management.base import CommandParser
+
+APPLICATION_NAME = "assay deliver_webhooks"
+
+
+class Command(BaseCommand):
+    """`manage.py deliver_webhooks`."""
+
+    help = "Post events to the endpoints of teams until told to stop."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--until-idle",
+            action="store_true",
+            help="end once nothing is due any more",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """SIGTERM and SIGINT let what is in flight end; a second one is not waited."""
+        connection.ensure_connection()
+        asyncio.run(deliver(until_idle=options["until_idle"]))
+
+
+async def deliver(*, until_idle: bool) -> None:
+    """Run one deliverer in this process."""
+    async with Sender() as sender:
+        deliverer = Deliverer(connect=connector(), sender=sender)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, deliverer.stop)
+        await deliverer.run(until_idle=until_idle)
+
+
+def connector() -> Callable[[], Awaitable[psycopg.AsyncConnection[Any]]]:
+    """How to open a connection of its own to Django's database."""
+    given = connection.get_connection_params()
+    given = {k: v for k, v in given.items() if k not in {"context", "cursor_factory"}}
+    given["application_name"] = APPLICATION_NAME
+
+    async def connect() -> psycopg.AsyncConnection[Any]:
+        return await psycopg.AsyncConnection.connect(**given, autocommit=True)
+
+    return connect

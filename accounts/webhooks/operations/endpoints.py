@@ -1,0 +1,331 @@
+"""Endpoints of a team: make, change, disable, delete; their secret and headers.
+
+Must not be here: sending, or what happens to one delivery (accounts.webhooks.claims).
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.operations.audit import record_change
+from accounts.webhooks.addresses import AddressRefused, split_url
+from accounts.webhooks.catalogue import EVENT_TYPES
+from accounts.webhooks.models import Delivery, Endpoint
+from accounts.webhooks.models.endpoint import DESCRIPTION_MAX_LENGTH, URL_MAX_LENGTH
+from accounts.webhooks.signing import SecretInvalid, make_secret, read_secret
+from accounts.webhooks.states import DeliveryStatus, DisabledBy
+from portal.lib.encryption import decrypt, encrypt
+from portal.lib.errors import DomainError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from accounts.models import Tenant
+    from portal.lib.actor import Actor
+
+# Contract 8.6: a rotated secret signs beside its successor for this long.
+OVERLAP = timedelta(hours=24)
+# Ours: bounds that no honest endpoint meets.
+ENDPOINTS_MAX = 50
+RATE_LIMIT_MAX = 1000  # messages a second
+FILTER_TYPES_MAX = 300
+HEADERS_MAX = 20
+HEADER_VALUE_MAX_LENGTH = 4000
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
+# Ours: what the sender sets, or what would change who is talked to and how.
+_OWN_HEADERS = frozenset(
+    {
+        "accept-encoding",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "content-type",
+        "expect",
+        "host",
+        "keep-alive",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "user-agent",
+        "webhook-id",
+        "webhook-signature",
+        "webhook-timestamp",
+    }
+)
+
+
+@transaction.atomic
+def create_endpoint(
+    *,
+    tenant: Tenant,
+    actor: Actor,
+    url: str,
+    description: str = "",
+    rate_limit: int | None = None,
+    disabled: bool = False,
+    filter_types: Sequence[str] | None = None,
+    secret: str | None = None,
+) -> Endpoint:
+    """Make an endpoint; without a `secret` it gets one of its own.
+
+    Raises: url_refused, url_too_long, description_too_long, rate_limit_invalid,
+    filter_type_unknown, too_many_filter_types, secret_invalid, too_many_endpoints.
+    Source: Contract 8.7.
+    """
+    live = Endpoint.objects.for_tenant(tenant).live()
+    if live.count() >= ENDPOINTS_MAX:
+        raise DomainError(
+            "too_many_endpoints", f"A team has at most {ENDPOINTS_MAX} endpoints."
+        )
+    now = timezone.now()
+    endpoint = Endpoint(
+        tenant=tenant,
+        url=_read_url(url),
+        description=_read_description(description),
+        rate_limit=_read_rate_limit(rate_limit),
+        filter_types=_read_filter_types(filter_types),
+        secret=encrypt(_read_secret(secret)),
+        disabled_at=now if disabled else None,
+        disabled_by=DisabledBy.MEMBER if disabled else "",
+        created_at=now,
+        updated_at=now,
+        secret_made_at=now,
+    )
+    endpoint.save(force_insert=True)
+    _record(endpoint, actor, "create_endpoint", {"url": [None, endpoint.url]})
+    return endpoint
+
+
+@transaction.atomic
+def change_endpoint(*, endpoint: Endpoint, actor: Actor, **changes: Any) -> Endpoint:
+    """Change any of url, description, rate_limit, filter_types and disabled.
+
+    Disabling holds what waits; enabling begins its health anew and sends nothing that
+    was held: that is replayed on demand (contract 8.5). Raises: as create_endpoint, and
+    endpoint_deleted.
+    """
+    readers: dict[str, Callable[[Any], Any]] = {
+        "url": _read_url,
+        "description": _read_description,
+        "rate_limit": _read_rate_limit,
+        "filter_types": _read_filter_types,
+    }
+    endpoint = _lock(endpoint)
+    told: dict[str, list[Any]] = {}
+    for name, read in readers.items():
+        if name not in changes:
+            continue
+        old, new = getattr(endpoint, name), read(changes[name])
+        if old != new:
+            setattr(endpoint, name, new)
+            told[name] = [old, new]
+    disabled = changes.get("disabled")
+    if disabled is not None and disabled != (endpoint.disabled_at is not None):
+        told["disabled"] = [not disabled, disabled]
+        endpoint.disabled_at = timezone.now() if disabled else None
+        endpoint.disabled_by = DisabledBy.MEMBER if disabled else ""
+        if disabled:
+            hold_waiting(endpoint=endpoint)
+        else:
+            endpoint.first_failed_at = endpoint.failing_since = None
+            endpoint.warned_percent = 0
+    if told:
+        endpoint.updated_at = timezone.now()
+        endpoint.save()
+        _record(endpoint, actor, "change_endpoint", told)
+    return endpoint
+
+
+@transaction.atomic
+def delete_endpoint(*, endpoint: Endpoint, actor: Actor) -> None:
+    """End an endpoint; what it still waits for is dropped, its log stays.
+
+    Raises: endpoint_deleted. Source: Contract 8.5.
+    """
+    endpoint = _lock(endpoint)
+    endpoint.deleted_at = timezone.now()
+    endpoint.save(update_fields=["deleted_at"])
+    (
+        Delivery.objects.for_tenant(endpoint.tenant)
+        .filter(
+            endpoint=endpoint, status__in=[DeliveryStatus.PENDING, DeliveryStatus.HELD]
+        )
+        .update(
+            status=DeliveryStatus.DROPPED, finished_at=endpoint.deleted_at, lease=None
+        )
+    )
+    _record(endpoint, actor, "delete_endpoint", {"url": [endpoint.url, None]})
+
+
+@transaction.atomic
+def rotate_secret(
+    *, endpoint: Endpoint, actor: Actor, secret: str | None = None
+) -> Endpoint:
+    """Give an endpoint a new secret; the old one signs too for OVERLAP.
+
+    Raises: secret_invalid, endpoint_deleted. Source: Contract 8.6, 8.7.
+    """
+    new = _read_secret(secret)
+    endpoint = _lock(endpoint)
+    now = timezone.now()
+    endpoint.previous_secret = endpoint.secret
+    endpoint.previous_secret_ends_at = now + OVERLAP
+    endpoint.secret = encrypt(new)
+    endpoint.secret_made_at = endpoint.updated_at = now
+    endpoint.save()
+    _record(endpoint, actor, "rotate_secret", {})
+    return endpoint
+
+
+@transaction.atomic
+def set_headers(
+    *, endpoint: Endpoint, actor: Actor, headers: Mapping[str, str]
+) -> Endpoint:
+    """Replace the headers that are sent with every message.
+
+    Raises: header_invalid, too_many_headers, endpoint_deleted. Source: Contract 8.7;
+    Ours: what the sender sets itself is refused.
+    """
+    if len(headers) > HEADERS_MAX:
+        raise DomainError(
+            "too_many_headers", f"At most {HEADERS_MAX} headers.", "headers"
+        )
+    names = [name.lower() for name in headers]
+    for name, value in headers.items():
+        sound = (
+            _HEADER_NAME.fullmatch(name)
+            and _HEADER_VALUE.fullmatch(value)
+            and len(value) <= HEADER_VALUE_MAX_LENGTH
+            and name.lower() not in _OWN_HEADERS
+            and names.count(name.lower()) == 1
+        )
+        if not sound:
+            raise DomainError(
+                "header_invalid", "A header can't be sent as it is.", "headers"
+            )
+    endpoint = _lock(endpoint)
+    endpoint.headers = encrypt(orjson.dumps(dict(headers)).decode()) if headers else ""
+    endpoint.updated_at = timezone.now()
+    endpoint.save(update_fields=["headers", "updated_at"])
+    # Names alone: a value may be a password.
+    _record(endpoint, actor, "set_headers", {"headers": [None, sorted(headers)]})
+    return endpoint
+
+
+def reveal_secret(*, endpoint: Endpoint, actor: Actor) -> str:
+    """The signing secret as text; who asked is recorded. Source: Contract 8.7."""
+    _record(endpoint, actor, "reveal_secret", {})
+    return decrypt(endpoint.secret)
+
+
+def read_headers(endpoint: Endpoint) -> dict[str, str]:
+    """The custom headers of an endpoint."""
+    if not endpoint.headers:
+        return {}
+    headers: dict[str, str] = orjson.loads(decrypt(endpoint.headers))
+    return headers
+
+
+def hold_waiting(*, endpoint: Endpoint) -> int:
+    """Hold what waits for an endpoint that is being disabled; returns how much."""
+    waiting = Delivery.objects.for_tenant(endpoint.tenant).filter(
+        endpoint=endpoint, status=DeliveryStatus.PENDING
+    )
+    held: int = waiting.update(
+        status=DeliveryStatus.HELD, lease=None, leased_until=None
+    )
+    return held
+
+
+def _lock(endpoint: Endpoint) -> Endpoint:
+    rows = Endpoint.objects.for_tenant(endpoint.tenant).live()
+    locked: Endpoint | None = (
+        rows.select_for_update(of=("self",))
+        .select_related("tenant__team")
+        .filter(pk=endpoint.pk)
+        .first()
+    )
+    if locked is None:
+        raise DomainError("endpoint_deleted", "This endpoint is deleted.")
+    return locked
+
+
+def _record(
+    endpoint: Endpoint, actor: Actor, verb: str, changes: dict[str, list[Any]]
+) -> None:
+    record_change(
+        tenant=endpoint.tenant,
+        actor=actor,
+        verb=verb,
+        subject="endpoint",
+        subject_id=endpoint.uuid,
+        changes=changes,
+    )
+
+
+def _read_url(url: str) -> str:
+    url = url.strip()
+    if len(url) > URL_MAX_LENGTH:
+        raise DomainError("url_too_long", "The URL is too long.", "url")
+    try:
+        split_url(url)
+    except AddressRefused as refused:
+        raise DomainError("url_refused", str(refused), "url") from None
+    return url
+
+
+def _read_description(description: str | None) -> str:
+    description = (description or "").strip()
+    if len(description) > DESCRIPTION_MAX_LENGTH:
+        raise DomainError(
+            "description_too_long", "The description is too long.", "description"
+        )
+    return description
+
+
+def _read_rate_limit(rate_limit: int | None) -> int | None:
+    if rate_limit is not None and not 1 <= rate_limit <= RATE_LIMIT_MAX:
+        raise DomainError(
+            "rate_limit_invalid",
+            f"A rate limit is 1 to {RATE_LIMIT_MAX} messages a second.",
+            "rate_limit",
+        )
+    return rate_limit
+
+
+def _read_filter_types(filter_types: Sequence[str] | None) -> list[str] | None:
+    """Each once, in order; a prefix needs a type that begins with it."""
+    if filter_types is None:
+        return None
+    wanted = sorted(set(filter_types))
+    if len(wanted) > FILTER_TYPES_MAX:
+        raise DomainError(
+            "too_many_filter_types", "Too many event types.", "filter_types"
+        )
+    for each in wanted:
+        if each in EVENT_TYPES:
+            continue
+        if each.endswith(".") and any(kind.startswith(each) for kind in EVENT_TYPES):
+            continue
+        raise DomainError(
+            "filter_type_unknown", "There is no such event type.", "filter_types"
+        )
+    return wanted
+
+
+def _read_secret(secret: str | None) -> str:
+    if secret is None:
+        return make_secret()
+    try:
+        read_secret(secret)
+    except SecretInvalid as invalid:
+        raise DomainError("secret_invalid", f"{invalid}.", "secret") from None
+    return secret
