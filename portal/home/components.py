@@ -113,7 +113,8 @@ def components(request: TenantRequest) -> HttpResponse:
         spark=sparkline([4, 6, 5, 9, 8, 12, 11, 15], says="Rising for a week"),
         bars=_bars(),
         arrivals=arrival_strip(
-            (0, 3, 5, 0, 8, 13, 21, 8, 0, 5, 3, 2), says="Data in 9 of 12 hours"
+            (*(0, 3, 5, 0, 8, 13, 21, 8, 0, 5, 3, 2), *([0] * 6), *range(6)),
+            says="Data in 14 of 24 hours",
         ),
         hypnogram=_hypnogram(),
         shares=share_bar(
@@ -194,7 +195,7 @@ def _hypnogram() -> SafeString:
 
 def _cycle() -> SafeString:
     days = []
-    for number in range(1, _CYCLE_DAYS + 1):
+    for number in range(1, _CYCLE_DAYS + 3):
         flow, level = _FLOWS[number - 1] if number <= len(_FLOWS) else ("", 0)
         is_logged = number <= _LOGGED_DAYS
         warm = 0.35 if number > _OVULATION_DAY else 0.0
@@ -208,7 +209,7 @@ def _cycle() -> SafeString:
                 test={12: "Negative", 13: "Positive"}.get(number, ""),
                 is_positive=number == _OVULATION_DAY - 1,
                 is_fertile=_OVULATION_DAY - 5 <= number <= _OVULATION_DAY,
-                is_predicted=not is_logged,
+                is_predicted=number > _CYCLE_DAYS,
                 is_today=number == _LOGGED_DAYS,
             )
         )
