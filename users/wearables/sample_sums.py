@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 _FEEDS = "AND feed = ANY(coalesce(%(feeds)s::smallint[], ARRAY[feed]))"
+# What starts before and reaches in is looked for as far back as a sample may last.
+_TOUCHING = """
+    ts >= %(before)s AND ts < %(end)s
+    AND (ts >= %(start)s OR ts + make_interval(secs => duration) > %(start)s)
+"""
 _POINTS = f"""
     SELECT series, feed, width_bucket(ts, %(edges)s::timestamptz[]) AS cell,
         count(*), sum(value), min(value), max(value)
@@ -37,10 +42,9 @@ _SPANS = f"""
             SELECT *, width_bucket(ts, %(edges)s::timestamptz[]) AS cell
             FROM users_sample
             WHERE user_id = %(user_id)s AND series = ANY(%(series)s::smallint[])
-                {_FEEDS} AND ts >= %(before)s AND ts < %(end)s
+                {_FEEDS} AND {_TOUCHING}
         ) placed
     ) sample
-    WHERE cell > 0 OR reaching IS NOT NULL
     GROUP BY series, feed, cell, reaching ORDER BY series, feed, cell, reaching
 """  # noqa: S608 - as above
 # Samples that touch or overlap are one time of measuring.
@@ -58,11 +62,10 @@ _MEASURED = f"""
                     ts + make_interval(secs => duration) AS until
                 FROM users_sample
                 WHERE user_id = %(user_id)s AND series = ANY(%(series)s::smallint[])
-                    {_FEEDS} AND ts >= %(before)s AND ts < %(end)s
+                    {_FEEDS} AND {_TOUCHING}
             ) sample
         ) marked
     ) numbered
-    WHERE until > %(start)s
     GROUP BY series, feed, number ORDER BY series, feed, min(ts)
 """  # noqa: S608 - as above
 

@@ -209,6 +209,15 @@ def test_a_sample_over_midnight_is_shared_out_and_counted_where_it_starts(user, 
 
 
 @pytest.mark.parametrize("rule", list(Rule), ids=str)
+def test_a_sample_of_days_gives_each_day_its_share_wherever_it_began(user, rule):
+    put_samples(user, "steps", ("2026-02-08T12:00", 3 * 24 * 60, 300))
+
+    (bucket,) = ask(user, rule=rule)
+
+    assert (bucket.total, bucket.count, bucket.provider) == (100, 0, "oura")
+
+
+@pytest.mark.parametrize("rule", list(Rule), ids=str)
 @pytest.mark.parametrize(
     ("day", "hours"), [(date(2026, 3, 29), 23), (date(2025, 10, 26), 25)], ids=str
 )
