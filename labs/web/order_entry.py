@@ -155,10 +155,14 @@ class OrderEntry:
                 return earlier
         return self.steps[0]
 
-    def beside(self, step: str, by: int) -> str:
-        """The step `by` places after this one, before it where negative."""
-        place = self.steps.index(step) + by
-        return self.steps[max(0, min(place, len(self.steps) - 1))]
+    def before(self, step: str) -> str:
+        """The step before this one; the first has none but itself."""
+        return self.steps[max(0, self.steps.index(step) - 1)]
+
+    def after(self, step: str) -> str:
+        """The next step that is not done, past those that a correction leaves good."""
+        later = self.steps[self.steps.index(step) + 1 :]
+        return next(one for one in later if not self.is_done(one))
 
 
 def read_entry(*, tenant: Tenant, draft: OrderDraft) -> OrderEntry:

@@ -5,6 +5,7 @@ Must not be here: what any one step asks (labs.web.order_steps).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -77,22 +78,26 @@ def enter_form(
     is_good = not back and form.is_valid()
     draft = entry.draft.enter(step, raw_values(form, request.POST), is_done=is_good)
     if back or is_good:
-        return go_on(request, draft, entry.beside(step, -1 if back else 1))
+        held = replace(entry, draft=draft)
+        return go_on(request, draft, held.before(step) if back else held.after(step))
     keep_draft(request, draft)
     return show(request, entry, form)
 
 
 def go_on(request: TenantRequest, draft: OrderDraft, step: str) -> HttpResponse:
+    """Keep a draft and lead to a step of it."""
     keep_draft(request, draft)
     return go_to(request, address_of(request, draft, step))
 
 
 def address_of(request: TenantRequest, draft: OrderDraft, step: str) -> str:
+    """Where a step of a draft is; the bare page while nothing is kept."""
     path = page_url(request, "labs:place_order")
-    if not draft.entries:  # not kept yet
+    if not draft.entries:
         return path
     return f"{path}?{urlencode({'draft': draft.token, 'step': step})}"
 
 
 def goes_back(request: TenantRequest) -> bool:
+    """Whether Back was pressed: what was typed is kept, good or not."""
     return request.POST.get("go") == "back"

@@ -62,6 +62,12 @@ MARKERS_SHOWN = 12
 def show_user(request: TenantRequest, entry: OrderEntry, **more: Any) -> HttpResponse:
     text = request.POST.get("q", request.GET.get("user", "")).strip()[:255]
     page = find_users(tenant=request.tenant, text=text, limit=USERS_SHOWN)
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="user_list",
+        subject_id=f"offset=0 limit={USERS_SHOWN}",
+    )
     return render_step(
         request,
         entry,
@@ -85,7 +91,7 @@ def take_user(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
     found = read_entry(tenant=request.tenant, draft=draft)
     if found.user is None:
         return show_user(request, entry, fault="Choose a user.", status=422)
-    return go_on(request, draft, found.beside("user", 1))
+    return go_on(request, draft, found.after("user"))
 
 
 def show_lab(request: TenantRequest, entry: OrderEntry, **more: Any) -> HttpResponse:
@@ -94,7 +100,7 @@ def show_lab(request: TenantRequest, entry: OrderEntry, **more: Any) -> HttpResp
 
 def take_lab(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
     if goes_back(request):
-        return go_on(request, entry.draft, entry.beside("lab", -1))
+        return go_on(request, entry.draft, entry.before("lab"))
     place = request.POST.get("place", "")
     chosen = {option.value: option for option in place_options(entry)}.get(place)
     if chosen is None or not chosen.is_open:
@@ -106,7 +112,7 @@ def take_lab(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
         # Who may pay depends on the account.
         draft = draft.enter("billing", draft.entry("billing"), is_done=False)
     draft = draft.enter("lab", {"place": place}, is_done=True)
-    return go_on(request, draft, entry.beside("lab", 1))
+    return go_on(request, draft, replace(entry, draft=draft).after("lab"))
 
 
 def show_tests(
@@ -154,7 +160,7 @@ def show_tests(
 def take_tests(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
     text = request.POST.get("q", "").strip()[:100]
     if goes_back(request):
-        return go_on(request, entry.draft, entry.beside("tests", -1))
+        return go_on(request, entry.draft, entry.before("tests"))
     if request.POST.get("go") == "search" and wants_fragment(request):
         found = "labs/_place_order_found.html"
         return show_tests(request, entry, text, fragment=found)
@@ -173,7 +179,7 @@ def take_tests(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
     if entry.draft.entry("tests").get("asked") != values["asked"]:
         # Questions that nobody has seen yet can't have been answered.
         draft = draft.enter("questions", draft.entry("questions"), is_done=False)
-    return go_on(request, draft, entry.beside("tests", 1))
+    return go_on(request, draft, replace(entry, draft=draft).after("tests"))
 
 
 def _changed_tests(request: TenantRequest, entry: OrderEntry, text: str) -> OrderDraft:

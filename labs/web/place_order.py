@@ -116,7 +116,7 @@ def _show_review(
 
 def _take_review(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
     if goes_back(request):
-        return go_on(request, entry.draft, entry.beside("review", -1))
+        return go_on(request, entry.draft, entry.before("review"))
     try:
         order_id = _place_once(request, entry)
     except Conflict:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -8,6 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from accounts.states import Role
 from labs.models import Order
@@ -159,6 +161,58 @@ def test_back_keeps_what_was_typed_good_or_not(wizard, user, panel):
     assert (back.status_code, at) == (302, "tests")
     assert (form["first_name"].value(), form["zip"].value()) == ("Ada", "x")
     assert not form.errors
+
+
+def test_a_correction_leads_back_to_the_review(wizard, user, panel):
+    wizard.to_review(user, panel, comments="Hold the aspirin.")
+    wizard.here = wizard.here.replace("step=review", "step=patient")
+
+    corrected = wizard.next(**{**PATIENT, "city": "Mesa"})
+
+    assert corrected.status_code == 302
+    assert wizard.step == "review"
+    patient = wizard.open().context["wanted"].patient_address
+    assert patient["city"] == "Mesa"
+
+
+def test_a_correction_that_concerns_billing_asks_for_it_again(wizard, user, panel):
+    wizard.to_review(user, panel)
+    wizard.here = wizard.here.replace("step=review", "step=patient")
+
+    wizard.next(**{**PATIENT, "state": "TX"})
+
+    assert wizard.step == "billing"
+
+
+def test_a_minor_is_ordered_for_with_a_representative_from_a_later_day(
+    wizard, alice_tenant, user, panel
+):
+    alice_tenant.minor_ordering_enabled = True
+    alice_tenant.save(update_fields=["minor_ordering_enabled"])
+    later = (timezone.now() + timedelta(days=30)).date()
+    wizard.to_patient(user, panel)
+    minor = {**PATIENT, "dob": f"{later.year - 10}-01-01"}
+
+    alone = wizard.next(**minor)
+    wizard.next(
+        **minor,
+        proxy_first_name="Eve",
+        proxy_last_name="Example",
+        proxy_phone_number="+15550102",
+    )
+    wizard.next(billing_type="client_bill")
+    wizard.next(comments="", activate_by=later.isoformat(), priority="on")
+    wizard.send(go="place")
+
+    order = Order.objects.for_tenant(alice_tenant).get()
+    assert list(alone.context["form"].errors) == ["proxy_first_name"]
+    assert order.patient_details["medical_proxy"] == {
+        "first_name": "Eve",
+        "last_name": "Example",
+        "phone_number": "+15550102",
+        "address": order.patient_address,
+    }
+    assert (order.activate_by, order.priority) == (later, True)
 
 
 def test_errors_stand_beside_their_fields_and_nothing_goes_on(
@@ -511,7 +565,7 @@ def test_what_is_kept_of_the_user_fills_the_form_and_the_read_is_audited(
     )
     assert billing["responsible_first_name"].value() == "Eve"
     reads = [line for line in audited(alice_tenant) if line[0] == "read"]
-    assert reads == [
+    assert reads[-2:] == [
         ("read", "user_info", str(user.uuid)),
         ("read", "insurance", str(user.uuid)),
     ]
@@ -558,4 +612,4 @@ def test_a_list_of_tests_takes_as_many_queries_for_ten_as_for_one(
     with CaptureQueriesContext(connection) as ten:
         wizard.open()
 
-    assert len(one) == len(ten)
+    assert len(one) == len(ten) == 16
