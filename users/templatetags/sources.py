@@ -13,11 +13,12 @@ from django.utils import timezone
 
 from users.models.user import MANUAL
 from users.states import ConnectionStatus
+from users.wearables import heart_rate
 from users.wearables.providers import find_provider
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
+    from datetime import date, datetime
 
     from users.models import Connection
     from users.queries import UserOverview
@@ -35,6 +36,12 @@ def fallback_origin(slug: str) -> str:
     if slug in {"", MANUAL}:
         return "set by your team"
     return f"from {find_provider(slug).name}"
+
+
+@register.filter
+def max_heart_rate(birth_date: date) -> int | None:
+    """What a birth date makes of the maximum heart rate (bpm) today."""
+    return heart_rate.max_heart_rate(timezone.localdate(), birth_date)
 
 
 @register.filter

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from http import HTTPStatus
 
 import pytest
@@ -254,6 +254,17 @@ def test_a_birth_date_is_hidden_until_asked_for(alice_web, alice_tenant, dana):
         "user",
         "fallback_birth_date",
     ]
+
+
+def test_a_birth_date_says_what_it_makes_of_the_heart_rate(
+    alice_web, dana, time_machine
+):
+    time_machine.move_to(datetime(2026, 6, 13, 12, tzinfo=UTC))
+    hidden = alice_web.get(f"{LIST}{dana.uuid}/").content.decode()
+    shown = alice_web.get(f"{LIST}{dana.uuid}/?show=birth-date").content.decode()
+
+    assert "heart rate" not in hidden
+    assert "Maximum heart rate now 186 bpm" in shown
 
 
 def test_a_birth_date_is_not_for_a_viewer(alice_team, alice_tenant, dana):
