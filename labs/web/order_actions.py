@@ -195,7 +195,7 @@ def register(request: TenantRequest, order_id: UUID) -> HttpResponse:
     if not order.is_registrable or order.registered_at:
         messages.error(request, "This order has no kit to register.")
         return _to_order(request, order)
-    form = PatientForm(posted(request))
+    form = PatientForm(posted(request), initial={"country": "US"})
     refusal = ""
     if request.method == "POST" and form.is_valid():
         try:

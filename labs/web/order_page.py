@@ -25,7 +25,7 @@ from labs.queries.history import goals_of, last_step, usual_goal
 from labs.queries.orders import full_order
 from labs.states.accounts import AccountReason, Billing
 from labs.states.catalogue import CollectionMethod, LabTestStatus, QuestionType
-from labs.states.order_work import is_in_progress
+from labs.states.order_work import is_closed, is_in_progress
 from labs.states.orders import (
     CANCELLABLE,
     OrderOrigin,
@@ -62,6 +62,7 @@ class Actions:
     reschedule: bool
     complete_draw: bool
     simulate: bool
+    order_again: bool
     next_goal: str = ""
 
     @property
@@ -195,6 +196,7 @@ def actions_of(request: TenantRequest, order: Order) -> Actions:
             order.status, f"sample_with_lab.{order.method}.draw_completed"
         ),
         simulate=bool(goals),
+        order_again=may_write and is_closed(order.status) and low != "redraw_available",
         next_goal=usual_goal(goals),
     )
 

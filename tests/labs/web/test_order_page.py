@@ -190,6 +190,7 @@ def test_a_cancelled_order_ends_where_it_stood(alice_web, order):
     ]
     assert page.context["history"][0].detail == "Moved away. By Assay"
     assert page.context["actions"].cancel is False
+    assert page.context["actions"].order_again is True
     assert page.context["poll_seconds"] is None
 
 
