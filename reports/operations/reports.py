@@ -22,8 +22,15 @@ from portal.lib.jobs import enqueue
 from portal.lib.transitions import move_status
 from reports.models import ParsingJob, ParsingJobTransition, ReportFile, ReportResult
 from reports.operations.extraction import extract_report, inspect_files
+from reports.operations.loinc import loinc_folder
 from reports.operations.storage import path_of, remove_files, store_file
-from reports.parser import FileKind, RefusalCode, RefusedFile, UnreadableReport
+from reports.parser import (
+    FileKind,
+    RefusalCode,
+    RefusedFile,
+    UnreadableReport,
+    widen_matches,
+)
 from reports.parser.checks import check_dates_against
 from reports.parser.report import FailureReason
 from reports.payloads import parsing_job_payload
@@ -371,7 +378,8 @@ def _digest(files: Sequence[ReportFile]) -> str:
 
 def _read_files(job: ParsingJob) -> ParsedReport:
     """Parse a job's upload. Raises UnreadableReport."""
-    return extract_report(*map(path_of, report_files(job)))
+    report = extract_report(*map(path_of, report_files(job)))
+    return widen_matches(report, release=loinc_folder())
 
 
 def _find_job(tenant_pk: int, job_id: UUID) -> ParsingJob | None:

@@ -10,6 +10,7 @@ from .documents import NoPictureReader
 from .intake import FileKind, OpenedFile, RefusalCode, RefusedFile, inspect_file
 from .parsing import MAX_PAGES, parse_report, read_report
 from .report import ParsedReport, ParsedResult, UnreadableReport
+from .widening import widen_matches
 
 __all__ = [
     "MAX_PAGES",
@@ -24,4 +25,5 @@ __all__ = [
     "inspect_file",
     "parse_report",
     "read_report",
+    "widen_matches",
 ]

@@ -19,8 +19,8 @@ class Command(BaseCommand):
 
     help = (
         "Take over the official LOINC table (Loinc.csv or LoincTableCore.csv of the"
-        " release from loinc.org) for searching codes. Without it the project's own"
-        " catalogue is searched alone."
+        " release from loinc.org) for searching codes and for rows that the"
+        " project's own catalogue does not know."
     )
     requires_system_checks: list[str] = []
 

@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from django.core.management.base import BaseCommand
 
+from reports.operations.loinc import loinc_folder
 from reports.operations.reports import result_rows
-from reports.parser import NoPictureReader, UnreadableReport, parse_report
+from reports.parser import (
+    NoPictureReader,
+    UnreadableReport,
+    parse_report,
+    widen_matches,
+)
 from reports.payloads import report_data
 
 if TYPE_CHECKING:
@@ -78,4 +84,5 @@ class Command(BaseCommand):
 
 def _read(paths: list[Path], *, threads: int) -> ParsedLabReportData:
     report = parse_report(paths, threads=threads)
+    report = widen_matches(report, release=loinc_folder())
     return report_data(dataclasses.asdict(report.metadata), result_rows(report))

@@ -1,4 +1,5 @@
-"""LOINC codes for the rows of a report, from the project's own catalogue."""
+"""LOINC codes for the rows of a report, from the project's own catalogue
+and, behind it, an imported table."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from .matching import LoincVerdict, match_loinc
 from .names import known_name
 from .release import ReleaseFault, ReleaseRefused, has_check_digit, write_release
 from .search import LoincHit, is_contradicted, search_loinc
+from .widening import match_release
 
 __all__ = [
     "LOINC_NOTICE",
@@ -20,6 +22,7 @@ __all__ = [
     "known_name",
     "load_catalogue",
     "match_loinc",
+    "match_release",
     "search_loinc",
     "write_release",
 ]

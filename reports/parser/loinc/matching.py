@@ -122,7 +122,9 @@ class LoincVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class _Evidence:
+class Evidence:
+    """What a row says besides its name; None where it does not say."""
+
     units: str | None
     is_number: bool | None
     is_sighting: bool
@@ -134,7 +136,9 @@ class _Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class Candidate:
+    """A code with what is left of its score; barred where something contradicts."""
+
     entry: Entry
     score: float
     barred: bool
@@ -158,7 +162,7 @@ def match_loinc(
     """
 
     reading = read_name(name)
-    evidence = _collect_evidence(
+    evidence = collect_evidence(
         hints=reading.hints if reading.senses else read_hints(name)[1],
         units=units,
         value=value,
@@ -176,8 +180,15 @@ def match_loinc(
     candidates = _weigh(reading, evidence, catalogue)
     best = candidates[0]
     return LoincVerdict(
-        matches=tuple(_as_match(found, catalogue) for found in candidates[:_MOST]),
-        status=_judge(candidates, reading, evidence),
+        matches=tuple(
+            as_match(
+                found,
+                display_name=found.entry.display_name,
+                aliases=catalogue.aliases[found.entry.analyte],
+            )
+            for found in candidates[:_MOST]
+        ),
+        status=judge_candidates(candidates, reading, evidence),
         measurement_kind=_kind(best.entry, evidence),
         sample_type=sample_type
         if sample_type not in (None, SampleType.UNKNOWN)
@@ -185,14 +196,15 @@ def match_loinc(
     )
 
 
-def _collect_evidence(
+def collect_evidence(
     *,
     hints: Hints,
     units: str | None,
     value: str,
     panel: str | None,
     sample_type: SampleType | None,
-) -> _Evidence:
+) -> Evidence:
+    """What unit, value, panel and the name's hints say, put together."""
     units = units.strip() if units else None
     value = value.strip()
     if not units and value.endswith("%"):
@@ -226,7 +238,7 @@ def _collect_evidence(
         methods = methods | {"calculated"}
     if units and "ddu" in units.casefold():
         methods = methods | {"ddu"}
-    return _Evidence(
+    return Evidence(
         units=units,
         is_number=bool(_NUMBER.fullmatch(value)) if value else None,
         is_sighting=bool(_SIGHTING.search(value)),
@@ -239,11 +251,11 @@ def _collect_evidence(
 
 
 def _weigh(
-    reading: NameReading, evidence: _Evidence, catalogue: Catalogue
-) -> list[_Candidate]:
+    reading: NameReading, evidence: Evidence, catalogue: Catalogue
+) -> list[Candidate]:
     """Every row of every sense, best first; barred ones behind the others."""
 
-    best: dict[tuple[str, str], _Candidate] = {}
+    best: dict[tuple[str, str], Candidate] = {}
     for sense in reading.senses:
         rows = catalogue.entries[sense.analyte]
         named = catalogue.entries_of(sense)
@@ -254,12 +266,25 @@ def _weigh(
             reasons = (_reason_of(reading), *scale.spoken_for, *scale.spoken_against)
             key = (entry.code, entry.analyte)
             if key not in best or best[key].score < score:
-                best[key] = _Candidate(entry, score, scale.barred, reasons)
+                best[key] = Candidate(entry, score, scale.barred, reasons)
     ranked = sorted(best.values(), key=lambda c: (c.barred, -c.score, c.entry.order))
-    first: dict[str, _Candidate] = {}
+    first: dict[str, Candidate] = {}
     for candidate in ranked:
         first.setdefault(candidate.entry.code, candidate)
     return list(first.values())
+
+
+def score_entries(
+    entries: tuple[Entry, ...], reading: NameReading, evidence: Evidence
+) -> list[Candidate]:
+    """Entries that one name means alike, best first; barred ones behind the others."""
+    candidates = []
+    for entry in entries:
+        scale = _score(entry, entries, evidence)
+        reasons = (_reason_of(reading), *scale.spoken_for, *scale.spoken_against)
+        score = min(scale.score * reading.quality, 0.99) - 0.001 * entry.order
+        candidates.append(Candidate(entry, score, scale.barred, reasons))
+    return sorted(candidates, key=lambda c: (c.barred, -c.score, c.entry.order))
 
 
 def _name_factor(entry: Entry, sense: Sense, named: tuple[Entry, ...]) -> float:
@@ -294,7 +319,7 @@ class _Scale:
         self.spoken_against.append(reason)
 
 
-def _score(entry: Entry, rows: tuple[Entry, ...], evidence: _Evidence) -> _Scale:
+def _score(entry: Entry, rows: tuple[Entry, ...], evidence: Evidence) -> _Scale:
     scale = _Scale()
     agrees = (
         unit_agrees(property=entry.property, units=evidence.units)
@@ -346,9 +371,10 @@ def _reason_of(reading: NameReading) -> LoincReason:
     return LoincReason.NAME if reading.quality >= _NAMED else LoincReason.NAME_RESPELT
 
 
-def _judge(
-    candidates: list[_Candidate], reading: NameReading, evidence: _Evidence
+def judge_candidates(
+    candidates: list[Candidate], reading: NameReading, evidence: Evidence
 ) -> LoincMatchStatus:
+    """Whether the first of the candidates is certain."""
     best = candidates[0]
     if best.barred or best.score < _AUTO:
         return LoincMatchStatus.NEEDS_REVIEW
@@ -372,19 +398,24 @@ def _judge(
     return LoincMatchStatus.AUTO_MATCH
 
 
-def _as_match(candidate: _Candidate, catalogue: Catalogue) -> LoincMatch:
-    entry = candidate.entry
+def as_match(
+    candidate: Candidate,
+    *,
+    display_name: str | None,
+    aliases: tuple[str, ...] = (),
+) -> LoincMatch:
+    """A candidate as the report has it."""
     return LoincMatch(
-        loinc_code=entry.code,
-        loinc_name=entry.long_common_name,
-        display_name=entry.display_name,
-        aliases=catalogue.aliases[entry.analyte][:_ALIASES_SHOWN],
+        loinc_code=candidate.entry.code,
+        loinc_name=candidate.entry.long_common_name,
+        display_name=display_name,
+        aliases=aliases[:_ALIASES_SHOWN],
         confidence_score=round(max(candidate.score, 0.0), 3),
         reasons=candidate.reasons,
     )
 
 
-def _kind(entry: Entry, evidence: _Evidence) -> MeasurementKind:
+def _kind(entry: Entry, evidence: Evidence) -> MeasurementKind:
     if entry.kind == "ratio":
         return MeasurementKind.RATIO
     if entry.kind == "calculated" or "calculated" in evidence.methods:
@@ -392,7 +423,7 @@ def _kind(entry: Entry, evidence: _Evidence) -> MeasurementKind:
     return MeasurementKind.DIRECT
 
 
-def _kind_of_stranger(name: str, evidence: _Evidence) -> MeasurementKind | None:
+def _kind_of_stranger(name: str, evidence: Evidence) -> MeasurementKind | None:
     if re.search(r"\bratio\b", name, re.IGNORECASE):
         return MeasurementKind.RATIO
     unit = normalise_units(evidence.units) if evidence.units else None

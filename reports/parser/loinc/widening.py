@@ -1,0 +1,109 @@
+"""Codes of the imported LOINC table for names that the project's catalogue lacks.
+
+The same evidence decides as in matching.py: name, unit, specimen, method. A name has to
+be the table's own component before its code counts without a person.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from reports.parser.report import LoincMatchStatus, LoincReason, SampleType
+
+from .catalogue import Entry, Sense, fold, name_key
+from .hints import read_hints
+from .matching import (
+    LoincVerdict,
+    as_match,
+    collect_evidence,
+    judge_candidates,
+    score_entries,
+)
+from .names import NameReading
+from .release import ReleaseRow, search_release
+
+_COMPONENT = 0.95
+_WORDS = 0.75
+_SHORTEST = 4
+_MOST = 5
+_WORD = re.compile(r"[a-z0-9]+")
+
+
+def match_release(
+    release: Path,
+    *,
+    name: str,
+    units: str | None,
+    value: str,
+    panel: str | None,
+    sample_type: SampleType | None,
+) -> LoincVerdict | None:
+    """What the table says of a name, weighed as match_loinc does; None if nothing.
+
+    release: the folder of an imported table. Source: Ours; contract 7.4 has the form.
+    """
+    texts, hints = read_hints(name)
+    if not texts or len(name_key(texts[-1])) < _SHORTEST:
+        return None
+    wanted = frozenset(_WORD.findall(fold(texts[-1])))
+    found = [
+        (row, quality)
+        for row in search_release(release, texts[-1])
+        if (quality := _quality(wanted, row))
+    ]
+    if not found:
+        return None
+    evidence = collect_evidence(
+        hints=hints, units=units, value=value, panel=panel, sample_type=sample_type
+    )
+    best = max(quality for _, quality in found)
+    entries = tuple(
+        _entry(row, order) for order, (row, q) in enumerate(found) if q == best
+    )
+    reading = NameReading(
+        tuple(Sense(entry.analyte, None) for entry in entries),
+        best,
+        hints,
+        is_fuzzy=best < _COMPONENT,
+    )
+    candidates = score_entries(entries, reading, evidence)
+    status = judge_candidates(candidates, reading, evidence)
+    if LoincReason.UNIT_AGREES not in candidates[0].reasons:
+        status = LoincMatchStatus.NEEDS_REVIEW
+    return LoincVerdict(
+        matches=tuple(as_match(c, display_name=None) for c in candidates[:_MOST]),
+        status=status,
+        measurement_kind=None,
+        sample_type=sample_type,
+    )
+
+
+def _quality(wanted: frozenset[str], row: ReleaseRow) -> float:
+    """How well a code's own names answer the words; 0 where one is missing."""
+    component = _words(row.component)
+    if wanted == component:
+        return _COMPONENT
+    return _WORDS if wanted <= component | _words(row.long_common_name) else 0.0
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(fold(text)))
+
+
+def _entry(row: ReleaseRow, order: int) -> Entry:
+    return Entry(
+        code=row.code,
+        analyte=row.component,
+        display_name="",
+        property=row.property,
+        specimen=row.specimen,
+        scale=row.scale,
+        method=row.method.casefold(),
+        kind="direct",
+        units=row.units,
+        panels=(),
+        source="release",
+        long_common_name=row.long_common_name,
+        order=order,
+    )
