@@ -8,6 +8,7 @@ a whole request of the dashboard, or of the API where it says so.
 from __future__ import annotations
 
 import argparse
+import json
 import resource
 import statistics
 import sys
@@ -38,8 +39,10 @@ STATUSES = {
 
 
 def fill(tenant: Any, number: int, panels: list[Any], account: Any) -> None:
-    """Users and orders by one statement each; a hundredth of the users are deleted."""
+    """Users, orders and their events; a hundredth of the users are deleted."""
     from django.db import connection
+
+    from tests.factories.labs import ADDRESS, PATIENT
 
     statuses = [status for status, share in STATUSES.items() for _ in range(share)]
     with connection.cursor() as cursor:
@@ -73,22 +76,29 @@ def fill(tenant: Any, number: int, panels: list[Any], account: Any) -> None:
             " SELECT key, %(tenant)s, id, key, 'initial', '',"
             " (%(labs)s::int[])[1 + n %% 2], (%(panels)s::uuid[])[1 + n %% 2],"
             " CASE WHEN n %% 3 = 0 THEN %(account)s::uuid END, 'only_active',"
-            " split_part(status, '.', 2), status, false, details, details,"
+            " split_part(status, '.', 2), status, false, %(patient)s, %(address)s,"
             " 'Person ' || n, '1990-01-01', '', '[]', '[]', '', '', false,"
             " 'client_bill', '{}', 'S' || n, CASE WHEN status NOT LIKE 'completed%%'"
             " THEN '' WHEN n %% 50 = 0 THEN 'critical' WHEN n %% 5 = 0 THEN 'abnormal'"
             " ELSE 'normal' END, at, at FROM (SELECT *,"
             " (%(statuses)s::text[])[1 + (n * 7919 %% 100)] AS status,"
-            " now() - n * interval '1 minute' AS at,"
-            " jsonb_build_object('text', repeat('x', 400)) AS details"
-            " FROM filled) made",
+            " now() - n * interval '1 minute' AS at FROM filled) made",
             {
                 "tenant": tenant.pk,
                 "labs": [panel.lab_id for panel in panels],
                 "panels": [panel.pk for panel in panels],
                 "account": account.pk,
+                "patient": json.dumps(PATIENT),
+                "address": json.dumps(ADDRESS),
                 "statuses": statuses,
             },
+        )
+        cursor.execute(
+            "INSERT INTO labs_orderevent (tenant_id, order_id, status, status_detail,"
+            " created_at, actor_kind, actor_label, why)"
+            " SELECT tenant_id, id, status, '', created_at, 'system', '', ''"
+            " FROM labs_order WHERE tenant_id = %s",
+            [tenant.pk],
         )
         cursor.execute("DROP TABLE filled")
 
@@ -98,7 +108,7 @@ def settle() -> None:
     from django.db import connection
 
     with connection.cursor() as cursor:
-        for table in ("users_user", "labs_order", "labs_ordertransaction"):
+        for table in ("users_user", "labs_order", "labs_orderevent"):
             cursor.execute(f"VACUUM ANALYZE {table}")
 
 
