@@ -315,7 +315,9 @@ async def tell(connection: AsyncConnection[Any], told: Sequence[Told]) -> None:
     """
     async with connection.transaction(), connection.cursor(row_factory=dict_row) as do:
         await do.execute(_LOCK, {"deliveries": [t.claim.delivery for t in told]})
-        await do.execute(_TELL, {"told": orjson.dumps([_as_json(t) for t in told])})
+        await do.execute(
+            _TELL, {"told": orjson.dumps([_as_json(t) for t in told]).decode()}
+        )
         moved = await do.fetchall()
         await do.execute(_HEALTH, _health(told))
         disabled = [row["id"] for row in await do.fetchall() if row["is_disabled"]]

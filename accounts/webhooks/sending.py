@@ -10,6 +10,7 @@ import contextlib
 import socket
 import ssl
 import time
+from contextvars import ContextVar
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,8 @@ _MAY_WAIT = (429, 503)
 # Below what servers commonly keep an idle connection open, so that none is used dying.
 _KEEPALIVE_S = 4.0
 USER_AGENT = "Assay-Webhooks/1.0"
+# Where a request notes its steps: the socket's factory is told nothing of the request.
+_marks: ContextVar[dict[str, Any]] = ContextVar("marks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,8 @@ class Sender:
 
     def __init__(self, *, ssl_context: ssl.SSLContext | None = None) -> None:
         self._ssl = ssl_context or ssl.create_default_context()
+        # By host, for requests that go over a kept connection.
+        self._addresses: dict[str, str] = {}
 
     async def __aenter__(self) -> Sender:
         self._public = self._session(is_guarded=True)
@@ -125,7 +130,8 @@ class Sender:
         verdict: Verdict,
         began: float,
     ) -> None:
-        marks: dict[str, float] = {}
+        marks: dict[str, Any] = {}
+        _marks.set(marks)
         answer = await session.post(
             message.url,
             data=message.body,
@@ -146,7 +152,9 @@ class Sender:
             verdict.connect_ms = marks.get("connect")
             verdict.code = answer.status
             verdict.headers = _short_headers(answer)
-            verdict.address = _peer(answer)
+            known = self._addresses.get(message.host, "")
+            verdict.address = marks.get("address", known)
+            self._addresses[message.host] = verdict.address
             if answer.status in _MAY_WAIT:
                 verdict.retry_after_s = _retry_after(answer)
             if 300 <= answer.status < 400:
@@ -212,6 +220,9 @@ def _guarded_socket(info: Any) -> socket.socket:
 
 
 def _plain_socket(info: Any) -> socket.socket:
+    marks = _marks.get(None)
+    if marks is not None:
+        marks["address"] = info[4][0]
     return socket.socket(family=info[0], type=info[1], proto=info[2])
 
 
@@ -239,13 +250,6 @@ async def _read_some(answer: aiohttp.ClientResponse, verdict: Verdict) -> None:
 def _short_headers(answer: aiohttp.ClientResponse) -> list[list[str]]:
     pairs: Sequence[tuple[str, str]] = list(answer.headers.items())[:_HEADERS_MAX]
     return [[name, value[:_HEADER_MAX_LENGTH]] for name, value in pairs]
-
-
-def _peer(answer: aiohttp.ClientResponse) -> str:
-    connection = answer.connection
-    transport = connection.transport if connection else None
-    peer = transport.get_extra_info("peername") if transport else None
-    return str(peer[0]) if peer else ""
 
 
 def _retry_after(answer: aiohttp.ClientResponse) -> float | None:
