@@ -6,6 +6,7 @@ Must not be here: the review, or the placing (labs.web.place_order).
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -57,10 +58,12 @@ if TYPE_CHECKING:
 USERS_SHOWN = 8
 PANELS_SHOWN = 12
 MARKERS_SHOWN = 12
+SEARCH_MAX = 255
+_MARKER_ID = re.compile(r"[0-9]{1,9}")  # what PostgreSQL's integer holds
 
 
 def show_user(request: TenantRequest, entry: OrderEntry, **more: Any) -> HttpResponse:
-    text = request.POST.get("q", request.GET.get("user", "")).strip()[:255]
+    text = _searched(request) or request.GET.get("user", "")[:SEARCH_MAX]
     page = find_users(tenant=request.tenant, text=text, limit=USERS_SHOWN)
     record_read(
         tenant=request.tenant,
@@ -158,7 +161,7 @@ def show_tests(
 
 
 def take_tests(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
-    text = request.POST.get("q", "").strip()[:100]
+    text = _searched(request)
     if goes_back(request):
         return go_on(request, entry.draft, entry.before("tests"))
     if request.POST.get("go") == "search" and wants_fragment(request):
@@ -192,7 +195,7 @@ def _changed_tests(request: TenantRequest, entry: OrderEntry, text: str) -> Orde
             panels = [one for one in panels if one != name]
             if verb == "add" and _is_uuid(name):
                 panels.append(name)
-        elif kind == "marker" and name.isdecimal():
+        elif kind == "marker" and _MARKER_ID.fullmatch(name):
             markers = [one for one in markers if one != int(name)]
             if verb == "add":
                 markers.append(int(name))
@@ -350,6 +353,11 @@ def _is_uuid(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _searched(request: TenantRequest) -> str:
+    """What is searched for; PostgreSQL takes no text with a null character."""
+    return request.POST.get("q", "").replace("\0", "").strip()[:SEARCH_MAX]
 
 
 def _record_read(request: TenantRequest, entry: OrderEntry, subject: str) -> None:

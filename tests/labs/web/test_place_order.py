@@ -302,6 +302,29 @@ def test_nothing_on_the_order_is_refused_at_the_tests(wizard, user, panel):
     assert page.context["refusal"].code == "order_set_empty"
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"add": "panel:nothing"},
+        {"add": "marker:99999999999999999999"},
+        {"add": "marker:1"},
+        {"remove": "marker:1"},
+        {"method": "teleport"},
+        {"go": "search", "q": "a\0b"},
+    ],
+    ids=["no-uuid", "too-large", "other-lab", "not-there", "no-method", "null"],
+)
+def test_what_no_page_sends_changes_nothing(wizard, user, panel, sent):
+    wizard.to_tests(user, panel.lab)
+    wizard.send(add=f"panel:{panel.pk}")
+
+    wizard.send(**sent)
+
+    entry = wizard.open().context["entry"]
+    assert (entry.panels, entry.added) == ((panel,), ())
+    assert entry.method == "walk_in_test"
+
+
 def test_a_panel_and_an_added_marker_become_one_order(
     wizard, alice_tenant, user, panel
 ):
