@@ -87,8 +87,8 @@ _NEXT: dict[str, str] = {
     "draw_completed": "The sample is on its way to the lab.",
     "transit_lab": "The sample is on its way to the lab.",
     "delivered_to_lab": "The lab is working on the sample.",
-    "lab_processing_blocked": "The lab can't go on before the question below is"
-    " answered.",
+    "lab_processing_blocked": "The lab can't go on before its question is answered:"
+    " call it with the sample id.",
     "partial_results": "Some results are in; the rest is to come.",
     "redraw_available": "The sample was not usable. The redraw is an order of its own"
     " in this transaction.",

@@ -209,7 +209,7 @@ def patient_of(order: Order) -> dict[str, str]:
     insurance = order.health_insurance or {}
     shown = {
         "Name": order.patient_name,
-        "Birth date": str(order.patient_dob or ""),
+        "Birth date": f"{born.day} {born:%b %Y}" if (born := order.patient_dob) else "",
         "Gender": str(gender.label) if gender else str(details.get("gender", "")),
         "Phone": details.get("phone_number") or "",
         "Email": details.get("email") or "",

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
-import pytest
+from concurrent.futures import ThreadPoolExecutor
 
-from labs.models import LabTest, OrderTransaction
+import pytest
+from django.db import connection
+
+from labs.models import LabTest, Order, OrderTransaction
 from labs.operations.kits import KitRequest, order_kit
 from labs.operations.order_sets import OrderSet
 from labs.operations.order_steps import advance
@@ -15,6 +18,7 @@ from labs.queries.orders import full_order
 from labs.states.accounts import LabAccountStatus
 from labs.states.catalogue import CollectionMethod, LabTestStatus
 from labs.states.orders import UpdateReason
+from portal.lib.errors import DomainError
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import (
     ADDRESS,
@@ -229,3 +233,26 @@ def test_answers_to_what_the_new_tests_do_not_ask_stay_behind(alice_tenant):
     )
 
     assert new.aoe_answers == asked[:1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_racing_recreations_one_is_made(alice_tenant):
+    order = make_order(tenant=alice_tenant)
+
+    def recreate(_):
+        try:
+            mine = full_order(tenant=alice_tenant, order_id=order.pk)
+            recreate_order(
+                order=mine, actor=ACTOR, wanted=Recreation(reason=UpdateReason.OTHER)
+            )
+            return "recreated"
+        except DomainError as refusal:
+            return refusal.code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(recreate, range(4)))
+
+    assert sorted(answers) == ["order_not_cancellable"] * 3 + ["recreated"]
+    assert Order.objects.for_tenant(alice_tenant).count() == 2

@@ -136,7 +136,8 @@ def test_patient_details_are_hidden_until_they_are_asked_for(alice_web, order):
 
     shown = alice_web.post(url(order, "order_patient"))
 
-    assert shown.context["patient"]["Name"] == "Ada Example"
+    patient = shown.context["patient"]
+    assert (patient["Name"], patient["Birth date"]) == ("Ada Example", "17 May 1990")
     assert PATIENT["email"] in shown.text
     assert ("read", "order_patient") in {line[:2] for line in audited(order.tenant)}
 
