@@ -17,8 +17,7 @@ from django.utils import timezone
 
 from accounts.operations.audit import record_change
 from accounts.webhooks.operations import emit_events
-from users.models import Arrival
-from users.operations.sources import hear_from_source
+from users.operations.sources import hear_from_source, record_arrival
 from users.queries import lock_user
 from users.states import SourceType
 from users.wearables.dictionaries import (
@@ -106,8 +105,7 @@ def record_samples(
         updated=len(changed.updated),
         dropped=len(latest) - len(kept),
     )
-    Arrival(
-        tenant=user.tenant,
+    record_arrival(
         user=user,
         provider=batch.provider,
         resource=resource.event_resource,
@@ -116,7 +114,7 @@ def record_samples(
         created=recorded.created,
         updated=recorded.updated,
         dropped=recorded.dropped,
-    ).save(force_insert=True)
+    )
     if changed.created or changed.updated:
         record_change(
             tenant=user.tenant,

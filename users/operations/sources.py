@@ -13,11 +13,11 @@ from django.utils import timezone
 
 from accounts.operations.audit import record_change
 from accounts.webhooks.operations import emit_event
-from portal.lib import jobs
+from portal.lib import jobs, rows
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.transitions import move_status
 from users.models import Connection, User
-from users.queries import lock_user
+from users.queries import connection_status, lock_user
 from users.states import CONNECTION_MOVES, ConnectionStatus
 from users.wearables.payloads import (
     ConnectionCreated,
@@ -27,6 +27,7 @@ from users.wearables.payloads import (
 from users.wearables.providers import PROVIDERS
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from uuid import UUID
 
     from accounts.models import Tenant
@@ -34,6 +35,11 @@ if TYPE_CHECKING:
 
 # Connections pause this long after the last day of ingestion (contract 2.3).
 INGESTION_END_GRACE = timedelta(days=7)
+# By hand: it is part of every push.
+_ARRIVE = (
+    b"INSERT INTO users_arrival (tenant_id, user_id, provider, resource, at, received,"
+    b" created, updated, dropped) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)"
+)
 
 
 @transaction.atomic
@@ -82,14 +88,42 @@ def hear_from_source(*, user: User, actor: Actor, provider: str) -> None:
     A paused one stays so: its user's ingestion has ended, and the data is history. The
     caller holds the user's lock. Raises: provider_unknown. Source: Contract 5.4.
     """
-    live = Connection.objects.for_tenant(user.tenant).live()
-    status = (
-        live.filter(user=user, provider=provider)
-        .values_list("status", flat=True)
-        .first()
-    )
+    status = connection_status(user=user, provider=provider)
     if status is None or status == ConnectionStatus.ERROR:
         connect_source(user=user, actor=actor, provider=provider)
+
+
+def record_arrival(
+    *,
+    user: User,
+    provider: str,
+    resource: str,
+    at: datetime,
+    received: int,
+    created: int,
+    updated: int,
+    dropped: int,
+) -> None:
+    """Note that a batch of `received` elements was taken in.
+
+    `resource` is a name of contract 3.4; elements that are counted nowhere else were
+    stored already. Source: Ours: how well data arrives is told by every batch.
+    """
+    with rows.cursor() as opened:
+        opened.execute(
+            _ARRIVE,
+            (
+                user.tenant_id,
+                user.pk,
+                provider,
+                resource,
+                at,
+                received,
+                created,
+                updated,
+                dropped,
+            ),
+        )
 
 
 @transaction.atomic

@@ -17,7 +17,7 @@ from accounts.webhooks.operations import emit_events
 from portal.lib import rows
 from users.models import Arrival
 from users.models.arrival import ARRIVAL_RETENTION
-from users.operations.sources import hear_from_source
+from users.operations.sources import hear_from_source, record_arrival
 from users.queries import SummaryRow, lock_user
 from users.states import SourceType
 from users.wearables.readings import context_of
@@ -116,8 +116,7 @@ def record_summaries(
         dropped=len(latest) - len(kept),
         ids=tuple(kept),
     )
-    Arrival(
-        tenant=user.tenant,
+    record_arrival(
         user=user,
         provider=batch.provider,
         resource=resource.slug,
@@ -126,7 +125,7 @@ def record_summaries(
         created=recorded.created,
         updated=recorded.updated,
         dropped=recorded.dropped,
-    ).save(force_insert=True)
+    )
     if changed:
         record_change(
             tenant=user.tenant,

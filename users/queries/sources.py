@@ -83,6 +83,16 @@ def provider_uses(*, tenant: Tenant) -> list[ProviderUse]:
     return sorted(found, key=lambda use: (-use.connections, use.provider))
 
 
+def connection_status(*, user: User, provider: str) -> str | None:
+    """How the user's live connection of a source does; None: there is none."""
+    found = rows.fetch_rows(
+        "SELECT status FROM users_connection WHERE tenant_id = %s AND user_id = %s"
+        " AND provider = %s AND disconnected_at IS NULL",
+        [user.tenant_id, user.pk, provider],
+    )
+    return str(found[0][0]) if found else None
+
+
 def connections_of(*, user: User) -> list[Connection]:
     """Live connections of a user, oldest first."""
     live = Connection.objects.for_tenant(user.tenant).live()

@@ -9,16 +9,17 @@ from rest_framework.response import Response
 from accounts.operations.audit import record_read
 from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import read_uuid
-from portal.lib.api.views import TenantAPIView, get_or_404
+from portal.lib.api.views import TenantAPIView
 from users.api.v2.outputs import taken_answer
-from users.models import User
 from users.operations.users import ClientUserIdTaken
+from users.queries import live_user
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from rest_framework.request import Request
 
+    from users.models import User
     from users.wearables.readings import ElementsInvalid
 
 
@@ -27,13 +28,7 @@ class UserAPIView(TenantAPIView):
 
     def get_user(self, user_id: str) -> User:
         """The live user of the path. Raises: 422 at the path; not_found."""
-        user: User = get_or_404(
-            User.objects.for_tenant(self.tenant).live(),
-            what="User",
-            uuid=read_uuid(user_id, "user_id"),
-        )
-        user.tenant = self.tenant
-        return user
+        return live_user(tenant=self.tenant, user_id=read_uuid(user_id, "user_id"))
 
     def record_read(self, subject: str, user_uuid: UUID) -> None:
         """Audit that a user's data was read through the API."""
