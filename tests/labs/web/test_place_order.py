@@ -5,6 +5,7 @@ from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import time_machine
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -517,13 +518,12 @@ def test_what_changed_since_is_refused_beside_its_step(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_presses_at_once_place_one_order(alice_tenant, alice, wizard, user, panel):
+def test_presses_at_once_place_one_order(wizard, alice_tenant, user, panel):
     wizard.to_review(user, panel)
 
     def press(_):
         try:
             client = Client()
-            client.force_login(alice)
             client.cookies = wizard.client.cookies
             return client.post(wizard.here, {"go": "place"})["Location"]
         finally:
@@ -606,6 +606,30 @@ def test_a_draft_is_of_one_environment_and_one_member(
 
     assert elsewhere["Location"].endswith("/production/orders/place/")
     assert foreign["Location"] == wizard.start
+
+
+def test_a_draft_ends_after_12_hours(wizard, user):
+    with time_machine.travel("2026-03-02T12:00:00Z", tick=False) as clock:
+        wizard.send(user=str(user.uuid))
+        clock.shift(timedelta(hours=11))
+        kept = wizard.open()
+        clock.shift(timedelta(hours=1))
+        ended = wizard.open()
+
+    assert kept.context["step"] == "lab"
+    assert ended["Location"] == wizard.start
+
+
+def test_the_newest_five_drafts_stay(wizard, user):
+    opened = []
+    for _ in range(6):
+        wizard.here = wizard.start
+        wizard.send(user=str(user.uuid))
+        opened.append(wizard.here)
+
+    answers = [wizard.client.get(here).status_code for here in opened]
+
+    assert answers == [302, 200, 200, 200, 200, 200]
 
 
 def test_a_user_of_strangers_can_not_be_chosen(wizard, charlie_tenant):
