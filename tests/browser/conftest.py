@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
@@ -63,6 +65,12 @@ def chromium():
         browser.close()
 
 
+def tell(what: str, url: str) -> None:
+    """Print a step of a visit, which pytest shows when the test fails."""
+    if "/static/" not in url:
+        sys.stdout.write(f"{time.monotonic():.2f} {what} {url}\n")
+
+
 class Visit:
     """Opens pages of the running server; collects what the browser complains of."""
 
@@ -102,6 +110,9 @@ class Visit:
         page = context.new_page()
         page.on("console", self._hear)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("request", lambda sent: tell("asked", sent.url))
+        page.on("response", lambda reply: tell(str(reply.status), reply.url))
+        page.on("framenavigated", lambda frame: tell("now at", frame.url))
         try:
             yield page
         finally:

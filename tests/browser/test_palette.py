@@ -82,7 +82,9 @@ def test_a_pasted_id_opens_before_the_answer_is_there(visit, alice, users):
         ):
             page.goto(f"{PLACE}/")
             page.keyboard.press("Control+k")
+            expect(page.get_by_role("combobox")).to_be_focused()
             page.keyboard.insert_text(text)
+            expect(page.get_by_role("combobox")).to_have_value(text)
             page.keyboard.press("Enter")
 
             page.wait_for_url(f"**{where}")

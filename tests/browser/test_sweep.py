@@ -47,14 +47,19 @@ SHUT = """name => {
 
 
 def pages_that_are_shown(member, paths):
-    """Those that answer a GET with a page: not a redirect, not a form's target."""
+    """Those that answer a GET with a page: no redirect, file or form's target."""
     client = Client()
     client.force_login(member)
-    statuses = {path: client.get(path).status_code for path in paths}
+    replies = {path: client.get(path) for path in paths}
+    statuses = {path: reply.status_code for path, reply in replies.items()}
     lost = [path for path in paths if path.startswith("/t/") and statuses[path] == 404]
     assert lost == []
     assert set(statuses.values()) <= {200, 302, 404, 405}, statuses
-    return [path for path, status in statuses.items() if status == 200]
+    return [
+        path
+        for path, reply in replies.items()
+        if reply.status_code == 200 and reply["Content-Type"].startswith("text/html")
+    ]
 
 
 def test_every_page_is_sound_in_every_look(visit, alice, samples):  # noqa: F811
