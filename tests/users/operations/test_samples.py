@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime
 from uuid import UUID
 
 import pytest
+from django.db import connection
 from jsonschema import validate
 
 from accounts.webhooks.catalogue import EVENT_TYPES
@@ -359,3 +361,32 @@ def test_events_of_every_resource_are_in_the_catalogue():
             f"historical.data.{name}.created",
         )
     }
+
+
+@pytest.mark.django_db(transaction=True)
+def test_first_uploads_at_once_lose_and_repeat_nothing(alice_tenant):
+    user = make_user(tenant=alice_tenant)
+    # Each shares one moment with the next.
+    batches = [beats(60, 61, 62, first=2 * place) for place in range(6)]
+
+    def upload(batch):
+        try:
+            return push_samples(user, "heartrate", *batch)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(batches)) as pool:
+        recorded = list(pool.map(upload, batches))
+
+    assert sum(each.created for each in recorded) == len(stored(user)) == 13
+    told = emitted(alice_tenant)
+    assert [each["event_type"] for each in told].count(
+        "provider.connection.created"
+    ) == 1
+    moments = [
+        each["timestamp"]
+        for event in told
+        if event["event_type"] == CREATED
+        for each in event["data"]["data"]
+    ]
+    assert sorted(moments) == [minute(place) for place in range(13)]
