@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from users.queries import birth_dates_by_source, heart_rates_of
 from users.wearables.heart_rate import max_heart_rate, zone_seconds
+from users.wearables.readings import Schema, closed
 from users.wearables.summaries import WORKOUTS
 
 if TYPE_CHECKING:
@@ -21,6 +22,29 @@ if TYPE_CHECKING:
     from users.models import User
     from users.queries import SummaryRow
     from users.wearables.resources import SummaryResource
+
+
+PROVENANCE_SCHEMA: Schema = {
+    **closed(
+        {
+            "hr_zones": {
+                **closed(
+                    {
+                        "max_heart_rate": {"type": "integer", "description": "bpm"},
+                        "birth_date_source": {
+                            "type": "string",
+                            "description": "Slug of the source, or of what set the"
+                            " user's fallback",
+                        },
+                    }
+                ),
+                "type": ["object", "null"],
+                "description": "Null where the source gave the zones or none are known",
+            }
+        }
+    ),
+    "description": "What is worked out here, and from what; only if asked for",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +58,14 @@ class WorkoutZones:
     seconds: list[int]
     max_heart_rate: int
     birth_date_source: str
+
+    @property
+    def provenance(self) -> dict[str, int | str]:
+        """What they rest on, as the wire has it."""
+        return {
+            "max_heart_rate": self.max_heart_rate,
+            "birth_date_source": self.birth_date_source,
+        }
 
 
 def derive_zones(

@@ -169,6 +169,16 @@ class SummaryFilterInputs(Inputs):
     provider = QueryText(required=False)
 
 
+class WorkoutFilterInputs(SummaryFilterInputs):
+    """The same of workouts, and what to tell beside them."""
+
+    include = serializers.ListField(
+        child=QueryText(),
+        required=False,
+        help_text="provenance: what their zones rest on",
+    )
+
+
 class AggregateInputs(Inputs):
     """Which samples to add up, and how (contract 10)."""
 

@@ -160,6 +160,31 @@ def test_zones_follow_the_fallback_birth_date_as_it_is_now(alice_api, user, work
     assert seen == [[0, 2, 0, 0, 0], [2, 0, 0, 0, 0]]
 
 
+def test_zones_say_what_they_rest_on_when_asked(alice_api, user):
+    changes = UserChanges(fallback_birth_date=date(1986, 2, 28))
+    change_user(user=user, actor=ACTOR, changes=changes)
+    make_stream(make_workout(user))
+    make_workout(user, external_id="own", hr_zones=[1, 2, 3, 4, 5])
+    days = {"start_date": "2026-02-28"}
+    address = "/v2/summary/workouts/{user_id}"
+
+    asked = alice_api.get(
+        address.format(user_id=user.uuid), {**days, "include": "provenance"}
+    )
+    plain = alice_api.get(address.format(user_id=user.uuid), days)
+
+    check_answer(asked, "get", address)
+    told = {
+        tuple(each["hr_zones"]): each["provenance"]["hr_zones"]
+        for each in asked.json()["workouts"]
+    }
+    assert told == {
+        (0, 2, 0, 0, 0): {"max_heart_rate": 180, "birth_date_source": "manual"},
+        (1, 2, 3, 4, 5): None,
+    }
+    assert all("provenance" not in each for each in plain.json()["workouts"])
+
+
 def test_zones_of_many_workouts_take_two_statements_more(alice_api, user, alice_tenant):
     changes = UserChanges(fallback_birth_date=date(1986, 2, 28))
     change_user(user=user, actor=ACTOR, changes=changes)

@@ -21,14 +21,19 @@ from users.api.v2.inputs import (
     LatestSummaryInputs,
     SummaryBatchInputs,
     SummaryFilterInputs,
+    WorkoutFilterInputs,
 )
 from users.api.v2.views.base import UserAPIView, read_elements, refuse_elements
 from users.operations.summaries import SummaryBatch, record_summaries
 from users.queries import latest_summary, summaries_of
 from users.wearables.readings import ElementsInvalid
 from users.wearables.resources import ELEMENTS_MAX
-from users.wearables.summaries import SUMMARIES
-from users.wearables.workout_zones import complete_summaries
+from users.wearables.summaries import SUMMARIES, WORKOUTS
+from users.wearables.workout_zones import (
+    PROVENANCE_SCHEMA,
+    complete_summaries,
+    derive_zones,
+)
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -58,11 +63,12 @@ class SummaryView(UserAPIView):
     """GET and POST /v2/summary/{resource}/{user_id}."""
 
     resource: SummaryResource
+    filters: type[SummaryFilterInputs] = SummaryFilterInputs
 
     def list_summaries(self, request: Request, user_id: str) -> HttpResponse:
         """Summaries dated in a range, ascending by start; no pages (contract 4.1)."""
         user = self.get_user(user_id)
-        wanted = read_query(request, SummaryFilterInputs)
+        wanted = read_query(request, self.filters)
         start = wanted["start_date"]
         # Until now, wherever the user is; a summary has the date of its own zone.
         end = wanted.get("end_date") or max(
@@ -81,11 +87,15 @@ class SummaryView(UserAPIView):
             provider=_lower(wanted.get("provider")),
             is_span=self.resource.is_span,
         )
-        found = complete_summaries(user=user, resource=self.resource, rows=found)
+        whole = complete_summaries(user=user, resource=self.resource, rows=found)
+        elements = [self.resource.answer(user.uuid, row) for row in whole]
+        if self.resource is WORKOUTS and "provenance" in wanted.get("include", ()):
+            derived = derive_zones(user=user, workouts=found)
+            for element in elements:
+                zones = derived.get(element["id"])
+                element["provenance"] = {"hr_zones": zones and zones.provenance}
         self.record_read(self.resource.slug, user.uuid)
-        return json_response(
-            {self.resource.key: [self.resource.answer(user.uuid, row) for row in found]}
-        )
+        return json_response({self.resource.key: elements})
 
     def read_latest(self, request: Request, user_id: str) -> HttpResponse:
         """The summary itself, of one source or of the one that sent last."""
@@ -127,9 +137,11 @@ class SummaryView(UserAPIView):
 
 def _view(resource: SummaryResource) -> type[SummaryView]:
     name = "".join(word.title() for word in resource.slug.split("_"))
-    one = JsonShape(f"{name}Summary", resource.schema)
+    one = JsonShape(f"{name}Summary", _answer(resource))
     listed = {str(resource.key): {"type": "array", "items": one}}
     element = JsonShape(f"{name}Element", resource.input_schema)
+
+    filters = WorkoutFilterInputs if resource is WORKOUTS else SummaryFilterInputs
 
     class View(SummaryView):
         if resource.key is None:
@@ -151,7 +163,7 @@ def _view(resource: SummaryResource) -> type[SummaryView]:
                 f"list_{resource.slug}_summaries",
                 f"Read a user's summaries: {resource.name.lower()}",
                 answer=JsonShape(f"{name}Summaries", _object(listed)),
-                query=SummaryFilterInputs,
+                query=filters,
                 refuses=(404,),
             )
             def get(self, request: Request, user_id: str) -> HttpResponse:
@@ -172,11 +184,20 @@ def _view(resource: SummaryResource) -> type[SummaryView]:
         post.__doc__ = SummaryView.record_batch.__doc__
 
     View.resource = resource
+    View.filters = filters
     return View
 
 
 def _lower(slug: str | None) -> str | None:
     return slug if slug is None else slug.lower()
+
+
+def _answer(resource: SummaryResource) -> dict[str, Any]:
+    schema = resource.schema
+    if resource is not WORKOUTS:
+        return schema
+    more = {"provenance": PROVENANCE_SCHEMA}
+    return {**schema, "properties": {**schema["properties"], **more}}
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
