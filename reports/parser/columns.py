@@ -165,7 +165,8 @@ def _cut(a: Title, b: Title, spans: Sequence[tuple[float, float]]) -> float:
     merged: list[tuple[int, float, float]] = []
     for x0, x1 in pairwise(ordered):
         middle = (x0 + x1) / 2
-        crossed = sum(1 for left, right in spans if left + 0.5 < middle < right - 0.5)
+        near, far = middle - 0.5, middle + 0.5
+        crossed = len([1 for left, right in spans if left < near and right > far])
         if merged and merged[-1][0] == crossed and merged[-1][2] == x0:
             merged[-1] = (crossed, merged[-1][1], x1)
         else:

@@ -90,7 +90,7 @@ class Fields:
 
 def text_of(words: list[Word] | tuple[Word, ...]) -> str:
     """The words as one text."""
-    return " ".join(word.text for word in words)
+    return " ".join([word[0] for word in words])
 
 
 def without_note_mark(words: Sequence[Word]) -> list[Word]:

@@ -28,7 +28,7 @@ class Cell(NamedTuple):
 
     @property
     def text(self) -> str:
-        return " ".join(word.text for word in self.words)
+        return " ".join([word[0] for word in self.words])
 
     @property
     def x0(self) -> float:

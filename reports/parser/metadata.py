@@ -17,6 +17,8 @@ from .report import Metadata
 from .titles import read_titles
 
 _ANY_LABEL = re.compile(r"(?i)^\W*[A-Za-zÀ-ÿ][\w./&() #'-]{1,34}\s*[:：]")
+# A cell that begins with a number, or is long without a sign that ends a label.
+_NO_LABEL = re.compile(r"\W*\d|[^:：#-]{41}")
 _WHO = ("surname_first", "last", "first", "name", "dob")
 # A person named in a sentence: "Madame EXEMPLE Marie née le 12/08/1964".
 _ADDRESSED = re.compile(
@@ -182,6 +184,8 @@ def _labelled(
             continue
         cells = [cell.text for cell in line.cells]
         for at, cell in enumerate(cells):
+            if _NO_LABEL.match(cell):
+                continue
             for piece in _pieces(cell):
                 for key in keys:
                     match = LABELS[key].match(piece)
@@ -205,6 +209,8 @@ def _labelled(
 
 def _pieces(cell: str) -> list[str]:
     """A cell cut before each further label that it holds."""
+    if ":" not in cell:
+        return [cell.strip()]
     cuts = [0]
     for match in re.finditer(r"(?<=\s)(?=[A-Z][\w./& ]{1,24}\s?:)", cell):
         before = cell[cuts[-1] : match.start()].rstrip()

@@ -43,6 +43,8 @@ def read_pair(words: Sequence[Word]) -> tuple[Fields, Fields] | None:
     One of the two is in per cent and the other counted. A lone range belongs to the
     second number, unless it is clearly nearer to the first.
     """
+    if not any("%" in word.text for word in words):
+        return None
     parts: list[_Part] = []
     at = 0
     while at < len(words):
