@@ -25,11 +25,20 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
+# A column that is the same all over is sent once, with an empty array.
 _GIVEN = """
-    unnest(
-        %(series)s::smallint[], %(ts)s::timestamptz[], %(value)s::float8[],
-        %(tz_offset)s::integer[], %(duration)s::integer[], %(origin)s::integer[]
-    ) WITH ORDINALITY AS given (series, ts, value, tz_offset, duration, origin, place)
+    (
+        SELECT ts, value, place,
+            coalesce(series, %(every_series)s::smallint) AS series,
+            coalesce(tz_offset, %(every_tz_offset)s::integer) AS tz_offset,
+            coalesce(duration, %(every_duration)s::integer) AS duration,
+            coalesce(origin, %(every_origin)s::integer) AS origin
+        FROM unnest(
+            %(series)s::smallint[], %(ts)s::timestamptz[], %(value)s::float8[],
+            %(tz_offset)s::integer[], %(duration)s::integer[], %(origin)s::integer[]
+        ) WITH ORDINALITY
+            AS sent (series, ts, value, tz_offset, duration, origin, place)
+    ) AS given
 """
 # In the order given, which is that of the key. Who gets all in need not know which.
 _INSERT = f"""
@@ -67,19 +76,18 @@ _EXTRAS = """
     WHERE user_id = %(user_id)s AND feed = %(feed)s AND series = ANY(%(series)s)
         AND ts >= %(first)s AND ts <= %(last)s
 """
-_PUT_EXTRAS = """
+_PUT_EXTRAS = f"""
     INSERT INTO users_sampleextra (user_id, feed, series, ts, extra)
-    SELECT %(user_id)s, %(feed)s, given.series, given.ts, given.extra::jsonb
-    FROM unnest(%(series)s::smallint[], %(ts)s::timestamptz[], %(extra)s::text[])
-        AS given (series, ts, extra)
+    SELECT %(user_id)s, %(feed)s, given.series, given.ts, told.extra::jsonb
+    FROM {_GIVEN} JOIN unnest(%(extra)s::text[]) WITH ORDINALITY AS told (extra, place)
+        USING (place)
     ON CONFLICT (user_id, series, feed, ts) DO UPDATE SET extra = excluded.extra
-"""
-_DROP_EXTRAS = """
-    DELETE FROM users_sampleextra kept
-    USING unnest(%(series)s::smallint[], %(ts)s::timestamptz[]) AS given (series, ts)
+"""  # noqa: S608 - as above
+_DROP_EXTRAS = f"""
+    DELETE FROM users_sampleextra kept USING {_GIVEN}
     WHERE kept.user_id = %(user_id)s AND kept.feed = %(feed)s
         AND kept.series = given.series AND kept.ts = given.ts
-"""
+"""  # noqa: S608 - as above
 
 
 def write_batch(
@@ -182,14 +190,21 @@ class _Batch:
     def _pack(self, indices: Sequence[int]) -> dict[str, Any]:
         """The samples of these indices, with their user, feed and bounds."""
         given = self.columns
-        return self.place | {
-            "series": rows.pack_smallints(_pick(given.series, indices)),
+        packed: dict[str, Any] = {
             "ts": rows.pack_moments(_pick(self.moments, indices)),
             "value": rows.pack_doubles(_pick(given.value, indices)),
-            "tz_offset": rows.pack_integers(_pick(given.tz_offset, indices)),
-            "duration": rows.pack_integers(_pick(given.duration, indices)),
-            "origin": rows.pack_integers(_pick(given.origin, indices)),
         }
+        for name, column, pack in (
+            ("series", given.series, rows.pack_smallints),
+            ("tz_offset", given.tz_offset, rows.pack_integers),
+            ("duration", given.duration, rows.pack_integers),
+            ("origin", given.origin, rows.pack_integers),
+        ):
+            picked = _pick(column, indices)
+            is_same = picked.count(picked[0]) == len(picked)
+            packed[name] = pack([] if is_same else picked)
+            packed[f"every_{name}"] = picked[0] if is_same else None
+        return self.place | packed
 
 
 def _order(series: list[int], moments: list[int]) -> list[int] | None:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from portal.lib.registry import user_erasers
 from tests.factories.users import make_user
 from users.models import Sample, SampleExtra
 from users.operations.erasure import erase_samples
@@ -34,6 +35,10 @@ def test_erasing_takes_samples_of_every_month_and_their_extras(alice_tenant):
         (other.pk, moment) for moment in MOMENTS
     }
     assert list(SampleExtra.objects.values_list("user_id", flat=True)) == [other.pk]
+
+
+def test_erasing_a_user_erases_the_samples():
+    assert dict(user_erasers)["users"] is erase_samples
 
 
 def test_erasing_leaves_a_strangers_user_alone(alice_tenant, charlie_tenant):

@@ -85,6 +85,29 @@ def test_samples_are_read_as_they_were_written(user):
     ]
 
 
+def test_each_sample_of_a_batch_keeps_its_own_columns(user):
+    sent = [
+        (NOON, HEART, RING, 70.0, 3600, 0, 0, None),
+        (NOON, HEART + 1, RING, -1.5, -16200, 60, 3, TAGGED),
+        (NOON + MINUTE, HEART, RING, 1e-9, 0, 86400, 2**31 - 1, {"note": '"\\'}),
+    ]
+    batch = SampleColumns(
+        ts=[row[0] for row in sent],
+        series=[row[1] for row in sent],
+        value=[row[3] for row in sent],
+        tz_offset=[row[4] for row in sent],
+        duration=[row[5] for row in sent],
+        origin=[row[6] for row in sent],
+        extra={1: TAGGED, 2: {"note": '"\\'}},
+    )
+
+    for expected in (Written([0, 1, 2], []), Written([], [])):
+        written = find_store().write_batch(user_id=user.pk, feed=RING, columns=batch)
+        assert written == expected
+
+    assert read(user, series=(HEART, HEART + 1)) == sent
+
+
 def test_of_one_key_the_latest_value_wins(user):
     write(user, (HEART, 0, 70), (HEART, 1, 71), (HEART, 2, 72))
 
