@@ -443,6 +443,10 @@ def test_the_provider_filter_compares_the_source(alice_api, user, provider, numb
     [
         ({}, (["query", "start_date"], "missing")),
         (
+            {"start_date": ""},
+            (["query", "start_date"], "date_from_datetime_parsing"),
+        ),
+        (
             {"start_date": "yesterday"},
             (["query", "start_date"], "date_from_datetime_parsing"),
         ),
