@@ -1,1 +1,1 @@
-"""The dashboard pages of lab testing; none yet."""
+"""The dashboard pages of lab testing."""

@@ -126,6 +126,7 @@ def _take_review(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
     except DomainError as refusal:
         return _show_review(request, entry, refusal, status=422)
     close_draft(request, entry.draft, order_id)
+    messages.success(request, "The order is placed.")
     return _go_to_order(request, order_id)
 
 
