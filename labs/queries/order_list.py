@@ -148,16 +148,17 @@ def listed_orders(
 
     At most three queries, and those of users_by_id where `text` is given.
     """
-    wanted = _matching(tenant, filters, statuses)
-    if wanted is None:
+    parts = _matching(tenant, filters, statuses)
+    if not parts:
         return ListedOrders([], 0, is_exact=True)
+    wanted = _keys(parts, "created_at")
     sign = "" if filters.oldest_first else "-"
-    ordered = wanted.order_by(f"{sign}created_at", "pk" if sign else "-pk")
-    ids = list(ordered.values_list("pk", flat=True)[offset : offset + limit])
+    ordered = wanted.order_by(f"{sign}created_at", f"{sign}id")
+    ids = [key for _, key in ordered[offset : offset + limit]]
     if len(ids) < limit and (ids or not offset):
         total = offset + len(ids)  # counting would walk all that was walked just now
     else:
-        total = wanted.order_by()[: COUNTED_UP_TO + 1].count()
+        total = _count(parts)
     return ListedOrders(
         orders=_shown(tenant, ids, with_patients=with_patients),
         total=min(total, COUNTED_UP_TO),
@@ -170,18 +171,19 @@ def attention_orders(*, tenant: Tenant, limit: int) -> list[Order]:
 
     At most three queries.
     """
-    found = _live(tenant).filter(pk__in=_attention(tenant))
-    keys = found.order_by("-updated_at", "pk").values_list("pk", flat=True)
     critical = Q(interpretation=Interpretation.CRITICAL)
-    ids = list(keys.filter(critical)[:limit])
-    if len(ids) < limit:
-        ids += keys.exclude(critical)[: limit - len(ids)]
+    ids: list[UUID] = []
+    for which in (critical, ~critical):
+        if len(ids) < limit:
+            keys = _keys([part.filter(which) for part in _attention(tenant)])
+            newest = keys.order_by("-updated_at", "id")[: limit - len(ids)]
+            ids += [key for _, key in newest]
     return _shown(tenant, ids, with_patients=False)
 
 
 def count_attention(*, tenant: Tenant) -> int:
     """How many orders need attention, up to COUNTED_UP_TO + 1. One query."""
-    return min(_attention(tenant).count(), COUNTED_UP_TO + 1)
+    return _count(_attention(tenant))
 
 
 def orders_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
@@ -221,8 +223,24 @@ def _shown(tenant: Tenant, ids: list[UUID], *, with_patients: bool) -> list[Orde
     return [found[pk] for pk in ids if pk in found]
 
 
-def _attention(tenant: Tenant) -> QuerySet[Order, UUID]:
-    """The keys of orders that somebody has to look at; an index fits each part.
+def _keys(parts: list[OrderQuerySet], at: str = "updated_at") -> QuerySet[Order, Any]:
+    """A moment and the key of each order of the parts, once, in no order."""
+    first, *others = (part.order_by().values_list(at, "id") for part in parts)
+    return first.union(*others) if others else first
+
+
+def _count(parts: list[OrderQuerySet]) -> int:
+    """How many orders the parts have together, up to COUNTED_UP_TO + 1."""
+    first, *others = (
+        part.order_by().values_list("id", flat=True)[: COUNTED_UP_TO + 1]
+        for part in parts
+    )
+    number = (first.union(*others) if others else first).count()
+    return min(number, COUNTED_UP_TO + 1)
+
+
+def _attention(tenant: Tenant) -> list[OrderQuerySet]:
+    """Orders that somebody has to look at, in parts that each have an index.
 
     Source: Ours (design guide, Orders).
     """
@@ -236,27 +254,18 @@ def _attention(tenant: Tenant) -> QuerySet[Order, UUID]:
     if not tenant.is_sandbox:  # where a requisition waits for simulation
         due = Q(activate_by=None) | Q(activate_by__lt=now.date())
         parts.append(Q(status__in=ORDERED, created_at__lt=now - STUCK_AFTER) & due)
-    first, *others = (
-        _live(tenant).filter(part).values_list("pk", flat=True) for part in parts
-    )
-    return first.union(*others)
+    return [_live(tenant).filter(part) for part in parts]
 
 
 def _matching(
     tenant: Tenant, filters: ListFilters, statuses: Iterable[str]
-) -> OrderQuerySet | None:
-    """Live orders that match, in no order; None where none can."""
-    found = _live(tenant)
-    if filters.work == WorkState.ATTENTION:
-        found = found.filter(pk__in=_attention(tenant))
-    if filters.work in IN_STATE or filters.status or filters.stage or filters.method:
-        fitting = [status for status in statuses if _fits(status, filters)]
-        if not fitting:
-            return None
-        found = found.filter(status__in=fitting)
-        # A status that we do not know need not name its method.
-        if filters.method and not all(map(_names_method, fitting)):
-            found = found.filter(method=filters.method)
+) -> list[OrderQuerySet]:
+    """Live orders that match, in parts as _attention has them; none where none can."""
+    is_attention = filters.work == WorkState.ATTENTION
+    parts = _attention(tenant) if is_attention else [_live(tenant)]
+    conditions = [_status(filters, statuses), _search(tenant, filters.text)]
+    if None in conditions:
+        return []
     exact: dict[str, Any] = {
         "lab_id": _lab_id(filters.lab) if filters.lab else None,
         "lab_account_id": filters.account_id,
@@ -265,13 +274,26 @@ def _matching(
         "created_at__lt": filters.created_until,
         "user__uuid": filters.user_uuid,
     }
-    found = found.filter(**{name: v for name, v in exact.items() if v is not None})
+    conditions.append(Q(**{name: v for name, v in exact.items() if v is not None}))
     if filters.result:
         value = "" if filters.result == NO_RESULT else filters.result
-        found = found.filter(interpretation=value)
-    if filters.text:
-        return _search(found, tenant, filters.text)
-    return found
+        conditions.append(Q(interpretation=value))
+    return [part.filter(*conditions) for part in parts]
+
+
+def _status(filters: ListFilters, statuses: Iterable[str]) -> Q | None:
+    """What the status has to be; None where no order has such a one."""
+    narrowed = filters.status or filters.stage or filters.method
+    if filters.work not in IN_STATE and not narrowed:
+        return Q()
+    fitting = [status for status in statuses if _fits(status, filters)]
+    if not fitting:
+        return None
+    wanted = Q(status__in=fitting)
+    # A status that we do not know need not name its method.
+    if filters.method and not all(map(_names_method, fitting)):
+        wanted &= Q(method=filters.method)
+    return wanted
 
 
 def _fits(status: str, filters: ListFilters) -> bool:
@@ -295,16 +317,18 @@ def _lab_id(slug: str) -> int:
     return found or 0
 
 
-def _search(found: OrderQuerySet, tenant: Tenant, text: str) -> OrderQuerySet | None:
-    """Those with this id of their own, of their sample or of their user."""
+def _search(tenant: Tenant, text: str) -> Q | None:
+    """Whose own id, sample's id or user's ids are searched; None where none can be."""
+    if not text:
+        return Q()
     if "\0" in text:  # PostgreSQL takes no text with it
         return None
-    wanted = Q(sample_id__in={text, text.upper()})
-    bounds = id_bounds(text)
-    if bounds is not None:
-        wanted |= Q(pk__range=bounds)
     users = users_by_id(tenant=tenant, text=text, limit=_FEW_USERS + 1).users
     if len(users) > _FEW_USERS:
         # By the index on parts of it, which plain comparisons in any case can't use.
-        return found.filter(user__client_user_id__iregex=f"^{re.escape(text)}")
-    return found.filter(wanted | Q(user_id__in=[user.id for user in users]))
+        return Q(user__client_user_id__iregex=f"^{re.escape(text)}")
+    wanted = Q(sample_id__in={text, text.upper()})
+    wanted |= Q(user_id__in=[user.id for user in users])
+    if (bounds := id_bounds(text)) is not None:
+        wanted |= Q(pk__range=bounds)
+    return wanted
