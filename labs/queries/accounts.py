@@ -5,9 +5,13 @@ Must not be here: which account an order gets (labs.operations.accounts), or any
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.db.models import Q
+
 from labs.models import LabAccount
+from labs.states.accounts import Billing
 from portal.lib.errors import NotFound
 
 if TYPE_CHECKING:
@@ -16,6 +20,19 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from accounts.models import Tenant
+
+
+@dataclass(frozen=True, slots=True)
+class AccountFilters:
+    """Which accounts a list shows; empty values filter nothing.
+
+    `text` is part of the name or number. In `state` somebody may be billed.
+    """
+
+    text: str = ""
+    status: str = ""
+    lab_slug: str = ""
+    state: str = ""
 
 
 def linked_account(*, tenant: Tenant, account_id: UUID) -> LabAccount:
@@ -45,11 +62,34 @@ def linked_accounts(
 
 
 def organisation_accounts(
-    *, tenant: Tenant, account_id: UUID | None = None
+    *,
+    tenant: Tenant,
+    account_id: UUID | None = None,
+    filters: AccountFilters | None = None,
 ) -> list[LabAccount]:
     """Lab accounts of the tenant's organisation, their lab and links loaded."""
     rows = LabAccount.objects.of_organisation(tenant)
+    if filters is not None:
+        rows = rows.filter(_narrowed(filters))
     return _with_links(rows.filter(pk=account_id) if account_id else rows)
+
+
+def _narrowed(filters: AccountFilters) -> Q:
+    wanted = Q()
+    if filters.text:
+        wanted &= Q(account_name__icontains=filters.text) | Q(
+            provider_account_id__icontains=filters.text
+        )
+    if filters.status:
+        wanted &= Q(status=filters.status)
+    if filters.lab_slug:
+        wanted &= Q(lab__slug=filters.lab_slug)
+    if filters.state:
+        billed = Q()
+        for kind in Billing:
+            billed |= Q(**{f"allowed_billing__{kind}__contains": [filters.state]})
+        wanted &= billed
+    return wanted
 
 
 def _with_links(rows: QuerySet[LabAccount]) -> list[LabAccount]:

@@ -68,6 +68,14 @@ class LabTestFilters:
 
 
 @dataclass(frozen=True, slots=True)
+class LabTestPage:
+    """One page of panels and how many there are in all."""
+
+    panels: list[LabTest]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class LabTestPlace:
     """The panel that a page ended with: its value of the sorting column, and its id."""
 
@@ -137,6 +145,26 @@ def find_lab_tests(
     limit: int | None = None,
 ) -> list[LabTest]:
     """Panels that match, from the one that follows `after`; all without a limit."""
+    rows = _matching_tests(tenant, filters)
+    if after is not None:
+        beyond = "lt" if filters.descending else "gt"
+        further = Q(**{f"{filters.sort}__{beyond}": after.value})
+        beside = Q(**{filters.sort: after.value, f"pk__{beyond}": after.panel_id})
+        rows = rows.filter(further | beside)
+    return list(rows if limit is None else rows[:limit])
+
+
+def lab_test_page(
+    *, tenant: Tenant, filters: LabTestFilters, page: int, size: int
+) -> LabTestPage:
+    """A page of the panels that match, pages from 1."""
+    rows = _matching_tests(tenant, filters)
+    first = (page - 1) * size
+    return LabTestPage(list(rows[first : first + size]), rows.count())
+
+
+def _matching_tests(tenant: Tenant, filters: LabTestFilters) -> LabTestQuerySet:
+    """Panels that match, in their order."""
     exact: dict[str, Any] = {
         "lab": filters.lab,
         "lab__slug": filters.lab_slug,
@@ -153,10 +181,5 @@ def find_lab_tests(
         rows = rows.filter(markers=marker_id)
     for code in dict.fromkeys(filters.provider_ids):
         rows = rows.filter(markers__provider_id=code)
-    sign, beyond = ("-", "lt") if filters.descending else ("", "gt")
-    if after is not None:
-        further = Q(**{f"{filters.sort}__{beyond}": after.value})
-        beside = Q(**{filters.sort: after.value, f"pk__{beyond}": after.panel_id})
-        rows = rows.filter(further | beside)
-    rows = rows.order_by(f"{sign}{filters.sort}", f"{sign}pk")
-    return list(rows if limit is None else rows[:limit])
+    sign = "-" if filters.descending else ""
+    return rows.order_by(f"{sign}{filters.sort}", f"{sign}pk")

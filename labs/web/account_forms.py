@@ -17,6 +17,7 @@ from labs.operations.accounts import (
     NUMBER_MAX_LENGTH,
     LabAccountRequest,
 )
+from labs.queries.accounts import AccountFilters
 from labs.states.accounts import (
     LAB_ACCOUNT_MOVES,
     US_STATES,
@@ -32,6 +33,29 @@ ALL_STATES = "all"
 _BILLING = "bill_"
 # An account that nobody may pay for would refuse every order.
 INITIAL = {_BILLING + Billing.CLIENT_BILL: ALL_STATES}
+
+
+class AccountFilterForm(forms.Form):
+    """What the list is narrowed by; a value that means nothing counts as not given."""
+
+    q = forms.CharField(required=False, max_length=NAME_MAX_LENGTH)
+    status = forms.ChoiceField(required=False, choices=LabAccountStatus.offered)
+    lab = forms.SlugField(required=False, max_length=50)
+    state = forms.ChoiceField(
+        required=False, choices=[(state, state) for state in sorted(US_STATES)]
+    )
+
+    @property
+    def filters(self) -> AccountFilters:
+        """The same, as the query takes it."""
+        self.is_valid()
+        given = self.cleaned_data
+        return AccountFilters(
+            text=given.get("q", ""),
+            status=given.get("status", ""),
+            lab_slug=given.get("lab", ""),
+            state=given.get("state", ""),
+        )
 
 
 class AccountForm(forms.Form):

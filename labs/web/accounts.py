@@ -16,16 +16,18 @@ from django.views.decorators.http import require_GET, require_http_methods
 from accounts.states import Area
 from accounts.web.dialogs import posted, render_form
 from accounts.web.rights import require_right
+from labs.models import Lab
 from labs.operations.accounts import (
     change_lab_account,
     create_lab_account,
     link_lab_account,
     move_lab_account,
 )
-from labs.queries.accounts import organisation_accounts
-from labs.states.accounts import Billing, DelegatedFlow, LabAccountStatus
+from labs.queries.accounts import AccountFilters, organisation_accounts
+from labs.states.accounts import US_STATES, Billing, DelegatedFlow, LabAccountStatus
 from labs.web.account_forms import (
     INITIAL,
+    AccountFilterForm,
     AccountForm,
     AccountStatusForm,
     AccountTeamsForm,
@@ -61,11 +63,17 @@ class AccountRow:
 @require_GET
 @require_right(Area.CATALOGUE)
 def account_list(request: TenantRequest) -> HttpResponse:
-    accounts = organisation_accounts(tenant=request.tenant)
+    asked = AccountFilterForm(request.GET).filters
+    accounts = organisation_accounts(tenant=request.tenant, filters=asked)
     return render_page(
         request,
         "labs/lab_accounts.html",
         rows=[_row(account, request) for account in accounts],
+        asked=asked,
+        is_filtered=asked != AccountFilters(),
+        statuses=LabAccountStatus.offered(),
+        labs=Lab.objects.order_by("name"),
+        states=sorted(US_STATES),
         section="lab_accounts",
     )
 

@@ -25,9 +25,9 @@ from labs.operations.catalogue import archive_lab_test, unarchive_lab_test
 from labs.queries.catalogue import (
     LabTestFilters,
     MarkerFilters,
-    find_lab_tests,
     find_markers,
     full_lab_test,
+    lab_test_page,
 )
 from labs.states.catalogue import CollectionMethod, LabTestStatus
 from portal.lib.errors import DomainError, NotFound
@@ -65,10 +65,18 @@ def test_list(request: TenantRequest) -> HttpResponse:
         name=given.get("q", ""),
         sort="name",
     )
+    page = given.get("page") or 1
+    found = lab_test_page(
+        tenant=request.tenant, filters=filters, page=page, size=PAGE_SIZE
+    )
+    pager = Pager(found.total, (page - 1) * PAGE_SIZE, PAGE_SIZE)
     return render_page(
         request,
         "labs/lab_tests.html",
-        panels=find_lab_tests(tenant=request.tenant, filters=filters),
+        panels=found.panels,
+        pager=pager,
+        before=page - 1 if pager.previous is not None else None,
+        after=page + 1 if pager.next is not None else None,
         statuses=LabTestStatus.offered(),
         methods=CollectionMethod.offered(),
         labs=Lab.objects.order_by("name"),

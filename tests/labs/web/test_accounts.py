@@ -67,6 +67,31 @@ def test_accounts_are_listed_with_lab_status_and_billing(
         assert words in page.text
 
 
+def test_accounts_are_found_by_name_number_lab_status_and_state(
+    alice_web, alice_tenant, account
+):
+    other = make_lab_account(
+        tenant=alice_tenant,
+        lab=make_lab(name="Cedar", slug="cedar"),
+        account_name="Desk",
+        provider_account_id="X-77",
+        status=LabAccountStatus.PENDING,
+        allowed_billing={"patient_bill": ["AZ"]},
+    )
+
+    def found(query):
+        page = alice_web.get(f"{url(alice_tenant, 'accounts')}?{query}")
+        return {row.account for row in page.context["rows"]}
+
+    assert found("q=CLIN") == {account}
+    assert found("q=x-7") == {other}
+    assert found("lab=cedar") == found("status=pending") == {other}
+    assert found("state=AZ") == {account, other}
+    assert found("state=CA&status=active") == {account}
+    assert found("state=CA&lab=cedar") == set()
+    assert found("state=Nowhere&status=fine") == {account, other}
+
+
 def test_a_list_takes_as_many_queries_for_ten_as_for_one(
     alice_web, alice_tenant, account
 ):
@@ -78,7 +103,7 @@ def test_a_list_takes_as_many_queries_for_ten_as_for_one(
     with CaptureQueriesContext(connection) as ten:
         alice_web.get(url(alice_tenant, "accounts"))
 
-    assert len(one) == len(ten) == 9
+    assert len(one) == len(ten) == 10
 
 
 def test_an_account_is_added_as_entered(alice_web, alice_tenant):

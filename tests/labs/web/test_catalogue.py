@@ -66,7 +66,21 @@ def test_markers_are_found_by_name_code_loinc_and_page(alice_web, alice_tenant):
     assert found("page=900") == []
 
 
-@pytest.mark.parametrize(("name", "queries"), [("tests", 9), ("markers", 10)])
+def test_tests_come_in_pages(alice_web, alice_tenant, panel, monkeypatch):
+    monkeypatch.setattr("labs.web.catalogue.PAGE_SIZE", 1)
+    other = make_lab_test(tenant=alice_tenant, lab=panel.lab, name="zz last")
+
+    def found(query):
+        lab = f"{url(alice_tenant, 'tests')}?lab={panel.lab.slug}&"
+        reply = alice_web.get(lab + query)
+        return reply.context["panels"], reply.context["pager"].total
+
+    assert found("") == ([panel], 2)
+    assert found("page=2") == ([other], 2)
+    assert found("page=3") == ([], 2)
+
+
+@pytest.mark.parametrize(("name", "queries"), [("tests", 10), ("markers", 10)])
 def test_a_list_takes_as_many_queries_for_ten_as_for_one(
     alice_web, alice_tenant, panel, name, queries
 ):
