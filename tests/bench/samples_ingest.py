@@ -6,7 +6,8 @@ into the same table, on as many connections as there are workers. Rounds take tu
 each ratio is a median over the rounds. Must (performance.md section 1): 0.4 of the
 limit at 1 000 samples a call, 0.5 at 10 000; a re-sent upload at least as fast as a
 fresh one, with no event. CPU is of the server and its database backends (ours), of the
-driver's process and its (limit); it tells more than the clock on a busy machine.
+driver's process and its (limit); it tells more than the clock on a busy machine. The
+store is also measured alone, on one connection: there its CPU is what compares.
 """
 
 from __future__ import annotations
@@ -174,6 +175,40 @@ class Bench:
             lambda: time.process_time() + backend_seconds(self.bare_pids),
         )
 
+    def store(self, people: Sequence[Person], calls: int, number: int) -> Cost:
+        """The store alone, in this process and on one connection."""
+        from django.db import transaction
+
+        from portal.lib import rows
+        from users.wearables.samples import SampleColumns, find_store
+
+        batches = [
+            SampleColumns(
+                series=[9_998] * number,
+                ts=[moment for moment, _ in values(number, call)],
+                value=[value for _, value in values(number, call)],
+                tz_offset=[3600] * number,
+                duration=[0] * number,
+                origin=[0] * number,
+            )
+            for call in range(calls)
+        ]
+
+        def write() -> None:
+            for person in people:
+                for columns in batches:
+                    with transaction.atomic():
+                        find_store().write_batch(
+                            user_id=person.pk, feed=1, columns=columns
+                        )
+
+        ((pid,),) = rows.fetch_rows("SELECT pg_backend_pid()")
+        cpu, start = time.process_time() + backend_seconds([pid]), time.perf_counter()
+        write()
+        cpu = time.process_time() + backend_seconds([pid]) - cpu
+        written = calls * number * len(people)
+        return Cost(written / (time.perf_counter() - start), cpu / written * 1e6)
+
 
 def count_events() -> int:
     from accounts.webhooks.models import Event
@@ -204,10 +239,13 @@ def measure(*, samples: int, rounds: int) -> None:
 def compare(bench: Bench, number: int, calls: int, rounds: int, must: float) -> None:
     bodies = [body(number, call) for call in range(calls)]
     new = number * calls
-    costs: dict[str, list[Cost]] = {"limit": [], "fresh": [], "re-sent": []}
+    costs: dict[str, list[Cost]] = {
+        name: [] for name in ("limit", "store", "fresh", "re-sent")
+    }
     for _ in range(rounds):
         people = bench.people()
         costs["limit"].append(bench.limit(people, calls, number))
+        costs["store"].append(bench.store(people, calls, number))
         costs["fresh"].append(bench.ours(people, bodies, new))
         before = count_events()
         costs["re-sent"].append(bench.ours(people, bodies, new))

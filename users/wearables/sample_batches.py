@@ -229,9 +229,7 @@ def _reordered(columns: SampleColumns, order: list[int]) -> SampleColumns:
             place: columns.extra[index]
             for place, index in enumerate(order)
             if index in columns.extra
-        }
-        if columns.extra
-        else {},
+        },
     )
 
 
