@@ -159,6 +159,23 @@ def test_days_are_those_of_the_fallback_zone_unless_another_is_asked_for(
     assert utc["data"][0]["sum"] == 307
 
 
+def test_a_sample_without_offset_counts_on_its_day_of_the_fallback_zone(
+    alice_api, alice_tenant
+):
+    user = make_user(tenant=alice_tenant, fallback_time_zone="Europe/Berlin")
+    sample = {"start": "2026-02-10T00:30:00", "end": "2026-02-10T00:45:00", "value": 10}
+
+    pushed = alice_api.post(
+        f"/v2/timeseries/{user.uuid}/steps", {"provider": "oura", "data": [sample]}
+    )
+    local = get(alice_api, user).json()["data"]
+    utc = get(alice_api, user, start_date="2026-02-09", time_zone="UTC").json()["data"]
+
+    assert pushed.json()["created"] == 1
+    assert [each["sum"] for each in local] == [10]
+    assert [each["sum"] for each in utc] == [10, None]
+
+
 def test_without_an_end_it_is_until_today_in_the_zone(alice_api, user, time_machine):
     time_machine.move_to(datetime(2026, 3, 1, 23, 30, tzinfo=UTC), tick=False)
     query = {"start_date": "2026-02-28", "time_zone": "Europe/Berlin"}
