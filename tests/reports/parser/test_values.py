@@ -10,6 +10,7 @@ from reports.parser.values import (
     is_blank,
     is_flag,
     is_value,
+    read_compared,
     read_number,
     split_flag,
 )
@@ -115,3 +116,21 @@ def test_nothing_reported_is_blank(text: str) -> None:
 def test_a_flag_may_be_a_word_of_another_language(word: str) -> None:
     assert is_flag(word)
     assert split_flag(f"4,1 {word}") == ("4,1", word)
+
+
+@pytest.mark.parametrize(
+    ("text", "comparator", "size"),
+    [
+        ("Inferior a 0,5", "<", 0.5),
+        ("less than 10", "<", 10.0),
+        ("supérieur à 90", ">", 90.0),
+    ],
+)
+def test_words_of_comparison_are_read_as_their_sign(
+    text: str, comparator: str, size: float
+) -> None:
+    found = read_compared(text)
+
+    assert is_value(text)
+    assert found is not None
+    assert (found.comparator, found.size) == (comparator, size)

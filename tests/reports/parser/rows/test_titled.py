@@ -178,3 +178,54 @@ def test_titles_of_an_explanation_under_repeated_titles_are_not_joined_to_them(
     )
 
     assert [r.test_name for r in report.results] == ["Vitamin D", "TSH"]
+
+
+def test_a_footnote_behind_a_value_is_no_part_of_it(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            TITLES,
+            [
+                *row(XS, "Triglycerides", "412", "mg/dL", "0 - 150"),
+                Ink(236, "a", y=61, size=5.5),
+            ],
+            row(XS, "Sodium", "139", "mmol/L", "136 - 145"),
+        ],
+    )
+
+    assert [r.value for r in report.results] == ["412", "139"]
+
+
+def test_values_at_the_right_of_a_wide_column_are_no_units(tmp_path: Path) -> None:
+    xs = (40, 310, 366, 442)
+
+    report = read(
+        tmp_path,
+        [
+            row((40, 220, 366, 442), "Test", "Result", "Unit", "Reference Range"),
+            [(200, "↑"), *row(xs, "C-Reactive Protein", "14.2", "mg/L", "0 - 5")],
+            row((40, 340, 400, 442), "Sodium", "139", "mmol/L", "136 - 145"),
+            row((40, 340, 400, 442), "Nitrite", "Negative", "", "Negative"),
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("C-Reactive Protein", "14.2"),
+        ("Sodium", "139"),
+        ("Nitrite", "Negative"),
+    ]
+
+
+def test_of_dated_columns_the_latest_is_read(tmp_path: Path) -> None:
+    xs = (40, 150, 260, 340, 420)
+
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Test", "Ref. Range", "02/11/24", "02/12/24", "02/14/24"),
+            row(xs, "Sodium", "136 - 145 mmol/L", "139", "138", "133"),
+            row(xs, "Potassium", "3.5 - 5.1 mmol/L", "4.4", "4.8", "5.0"),
+        ],
+    )
+
+    assert [r.value for r in report.results] == ["133", "5.0"]
