@@ -23,7 +23,6 @@ from labs.queries.accounts import linked_accounts
 from labs.queries.order_list import (
     COUNTED_UP_TO,
     ListFilters,
-    count_attention,
     listed_orders,
     orders_per_status,
 )
@@ -38,6 +37,7 @@ from labs.web.order_filters import (
     OrderListQuery,
 )
 from labs.web.order_rows import PLATFORM_WORDS, account_name, order_row
+from labs.web.overview import attention_number
 from portal.lib.web import Pager, render_page
 from portal.pills import find_pill
 from users.queries.users import user_overview
@@ -103,7 +103,7 @@ def order_list(request: TenantRequest) -> HttpResponse:
         pager=Pager(total=page.total, offset=asked.offset, limit=asked.limit),
         is_total_exact=page.is_exact,
         page_sizes=PAGE_SIZES,
-        tabs=_tabs(per_status, count_attention(tenant=request.tenant)),
+        tabs=_tabs(per_status, attention_number(request)),
         has_any=any(per_status.values()),
         may_see_patients=may_see_patients,
         show_patients=show_patients,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from django.utils import timezone
 
@@ -70,13 +71,24 @@ class StageCount:
     url: str
 
 
+# By request: a page's tab or tile and its navigation tell the same number.
+_attention: WeakKeyDictionary[TenantRequest, int] = WeakKeyDictionary()
+
+
+def attention_number(request: TenantRequest) -> int:
+    """How many orders need attention, counted once a request."""
+    if request not in _attention:
+        _attention[request] = count_attention(tenant=request.tenant)
+    return _attention[request]
+
+
 def overview_part(request: TenantRequest) -> OverviewPart:
     """Orders in progress, by stage, and those that somebody has to look at."""
     if not request.rights.allow(Area.ORDERS):
         return OverviewPart()
     per_status = orders_per_status(tenant=request.tenant)
     stages = _stages(request, per_status)
-    attention = count_attention(tenant=request.tenant)
+    attention = attention_number(request)
     shown = attention_orders(tenant=request.tenant, limit=LISTED) if attention else []
     items = [_item(request, order) for order in shown]
     if attention > LISTED:
@@ -98,7 +110,7 @@ def nav_count(request: TenantRequest) -> NavCount | None:
     """How many orders need attention."""
     if not request.rights.allow(Area.ORDERS):
         return None
-    number = count_attention(tenant=request.tenant)
+    number = attention_number(request)
     return NavCount(number, "need attention") if number else None
 
 
