@@ -373,6 +373,26 @@ def test_an_unknown_resource_is_not_there(alice_api, alice_tenant, user):
     assert held(alice_tenant) == before
 
 
+def test_a_team_has_so_many_types_of_its_own(
+    alice_api, alice_tenant, user, monkeypatch
+):
+    monkeypatch.setattr("users.wearables.dictionaries.OPEN_TYPES_MAX", 1)
+    before = held(alice_tenant)
+
+    reply = push(
+        alice_api,
+        user,
+        "ige",
+        sample("ige"),
+        sample("ige", timestamp=minute(1), type="Cat"),
+    )
+
+    assert reply.status_code == 400
+    assert reply.json()["code"] == "too_many_types"
+    check_answer(reply, "post", PUSHED)
+    assert held(alice_tenant) == before
+
+
 def test_nobodys_samples_are_not_there(alice_api, charlie_api, user):
     push_samples(user, "heartrate")
     place = f"{path(user, 'heartrate')}/grouped"
