@@ -16,7 +16,7 @@ from reports.parser.report import LoincReason, SampleType
 from reports.parser.units import unit_agrees
 
 from .catalogue import Entry, fold, load_catalogue
-from .matching import SPECIMENS_OF
+from .evidence import SPECIMENS_OF
 from .names import read_name
 from .release import ReleaseRow, search_release
 

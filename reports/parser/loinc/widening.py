@@ -12,11 +12,11 @@ from pathlib import Path
 from reports.parser.report import LoincMatchStatus, LoincReason, SampleType
 
 from .catalogue import Entry, Sense, fold, name_key
+from .evidence import collect_evidence
 from .hints import read_hints
 from .matching import (
     LoincVerdict,
     as_match,
-    collect_evidence,
     judge_candidates,
     score_entries,
 )

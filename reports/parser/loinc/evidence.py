@@ -1,0 +1,124 @@
+"""What a row says besides its name: unit, specimen, share, method and panel.
+
+Only collects; what speaks for a code and what against it is weighed in matching.py.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from reports.parser.report import SampleType
+
+from .catalogue import fold
+from .hints import Hints
+
+_BLOOD_SIDE = frozenset({"serum", "blood", "arterial", "venous", "capillary"})
+SPECIMENS_OF: dict[SampleType, frozenset[str]] = {
+    SampleType.BLOOD: _BLOOD_SIDE,
+    SampleType.CAPILLARY_BLOOD: _BLOOD_SIDE,
+    SampleType.URINE: frozenset({"urine", "urine24"}),
+    SampleType.STOOL: frozenset({"stool"}),
+    SampleType.SALIVA: frozenset({"saliva"}),
+    SampleType.OTHER: frozenset({"csf", "fluid", "semen", "breath", "sweat", "other"}),
+}
+
+# Panel titles, by the words that give a specimen away. The first that fits counts.
+_PANEL_SPECIMENS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), specimen)
+    for pattern, specimen in (
+        (r"24\s*-?\s*h(?:ou)?rs?\b.*urin|urin.*\b24\s*-?\s*h", "urine24"),
+        (
+            r"urin|harn(?!stoff|saeure|saure)|mocz(?!nik|an)|\bua\b|u/a\b|\bu/?r/?e\b|\bure\b|\bucs\b|orina|\bege\b|\bc\.?u\.?e\b",
+            "urine",
+        ),
+        (r"stool|f(?:a)?eces|f(?:a)?ecal|coprolog|heces|stuhl|selles", "stool"),
+        (r"\bcsf\b|cerebro|spinal|liquor", "csf"),
+        (r"semen|seminal|spermio|sperma", "semen"),
+        (r"pleural|ascit|peritoneal|synovial|body fluid", "fluid"),
+        (r"saliva", "saliva"),
+        (r"arterial|\babg\b", "arterial"),
+        (r"venous blood gas|\bvbg\b", "venous"),
+        (r"serum|plasma", "serum"),
+        (
+            r"blood|h(?:a)?ematolog|\bcbc\b|h(?:a)?emogram|haemogram|lipid|liver",
+            "blood",
+        ),
+    )
+)
+_PERCENT_PANEL = re.compile(r"differential|\bd\.?l\.?c\b|percent|relative|%")
+_ABSOLUTE_PANEL = re.compile(r"absolute|\babs\b")
+# What a microscope shows in words, as true an answer to a count as a number.
+_SIGHTING = re.compile(
+    r"(?i)\b(?:none|nil|not?\s+seen|seen|absent|few|rare|occasional|moderate|many|plenty"
+    r"|numerous|full|loaded|packed|scanty|several)\b"
+)
+_NUMBER = re.compile(r"[<>≤≥=~]*\s*[+-]?\s*[\d.,]*\d[\d.,\s]*(?:[-–]\s*[\d.,]+)?\s*%?")
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a row says besides its name; None where it does not say."""
+
+    units: str | None
+    is_number: bool | None
+    is_sighting: bool
+    specimens: frozenset[str] | None
+    exact_specimen: str | None
+    share: str | None
+    methods: frozenset[str]
+    panel: str
+
+
+def collect_evidence(
+    *,
+    hints: Hints,
+    units: str | None,
+    value: str,
+    panel: str | None,
+    sample_type: SampleType | None,
+) -> Evidence:
+    """What unit, value, panel and the name's hints say, put together."""
+    units = units.strip() if units else None
+    value = value.strip()
+    if not units and value.endswith("%"):
+        units = "%"
+    title = fold(panel) if panel else ""
+    specimen = hints.specimen
+    panel_specimen = next((s for p, s in _PANEL_SPECIMENS if p.search(title)), None)
+    specimens: frozenset[str] | None = None
+    if specimen:
+        specimens = _BLOOD_SIDE if specimen in _BLOOD_SIDE else frozenset({specimen})
+        if specimen == "urine" and panel_specimen == "urine24":
+            specimen, specimens = "urine24", frozenset({"urine24"})
+    elif sample_type in SPECIMENS_OF:
+        specimens = SPECIMENS_OF[sample_type]
+        specimen = panel_specimen if panel_specimen in specimens else None
+        if specimen is None and len(specimens) == 1:
+            (specimen,) = specimens
+        elif specimen is None and sample_type is SampleType.URINE:
+            specimen = "urine"
+    elif panel_specimen:
+        specimen = panel_specimen
+        specimens = _BLOOD_SIDE if specimen in _BLOOD_SIDE else frozenset({specimen})
+    share = hints.share
+    if share is None and not units:
+        if _ABSOLUTE_PANEL.search(title):
+            share = "absolute"
+        elif _PERCENT_PANEL.search(title):
+            share = "percent"
+    methods = hints.methods
+    if units and re.search(r"\bcalc", units, re.IGNORECASE):
+        methods = methods | {"calculated"}
+    if units and "ddu" in units.casefold():
+        methods = methods | {"ddu"}
+    return Evidence(
+        units=units,
+        is_number=bool(_NUMBER.fullmatch(value)) if value else None,
+        is_sighting=bool(_SIGHTING.search(value)),
+        specimens=specimens,
+        exact_specimen=specimen,
+        share=share,
+        methods=methods,
+        panel=title,
+    )
