@@ -19,9 +19,10 @@ from accounts.webhooks.catalogue import EVENT_TYPES
 from accounts.webhooks.models import Delivery, Endpoint
 from accounts.webhooks.models.endpoint import DESCRIPTION_MAX_LENGTH, URL_MAX_LENGTH
 from accounts.webhooks.signing import SecretInvalid, make_secret, read_secret
-from accounts.webhooks.states import DeliveryStatus, DisabledBy
+from accounts.webhooks.states import DELIVERY_MOVES, DeliveryStatus, DisabledBy
 from portal.lib.encryption import decrypt, encrypt
 from portal.lib.errors import DomainError
+from portal.lib.transitions import move_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -153,14 +154,13 @@ def delete_endpoint(*, endpoint: Endpoint, actor: Actor) -> None:
     endpoint = _lock(endpoint)
     endpoint.deleted_at = timezone.now()
     endpoint.save(update_fields=["deleted_at"])
-    (
-        Delivery.objects.for_tenant(endpoint.tenant)
-        .filter(
-            endpoint=endpoint, status__in=[DeliveryStatus.PENDING, DeliveryStatus.HELD]
-        )
-        .update(
-            status=DeliveryStatus.DROPPED, finished_at=endpoint.deleted_at, lease=None
-        )
+    move_all(
+        Delivery.objects.for_tenant(endpoint.tenant).filter(endpoint=endpoint),
+        moves=DELIVERY_MOVES,
+        to=DeliveryStatus.DROPPED,
+        finished_at=endpoint.deleted_at,
+        lease=None,
+        leased_until=None,
     )
     _record(endpoint, actor, "delete_endpoint", {"url": [endpoint.url, None]})
 
@@ -236,13 +236,13 @@ def read_headers(endpoint: Endpoint) -> dict[str, str]:
 
 def hold_waiting(*, endpoint: Endpoint) -> int:
     """Hold what waits for an endpoint that is being disabled; returns how much."""
-    waiting = Delivery.objects.for_tenant(endpoint.tenant).filter(
-        endpoint=endpoint, status=DeliveryStatus.PENDING
+    return move_all(
+        Delivery.objects.for_tenant(endpoint.tenant).filter(endpoint=endpoint),
+        moves=DELIVERY_MOVES,
+        to=DeliveryStatus.HELD,
+        lease=None,
+        leased_until=None,
     )
-    held: int = waiting.update(
-        status=DeliveryStatus.HELD, lease=None, leased_until=None
-    )
-    return held
 
 
 def _lock(endpoint: Endpoint) -> Endpoint:
