@@ -110,7 +110,8 @@ class SampleStore(Protocol):
         """Store samples: of one key the latest counts, an equal one writes nothing.
 
         Locks the user's row, so that batches of one user come one after the other; lock
-        it before anything else where a transaction locks more. Raises: not_found.
+        it before anything else where a transaction locks more. Moments far ahead are
+        the caller's to refuse: their months would all be made. Raises: not_found.
         """
         ...
 
