@@ -17,7 +17,6 @@ from labs.operations.recreations import Recreation
 from labs.operations.simulation import LONGEST_DELAY
 from labs.queries.history import (
     goals_of,
-    last_event_id,
     last_known_status,
     usual_goal,
 )
@@ -58,12 +57,11 @@ class AdvanceForm(forms.Form):
         required=False,
         label="In seconds from now",
     )
-    seen = forms.IntegerField(widget=forms.HiddenInput)
+    seen = forms.IntegerField()
 
     def __init__(self, order: Order, sent: QueryDict | None = None) -> None:
         walks = goals_of(order)
-        start = {"seen": last_event_id(order), "final_status": usual_goal(walks)}
-        super().__init__(sent, initial=start)
+        super().__init__(sent, initial={"final_status": usual_goal(walks)})
         usual = [walk for walk in walks if not _is_detour(walk[-1])]
         detours = [walk for walk in walks if _is_detour(walk[-1])]
         self.fields["final_status"] = forms.ChoiceField(

@@ -29,6 +29,7 @@ from labs.operations.resending import resend_order_events
 from labs.operations.simulation import report_future_status, simulate_order
 from labs.queries.accounts import linked_accounts
 from labs.queries.catalogue import LabTestFilters, find_lab_tests
+from labs.queries.history import last_event_id
 from labs.queries.orders import full_order
 from labs.states.catalogue import LabTestStatus
 from labs.web.order_action_forms import (
@@ -353,6 +354,8 @@ def _ask_sandbox(
         status=422 if refusal or form.errors or future.errors else 200,
         form=form,
         future=future,
+        # Not the form's, which on a refusal is the step that was seen before.
+        seen=last_event_id(order),
         order=order,
         refusal=refusal,
         section="orders",

@@ -118,6 +118,7 @@ def test_the_second_of_two_tabs_is_told_that_the_order_has_moved(alice_web, orde
 
     assert reply.status_code == 422
     assert READY in reply.context["refusal"]
+    assert reply.context["seen"] == last_event_id(order)
     assert holdings(order.tenant) == before
 
 
