@@ -38,7 +38,7 @@ _STRICT = re.compile(
 )
 _LABEL = re.compile(
     r"(?i)^(?:normal|desirable|optimal|reference|ref|range|adults?|v\.?\s?[nr]\.?"
-    r"|norm(?:e|wert)?|\((?:fasting|random|serum|plasma|blood)\))\s*[:=]?\s*"
+    r"|norm(?:a|e|wert)?|zakres|\((?:fasting|random|serum|plasma|blood)\))\s*[:=]?\s*"
 )
 _ANNOUNCED = re.compile(
     r"(?i)^(?P<open>[(\[]?)\s*(?:bio(?:logical|\.)?\s*)?"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from reports.parser.dates import read_days
 from reports.parser.fields import text_of
 from reports.parser.lines import Line, part_cells
 from reports.parser.pages import Word
@@ -95,10 +96,17 @@ def _entries(line: Line) -> Iterator[_Entry]:
         yield entry
 
 
+def _undated(heading: Line) -> list[Word]:
+    """The words of a heading without the date that stands apart behind them."""
+    first, *others = part_cells(heading.words, gap=heading.tight)
+    dated = others and read_days([cell.text for cell in others])[0] is not None
+    return list(first.words if dated else heading.words)
+
+
 def _row(
     name: _Entry | None, heading: Line | None, parts: Parts, section: Section
 ) -> Row | None:
-    words = name.words if name else list(heading.words) if heading else []
+    words = name.words if name else _undated(heading) if heading else []
     if not words or not parts.get(Role.VALUE):
         return None
     if name is not None and not is_name_title(name.label):

@@ -12,7 +12,8 @@ from .row import Row
 
 # The number of the laboratory that did the test, as some print behind every name.
 _LABELLED = re.compile(
-    r"(?i)(?:normal(?:e|wert|bereich)?|norme?|ref(?:erence|erenz)?)\s*[:=]\s*(?P<rest>\S.*)"
+    r"(?i)(?:normal(?:e|wert|bereich)?|norm[ae]?|zakres|ref(?:erence|erenz|\.)?)"
+    r"\s*[:=]\s*(?P<rest>\S.*)"
 )
 _BAND = re.compile(r"[^\W\d_]{2,}\s*[:=]")
 _LAB_NUMBER = re.compile(r"(?<=[^\d\s])\s?0\d$")

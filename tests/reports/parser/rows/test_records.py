@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.reports.parser.drawing import printed, read
+from tests.reports.parser.drawing import Drawn, printed, read
 
 
 def test_a_record_is_a_test_and_what_its_labels_say(tmp_path: Path) -> None:
@@ -62,3 +62,20 @@ def test_a_record_without_a_value_or_a_test_gives_no_row(tmp_path: Path) -> None
     )
 
     assert [(r.test_name, r.value) for r in report.results] == [("Sodium", "140")]
+
+
+def test_a_date_beside_the_name_is_no_part_of_it(tmp_path: Path) -> None:
+    lines: list[list[Drawn] | str] = []
+    for name, value in (("Sodium", "139 mmol/L"), ("Potassium", "3.3 mmol/L")):
+        lines += [
+            [(40, name), (400, "02/14/2024 7:12 AM")],
+            f"Value: {value}",
+            "Ref Range: 3.0 - 145 mmol/L",
+        ]
+
+    report = read(tmp_path, lines)
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("Sodium", "139"),
+        ("Potassium", "3.3"),
+    ]
