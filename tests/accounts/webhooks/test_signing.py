@@ -16,7 +16,8 @@ from accounts.webhooks.signing import (
 )
 
 BODY = '{"name":"Müller","big":12345678901234567890}'.encode()
-NOW = int(datetime.now(UTC).timestamp())
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+NOW = int(NOON.timestamp())
 
 
 def headers(secret_keys, *, at=NOW, message_id="msg_1"):
@@ -27,12 +28,14 @@ def headers(secret_keys, *, at=NOW, message_id="msg_1"):
     }
 
 
+@pytest.mark.time_machine(NOON)
 def test_the_public_librarys_receiver_takes_the_signature():
     secret = make_secret()
 
     Webhook(secret).verify(BODY, headers([read_secret(secret)]))
 
 
+@pytest.mark.time_machine(NOON)
 def test_old_and_new_secret_both_verify_after_a_rotation():
     old, new = make_secret(), make_secret()
     sent = headers([read_secret(new), read_secret(old)])
