@@ -5,13 +5,10 @@ Must not be here: one order, or placing one.
 
 from __future__ import annotations
 
-import csv
-from datetime import UTC
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.http import Http404, HttpResponse, HttpResponseRedirect
-from django.utils import timezone
+from django.http import Http404, HttpResponseRedirect
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.operations.audit import record_read
@@ -38,21 +35,21 @@ from labs.web.order_filters import (
 )
 from labs.web.order_rows import PLATFORM_WORDS, account_name, order_row
 from labs.web.overview import attention_number
+from portal.lib.csv_files import csv_file, csv_instant
 from portal.lib.web import Pager, render_page
 from portal.pills import find_pill
 from users.queries.users import user_overview
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from datetime import datetime
+
+    from django.http import HttpResponse
 
     from labs.models import LabAccount, Order
     from portal.lib.web import TenantRequest
 
 # A user's tab lists this many; the orders list has the rest.
 LATEST_OF_USER = 25
-# What a spreadsheet takes for the beginning of a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _COLUMNS = (
     "order_id",
     "created_at",
@@ -132,13 +129,9 @@ def order_file(request: TenantRequest) -> HttpResponse:
         )
     orders = listed_orders(**wanted, limit=COUNTED_UP_TO).orders
     _record_list(request, "order_file", f"orders={len(orders)}")
-    day = timezone.localdate().isoformat()
-    response = HttpResponse(content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="orders-{day}.csv"'
-    writer = csv.writer(response)
-    writer.writerow(_COLUMNS)
-    writer.writerows(_cells(order) for order in orders)
-    return response
+    return csv_file(
+        name="orders", columns=_COLUMNS, rows=(_cells(order) for order in orders)
+    )
 
 
 @require_GET
@@ -242,11 +235,11 @@ def _choices(
     }
 
 
-def _cells(order: Order) -> list[str]:
+def _cells(order: Order) -> tuple[str, ...]:
     row = order_row(order)
-    cells = (
+    return (
         str(order.pk),
-        _instant(order.created_at),
+        csv_instant(order.created_at),
         str(order.user.uuid),
         order.user.client_user_id,
         order.lab.name,
@@ -256,13 +249,8 @@ def _cells(order: Order) -> list[str]:
         order.status,
         order.interpretation,
         order.sample_id,
-        _instant(order.updated_at),
+        csv_instant(order.updated_at),
     )
-    return [f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in cells]
-
-
-def _instant(at: datetime) -> str:
-    return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _uuid(text: str) -> UUID:
