@@ -9,6 +9,7 @@ from users.web import summaries, views
 app_name = "users"
 urlpatterns = [
     path("users/", views.user_list, name="list"),
+    path("users/file/", views.user_file, name="file"),
     path("users/resolve/", views.resolve, name="resolve"),
     path("users/<str:user_id>/", views.user_page, name="page"),
     path("users/<str:user_id>/summaries/", summaries.summaries, name="summaries"),

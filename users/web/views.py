@@ -1,11 +1,11 @@
-"""The users list, the look-up of an id, and a user's own page.
+"""The users list, the same as a file, the look-up of an id, and a user's own page.
 
 Must not be here: reports and orders of a user, which their apps serve in this shell.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.conf import settings
@@ -16,17 +16,38 @@ from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from accounts.web.saved_views import views_row
+from portal.lib.csv_files import csv_file, csv_instant
 from portal.lib.web import Pager, page_url, render_page
-from users.queries import find_users, last_heard, resolve_user, user_overview
+from users.queries import (
+    COUNTED_UP_TO,
+    find_users,
+    last_heard,
+    resolve_user,
+    user_overview,
+)
 from users.states import ConnectionStatus
 from users.wearables.providers import KNOWN, find_provider
 from users.web.forms import PAGE_SIZES, ResolveForm, UserFilters
 from users.web.rows import source_row
 
 if TYPE_CHECKING:
+    from datetime import date, datetime
+
     from django.http import HttpResponse
 
     from portal.lib.web import TenantRequest
+    from users.queries import SourceRow, UserRow
+
+_COLUMNS = (
+    "user_id",
+    "client_user_id",
+    "created_on",
+    "sources",
+    "last_data",
+    "fallback_time_zone",
+    "ingestion_start",
+    "ingestion_end",
+)
 
 
 @require_GET
@@ -37,13 +58,7 @@ def user_list(request: TenantRequest) -> HttpResponse:
         return HttpResponseRedirect(views.opens_at)
     filters = UserFilters.read(request.GET)
     page = find_users(
-        tenant=request.tenant,
-        text=filters.q,
-        provider=filters.source,
-        status=filters.status,
-        sort=filters.sort,
-        offset=filters.offset,
-        limit=filters.limit,
+        **_wanted(request, filters), offset=filters.offset, limit=filters.limit
     )
     heard = last_heard(tenant=request.tenant, user_ids=[user.id for user in page.users])
     record_read(
@@ -75,6 +90,34 @@ def user_list(request: TenantRequest) -> HttpResponse:
         source_statuses=ConnectionStatus.offered(),
         resolve_form=ResolveForm(),
         public_url=settings.PUBLIC_URL,
+    )
+
+
+@require_GET
+@require_right(Area.USERS)
+def user_file(request: TenantRequest) -> HttpResponse:
+    """The list as CSV, all that match up to COUNTED_UP_TO, without birth dates."""
+    wanted = _wanted(request, UserFilters.read(request.GET))
+    fitting = find_users(**wanted, limit=1)
+    if fitting.total > COUNTED_UP_TO or not fitting.is_total_exact:
+        return render_page(
+            request, "users/too_many.html", status=422, limit=COUNTED_UP_TO
+        )
+    page = find_users(**wanted, limit=COUNTED_UP_TO)
+    heard = last_heard(tenant=request.tenant, user_ids=[user.id for user in page.users])
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="user_file",
+        subject_id=f"users={len(page.users)}",
+    )
+    return csv_file(
+        name="users",
+        columns=_COLUMNS,
+        rows=(
+            _cells(user, page.sources[user.id], heard.get(user.id))
+            for user in page.users
+        ),
     )
 
 
@@ -124,3 +167,32 @@ def user_page(request: TenantRequest, user_id: str) -> HttpResponse:
         sources=[source_row(connection) for connection in overview.connections],
         public_url=settings.PUBLIC_URL,
     )
+
+
+def _wanted(request: TenantRequest, filters: UserFilters) -> dict[str, Any]:
+    return {
+        "tenant": request.tenant,
+        "text": filters.q,
+        "provider": filters.source,
+        "status": filters.status,
+        "sort": filters.sort,
+    }
+
+
+def _cells(
+    user: UserRow, sources: list[SourceRow], heard: datetime | None
+) -> tuple[str, ...]:
+    return (
+        str(user.uuid),
+        user.client_user_id,
+        csv_instant(user.created_on),
+        " ".join(source.provider for source in sources),
+        csv_instant(heard),
+        user.fallback_time_zone,
+        _day(user.ingestion_start),
+        _day(user.ingestion_end),
+    )
+
+
+def _day(day: date | None) -> str:
+    return day.isoformat() if day else ""

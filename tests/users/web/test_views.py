@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import csv
 from datetime import UTC, date, datetime, timedelta
 from http import HTTPStatus
 
 import pytest
+import time_machine
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -19,6 +21,7 @@ from users.operations.users import delete_user
 
 PLACE = "/t/alice-health/sandbox"
 LIST = f"{PLACE}/users/"
+FILE = f"{LIST}file/"
 HTMX = {"HX-Request": "true"}
 
 
@@ -114,7 +117,8 @@ def test_htmx_gets_the_table_and_the_filters_alone(alice_web, three_users):
     html = reply.content.decode()
     assert "<h1>" not in html
     assert html.count('id="user-list"') == 1
-    assert html.count('hx-swap-oob="true"') == 2
+    assert html.count('hx-swap-oob="true"') == 3
+    assert f'href="{FILE}?q=mbr"' in html
     assert {"HX-Request", "HX-Boosted"} <= set(reply["Vary"].split(", "))
 
 
@@ -195,6 +199,63 @@ def test_the_list_and_the_page_say_when_data_last_came(
             page.content.decode()
         )
         assert "dot--warn" in page.content.decode()
+
+
+def test_a_file_holds_what_the_list_shows_and_no_birth_date(alice_web, alice_tenant):
+    with time_machine.travel(datetime(2026, 3, 20, 12, tzinfo=UTC), tick=False):
+        risky = make_user(
+            tenant=alice_tenant,
+            client_user_id="=1+1",
+            fallback_time_zone="Europe/Rome",
+            fallback_birth_date=date(1991, 6, 14),
+            ingestion_start=date(2025, 3, 1),
+        )
+    for source in ("oura", "fitbit"):
+        connect_source(user=risky, actor=ACTOR, provider=source)
+    make_arrival(risky, "oura", datetime(2026, 3, 21, 8, 30, tzinfo=UTC))
+    make_user(tenant=alice_tenant, client_user_id="without a source")
+
+    reply = alice_web.get(f"{FILE}?source=oura")
+
+    assert reply["Content-Type"] == "text/csv; charset=utf-8"
+    assert reply["Content-Disposition"].startswith('attachment; filename="users-')
+    [row] = csv.DictReader(reply.text.splitlines())
+    assert row == {
+        "user_id": str(risky.uuid),
+        "client_user_id": "'=1+1",
+        "created_on": "2026-03-20T12:00:00Z",
+        "sources": "oura fitbit",
+        "last_data": "2026-03-21T08:30:00Z",
+        "fallback_time_zone": "Europe/Rome",
+        "ingestion_start": "2025-03-01",
+        "ingestion_end": "",
+    }
+    assert reads(alice_tenant) == [("user_file", "users=1", "alice@assay.example")]
+
+
+def test_a_file_keeps_the_order_of_the_list_and_not_its_page(
+    alice_web, three_users, charlie_tenant
+):
+    make_user(tenant=charlie_tenant, client_user_id="charlies")
+
+    reply = alice_web.get(f"{FILE}?sort=client_user_id&offset=2&limit=25")
+
+    ids = [row["client_user_id"] for row in csv.DictReader(reply.text.splitlines())]
+    assert ids == ["mbr_1", "mbr_2", "other"]
+
+
+@pytest.mark.parametrize("query", ["", "q=mbr"])
+def test_a_file_is_never_cut_short(
+    alice_web, alice_tenant, three_users, monkeypatch, query
+):
+    for place in ("users.queries.users", "users.web.views"):
+        monkeypatch.setattr(f"{place}.COUNTED_UP_TO", 1)
+
+    reply = alice_web.get(f"{FILE}?{query}")
+
+    assert reply.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert f'href="{LIST}?{query or "view=all"}"' in reply.text
+    assert reads(alice_tenant) == []
 
 
 def test_an_exact_id_opens_its_user(alice_web, three_users):
