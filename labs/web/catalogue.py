@@ -1,6 +1,7 @@
 """The pages of tests and markers: what can be ordered, archive and bring back.
 
-Must not be here: lab accounts (labs.web.accounts), or the making of panels.
+Must not be here: lab accounts (labs.web.accounts), or the making of panels
+(labs.web.panels).
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from labs.web import (
     order_actions,
     order_page,
     orders,
+    panels,
     place_order,
 )
 
@@ -53,6 +54,7 @@ urlpatterns = [
     path("orders/<uuid:order_id>/resend/", order_actions.resend, name="resend_order"),
     path("lab-tests/", catalogue.test_list, name="tests"),
     path("lab-tests/markers/", catalogue.marker_list, name="markers"),
+    path("lab-tests/new/", panels.new_panel, name="new_panel"),
     path("lab-tests/<str:lab_test_id>/archive/", catalogue.archive, name="archive"),
     path(
         "lab-tests/<str:lab_test_id>/unarchive/", catalogue.unarchive, name="unarchive"

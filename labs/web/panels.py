@@ -1,0 +1,188 @@
+"""The page on which a team makes a panel: what is entered, found, added and sent.
+
+It holds nothing between two presses: the form carries what was chosen, so it works the
+same without script. Must not be here: the list of panels (labs.web.catalogue), or a
+rule of what a panel may hold (labs.operations.catalogue).
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.views.decorators.http import require_http_methods
+
+from accounts.states import Area
+from accounts.web.rights import require_right
+from labs.models import Lab, Marker
+from labs.models.catalogue import PANEL_NAME_MAX_LENGTH
+from labs.operations.catalogue import (
+    DESCRIPTION_MAX_LENGTH,
+    LabTestRequest,
+    create_lab_test,
+)
+from labs.queries.catalogue import MarkerFilters, find_markers
+from labs.states.catalogue import CollectionMethod, LabTestStatus
+from portal.lib.errors import DomainError
+from portal.lib.web import go_to, page_url, render_page, wants_fragment
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from django.http import HttpResponse
+
+    from portal.lib.web import TenantRequest
+
+MARKERS_SHOWN = 12
+MARKERS_AT_MOST = 200  # as many as the API takes
+_MARKER_ID = re.compile(r"[0-9]{1,9}")  # what PostgreSQL's integer holds
+_FIELD_OF = {"lab_slug": "lab"}
+_NO_METHOD = ("", "Choose a way")
+
+
+class MarkerSearchForm(forms.Form):
+    """In which lab to look, and for what; a value that means nothing is not given."""
+
+    lab = forms.SlugField(required=False, max_length=50)
+    q = forms.CharField(required=False, max_length=100)
+
+
+class PanelForm(forms.Form):
+    """A panel as it is entered; its markers come as the ids that were added."""
+
+    name = forms.CharField(
+        max_length=PANEL_NAME_MAX_LENGTH,
+        error_messages={"required": "Enter a name for the panel."},
+    )
+    lab = forms.ModelChoiceField(
+        queryset=Lab.objects.order_by("name"),
+        to_field_name="slug",
+        empty_label="Choose a lab",
+        error_messages={"required": "Choose the lab that runs it."},
+    )
+    method = forms.ChoiceField(
+        choices=lambda: [_NO_METHOD, *CollectionMethod.offered()],
+        error_messages={"required": "Choose how the sample is taken."},
+    )
+    description = forms.CharField(
+        required=False,
+        max_length=DESCRIPTION_MAX_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+
+    def __init__(
+        self, *given: Any, marker_ids: Sequence[int] = (), **options: Any
+    ) -> None:
+        super().__init__(*given, **options)
+        self._marker_ids = tuple(marker_ids)
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean() or {}
+        if not self._marker_ids:
+            raise ValidationError("Add at least one marker.")
+        return found
+
+    def offer_methods(self, methods: Sequence[str]) -> None:
+        """Show only the ways that a lab collects samples."""
+        offered = [pair for pair in CollectionMethod.offered() if pair[0] in methods]
+        self.fields["method"].widget.choices = [_NO_METHOD, *offered]
+
+    @property
+    def wanted(self) -> LabTestRequest:
+        """The request of a valid form."""
+        given = self.cleaned_data
+        return LabTestRequest(
+            name=given["name"],
+            method=CollectionMethod(given["method"]),
+            description=given["description"],
+            marker_ids=self._marker_ids,
+            lab_slug=given["lab"].slug,
+        )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.CATALOGUE, write=True)
+def new_panel(request: TenantRequest) -> HttpResponse:
+    """The form; each press but "Make panel" shows it again with what was changed."""
+    marker_ids = _marker_ids(request)
+    if request.POST.get("go") == "make":
+        form = PanelForm(request.POST, marker_ids=marker_ids)
+        done = _make(request, form) if form.is_valid() else None
+        return done or _show(request, form, marker_ids)
+    entered = {name: request.POST.get(name, "") for name in PanelForm.base_fields}
+    return _show(request, PanelForm(initial=entered), marker_ids)
+
+
+def _make(request: TenantRequest, form: PanelForm) -> HttpResponse | None:
+    """Make the panel of a valid form; None where it was refused, with the reason."""
+    try:
+        panel = create_lab_test(
+            tenant=request.tenant, actor=request.actor, wanted=form.wanted
+        )
+    except DomainError as refusal:
+        named = refusal.field or ""
+        field = _FIELD_OF.get(named, named)
+        form.add_error(field if field in form.fields else None, refusal.message)
+        return None
+    messages.success(
+        request,
+        f"{panel.name} is made, and waits for approval. An operator of this portal"
+        " approves it; until then it can't be ordered.",
+    )
+    waiting = f"?status={LabTestStatus.PENDING_APPROVAL}"
+    return go_to(request, page_url(request, "labs:tests") + waiting)
+
+
+def _show(
+    request: TenantRequest, form: PanelForm, marker_ids: Sequence[int]
+) -> HttpResponse:
+    search = MarkerSearchForm(request.POST)
+    search.is_valid()
+    text = search.cleaned_data.get("q", "")
+    lab = Lab.objects.filter(slug=search.cleaned_data.get("lab", "")).first()
+    markers = _markers(marker_ids)
+    if lab is not None:
+        form.offer_methods(lab.collection_methods)
+        if not form.is_bound:
+            # Another lab was chosen: it does not run the markers of the one before.
+            markers = [marker for marker in markers if marker.lab_id == lab.pk]
+    is_typing = request.POST.get("go") == "search" and wants_fragment(request)
+    filters = MarkerFilters(lab=lab, text=text, by_loinc=True)
+    found = find_markers(filters=filters, size=MARKERS_SHOWN) if lab else None
+    return render_page(
+        request,
+        "labs/new_panel.html",
+        fragment=f"labs/_new_panel{'_found' if is_typing else ''}.html",
+        status=422 if form.is_bound else 200,
+        form=form,
+        lab=lab,
+        text=text,
+        found=[one for one in found.markers if one.is_orderable] if found else [],
+        has_more=found is not None and found.total > MARKERS_SHOWN,
+        markers=markers,
+        chosen={marker.pk for marker in markers},
+        price=sum((marker.price or Decimal() for marker in markers), Decimal()),
+        needs_fasting=any(marker.fasting for marker in markers),
+        is_full=len(markers) >= MARKERS_AT_MOST,
+        at_most=MARKERS_AT_MOST,
+        action=request.path,
+        section="lab_tests",
+    )
+
+
+def _marker_ids(request: TenantRequest) -> list[int]:
+    """What was chosen before this press, and what the press adds or takes off."""
+    names = [*request.POST.getlist("marker_ids"), request.POST.get("add", "")]
+    ids = [int(name) for name in names if _MARKER_ID.fullmatch(name)]
+    gone = request.POST.get("remove", "")
+    return [one for one in dict.fromkeys(ids) if str(one) != gone][:MARKERS_AT_MOST]
+
+
+def _markers(marker_ids: Sequence[int]) -> list[Marker]:
+    """The markers in the order they were added; ids of none are left out."""
+    held = Marker.objects.select_related("lab").in_bulk(list(marker_ids))
+    return [held[one] for one in marker_ids if one in held]
