@@ -53,6 +53,16 @@ class ConnectionFault(OpenChoices):
     UNKNOWN = "unknown", "Unknown"
 
 
+class LastData(OpenChoices):
+    """How long ago a user's data last came, as lists are narrowed by it (ours)."""
+
+    DAY = "day", "In the last day"
+    NOT_3_DAYS = "not_3_days", "Not in 3 days"
+    NOT_7_DAYS = "not_7_days", "Not in 7 days"
+    NOT_30_DAYS = "not_30_days", "Not in 30 days"
+    NONE = "none", "None yet"
+
+
 class Gender(OpenChoices):
     """Genders labs expect (contract 2.5); any other text is kept as it came."""
 

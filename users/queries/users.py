@@ -21,6 +21,7 @@ from portal.lib import rows
 from portal.lib.errors import NotFound
 from portal.lib.ids import id_bounds
 from users.models import User, UserInfo
+from users.queries.last_data import LAST_DATA_SORTS, by_last_data
 from users.queries.sources import (
     SourceRow,
     connections_of,
@@ -42,7 +43,12 @@ if TYPE_CHECKING:
 COUNTED_UP_TO = 10_000
 # The index is of runs of three letters.
 INDEXED_LETTERS = 3
-SORTS = ("created_on", "-created_on", "client_user_id", "-client_user_id")
+SORTS = (
+    *("created_on", "-created_on", "client_user_id", "-client_user_id"),
+    *LAST_DATA_SORTS,
+)
+# What puts a list in order where its own sort can't choose who is in it.
+_NEWEST_FIRST = "-created_on"
 _COLUMNS = (
     "person.id, uuid, client_user_id, person.created_on,"
     " fallback_time_zone, fallback_time_zone_source, fallback_time_zone_updated_at,"
@@ -80,13 +86,15 @@ class UserPage:
     """Part of a list. `sources` holds those of each user by `id`, oldest first.
 
     `total` is exact up to COUNTED_UP_TO, and past it when nothing was filtered;
-    `is_total_exact` says whether it is.
+    `is_total_exact` says whether it is. `among` is how many users were looked through
+    where there are more of them than that, else None.
     """
 
     users: Sequence[UserRow]
     sources: dict[int, list[SourceRow]]
     total: int
     is_total_exact: bool = True
+    among: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +187,8 @@ def find_users(
     text: str = "",
     provider: str = "",
     status: str = "",
-    sort: str = "-created_on",
+    last_data: str = "",
+    sort: str = _NEWEST_FIRST,
     offset: int = 0,
     limit: int = 50,
 ) -> UserPage:
@@ -188,6 +197,10 @@ def find_users(
     `text` is part of a client_user_id in any case (one or two letters: its beginning,
     which the index can find), or a whole user_id. `provider` (a slug) and `status` ask
     for a live connection that has both. `sort` is one of SORTS.
+
+    `last_data` (a LastData) and a sort by it look through the first COUNTED_UP_TO users
+    that fit the rest, in the order of `sort` or else the newest: no index has when the
+    data of all came.
     """
     text = text.strip()
     if "\0" in text + provider + status:  # PostgreSQL takes no text with it
@@ -196,6 +209,8 @@ def find_users(
     users = _users_with(tenant, text)
     if provider or status:
         users = users.filter(Exists(live.filter(user=OuterRef("pk"))))
+    if last_data or sort in LAST_DATA_SORTS:
+        return _page_by_last_data(users, tenant, last_data, sort, offset, limit)
     is_exact = True
     if text:
         total = users.order_by()[: COUNTED_UP_TO + 1].count()
@@ -206,8 +221,7 @@ def find_users(
         total = user_count(tenant=tenant)
     if (text or provider or status) and total > COUNTED_UP_TO:
         total, is_exact = COUNTED_UP_TO, False
-    order = [sort, "-uuid" if sort.startswith("-") else "uuid"]
-    columns = users.order_by(*order).values_list(*UserRow._fields)
+    columns = users.order_by(*_order(sort)).values_list(*UserRow._fields)
     found = [UserRow(*row) for row in columns[offset : offset + limit]]
     return UserPage(
         users=found,
@@ -300,6 +314,39 @@ def _find(column: str, tenant: Tenant, value: object) -> UserWithSources | None:
     width = len(UserRow._fields)
     sources = [SourceRow(*row[width:]) for row in found if row[width] is not None]
     return UserWithSources(UserRow(*found[0][:width]), sources)
+
+
+def _page_by_last_data(
+    users: QuerySet[User],
+    tenant: Tenant,
+    last_data: str,
+    sort: str,
+    offset: int,
+    limit: int,
+) -> UserPage:
+    order = _order(_NEWEST_FIRST if sort in LAST_DATA_SORTS else sort)
+    keys = list(
+        users.order_by(*order).values_list("id", flat=True)[: COUNTED_UP_TO + 1]
+    )
+    is_whole = len(keys) <= COUNTED_UP_TO
+    fitting = by_last_data(
+        tenant=tenant, user_ids=keys[:COUNTED_UP_TO], last_data=last_data, sort=sort
+    )
+    shown = fitting[offset : offset + limit]
+    live: QuerySet[User] = User.objects.for_tenant(tenant).live()
+    columns = live.filter(id__in=shown).values_list(*UserRow._fields)
+    by_key = {row[0]: UserRow(*row) for row in columns}
+    return UserPage(
+        users=[by_key[key] for key in shown if key in by_key],
+        sources=sources_of(tenant=tenant, user_ids=shown),
+        total=len(fitting),
+        is_total_exact=is_whole,
+        among=None if is_whole else COUNTED_UP_TO,
+    )
+
+
+def _order(sort: str) -> tuple[str, str]:
+    return sort, "-uuid" if sort.startswith("-") else "uuid"
 
 
 class _ILike(Lookup):

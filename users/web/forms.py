@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django import forms
 
 from users.queries import SORTS
-from users.states import ConnectionStatus
+from users.states import ConnectionStatus, LastData
 from users.wearables.providers import KNOWN
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ class UserFilterForm(forms.Form):
     q = forms.CharField(required=False, max_length=255)
     source = forms.ChoiceField(required=False, choices=[(slug, "") for slug in KNOWN])
     status = forms.ChoiceField(required=False, choices=ConnectionStatus.offered)
+    last_data = forms.ChoiceField(required=False, choices=LastData.offered)
     sort = forms.ChoiceField(required=False, choices=[(sort, "") for sort in SORTS])
     offset = forms.IntegerField(required=False, min_value=0, max_value=_MAX_OFFSET)
     limit = forms.TypedChoiceField(
@@ -41,6 +42,7 @@ class UserFilters:
     q: str
     source: str
     status: str
+    last_data: str
     sort: str
     offset: int
     limit: int
@@ -55,6 +57,7 @@ class UserFilters:
             q=given.get("q", ""),
             source=given.get("source", ""),
             status=given.get("status", ""),
+            last_data=given.get("last_data", ""),
             sort=given.get("sort") or DEFAULT_SORT,
             offset=given.get("offset") or 0,
             limit=given.get("limit") or DEFAULT_PAGE_SIZE,
@@ -63,7 +66,7 @@ class UserFilters:
     @property
     def kept(self) -> list[tuple[str, object]]:
         """What a new search keeps of the query string: all but its text and offset."""
-        usual = {"source": "", "status": "", "sort": DEFAULT_SORT}
+        usual = {"source": "", "status": "", "last_data": "", "sort": DEFAULT_SORT}
         kept: list[tuple[str, object]] = [
             (name, getattr(self, name))
             for name, default in usual.items()
@@ -76,7 +79,7 @@ class UserFilters:
     @property
     def are_set(self) -> bool:
         """Whether anything narrows the list."""
-        return bool(self.q or self.source or self.status)
+        return bool(self.q or self.source or self.status or self.last_data)
 
 
 class ResolveForm(forms.Form):

@@ -25,7 +25,7 @@ from users.queries import (
     resolve_user,
     user_overview,
 )
-from users.states import ConnectionStatus
+from users.states import ConnectionStatus, LastData
 from users.wearables.providers import KNOWN, find_provider
 from users.web.forms import PAGE_SIZES, ResolveForm, UserFilters
 from users.web.rows import source_row
@@ -83,11 +83,14 @@ def user_list(request: TenantRequest) -> HttpResponse:
         ],
         pager=Pager(total=page.total, offset=filters.offset, limit=filters.limit),
         is_total_exact=page.is_total_exact,
+        among=page.among,
         page_sizes=PAGE_SIZES,
         source=find_provider(filters.source) if filters.source else None,
         providers=sorted(KNOWN.values(), key=lambda provider: provider.name.lower()),
         source_status=ConnectionStatus.known(filters.status),
         source_statuses=ConnectionStatus.offered(),
+        last_data=LastData.known(filters.last_data),
+        last_data_choices=LastData.offered(),
         resolve_form=ResolveForm(),
         public_url=settings.PUBLIC_URL,
     )
@@ -175,6 +178,7 @@ def _wanted(request: TenantRequest, filters: UserFilters) -> dict[str, Any]:
         "text": filters.q,
         "provider": filters.source,
         "status": filters.status,
+        "last_data": filters.last_data,
         "sort": filters.sort,
     }
 

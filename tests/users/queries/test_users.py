@@ -8,7 +8,7 @@ import pytest
 from portal.lib.errors import NotFound
 from portal.lib.transitions import move_status
 from tests.factories.accounts import ACTOR
-from tests.factories.users import make_user
+from tests.factories.users import make_arrival, make_user
 from tests.statements import count_statements
 from tests.users.factories import info_request
 from users.models import User
@@ -177,6 +177,74 @@ def test_the_list_is_fenced(alice_tenant, alice_production, charlie_tenant, thre
             assert (names(page), page.total) == ([], 0)
 
 
+@pytest.fixture
+def heard_of(three, time_machine):
+    """Ada an hour ago, Ben three days ago, Cleo never."""
+    ada, ben, _ = three
+    now = NOON + timedelta(days=10)
+    time_machine.move_to(now, tick=False)
+    make_arrival(ada, "oura", now - timedelta(days=40))
+    make_arrival(ada, "fitbit", now - timedelta(hours=1))
+    make_arrival(ben, "oura", now - timedelta(days=3))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ({"last_data": "day"}, ["Ada-1"]),
+        ({"last_data": "not_3_days"}, ["Cleo_3", "ben-2"]),
+        ({"last_data": "not_7_days"}, ["Cleo_3"]),
+        ({"last_data": "not_30_days"}, ["Cleo_3"]),
+        ({"last_data": "none"}, ["Cleo_3"]),
+        ({"last_data": "not_3_days", "sort": "created_on"}, ["ben-2", "Cleo_3"]),
+        ({"last_data": "not_3_days", "provider": "oura"}, ["ben-2"]),
+        ({"last_data": "day", "text": "ben"}, []),
+        ({"sort": "last_data"}, ["Cleo_3", "ben-2", "Ada-1"]),
+        ({"sort": "-last_data"}, ["Ada-1", "ben-2", "Cleo_3"]),
+    ],
+)
+def test_the_list_is_narrowed_and_sorted_by_last_data(
+    alice_tenant, heard_of, wanted, found
+):
+    page = find_users(tenant=alice_tenant, **wanted)
+
+    assert names(page) == found
+    assert (page.total, page.is_total_exact, page.among) == (len(found), True, None)
+
+
+def test_a_list_by_last_data_is_cut_into_pages_with_their_sources(
+    alice_tenant, heard_of
+):
+    page = find_users(tenant=alice_tenant, sort="last_data", offset=2, limit=1)
+
+    [ada] = page.users
+    assert (ada.client_user_id, page.total) == ("Ada-1", 3)
+    assert [source.provider for source in page.sources[ada.id]] == ["oura", "fitbit"]
+
+
+def test_a_list_by_last_data_says_how_many_it_looked_through(
+    alice_tenant, heard_of, monkeypatch
+):
+    monkeypatch.setattr("users.queries.users.COUNTED_UP_TO", 2)
+
+    newest = find_users(tenant=alice_tenant, sort="last_data")
+    oldest = find_users(tenant=alice_tenant, last_data="none", sort="created_on")
+
+    assert (names(newest), newest.total) == (["Cleo_3", "ben-2"], 2)
+    assert (newest.is_total_exact, newest.among) == (False, 2)
+    assert (names(oldest), oldest.total, oldest.among) == ([], 0, 2)
+
+
+def test_a_list_by_last_data_is_fenced(alice_tenant, charlie_tenant, heard_of, three):
+    delete_user(user=three[2], actor=ACTOR)
+
+    assert names(find_users(tenant=alice_tenant, sort="last_data")) == [
+        "ben-2",
+        "Ada-1",
+    ]
+    assert names(find_users(tenant=charlie_tenant, sort="last_data")) == []
+
+
 @pytest.mark.parametrize("number", [1, 2, 50])
 def test_the_list_costs_the_same_statements_however_long(alice_tenant, number):
     for _ in range(number):
@@ -188,10 +256,13 @@ def test_the_list_costs_the_same_statements_however_long(alice_tenant, number):
         page = find_users(tenant=alice_tenant)
     with count_statements() as filtered:
         find_users(tenant=alice_tenant, text="u", provider="oura")
+    with count_statements() as silent:
+        find_users(tenant=alice_tenant, last_data="none")
 
     assert len(page.users) == number
     assert len(plain) == 3, plain
     assert len(filtered) == 3, filtered
+    assert len(silent) == 4, silent
 
 
 def test_an_empty_page_asks_for_no_sources(alice_tenant):

@@ -75,6 +75,9 @@ def test_the_list_holds_no_user_of_another_tenant(
         ("source=garmin", []),
         ("status=connected", ["mbr_2"]),
         ("source=oura&status=error", []),
+        ("last_data=none", ["other", "mbr_1"]),
+        ("last_data=not_7_days&sort=client_user_id", ["mbr_1", "other"]),
+        ("sort=-last_data", ["mbr_2", "other", "mbr_1"]),
         ("offset=2", ["mbr_1"]),
         ("offset=3", []),
     ],
@@ -83,6 +86,7 @@ def test_the_list_is_searched_filtered_sorted_and_paged(
     alice_web, three_users, query, found
 ):
     connect_source(user=three_users[1], actor=ACTOR, provider="oura")
+    make_arrival(three_users[1], "oura", timezone.now() - timedelta(days=2))
 
     assert ids_on(alice_web.get(f"{LIST}?{query}")) == found
 
@@ -101,6 +105,7 @@ def test_a_whole_user_id_finds_its_user(alice_web, three_users):
         "sort=password",
         "source=nobody",
         "status=asleep",
+        "last_data=tomorrow",
         "q=%00",
     ],
 )
@@ -172,8 +177,11 @@ def test_the_list_costs_the_same_at_any_length(alice_web, alice_tenant, number):
 
     with CaptureQueriesContext(connection) as queries:
         alice_web.get(LIST)
+    with CaptureQueriesContext(connection) as by_last_data:
+        alice_web.get(f"{LIST}?sort=last_data")
 
     assert len(queries) == LIST_QUERIES
+    assert len(by_last_data) == LIST_QUERIES + 1  # keys, then the users of the page
 
 
 # Session, member, place, saved views, users, switcher, the orders and the reports to
@@ -256,6 +264,18 @@ def test_a_file_is_never_cut_short(
     assert reply.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert f'href="{LIST}?{query or "view=all"}"' in reply.text
     assert reads(alice_tenant) == []
+
+
+def test_a_list_too_long_to_look_through_says_so(alice_web, three_users, monkeypatch):
+    monkeypatch.setattr("users.queries.users.COUNTED_UP_TO", 2)
+
+    some = alice_web.get(f"{LIST}?last_data=none")
+    none = alice_web.get(f"{LIST}?last_data=day")
+    file = alice_web.get(f"{FILE}?last_data=none")
+
+    assert "Showing 1 to 2 of 2 among the first 2 users" in some.text
+    assert "The first 2 users were looked through" in none.text
+    assert file.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
 
 
 def test_an_exact_id_opens_its_user(alice_web, three_users):
