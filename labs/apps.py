@@ -25,6 +25,7 @@ class LabsConfig(AppConfig):
         """Enter the events of orders, what erases them, and what pages show of them."""
         from accounts.webhooks.catalogue import EventType, add_event_type
         from labs.operations.demo import load_demo_accounts
+        from labs.operations.demo_orders import load_demo_orders
         from labs.operations.erasure import erase_orders
         from labs.operations.reference import lay_panels
         from labs.payloads import ORDER_SCHEMA
@@ -38,6 +39,7 @@ class LabsConfig(AppConfig):
             add_event_type(EventType(f"labtest.order.{what}", when, ORDER_SCHEMA))
         tenant_layers.add("labs", lay_panels)
         demo_loaders.add("labs", load_demo_accounts)
+        demo_loaders.add("labs:orders", load_demo_orders)  # on those accounts
         self._enter_pages()
         post_migrate.connect(_lay_reference_set, sender=self)
 
@@ -45,6 +47,7 @@ class LabsConfig(AppConfig):
         from accounts.states import Area
         from labs.web.overview import nav_count, overview_part
         from labs.web.palette import find_orders
+        from labs.web.user_column import user_column
         from portal.lib.registry import (
             Destination,
             Search,
@@ -52,11 +55,13 @@ class LabsConfig(AppConfig):
             nav_counts,
             overview_parts,
             searches,
+            user_columns,
         )
 
         area = Area.ORDERS
         overview_parts.add("labs", overview_part)
         nav_counts.add("orders", nav_count)
+        user_columns.add("labs", user_column)
         searches.add("orders", Search(20, "Orders", "flask", area, find_orders))
         destinations.add(
             "orders",

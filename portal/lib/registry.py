@@ -164,6 +164,17 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
+class UserColumn:
+    """A number beside each user of the users list; `numbers` by user key, 0 if absent.
+
+    `words` is the column's head, in lower case that of the file.
+    """
+
+    words: str
+    numbers: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
 class DemoPerson:
     """A fictional user of the demo data."""
 
@@ -200,6 +211,11 @@ destinations: Register[Destination] = Register()
 
 # What the command palette looks through, by kind.
 searches: Register[Search] = Register()
+
+# By app: its column of the users list for these user keys, as the member's rights go.
+user_columns: Register[Callable[[TenantRequest, Sequence[int]], UserColumn | None]] = (
+    Register()
+)
 
 # By app: adds its part to the demo people where it is missing. Runs in a job, and may
 # run twice.

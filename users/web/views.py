@@ -17,6 +17,7 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from accounts.web.saved_views import views_row
 from portal.lib.csv_files import csv_file, csv_instant
+from portal.lib.registry import user_columns
 from portal.lib.web import Pager, page_url, render_page
 from users.queries import (
     COUNTED_UP_TO,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from django.http import HttpResponse
 
+    from portal.lib.registry import UserColumn
     from portal.lib.web import TenantRequest
     from users.queries import SourceRow, UserRow
 
@@ -60,7 +62,9 @@ def user_list(request: TenantRequest) -> HttpResponse:
     page = find_users(
         **_wanted(request, filters), offset=filters.offset, limit=filters.limit
     )
-    heard = last_heard(tenant=request.tenant, user_ids=[user.id for user in page.users])
+    keys = [user.id for user in page.users]
+    heard = last_heard(tenant=request.tenant, user_ids=keys)
+    columns = _columns(request, keys)
     record_read(
         tenant=request.tenant,
         actor=request.actor,
@@ -78,9 +82,11 @@ def user_list(request: TenantRequest) -> HttpResponse:
                 user,
                 [find_provider(source.provider) for source in page.sources[user.id]],
                 heard.get(user.id),
+                _numbers(user, columns),
             )
             for user in page.users
         ],
+        columns=columns,
         pager=Pager(total=page.total, offset=filters.offset, limit=filters.limit),
         is_total_exact=page.is_total_exact,
         among=page.among,
@@ -107,7 +113,9 @@ def user_file(request: TenantRequest) -> HttpResponse:
             request, "users/too_many.html", status=422, limit=COUNTED_UP_TO
         )
     page = find_users(**wanted, limit=COUNTED_UP_TO)
-    heard = last_heard(tenant=request.tenant, user_ids=[user.id for user in page.users])
+    keys = [user.id for user in page.users]
+    heard = last_heard(tenant=request.tenant, user_ids=keys)
+    columns = _columns(request, keys)
     record_read(
         tenant=request.tenant,
         actor=request.actor,
@@ -116,9 +124,12 @@ def user_file(request: TenantRequest) -> HttpResponse:
     )
     return csv_file(
         name="users",
-        columns=_COLUMNS,
+        columns=(*_COLUMNS, *(column.words.lower() for column in columns)),
         rows=(
-            _cells(user, page.sources[user.id], heard.get(user.id))
+            (
+                *_cells(user, page.sources[user.id], heard.get(user.id)),
+                *(str(number) for _, number in _numbers(user, columns)),
+            )
             for user in page.users
         ),
     )
@@ -181,6 +192,15 @@ def _wanted(request: TenantRequest, filters: UserFilters) -> dict[str, Any]:
         "last_data": filters.last_data,
         "sort": filters.sort,
     }
+
+
+def _columns(request: TenantRequest, user_keys: list[int]) -> list[UserColumn]:
+    asked = [part(request, user_keys) for _, part in user_columns]
+    return [column for column in asked if column is not None]
+
+
+def _numbers(user: UserRow, columns: list[UserColumn]) -> list[tuple[str, int]]:
+    return [(column.words, column.numbers.get(user.id, 0)) for column in columns]
 
 
 def _cells(

@@ -15,6 +15,7 @@ from labs.queries.order_list import (
     orders_by_id,
     orders_per_day,
     orders_per_status,
+    orders_per_user,
 )
 from labs.states.catalogue import CollectionMethod
 from labs.states.order_work import Stage, WorkState
@@ -289,3 +290,18 @@ def test_orders_are_counted_by_the_utc_day_they_were_placed_on(alice_tenant, pla
     counted = orders_per_day(tenant=alice_tenant, since=NOW - timedelta(days=7))
 
     assert counted == {date(2026, 3, 20): 2, date(2026, 3, 17): 1}
+
+
+def test_orders_are_counted_per_user(
+    alice_tenant, alice_production, charlie_tenant, dana, place
+):
+    other = make_user(tenant=alice_tenant)
+    idle = make_user(tenant=alice_tenant)
+    for user in (dana, dana, other):
+        place(user=user)
+    keys = [dana.pk, idle.pk]
+
+    assert orders_per_user(tenant=alice_tenant, user_keys=keys) == {dana.pk: 2}
+    assert orders_per_user(tenant=alice_tenant, user_keys=[]) == {}
+    for stranger in (alice_production, charlie_tenant):
+        assert orders_per_user(tenant=stranger, user_keys=keys) == {}

@@ -200,7 +200,7 @@ def test_the_list_and_the_page_say_when_data_last_came(
     listed = alice_web.get(LIST)
     pages = [alice_web.get(f"{LIST}{user.uuid}/{tab}") for tab in ("", "summaries/")]
 
-    assert [heard for _, _, heard in listed.context["users"]] == [None, None, last]
+    assert [heard for _, _, heard, _ in listed.context["users"]] == [None, None, last]
     assert listed.content.decode().count("No data yet") == 2
     for page in (listed, *pages):
         assert last.strftime('datetime="%Y-%m-%dT%H:%M:%S+00:00"') in (
@@ -237,6 +237,7 @@ def test_a_file_holds_what_the_list_shows_and_no_birth_date(alice_web, alice_ten
         "fallback_time_zone": "Europe/Rome",
         "ingestion_start": "2025-03-01",
         "ingestion_end": "",
+        "orders": "0",
     }
     assert reads(alice_tenant) == [("user_file", "users=1", "alice@assay.example")]
 

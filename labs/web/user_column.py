@@ -1,0 +1,25 @@
+"""How many orders each user of the users list has.
+
+Must not be here: which orders, or how they do.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from accounts.states import Area
+from labs.queries.order_list import orders_per_user
+from portal.lib.registry import UserColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from portal.lib.web import TenantRequest
+
+
+def user_column(request: TenantRequest, user_keys: Sequence[int]) -> UserColumn | None:
+    if not request.rights.allow(Area.ORDERS):
+        return None
+    return UserColumn(
+        "Orders", orders_per_user(tenant=request.tenant, user_keys=user_keys)
+    )
