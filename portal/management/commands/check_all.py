@@ -135,7 +135,11 @@ STEPS = (
             f"--fail-under={COVERAGE_FLOOR}",
         ),
     ),
-    Step("browser", run_command, (*PYTEST, "-m", "browser")),
+    Step(
+        "browser",
+        run_command,
+        (*PYTEST, "-m", "browser", "-n", "2", "--dist", "worksteal"),
+    ),
 )
 
 
