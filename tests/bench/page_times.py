@@ -26,18 +26,21 @@ def pages(tenant: Any) -> Iterator[str]:
     """Every page below the team, each id filled with one of the demo data."""
     from accounts.models import Membership
     from accounts.queries import api_keys
+    from labs.models import Order
     from reports.models import ParsingJob
     from tests.architecture.test_strangers import PAGES, PARAMETER, fill
     from users.models import User
 
     user = User.objects.for_tenant(tenant).order_by("id").first()
     job = ParsingJob.objects.for_tenant(tenant).order_by("created_at").first()
+    order = Order.objects.for_tenant(tenant).order_by("created_at").first()
     key = api_keys(tenant).first()
     samples = {
         "team_slug": tenant.team.slug,
         "environment": tenant.environment,
         "user_id": user.uuid,
         "job_id": job.id,
+        "order_id": order.pk,
         "member_id": Membership.objects.filter(team=tenant.team).last().member_id,
         "api_key_id": key.id if key else None,
     }
