@@ -26,7 +26,7 @@ TOTAL_MUST, OFFSET_MUST, PAGE_MUST_MS = 1.3, 8.0, 150.0
 
 
 def fill(tenant: Any, number: int) -> None:
-    """Users by one statement, a fifth of them with a source; the counter with them."""
+    """Users by one statement, a fifth with a source that sent, and the counter."""
     from django.db import connection
 
     with connection.cursor() as cursor:
@@ -49,6 +49,14 @@ def fill(tenant: Any, number: int) -> None:
             [tenant.pk],
         )
         cursor.execute(
+            "INSERT INTO users_arrival (tenant_id, user_id, provider, resource, at,"
+            " received, created, updated, dropped)"
+            " SELECT tenant_id, id, 'oura', 'sleep_cycle',"
+            " now() - id %% 62 * interval '1 day', 1, 1, 0, 0"
+            " FROM users_user WHERE tenant_id = %s AND id %% 5 = 0",
+            [tenant.pk],
+        )
+        cursor.execute(
             "INSERT INTO users_usercount (tenant_id, live) VALUES (%s, %s)",
             [tenant.pk, number],
         )
@@ -59,8 +67,8 @@ def settle() -> None:
     from django.db import connection
 
     with connection.cursor() as cursor:
-        for table in ("users_user", "users_connection", "users_usercount"):
-            cursor.execute(f"VACUUM ANALYZE {table}")
+        for table in ("user", "connection", "arrival", "usercount"):
+            cursor.execute(f"VACUUM ANALYZE users_{table}")
 
 
 def milliseconds(call: Callable[[], Any], times: int) -> float:
@@ -139,6 +147,15 @@ def measure(*, users: int, rounds: int) -> None:
                 ),
                 "dashboard filter, nothing": lambda: find_users(
                     tenant=large, provider="fitbit"
+                ),
+                "dashboard filter, silent": lambda: find_users(
+                    tenant=large, last_data="not_7_days"
+                ),
+                "dashboard filter, silent source": lambda: find_users(
+                    tenant=large, last_data="not_7_days", provider="oura"
+                ),
+                "dashboard list, by last data": lambda: find_users(
+                    tenant=large, sort="-last_data"
                 ),
                 "user page": lambda: user_overview(tenant=large, user_id=someone.uuid),
             },
