@@ -55,7 +55,12 @@ class Strip:
         """Where the results stand again in another unit, as counts beside shares."""
         titled = [n for n, c in enumerate(self.columns) if c.role is Role.VALUE]
         units = [self.columns[n].unit for n in titled]
-        return titled[1] if len(set(units)) == 2 and None not in units else None
+        if len(set(units)) == 2 and None not in units:
+            return titled[1]
+        after = [c.role for c in self.columns[titled[1] :]] if titled[1:] else []
+        before = [c.role for c in self.columns[: titled[1]]] if after else []
+        both = len(titled) == 2 and Role.UNIT in before and Role.UNIT in after
+        return titled[1] if both else None
 
     def repeats(self, column: Column) -> bool:
         """Whether an earlier column of this role stands apart, as for another unit."""

@@ -19,6 +19,8 @@ TIGHT_GAP = 0.5
 _PITCH = 0.6
 # In a picture a word ends with its ink, which leaves more between words.
 _WIDER = 0.1
+# A number set so much larger than its unit shifts the middle of their line.
+_LARGER = 1.4
 
 
 class Cell(NamedTuple):
@@ -74,7 +76,7 @@ def read_lines(words: Sequence[Word], *, page: int, drawn: bool = False) -> list
     """Lines from top to bottom; drawn: whether the words were read from a picture."""
     if not words:
         return []
-    groups = _follow_lines(words) if drawn else _stack_lines(words)
+    groups = _follow_lines(words) if drawn else _join_large(_stack_lines(words))
     return [make_line(group, page=page, drawn=drawn) for group in groups]
 
 
@@ -104,6 +106,31 @@ def _stack_lines(words: Iterable[Word]) -> list[list[Word]]:
         groups.append([word])
         middle, size = centre, word.size
     return groups
+
+
+def _join_large(groups: Sequence[list[Word]]) -> list[list[Word]]:
+    """Large words joined by the small print right beside them, as a value by its unit.
+
+    On one baseline the middle of small print is below that of large words.
+    """
+    joined: list[list[Word]] = []
+    for group in groups:
+        if joined and _is_beside(joined[-1], group):
+            joined[-1] = [*joined[-1], *group]
+        else:
+            joined.append(group)
+    return joined
+
+
+def _is_beside(upper: Sequence[Word], lower: Sequence[Word]) -> bool:
+    tallest = max(upper, key=lambda word: word.size)
+    if max(word.size for word in lower) * _LARGER > tallest.size:
+        return False
+    if not any(sign.isdigit() for sign in tallest.text):
+        return False
+    if not all(tallest.top < word.middle < tallest.bottom for word in lower):
+        return False
+    return not any(a.x0 < b.x1 and b.x0 < a.x1 for a in upper for b in lower)
 
 
 def _follow_lines(words: Sequence[Word]) -> list[list[Word]]:

@@ -98,6 +98,11 @@ def announced_range(line: str) -> str | None:
     return line.strip()[match.end() :].strip()
 
 
+def is_range_label(text: str) -> bool:
+    """Whether a text says that a range follows, and nothing else."""
+    return bool(_ANNOUNCED.fullmatch(text.strip()))
+
+
 def read_bounds(
     text: str,
     *,

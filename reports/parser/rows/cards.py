@@ -13,7 +13,12 @@ from dataclasses import dataclass, field
 from reports.parser.fields import Fields, is_unit, split_value
 from reports.parser.lines import Cell, Line
 from reports.parser.names import has_letters, heads_explanation
-from reports.parser.ranges import announced_range, is_expected_finding, looks_like_range
+from reports.parser.ranges import (
+    announced_range,
+    is_expected_finding,
+    is_range_label,
+    looks_like_range,
+)
 from reports.parser.roles import is_title
 from reports.parser.values import is_blank, is_flag, is_numeric_value, is_worded_value
 
@@ -110,20 +115,22 @@ def _read_card(card: _Card) -> Row | None:
     fields = Fields()
     flag = next((c.text for c in card.beside if is_flag(c.text)), None)
     values: list[tuple[Cell, Fields]] = []
-    expected: Cell | None = None
-    for cell in card.cells:
+    expected: tuple[str, Cell] | None = None
+    for n, cell in enumerate(card.cells):
         spread = announced_range(cell.text)
+        if spread is None and n and is_range_label(card.cells[n - 1].text):
+            spread = cell.text
         if spread is not None:
             readable = looks_like_range(spread) or is_expected_finding(spread)
             if expected is None and readable:
-                expected = cell
+                expected = (spread, cell)
             continue
         found = _read_value(cell)
         if found is not None:
             values.append((cell, found))
     if not values:
         return None
-    limits = _numbers(announced_range(expected.text) or "") if expected else set()
+    limits = _numbers(expected[0]) if expected else set()
     chosen = _choose(values, limits)
     if chosen is None:
         return None
@@ -131,8 +138,8 @@ def _read_card(card: _Card) -> Row | None:
     if fields.units is None:
         fields = _with_unit_beside(fields, cell, card.cells)
     if expected is not None and fields.range is None:
-        text = announced_range(expected.text) or ""
-        fields = with_announced(fields, text, list(expected.words))
+        text, announced = expected
+        fields = with_announced(fields, text, list(announced.words))
     worded = not is_numeric_value(fields.value)
     if fields.range is None and (worded or not fields.units):
         return None

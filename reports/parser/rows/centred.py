@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from reports.parser.fields import (
-    text_of,
-)
+from reports.parser.fields import is_unit, text_of
 from reports.parser.lines import Line
 from reports.parser.ranges import (
     looks_like_range,
 )
 from reports.parser.roles import Role
+from reports.parser.values import is_numeric_value
 
 from .row import (
     Parts,
@@ -37,6 +36,40 @@ def is_centred(cut: Sequence[tuple[Line, Parts]]) -> bool:
         if only_range and first and Role.VALUE in lower and apart < 1.6 * above.size:
             return looks_like_range(text_of(upper[Role.RANGE]))
     return False
+
+
+def join_stacked(cut: Sequence[tuple[Line, Parts]]) -> list[tuple[Line, Parts]]:
+    """Rows whose value stands on its unit, with the name between the two lines."""
+    joined: list[tuple[Line, Parts]] = []
+    n = 0
+    while n < len(cut):
+        three = cut[n : n + 3]
+        if len(three) == 3 and _is_stacked(three):
+            (_, upper), (line, middle), (_, lower) = three
+            parts = {**middle, Role.VALUE: upper[Role.VALUE]}
+            parts[Role.UNIT] = lower[Role.VALUE]
+            joined.append((line, parts))
+            n += 3
+            continue
+        joined.append(cut[n])
+        n += 1
+    return joined
+
+
+def _is_stacked(three: Sequence[tuple[Line, Parts]]) -> bool:
+    (above, upper), (line, middle), (below, lower) = three
+    if set(upper) != {Role.VALUE} or set(lower) != {Role.VALUE}:
+        return False
+    if Role.NAME not in middle or middle.keys() & {Role.VALUE, Role.UNIT}:
+        return False
+    unit = text_of(lower[Role.VALUE])
+    return (
+        is_numeric_value(text_of(upper[Role.VALUE]))
+        and is_unit(unit)
+        and not is_numeric_value(unit)
+        and line.middle - above.middle < above.size
+        and below.middle - line.middle < line.size
+    )
 
 
 def gather_centred(cut: Sequence[tuple[Line, Parts]]) -> list[tuple[Line, Parts]]:

@@ -22,7 +22,6 @@ from reports.parser.names import (
 )
 from reports.parser.pages import Word
 from reports.parser.ranges import (
-    announced_range,
     is_expected_finding,
     looks_like_range,
 )
@@ -48,6 +47,7 @@ from .wording import (
     is_lower_case,
     may_name_a_test,
     may_start_value,
+    range_on,
     reads_on,
 )
 
@@ -117,7 +117,7 @@ class LooseReader:
     def _take_range_below(self, line: Line) -> bool:
         """'Reference range: 70 - 99' on its own line, for the row above it."""
         last = self.rows[-1] if self.rows else None
-        text = announced_range(line.text)
+        text = range_on(line)
         if text is None or last is None or last.page != line.page:
             return False
         near = line.middle - last.line.middle < 3 * last.line.size
@@ -145,7 +145,7 @@ class LooseReader:
     def _candidate(self, line: Line) -> Row | None:
         if len(line.words) < 2 or len(line.words) > 26:
             return None
-        if announced_range(line.text) is not None:
+        if range_on(line) is not None:
             return None
         words = _without_remark(line.words)
         if is_prose(text_of(words)) and (len(line.cells) == 1 or len(line.words) > 16):
@@ -207,7 +207,7 @@ def _is_mark_before(text: str) -> bool:
 
 
 def _announces_range(lines: Sequence[Line]) -> bool:
-    text = announced_range(lines[0].text) or "" if lines else ""
+    text = range_on(lines[0]) or "" if lines else ""
     return looks_like_range(text) or is_expected_finding(text)
 
 

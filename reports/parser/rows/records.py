@@ -9,6 +9,7 @@ from typing import NamedTuple
 from reports.parser.dates import read_days
 from reports.parser.fields import text_of
 from reports.parser.lines import Line, part_cells
+from reports.parser.names import has_letters
 from reports.parser.pages import Word
 from reports.parser.roles import Role, is_name_title, role_of
 from reports.parser.values import is_blank, is_value
@@ -54,6 +55,9 @@ def read_records(lines: Sequence[Line], section: Section) -> list[Row]:
         if distance > _FARTHEST:
             close()
             name, parts, heading = None, {}, None
+        if not entries and not has_letters(line.text):
+            # The numbers beside a drawn scale end no record.
+            continue
         if not entries:
             if parts.get(Role.VALUE):
                 close()

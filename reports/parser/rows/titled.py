@@ -12,6 +12,7 @@ from dataclasses import replace
 from reports.parser.columns import Strip, cut_line
 from reports.parser.fields import (
     Fields,
+    is_unit,
     text_of,
 )
 from reports.parser.lines import Line, is_of_size
@@ -36,7 +37,7 @@ from reports.parser.values import (
     is_worded_value,
 )
 
-from .centred import gather_centred, is_centred
+from .centred import gather_centred, is_centred, join_stacked
 from .continuation import Continuation, join_wrapped, take_unit_below
 from .cutting import cut_parts, name_unknown_columns
 from .evidence import Evidence
@@ -81,6 +82,7 @@ class TableReader:
 
     def read(self, lines: Sequence[Line]) -> None:
         cut = [(line, cut_parts(line, self._strip)) for line in lines]
+        cut = join_stacked(cut)
         if is_centred(cut):
             cut = gather_centred(cut)
         cut = name_unknown_columns(cut, self._strip)
@@ -178,14 +180,14 @@ class TableReader:
             return None
         columns = self._strip.columns
         cells = cut_line(row.line, self._strip)
-        after = at + 1
-        limits = cells[after] if after < len(cells) else []
-        ranged = bool(limits) and columns[after].role is Role.RANGE
-        parts = {Role.VALUE: cells[at], **({Role.RANGE: limits} if ranged else {})}
+        parts: Parts = {Role.VALUE: cells[at]}
+        for column, words in list(zip(columns, cells, strict=True))[at + 1 : at + 3]:
+            if words and column.role in (Role.UNIT, Role.RANGE):
+                parts.setdefault(column.role, words)
         if not cells[at]:
             return None
         fields = read_fields(parts, has_limits=False, titled_unit=columns[at].unit)
-        if not is_numeric_value(fields.value):
+        if not is_numeric_value(fields.value) or fields.units == row.fields.units:
             return None
         return replace(row, fields=fields, name_text=row.test_name)
 
@@ -247,6 +249,8 @@ class TableReader:
         if not may_name_a_test(name):
             return False
         fields = row.fields
+        if is_unit(fields.value) and not is_value(fields.value):
+            return False
         if is_blank(fields.value):
             self._pending.clear()
             return True

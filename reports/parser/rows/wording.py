@@ -22,6 +22,7 @@ from reports.parser.pages import Word
 from reports.parser.ranges import (
     announced_range,
     is_expected_finding,
+    is_range_label,
 )
 from reports.parser.values import is_flag, is_worded_value
 
@@ -92,6 +93,13 @@ def split_name_unit(name: str) -> tuple[str, str | None]:
     if match is None or not is_unit(match["unit"]) or match["unit"].isalpha():
         return name, None
     return match["name"].strip(" ,"), match["unit"].strip()
+
+
+def range_on(line: Line) -> str | None:
+    """The range on a line that says it gives one, by a colon or in a cell apart."""
+    if len(line.cells) > 1 and is_range_label(line.cells[0].text):
+        return " ".join(cell.text for cell in line.cells[1:])
+    return announced_range(line.text)
 
 
 def clean_name(text: str) -> str:
