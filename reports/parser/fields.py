@@ -65,10 +65,11 @@ _LEVEL = (
     r"|d[üu][şs][üu]k"
 )
 _STATUS = re.compile(
-    r"(?i)(?:normal|in range|within range|optimal|out of range|above range|below range)"
+    r"(?i)(?:normal|abnormal|high|low|borderline(?: high| low)?|optimal"
+    r"|(?:in|within|out of|above|below)(?: normal)? range)"
 )
 _LABELLED = re.compile(r"(?i)(?:normal|ref(?:erence)?|expected)\s*[:=]\s*")
-_MARK = re.compile(r"<<+|>>+|\+\++|--+|[*#!^°«»↑↓▲▼⬆⬇↗↘]+")
+_MARK = re.compile(r"<<+|>>+|\+\++|--+|[*#!^°«»↑↓▲▼⬆⬇↗↘●■◆⚠]+")
 _MARKED_AFTER = re.compile(rf"(?P<head>.*\d\S*)\s+(?P<mark>{_MARK.pattern})")
 # Of the form of a unit, though none of those known.
 _STRANGE_UNIT = re.compile(r"[^\W\d_]{1,8}/[^\W\d_]{1,4}")
@@ -184,6 +185,11 @@ def is_mark(text: str) -> bool:
     return is_flag(text) or bool(_MARK.fullmatch(text.strip()))
 
 
+def is_status(text: str) -> bool:
+    """Whether a text says in words how a value stands to its range."""
+    return bool(_STATUS.fullmatch(text.strip()))
+
+
 def is_unit(text: str) -> bool:
     """Whether a text is a unit, or a note that some labs print in its place."""
     return looks_like_units(text) or bool(_NOTED_UNIT.fullmatch(text.strip()))
@@ -217,9 +223,13 @@ def type_cells(cells: list[list[Word]]) -> Fields | None:
     range or a number that is not wanted.
     """
     found = Fields()
+    if len(cells) > 1 and _STATUS.fullmatch(text_of(cells[0])):
+        value, unit, _, spread = split_value(" ".join(map(text_of, cells[1:3])))
+        if unit and not spread and is_numeric_value(value):
+            cells = cells[1:]
     for cell in cells:
-        text = text_of(cell)
-        words = tuple(cell)
+        words = tuple(cell) if found.value else _without_status(cell)
+        text = text_of(words)
         if not found.value:
             if is_flag(text) and not text[:1].isdigit():
                 found = replace(found, flag=text.strip("()[] "))
@@ -242,6 +252,16 @@ def type_cells(cells: list[list[Word]]) -> Fields | None:
             continue
         found = _take(found, text, words)
     return found if found.value else None
+
+
+def _without_status(words: list[Word]) -> tuple[Word, ...]:
+    """A value with its unit, without the words before it that say how it is."""
+    for n in range(1, min(4, len(words) - 1)):
+        if _STATUS.fullmatch(text_of(words[:n])):
+            value, unit, _, spread = split_value(text_of(words[n:]))
+            if unit and not spread and is_numeric_value(value):
+                return tuple(words[n:])
+    return tuple(words)
 
 
 def _take(found: Fields, text: str, words: tuple[Word, ...]) -> Fields:

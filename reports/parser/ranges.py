@@ -45,6 +45,9 @@ _ANNOUNCED = re.compile(
     r"(?:ref(?:erence|er\.|\.)?|normal|standard|expected|desirable|healthy|optimal)"
     r"\s*(?:range|zone|interval|values?|int\.|limits?|rng)\.?\s*(?P<mark>[:=]?)\s*"
 )
+_SHORTLY = re.compile(
+    r"(?i)[(\[]?(?:(?:lab(?:oratory)?|ref(?:erence)?)\.?\s+range|ref(?:erence)?|range)\.?\s*:?\s+(?P<range>[<>≤≥\d][^()\[\]]{,30})[)\]]?$"
+)
 _BETWEEN = re.compile(
     rf"(?i)(?:between|from|entre|zwischen|von|de|da|tra|fra)\s+({NUMBER})"
     rf"\s*(?:and|to|et|à|y|a|e|und|bis|ed)\s*({NUMBER})"
@@ -83,6 +86,8 @@ class Bounds:
 
 def without_label(text: str) -> str:
     """A range without the words that announce it: 'Ref. range: 135 - 145'."""
+    if short := _SHORTLY.match(text.strip()):
+        return short["range"]
     match = _ANNOUNCED.match(text)
     if match is None:
         return text.strip()
@@ -92,6 +97,8 @@ def without_label(text: str) -> str:
 
 def announced_range(line: str) -> str | None:
     """The range on a line that says it gives one, else None."""
+    if (short := _SHORTLY.match(line.strip())) and looks_like_range(short["range"]):
+        return short["range"]
     match = _ANNOUNCED.match(line.strip())
     if match is None or not match["mark"]:
         return None

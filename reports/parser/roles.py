@@ -205,7 +205,7 @@ _TITLES: dict[Role, str] = {
         performing|perf lab|date performed|test date|nabl status|price range|si units
         si results|si value
         si unit|si reference range
-        graph|chart|gauge|visual|distribution|scale|bar
+        category|test category|graph|chart|gauge|visual|distribution|scale|bar
     """,
 }
 # Where a table has a column for each, the result stands in one of them.

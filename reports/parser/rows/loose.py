@@ -66,10 +66,10 @@ class LooseReader:
     def read(self, lines: Sequence[Line]) -> None:
         candidates: list[tuple[Line, Row | None]] = []
         above: Line | None = None
-        for line in lines:
+        for n, line in enumerate(lines):
             row = self._candidate(line)
             if row is None:
-                row = self._card(line, above)
+                row = self._card(line, above, lines[n + 1 : n + 2])
             candidates.append((line, row))
             above = line
         edges = [
@@ -126,7 +126,9 @@ class LooseReader:
         last.fields = with_announced(last.fields, text, list(line.words))
         return True
 
-    def _card(self, line: Line, above: Line | None) -> Row | None:
+    def _card(
+        self, line: Line, above: Line | None, below: Sequence[Line]
+    ) -> Row | None:
         """A value with its unit under a name that has a line of its own."""
         if above is None or line.middle - above.middle > 2.6 * above.size:
             return None
@@ -140,7 +142,8 @@ class LooseReader:
         if not is_numeric_value(fields.value):
             return None
         row = Row(line.page, list(above.cells[0].words), fields, line, titled=False)
-        return row if self._section.knows(name, fields) else None
+        sure = bool(fields.units) and _announces_range(below)
+        return row if sure or self._section.knows(name, fields) else None
 
     def _candidate(self, line: Line) -> Row | None:
         if len(line.words) < 2 or len(line.words) > 26:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 
 from reports.parser.fields import (
+    is_status,
     is_unit,
 )
 from reports.parser.lines import Line
@@ -99,6 +100,8 @@ def range_on(line: Line) -> str | None:
     """The range on a line that says it gives one, by a colon or in a cell apart."""
     if len(line.cells) > 1 and is_range_label(line.cells[0].text):
         return " ".join(cell.text for cell in line.cells[1:])
+    if len(line.cells) == 2 and is_status(line.cells[1].text):
+        return announced_range(line.cells[0].text)
     return announced_range(line.text)
 
 

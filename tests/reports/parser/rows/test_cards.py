@@ -71,3 +71,23 @@ def test_a_card_whose_numbers_are_alike_gives_no_value(tmp_path: Path) -> None:
     )
 
     assert [r.test_name for r in report.results] == ["Sodium", "Potassium"]
+
+
+def test_a_range_may_be_named_in_a_cell_of_its_own(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            "Ferritin",
+            [(40, "Your value"), (140, "14 ng/mL")],
+            [(40, "Normal range"), (140, "15 - 150 ng/mL")],
+            "",
+            "Triglycerides",
+            [(40, "Your value"), (140, "165 mg/dL")],
+            [(40, "Normal range"), (140, "Less than 150 mg/dL")],
+        ],
+    )
+
+    assert printed(report) == [
+        ("Ferritin", "14", "ng/mL", "15 - 150"),
+        ("Triglycerides", "165", "mg/dL", "Less than 150"),
+    ]

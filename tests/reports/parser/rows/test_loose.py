@@ -92,3 +92,37 @@ def test_a_finding_before_its_announced_range_is_a_row(tmp_path: Path) -> None:
         ("PSA, TOTAL", "1.32", "ng/mL", "< OR = 4.00"),
         ("HEPATITIS C ANTIBODY", "NON-REACTIVE", None, "NON-REACTIVE"),
     ]
+
+
+def test_words_before_a_value_may_say_how_it_is(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            [(40, "LDL cholesterol"), (400, "Out of range"), (470, "158 mg/dL")],
+            [(40, "Reference range: < 100 mg/dL")],
+            [(40, "HDL cholesterol"), (400, "Optimal 61 mg/dL")],
+            [(40, "Reference range: > 40 mg/dL")],
+        ],
+    )
+
+    assert printed(report) == [
+        ("LDL cholesterol", "158", "mg/dL", "< 100"),
+        ("HDL cholesterol", "61", "mg/dL", "> 40"),
+    ]
+
+
+def test_a_range_below_may_have_a_word_on_the_value_beside_it(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            [(40, "TSH"), (200, "3.9 mIU/L")],
+            [(40, "Lab range 0.4 - 4.0"), (220, "Normal")],
+            [(40, "Free T4"), (200, "0.6 ng/dL")],
+            [(40, "Lab range 0.8 - 1.8"), (220, "Low")],
+        ],
+    )
+
+    assert printed(report) == [
+        ("TSH", "3.9", "mIU/L", "0.4 - 4.0"),
+        ("Free T4", "0.6", "ng/dL", "0.8 - 1.8"),
+    ]

@@ -79,3 +79,24 @@ def test_a_date_beside_the_name_is_no_part_of_it(tmp_path: Path) -> None:
         ("Sodium", "139"),
         ("Potassium", "3.3"),
     ]
+
+
+def test_the_numbers_of_a_scale_do_not_end_a_record(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            "Platelet Count",
+            "Normal range: 150 - 450 K/uL",
+            [(144, "150"), (248, "450")],
+            "Value: 141 K/uL",
+            "MPV",
+            "Normal range: 7.4 - 10.4 fL",
+            [(144, "7.4"), (248, "10.4")],
+            "Value: 9.9 fL",
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("Platelet Count", "141"),
+        ("MPV", "9.9"),
+    ]

@@ -229,3 +229,50 @@ def test_of_dated_columns_the_latest_is_read(tmp_path: Path) -> None:
     )
 
     assert [r.value for r in report.results] == ["133", "5.0"]
+
+
+def test_a_value_over_its_unit_is_read_with_the_name_between(tmp_path: Path) -> None:
+    xs = (40, 250, 400)
+    rows: list[list[Drawn]] = [row(xs, "Biomarker", "Your result", "Healthy range")]
+    for y, name, value, unit, spread in (
+        (100, "Haemoglobin", "11.2", "g/dL", "12.0 - 15.5"),
+        (130, "Haematocrit", "34.1", "%", "36.0 - 46.0"),
+        (160, "CRP", "12.4", "mg/L", "< 5.0"),
+    ):
+        rows.append(
+            [
+                Ink(250, value, y=y - 4, bold=True),
+                Ink(40, name, y=y),
+                Ink(400, spread, y=y),
+                Ink(250, unit, y=y + 5, size=6.5),
+            ]
+        )
+
+    report = read(tmp_path, rows)
+
+    assert printed(report) == [
+        ("Haemoglobin", "11.2", "g/dL", "12.0 - 15.5"),
+        ("Haematocrit", "34.1", "%", "36.0 - 46.0"),
+        ("CRP", "12.4", "mg/L", "< 5.0"),
+    ]
+
+
+def test_a_second_value_with_a_unit_column_of_its_own_is_a_row(tmp_path: Path) -> None:
+    xs = (40, 150, 210, 280, 380, 430, 490)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "TEST", *("Result", "Unit", "Reference") * 2),
+            row(
+                xs, "BUN", "4.90", "mmol/L", "2.50 - 6.40", "13.7", "mg/dL", "7.0 - 18"
+            ),
+            row(xs, "Uric Acid", "410", "umol/L", "155 - 428", "6.9", "mg/dL", "3 - 7"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("BUN", "4.90", "mmol/L", "2.50 - 6.40"),
+        ("BUN", "13.7", "mg/dL", "7.0 - 18"),
+        ("Uric Acid", "410", "umol/L", "155 - 428"),
+        ("Uric Acid", "6.9", "mg/dL", "3 - 7"),
+    ]
