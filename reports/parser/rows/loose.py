@@ -22,7 +22,9 @@ from reports.parser.names import (
 )
 from reports.parser.pages import Word
 from reports.parser.ranges import (
+    announced_range,
     is_expected_finding,
+    is_plain_range,
     looks_like_range,
 )
 from reports.parser.roles import Role
@@ -53,6 +55,7 @@ from .wording import (
 
 # So many rows make a table, in whose columns less must speak for one more.
 _MANY = 8
+_OPEN_SPAN = re.compile(r"\d\s*[-–—]$")
 _CURRENCY = re.compile(r"(?:^|\s)(?:R|Rs\.?|INR|USD|EUR|GBP|AED|SAR|[$€£₹])$")
 
 
@@ -68,6 +71,8 @@ class LooseReader:
         above: Line | None = None
         for n, line in enumerate(lines):
             row = self._candidate(line)
+            if row is not None and _is_of_range(row):
+                row = None
             if row is None:
                 row = self._card(line, above, lines[n + 1 : n + 2])
             candidates.append((line, row))
@@ -117,13 +122,17 @@ class LooseReader:
     def _take_range_below(self, line: Line) -> bool:
         """'Reference range: 70 - 99' on its own line, for the row above it."""
         last = self.rows[-1] if self.rows else None
-        text = range_on(line)
-        if text is None or last is None or last.page != line.page:
+        if last is None or last.page != line.page:
+            return False
+        text, words = range_on(line), list(line.words)
+        if text is None:
+            text, words = _range_among(line.cells, last)
+        if text is None:
             return False
         near = line.middle - last.line.middle < 3 * last.line.size
         if last.fields.range or not near or not looks_like_range(text):
             return False
-        last.fields = with_announced(last.fields, text, list(line.words))
+        last.fields = with_announced(last.fields, text, words)
         return True
 
     def _card(
@@ -165,7 +174,7 @@ class LooseReader:
             if _is_group(words[n - 1], words[n]) or (led and n != led):
                 continue
             name = clean_name(text_of(words[:n]))
-            if name[-1:] in "<>≤≥=":
+            if name[-1:] in "<>≤≥=" or _OPEN_SPAN.search(name):
                 continue
             if not may_name_a_test(name):
                 continue
@@ -207,6 +216,29 @@ class LooseReader:
 def _is_mark_before(text: str) -> bool:
     """Whether a sign in front of a name says that its value is high or low."""
     return is_mark(text) or text in ("^", "v")
+
+
+def _is_of_range(row: Row) -> bool:
+    """Whether what seemed a value stands in a cell that says it is a range."""
+    value = row.fields.value_words[0]
+    return any(
+        value in cell.words and announced_range(cell.text) is not None
+        for cell in row.line.cells
+    )
+
+
+def _range_among(cells: Sequence[Cell], last: Row) -> tuple[str | None, list[Word]]:
+    """A range in one cell of a line: named as one, or plain and under the value."""
+    value = last.fields
+    left = value.value_words[0].x0
+    right = (value.units_words or value.value_words)[-1].x1
+    for cell in cells:
+        text = announced_range(cell.text)
+        if text is None and cell.x0 < right and left < cell.x1:
+            text = cell.text if value.units and is_plain_range(cell.text) else None
+        if text is not None and looks_like_range(text):
+            return text, list(cell.words)
+    return None, []
 
 
 def _announces_range(lines: Sequence[Line]) -> bool:

@@ -144,6 +144,8 @@ def may_start_value(text: str) -> bool:
 
 def may_name_a_test(name: str) -> bool:
     """Refuse what is surely no name: header lines, categories, flags."""
+    if is_status(name):
+        return False
     if not has_letters(name) or len(name) > 90:
         return False
     if is_administrative(name) or is_category(name):

@@ -126,3 +126,45 @@ def test_a_range_below_may_have_a_word_on_the_value_beside_it(tmp_path: Path) ->
         ("TSH", "3.9", "mIU/L", "0.4 - 4.0"),
         ("Free T4", "0.6", "ng/dL", "0.8 - 1.8"),
     ]
+
+
+def test_a_range_below_may_stand_among_other_notes(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            [(40, "CEA"), (480, "2.1 ng/mL")],
+            [
+                (40, "Specimen: Serum"),
+                (140, "Reference range: 0.0 - 3.0 ng/mL"),
+                (320, "Method: ECLIA"),
+            ],
+            [(40, "LDH"), (480, "251 U/L")],
+            [
+                (40, "Specimen: Serum"),
+                (140, "Reference range: 135 - 225 U/L"),
+                (320, "Method: ECLIA"),
+            ],
+        ],
+    )
+
+    assert printed(report) == [
+        ("CEA", "2.1", "ng/mL", "0.0 - 3.0"),
+        ("LDH", "251", "U/L", "135 - 225"),
+    ]
+
+
+def test_a_plain_range_under_a_value_is_its_own(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            [(40, "Zinc"), (180, "68 µg/dL")],
+            [(40, "In range"), (180, "60 - 130")],
+            [(40, "Copper"), (180, "151 µg/dL")],
+            [(40, "In range"), (180, "80 - 155")],
+        ],
+    )
+
+    assert printed(report) == [
+        ("Zinc", "68", "µg/dL", "60 - 130"),
+        ("Copper", "151", "µg/dL", "80 - 155"),
+    ]
