@@ -85,7 +85,8 @@ class LooseReader:
         explaining = False
         for n, (line, row) in enumerate(candidates):
             if row is None:
-                if self._take_range_below(line):
+                below = candidates[n + 1 : n + 2]
+                if not self._is_over(line, below) and self._take_range_below(line):
                     continue
                 if self.rows and take_unit_below(self.rows[-1], line, line.text):
                     continue
@@ -118,6 +119,13 @@ class LooseReader:
         if not (row.fields.units or row.fields.range):
             return False
         return self._section.knows(row.test_name, row.fields)
+
+    def _is_over(self, line: Line, below: Sequence[tuple[Line, Row | None]]) -> bool:
+        """Whether a line stands clearly nearer to the row below than to the last."""
+        if not self.rows or not below or below[0][1] is None:
+            return False
+        after = below[0][0].middle - line.middle
+        return after < 0.75 * (line.middle - self.rows[-1].line.middle)
 
     def _take_range_below(self, line: Line) -> bool:
         """'Reference range: 70 - 99' on its own line, for the row above it."""
