@@ -11,11 +11,12 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 
+from portal.lib.units import looks_like_units, normalise_units
+
 from .pages import Word
 from .ranges import looks_like_range
 from .report import Confidence, LoincMatch, Note, ParsedResult, RowState
 from .rows import Row
-from .units import looks_like_units, normalise_units
 from .values import is_numeric_value, is_worded_value
 
 Table = tuple[tuple[float, float], ...]

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from portal.lib.units import looks_like_units
+
 from .pages import Word
 from .ranges import (
     is_expected_finding,
@@ -17,7 +19,6 @@ from .ranges import (
     looks_like_range,
     without_label,
 )
-from .units import looks_like_units
 from .values import (
     COMPARATOR,
     NUMBER,

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from portal.lib.units import normalise_units, read_units
+
 from .checks import likely_entry, likely_unit
 from .confidence import first_confidence
 from .fields import text_of, unit_in_range
@@ -26,7 +28,6 @@ from .report import (
 )
 from .roles import Role
 from .rows import Row
-from .units import normalise_units, read_units
 from .values import infer_type, read_number
 
 _COUNTED_IN = re.compile(r"(?i)\d\s*(lakh|lac|mill|thou|bin)\w*")

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
+from portal.lib.units import looks_like_units
+
 from .dates import read_date, read_days
 from .folding import fold
 from .lines import Cell, Line
@@ -24,7 +26,6 @@ from .roles import (
     is_name_title,
     is_title_word,
 )
-from .units import looks_like_units
 
 _MOST_WORDS = 26
 # Beside no column for what is out of range these are a status, as on a card.

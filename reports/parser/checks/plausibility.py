@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from reports.parser.loinc import Entry
-from reports.parser.report import Fact, Note, NoteCode, ParsedResult, RowState
-from reports.parser.units import (
+from portal.lib.units import (
     Dimension,
     dimension_of,
     property_agrees,
     unit_agrees,
     unit_factor,
 )
+from reports.parser.loinc import Entry
+from reports.parser.report import Fact, Note, NoteCode, ParsedResult, RowState
 
 from .readings import Reading
 

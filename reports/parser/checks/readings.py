@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from portal.lib.units import read_units, unit_factor
 from reports.parser.loinc import Entry, load_catalogue
 from reports.parser.report import (
     LoincMatch,
@@ -16,7 +17,6 @@ from reports.parser.report import (
     LoincReason,
     ParsedResult,
 )
-from reports.parser.units import read_units, unit_factor
 from reports.parser.values import read_number
 
 # A candidate that nobody has confirmed takes part from here on; where its unit speaks

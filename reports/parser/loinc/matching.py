@@ -11,18 +11,18 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from portal.lib.units import (
+    Dimension,
+    dimension_of,
+    normalise_units,
+    unit_agrees,
+)
 from reports.parser.report import (
     LoincMatch,
     LoincMatchStatus,
     LoincReason,
     MeasurementKind,
     SampleType,
-)
-from reports.parser.units import (
-    Dimension,
-    dimension_of,
-    normalise_units,
-    unit_agrees,
 )
 
 from .catalogue import Catalogue, Entry, Sense, load_catalogue

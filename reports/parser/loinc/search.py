@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from portal.lib.units import unit_agrees
 from reports.parser.report import LoincReason, SampleType
-from reports.parser.units import unit_agrees
 
 from .catalogue import Entry, fold, load_catalogue
 from .evidence import SPECIMENS_OF

@@ -10,10 +10,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from portal.lib.units import Dimension, dimension_of, normalise_units
 from reports.parser.fields import Fields, is_unit, text_of
 from reports.parser.pages import Word
 from reports.parser.ranges import is_plain_range, read_bounds
-from reports.parser.units import Dimension, dimension_of, normalise_units
 from reports.parser.values import is_flag, is_numeric_value, read_number
 
 _JOINERS = frozenset(["soit", "resp.", "=", "/", "|", "ou", "ó", "bzw."])

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
+from portal.lib.units import normalise_units, unit_agrees
 from reports.parser.loinc import (
     LOINC_NOTICE,
     LoincVerdict,
@@ -22,7 +23,6 @@ from reports.parser.loinc import (
 from reports.parser.loinc.catalogue import Entry, name_key
 from reports.parser.loinc.names import read_name
 from reports.parser.report import LoincMatchStatus, MeasurementKind, SampleType
-from reports.parser.units import normalise_units, unit_agrees
 
 AUTO = LoincMatchStatus.AUTO_MATCH
 REVIEW = LoincMatchStatus.NEEDS_REVIEW

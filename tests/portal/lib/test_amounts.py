@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports.parser.units import convert_amount, unit_factor
+from portal.lib.units import convert_amount, unit_factor
 
 SAME_KIND = [
     ("mg/dL", "g/L"),

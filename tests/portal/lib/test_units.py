@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports.parser.units import (
+from portal.lib.units import (
     Dimension,
     dimension_of,
     looks_like_units,
