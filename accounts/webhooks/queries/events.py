@@ -1,4 +1,4 @@
-"""Reads of the outbox.
+"""Reads of events: those about one thing, and the latest types.
 
 Must not be here: writes, or a payload's meaning.
 """
