@@ -15,6 +15,9 @@ from django.utils import timezone
 from accounts.states import Environment, Region, Role
 
 NAME_MAX_LENGTH = 80  # Contract 9.1
+# Ours: contract 8.5 names a retention time and no length.
+EVENT_RETENTION_DAYS = 30
+EVENT_RETENTION_DAYS_MAX = 365
 # One role or more, each of them known; no database row may say anything else.
 ROLES_ARE_KNOWN = models.Q(roles__contained_by=list(Role.values)) & models.Q(
     roles__len__gt=0
@@ -36,7 +39,8 @@ class Team(models.Model):
     """What the wire calls a team: `id` is its `team_id`.
 
     `time_zone` is what its members see times in unless they chose another: an IANA
-    name.
+    name. `event_retention_days` is how long its events, their payloads and what became
+    of their deliveries are kept.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -47,6 +51,9 @@ class Team(models.Model):
     slug = models.SlugField(max_length=80, unique=True)
     region = models.CharField(max_length=2, choices=Region.choices, default=Region.US)
     time_zone = models.CharField(max_length=64, default="UTC", db_default="UTC")
+    event_retention_days = models.PositiveSmallIntegerField(
+        default=EVENT_RETENTION_DAYS, db_default=EVENT_RETENTION_DAYS
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     def __str__(self) -> str:

@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString
 from accounts.models.api_key import LABEL_MAX_LENGTH
 from accounts.models.member import EMAIL_MAX_LENGTH
 from accounts.models.member import NAME_MAX_LENGTH as PERSON_MAX_LENGTH
-from accounts.models.team import NAME_MAX_LENGTH
+from accounts.models.team import EVENT_RETENTION_DAYS_MAX, NAME_MAX_LENGTH
 from accounts.operations.api_keys import OVERLAPS
 from accounts.states import Role, Theme
 from portal.lib.periods import time_zones
@@ -137,12 +137,15 @@ class ZoneSelect(forms.Select):
 
 
 class TeamForm(forms.Form):
-    """A team's name and time zone."""
+    """A team's name and time zone, and how long its events are kept."""
 
     name = forms.CharField(
         max_length=NAME_MAX_LENGTH, error_messages={"required": "Enter a name."}
     )
     time_zone = forms.ChoiceField(widget=ZoneSelect)
+    event_retention_days = forms.IntegerField(
+        required=False, min_value=1, max_value=EVENT_RETENTION_DAYS_MAX
+    )
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -90,7 +90,10 @@ def _render_settings(
 ) -> HttpResponse:
     """The page, with the form at fault in place of the one that shows what is set."""
     tenant = request.tenant
-    team = {"name": tenant.team.name, "time_zone": tenant.team.time_zone}
+    team = {
+        name: getattr(tenant.team, name)
+        for name in ("name", "time_zone", "event_retention_days")
+    }
     brand = {**(tenant.brand_information or {}), "logo_url": tenant.logo_url}
     behaviour = {name: getattr(tenant, name) for name in SETTINGS.difference(_BRAND)}
     is_refused = bool(team_form or brand_form or behaviour_form)
