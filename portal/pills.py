@@ -29,6 +29,10 @@ PILLS = {
     "critical": Pill("bad", "alert", "Critical"),
     "high": Pill("warn", "alert", "High"),
     "low": Pill("warn", "alert", "Low"),
+    # Results against the days they were expected by
+    "in_time": Pill("ok", "check", "In time"),
+    "late": Pill("warn", "clock", "Late"),
+    "overdue_results": Pill("bad", "clock", "Overdue"),
     # Connections (contract 2.4)
     "connected": Pill("ok", "check", "Connected"),
     "error": Pill("bad", "alert", "Error"),

@@ -14,6 +14,7 @@ from django.utils import timezone
 from accounts.operations.audit import record_change
 from accounts.webhooks.operations import emit_event
 from labs.models import Order, OrderEvent
+from labs.operations.turnaround import expected_days
 from labs.payloads import order_payload
 from labs.queries.history import last_known_status
 from labs.queries.orders import full_order
@@ -52,11 +53,13 @@ def advance(
         raise DomainError(
             "status_detail_invalid", f"{low} has no detail {detail}.", "status_detail"
         )
+    now = timezone.now()
     move_status(
         order,
         moves=_moves_from_here(order),
         to=status,
-        updated_at=timezone.now(),
+        updated_at=now,
+        **expected_days(order=order, status=status, today=now.date()),
         **(changes or {}),
     )
     event = write_order_event(order, actor, detail=detail, why=why)

@@ -59,6 +59,8 @@ _SHOWN = (
     "interpretation",
     "activate_by",
     "account_reason",
+    "due_by",
+    "worst_case_due_by",
     "created_at",
     "updated_at",
     "tenant_id",

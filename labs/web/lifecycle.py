@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 
 from labs.states.catalogue import CollectionMethod
-from labs.states.order_work import is_in_progress
+from labs.states.order_work import is_closed, is_in_progress
 from labs.states.orders import (
     LOW_LEVEL_STATUSES,
     OrderStatusDetail,
     OrderTopLevelStatus,
     split_status,
 )
+from labs.states.turnaround import lateness
 from portal.lib.actor import ActorKind
 from portal.pills import find_pill
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from labs.models import Order, OrderEvent
+    from labs.states.turnaround import Lateness
 
 # Which stage is under way while an order stands at a status; past the last it is over.
 READY, COLLECTING, WITH_LAB, RESULTS, OVER = range(1, 6)
@@ -138,6 +140,50 @@ class HistoryRow:
     detail: str
     raw: str
     at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Turnaround:
+    """How an order's results stand to the days they were expected by.
+
+    `came_on` is the day all of them were there, None while some are to come; `late_by`
+    the days past `due_by`, 0 in time.
+    """
+
+    state: Lateness
+    due_by: date
+    worst_case_by: date | None
+    came_on: date | None
+    late_by: int
+
+
+def turnaround_of(order: Order, events: Sequence[OrderEvent]) -> Turnaround | None:
+    """Expected against actual, from the steps; None where no day was expected.
+
+    An order that ended without its results has none either.
+    """
+    came_on = next(
+        (
+            event.created_at.date()
+            for event in events
+            if split_status(event.status).low == "completed"
+        ),
+        None,
+    )
+    if order.due_by is None or is_closed(order.status):
+        return None
+    until = came_on or timezone.now().date()
+    state = lateness(
+        due_by=order.due_by, worst_case_by=order.worst_case_due_by, on=until
+    )
+    assert state is not None  # noqa: S101 - for the type checker: due_by is set
+    return Turnaround(
+        state=state,
+        due_by=order.due_by,
+        worst_case_by=order.worst_case_due_by,
+        came_on=came_on,
+        late_by=max(0, (until - order.due_by).days),
+    )
 
 
 def stages_of(order: Order, events: Sequence[OrderEvent]) -> list[StageRow]:

@@ -33,7 +33,13 @@ from labs.states.orders import (
     moves_of,
     split_status,
 )
-from labs.web.lifecycle import history_of, is_known, next_step, stages_of
+from labs.web.lifecycle import (
+    history_of,
+    is_known,
+    next_step,
+    stages_of,
+    turnaround_of,
+)
 from labs.web.order_rows import account_name
 from portal.lib.web import render_page, wants_fragment
 from portal.pills import find_pill, words
@@ -145,6 +151,7 @@ def show_order(
         stages=stages_of(order, events),
         history=history_of(events),
         next_step=next_step(order),
+        turnaround=turnaround_of(order, events),
         actions=actions_of(request, order),
         method=method.label if method else words(order.method),
         account=account_name(order.lab_account),

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import OrderOrigin, split_status
+from labs.states.turnaround import Lateness, lateness_now
 from portal.pills import words
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ class OrderRow:
     """An order as a row; `origin` is empty for one that was simply placed.
 
     `status` is the last part, so that one we do not know is shown in its own words.
-    `starts_on` is the day that a scheduled order waits for. The patient's columns are
-    loaded only where they are shown.
+    `starts_on` is the day that a scheduled order waits for, `late` says that results
+    should have come. The patient's columns are loaded only where they are shown.
     """
 
     order: Order
@@ -44,6 +45,7 @@ class OrderRow:
     account: str
     origin: str
     starts_on: date | None
+    late: Lateness | None
 
 
 def order_row(order: Order) -> OrderRow:
@@ -51,6 +53,13 @@ def order_row(order: Order) -> OrderRow:
     method = CollectionMethod.known(order.method)
     origin = OrderOrigin.known(order.origin)
     day = order.activate_by
+    today = timezone.now().date()
+    late = lateness_now(
+        status=order.status,
+        due_by=order.due_by,
+        worst_case_by=order.worst_case_due_by,
+        today=today,
+    )
     return OrderRow(
         order=order,
         status=split_status(order.status).low,
@@ -58,7 +67,8 @@ def order_row(order: Order) -> OrderRow:
         icon=_METHOD_ICONS[method] if method else "ring",
         account=account_name(order.lab_account),
         origin="" if origin in {None, OrderOrigin.INITIAL} else str(origin.label),
-        starts_on=day if day and day > timezone.now().date() else None,
+        starts_on=day if day and day > today else None,
+        late=late if late != Lateness.IN_TIME else None,
     )
 
 

@@ -17,6 +17,7 @@ from labs.operations.orders import cancel_order
 from labs.operations.recreations import Recreation, recreate_order
 from labs.operations.redraws import offer_redraw
 from labs.queries.history import last_event_id
+from labs.states.catalogue import CollectionMethod
 from labs.states.orders import UpdateReason
 from tests.audit import audited
 from tests.factories.accounts import ACTOR, make_member
@@ -313,3 +314,20 @@ def test_the_page_takes_as_many_queries_for_ten_steps_and_markers_as_for_one(
         alice_web.get(url(long))
 
     assert len(many) == len(few) == 12
+
+
+def test_results_that_came_late_say_by_how_many_days(alice_web, alice_tenant):
+    panel = make_lab_test(
+        tenant=alice_tenant, method=CollectionMethod.ON_SITE_COLLECTION
+    )
+    order = make_order(tenant=alice_tenant, lab_test=panel)
+    advance(order=order, actor=ACTOR, to="requisition_created")
+    advance(order=order, actor=ACTOR, to="draw_completed")
+    with time_machine.travel(timezone.now() + timedelta(days=3), tick=False):
+        waiting = alice_web.get(url(order)).context["turnaround"]
+        advance(order=order, actor=ACTOR, to="completed")
+    came = alice_web.get(url(order)).context["turnaround"]
+
+    assert (waiting.state, waiting.late_by, waiting.came_on) == ("late", 1, None)
+    assert (came.state, came.late_by) == ("late", 1)
+    assert came.came_on == order.due_by + timedelta(days=1)

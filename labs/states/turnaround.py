@@ -1,0 +1,66 @@
+"""When results are due, and whether they are late.
+
+Pure: days and statuses in, a word out. Must not be here: how long a lab takes for a
+marker (labs.data), or setting an order's dates (labs.operations.turnaround).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from labs.states.order_work import is_in_progress
+from labs.states.orders import ORDER_STATUSES, split_status
+from portal.lib.choices import OpenChoices
+
+if TYPE_CHECKING:
+    from datetime import date
+
+# Until one of these nobody knows that the lab has anything to work on: a walk-in
+# patient may go on any day, a kit lies at home.
+_AT_LAB = {
+    "draw_completed",
+    "delivered_to_lab",
+    "lab_processing_blocked",
+    "partial_results",
+}
+AT_LAB: tuple[str, ...] = tuple(
+    status for status in ORDER_STATUSES if split_status(status).low in _AT_LAB
+)
+
+
+class Lateness(OpenChoices):
+    """How results stand to the days they were expected by."""
+
+    IN_TIME = "in_time", "In time"
+    LATE = "late", "Late"
+    OVERDUE = "overdue_results", "Overdue"
+
+
+def is_at_lab(status: str) -> bool:
+    """Whether the lab has the sample, or has had it drawn, and works on it."""
+    return split_status(status).low in _AT_LAB
+
+
+def lateness(
+    *, due_by: date | None, worst_case_by: date | None, on: date
+) -> Lateness | None:
+    """How results that came `on` a day, or have not come by it, stand.
+
+    Late after the usual day, overdue after the lab's worst case; None where no day was
+    expected. The day itself is in time. Source: Ours (spec silent): the two numbers of
+    contract 6.2 are what a lab promises.
+    """
+    if due_by is None:
+        return None
+    if worst_case_by is not None and on > worst_case_by:
+        return Lateness.OVERDUE
+    return Lateness.LATE if on > due_by else Lateness.IN_TIME
+
+
+def lateness_now(
+    *, status: str, due_by: date | None, worst_case_by: date | None, today: date
+) -> Lateness | None:
+    """The same for an order that still waits for results; None once it does not."""
+    if not is_in_progress(status):
+        return None
+    return lateness(due_by=due_by, worst_case_by=worst_case_by, on=today)
