@@ -1,4 +1,4 @@
-"""Tables of lab testing: catalogue, lab accounts, orders.
+"""Tables of lab testing: catalogue, lab accounts, orders, results.
 
 Must not be here: anything that writes a row.
 """
@@ -7,6 +7,7 @@ from labs.models.account import LabAccount, LabAccountTeam
 from labs.models.catalogue import ExpectedResult, Lab, LabTest, Marker
 from labs.models.insurance import Payor, UserInsurance
 from labs.models.order import Order, OrderEvent, OrderTransaction, Shipment
+from labs.models.result import MissingResult, Result, ResultVersion, SampleData
 
 __all__ = [
     "ExpectedResult",
@@ -15,10 +16,14 @@ __all__ = [
     "LabAccountTeam",
     "LabTest",
     "Marker",
+    "MissingResult",
     "Order",
     "OrderEvent",
     "OrderTransaction",
     "Payor",
+    "Result",
+    "ResultVersion",
+    "SampleData",
     "Shipment",
     "UserInsurance",
 ]

@@ -1,0 +1,81 @@
+"""Open sets of results: how far a delivery is, why one is missing, how one lies.
+
+Must not be here: how a result or a range is written (labs.states.result_texts).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from labs.states.orders import Interpretation
+from portal.lib.choices import OpenChoices
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class ResultStatus(OpenChoices):
+    """Whether a lab has sent all of an order's results (contract 6.15)."""
+
+    PARTIAL = "partial", "Partial"
+    FINAL = "final", "Final"
+
+
+class FailureType(OpenChoices):
+    """Why a result is missing, as far as it can be told (contract 6.15)."""
+
+    QUANTITY_NOT_SUFFICIENT = (
+        "quantity_not_sufficient_failure",
+        "Too little sample",
+    )
+    COLLECTION_PROCESS = "collection_process_failure", "Sample wrongly collected"
+    DROP_OFF = "drop_off_failure", "Sample dropped off too late"
+    INTERNAL_LAB = "internal_lab_failure", "Failed in the lab"
+    ORDER_ENTRY = "order_entry_failure", "Order wrongly entered"
+    NON_FAILURE = "non_failure", "Not needed"
+    UNKNOWN = "unknown_failure", "Not known"
+    PATIENT_CONDITION = "patient_condition_failure", "Patient's condition"
+    MISSING_RESULT_CALC = (
+        "missing_result_calc_failure",
+        "Not calculable: a result is missing",
+    )
+    MISSING_DEMO_AOE_CALC = (
+        "missing_demo_aoe_calc_failure",
+        "Not calculable: an answer is missing",
+    )
+    INSUFFICIENT_VOLUME = "insufficient_volume", "Too little volume"
+
+
+# HL7 table 0078 and what labs write in words. What is not here says nothing to us.
+# `<` and `>` are beyond what the instrument measures, which no lab calls panic.
+_FLAGS: dict[str, Interpretation] = {
+    flag: interpretation
+    for interpretation, flags in (
+        (Interpretation.NORMAL, "N NORMAL NEG ND NR"),
+        (
+            Interpretation.ABNORMAL,
+            "A H L ABNORMAL HIGH LOW < > * HU LU POS DET RR WR",
+        ),
+        (Interpretation.CRITICAL, "AA HH LL CRITICAL PANIC"),
+    )
+    for flag in flags.split()
+} | {
+    "CRITICAL HIGH": Interpretation.CRITICAL,
+    "CRITICAL LOW": Interpretation.CRITICAL,
+}
+_SEVERITY = (Interpretation.NORMAL, Interpretation.ABNORMAL, Interpretation.CRITICAL)
+
+
+def interpret_flag(flag: str) -> Interpretation | None:
+    """What a lab's own flag says; of several, joined by `~`, the worst."""
+    parts = (part.strip().upper() for part in flag.split("~"))
+    return worst(_FLAGS[part] for part in parts if part in _FLAGS)
+
+
+def worst(interpretations: Iterable[str | None]) -> Interpretation | None:
+    """The worst that is told of several; None where none is.
+
+    Source: Contract 6.15 (an order's interpretation is the worst of its results).
+    """
+    told = set(interpretations)
+    return next((one for one in reversed(_SEVERITY) if one in told), None)
