@@ -11,7 +11,15 @@ from allauth.mfa.models import Authenticator
 from django.db.models import Exists, OuterRef, Q, Value
 from django.db.models.functions import Coalesce, Lower, NullIf
 
-from accounts.models import ApiKey, AuditEntry, Invitation, Membership, SavedView
+from accounts.models import (
+    ApiKey,
+    AuditEntry,
+    Invitation,
+    ManagementKey,
+    Membership,
+    SavedView,
+)
+from accounts.states import ManagementRole
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -55,6 +63,18 @@ def api_keys(tenant: Tenant) -> QuerySet[ApiKey]:
         .order_by("-created_at")
     )
     return found
+
+
+def management_keys(team: Team) -> QuerySet[ManagementKey]:
+    """Keys that manage a team with who made them, newest first, ended ones too."""
+    return (
+        ManagementKey.objects.filter(
+            Q(teams=team) | Q(role=ManagementRole.ORG_ADMIN),
+            organisation=team.organisation_id,
+        )
+        .select_related("created_by")
+        .order_by("-created_at")
+    )
 
 
 def has_live_key(*, tenant: Tenant, at: datetime) -> bool:

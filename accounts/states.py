@@ -40,6 +40,13 @@ class Role(TextChoices):
     VIEWER = "viewer", "Viewer"
 
 
+class ManagementRole(TextChoices):
+    """How far a management key goes (contract 9.1)."""
+
+    ORG_ADMIN = "org_admin", "All teams of the organisation"
+    TEAM_ADMIN = "team_admin", "This team"
+
+
 class Theme(TextChoices):
     """How a member's pages look; without a choice they follow the device."""
 

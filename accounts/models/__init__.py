@@ -6,6 +6,7 @@ Must not be here: anything about end users, orders or reports.
 from accounts.models.api_key import ApiKey
 from accounts.models.audit import AuditEntry
 from accounts.models.invitation import Invitation
+from accounts.models.management_key import ManagementKey
 from accounts.models.member import Member
 from accounts.models.saved_view import SavedView
 from accounts.models.team import Membership, Organisation, Team, Tenant
@@ -14,6 +15,7 @@ __all__ = [
     "ApiKey",
     "AuditEntry",
     "Invitation",
+    "ManagementKey",
     "Member",
     "Membership",
     "Organisation",

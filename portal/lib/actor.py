@@ -14,14 +14,15 @@ class ActorKind(StrEnum):
 
     MEMBER = "member"
     API_KEY = "api_key"
+    MANAGEMENT_KEY = "management"
     SYSTEM = "system"
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """A member, an API key, or the system (a job, a command).
+    """A member, a key, or the system (a job, a command).
 
-    `key` is the primary key of the member or API key, or the name of the job or
+    `key` is the primary key of the member or key, or the name of the job or
     command. `label` is how people know it: an e-mail address, a key's label. `address`
     is the client's IP address where there is one.
     """

@@ -6,8 +6,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from accounts.models import ApiKey, Member, Team
+from accounts.models import ApiKey, ManagementKey, Member, Team
 from accounts.operations.api_keys import find_grant
+from accounts.operations.management_keys import find_management_grant
 from tests.factories.accounts import PASSWORD, make_member, make_team
 
 pytestmark = pytest.mark.django_db
@@ -74,3 +75,34 @@ def test_create_api_key_refuses_and_makes_no_key(team, label):
         run("create_api_key", "--team", team, "--label", label)
 
     assert not ApiKey.unscoped.exists()
+
+
+def test_create_management_key_prints_the_organisation_and_the_key():
+    team = make_team("North Clinic")
+
+    printed = run("create_management_key", "--team", team.slug, "--label", "terraform")
+
+    organisation_id, text = printed.split()
+    grant = find_management_grant(text)
+    assert printed == f"{team.organisation_id}\n{text}\n"
+    assert organisation_id == str(grant.organisation_id)
+    assert grant.team_ids is None
+
+
+def test_create_management_key_can_be_for_one_team():
+    team = make_team("North Clinic")
+    arguments = ("--team", team.slug, "--label", "ci", "--role", "team_admin")
+
+    printed = run("create_management_key", *arguments)
+
+    assert find_management_grant(printed.split()[1]).team_ids == {team.pk}
+
+
+@pytest.mark.parametrize(("team", "label"), [("nobody", "ci"), ("north-clinic", " ")])
+def test_create_management_key_refuses_and_makes_no_key(team, label):
+    make_team("North Clinic")
+
+    with pytest.raises(CommandError):
+        run("create_management_key", "--team", team, "--label", label)
+
+    assert not ManagementKey.objects.exists()
