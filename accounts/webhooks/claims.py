@@ -117,17 +117,17 @@ _TELL = """
 WITH told AS (
     SELECT * FROM jsonb_to_recordset(%(told)s::jsonb) AS t(
         delivery bigint, lease bigint, status text, wait_s float8, succeeded bool,
-        started_at float8, sent_timestamp bigint, signature text, code int, fault text,
-        address text, headers jsonb, body text, body_is_cut bool, dns_ms float8,
-        connect_ms float8, first_byte_ms float8, total_ms float8)
+        started_at float8, url text, sent_timestamp bigint, signature text, code int,
+        fault text, address text, headers jsonb, body text, body_is_cut bool,
+        dns_ms float8, connect_ms float8, first_byte_ms float8, total_ms float8)
 ), noted AS (
     INSERT INTO webhooks_attempt
         (tenant_id, delivery_id, endpoint_id, number, is_manual, succeeded, started_at,
-         sent_timestamp, signature, code, fault, address, headers, body, body_is_cut,
-         dns_ms, connect_ms, first_byte_ms, total_ms)
+         url, sent_timestamp, signature, code, fault, address, headers, body,
+         body_is_cut, dns_ms, connect_ms, first_byte_ms, total_ms)
     SELECT d.tenant_id, d.id, d.endpoint_id, d.attempts + 1, d.lane = 1, told.succeeded,
-        to_timestamp(told.started_at), told.sent_timestamp, told.signature, told.code,
-        told.fault, told.address, told.headers, decode(told.body, 'base64'),
+        to_timestamp(told.started_at), told.url, told.sent_timestamp, told.signature,
+        told.code, told.fault, told.address, told.headers, decode(told.body, 'base64'),
         told.body_is_cut, told.dns_ms, told.connect_ms, told.first_byte_ms,
         told.total_ms
     FROM told JOIN webhooks_delivery AS d ON d.id = told.delivery
@@ -364,6 +364,7 @@ def _as_json(told: Told) -> dict[str, Any]:
         "wait_s": told.wait_s,
         "succeeded": verdict.fault is None,
         "started_at": verdict.started_at,
+        "url": told.claim.url,
         "sent_timestamp": verdict.sent_timestamp,
         "signature": verdict.signature,
         "code": verdict.code,

@@ -45,6 +45,37 @@ class DeliveryLane(models.IntegerChoices):
     REPLAY = 1, "Replay"
 
 
+class ReplayStatus(OpenChoices):
+    """How far a replay is."""
+
+    PROBING = "probing", "One message was sent first"
+    RUNNING = "running", "Sending"
+    DONE = "done", "Done"
+    CANCELLED = "cancelled", "Cancelled"
+    STOPPED = "stopped", "Stopped by itself"
+
+
+# Ours: what has ended is not taken up again; what is left is a replay of its own.
+REPLAY_MOVES: Transitions[ReplayStatus] = Transitions(
+    {
+        ReplayStatus.PROBING: {
+            ReplayStatus.RUNNING,
+            ReplayStatus.DONE,
+            ReplayStatus.CANCELLED,
+            ReplayStatus.STOPPED,
+        },
+        ReplayStatus.RUNNING: {
+            ReplayStatus.DONE,
+            ReplayStatus.CANCELLED,
+            ReplayStatus.STOPPED,
+        },
+        ReplayStatus.DONE: set(),
+        ReplayStatus.CANCELLED: set(),
+        ReplayStatus.STOPPED: set(),
+    }
+)
+
+
 class DisabledBy(OpenChoices):
     """Why an endpoint gets nothing."""
 

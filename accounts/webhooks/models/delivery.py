@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.utils import timezone
 
-from accounts.webhooks.models.endpoint import Endpoint
+from accounts.webhooks.models.endpoint import URL_MAX_LENGTH, Endpoint
 from accounts.webhooks.models.event import Event
 from accounts.webhooks.states import DeliveryFault, DeliveryLane, DeliveryStatus
 from portal.lib.tenancy import TenantOwned
@@ -66,7 +66,21 @@ class Delivery(TenantOwned):
             )
         ]
         indexes = [
-            models.Index(fields=["endpoint", "id"], name="delivery_by_endpoint"),
+            # The log: newest first, by outcome or by type; the first has what its
+            # hours count.
+            models.Index(
+                fields=["endpoint", "-created_at", "-id"],
+                include=("status", "attempts"),
+                name="delivery_in_log",
+            ),
+            models.Index(
+                fields=["endpoint", "status", "-created_at", "-id"],
+                name="delivery_in_status",
+            ),
+            models.Index(
+                fields=["endpoint", "event_type", "-created_at", "-id"],
+                name="delivery_of_type",
+            ),
             models.Index(
                 fields=["endpoint", "lane", "due_at"],
                 condition=models.Q(status=DeliveryStatus.PENDING),
@@ -81,7 +95,8 @@ class Delivery(TenantOwned):
 class Attempt(TenantOwned):
     """One POST: what was signed, what came back, and how long each step took.
 
-    `number` counts from 1 within its delivery. `sent_timestamp` and `signature` are the
+    `number` counts from 1 within its delivery. `url` is where it went, as the endpoint
+    may have moved since. `sent_timestamp` and `signature` are the
     headers of contract 8.6. Times are milliseconds. `body` holds the first 16 KB of the
     answer, as bytes: it may be any receiver's garbage.
     """
@@ -111,6 +126,7 @@ class Attempt(TenantOwned):
     is_manual = models.BooleanField(default=False)
     succeeded = models.BooleanField()
     started_at = models.DateTimeField()
+    url = models.CharField(max_length=URL_MAX_LENGTH, db_default="")
     sent_timestamp = models.BigIntegerField()
     signature = models.CharField(max_length=200)
     code = models.PositiveSmallIntegerField(null=True)
@@ -127,7 +143,11 @@ class Attempt(TenantOwned):
     class Meta(TenantOwned.Meta):
         indexes = [
             models.Index(fields=["delivery", "number"], name="attempt_by_delivery"),
-            models.Index(fields=["endpoint", "started_at"], name="attempt_by_endpoint"),
+            models.Index(
+                fields=["endpoint", "started_at"],
+                include=("succeeded", "total_ms"),
+                name="attempt_in_time",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -41,6 +41,9 @@ class Event(TenantOwned):
         indexes = [
             models.Index(fields=["tenant", "id"], name="event_by_tenant"),
             models.Index(fields=["tenant", "user_uuid", "id"], name="event_by_user"),
+            models.Index(
+                fields=["tenant", "client_user_id"], name="event_by_client_user"
+            ),
         ]
 
     def __str__(self) -> str:
