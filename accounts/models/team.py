@@ -18,6 +18,9 @@ NAME_MAX_LENGTH = 80  # Contract 9.1
 # Ours: contract 8.5 names a retention time and no length.
 EVENT_RETENTION_DAYS = 30
 EVENT_RETENTION_DAYS_MAX = 365
+# Ours (spec silent): laboratories are commonly held to an hour.
+CRITICAL_LIMIT_MINUTES = 60
+CRITICAL_LIMIT_MINUTES_MAX = 24 * 60
 # One role or more, each of them known; no database row may say anything else.
 ROLES_ARE_KNOWN = models.Q(roles__contained_by=list(Role.values)) & models.Q(
     roles__len__gt=0
@@ -63,8 +66,10 @@ class Team(models.Model):
 class Tenant(models.Model):
     """A team in one environment, with the settings of contract 9.2.
 
-    A new tenant's settings are those of `accounts.operations.teams.create_team`: the
-    defaults of the last three differ by environment.
+    `critical_result_limit_minutes`, ours, is how long a critical result may wait for
+    its acknowledgement until more people are mailed. A new tenant's settings are those
+    of `accounts.operations.teams.create_team`: the defaults of the last three differ by
+    environment.
     """
 
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="tenants")
@@ -78,6 +83,9 @@ class Tenant(models.Model):
     lab_tests_patient_sms_communication_enabled = models.BooleanField(default=True)
     lab_tests_patient_email_communication_enabled = models.BooleanField(default=True)
     critical_result_notification_email = models.EmailField(null=True, blank=True)  # noqa: DJ001 - null on the wire
+    critical_result_limit_minutes = models.PositiveSmallIntegerField(
+        default=CRITICAL_LIMIT_MINUTES, db_default=CRITICAL_LIMIT_MINUTES
+    )
     brand_information = models.JSONField(null=True, blank=True)
     logo_url = models.URLField(null=True, blank=True)  # noqa: DJ001 - null on the wire
     lab_report_parsing_enabled = models.BooleanField(default=False)

@@ -18,7 +18,11 @@ from django.utils.safestring import SafeString
 from accounts.models.api_key import LABEL_MAX_LENGTH
 from accounts.models.member import EMAIL_MAX_LENGTH
 from accounts.models.member import NAME_MAX_LENGTH as PERSON_MAX_LENGTH
-from accounts.models.team import EVENT_RETENTION_DAYS_MAX, NAME_MAX_LENGTH
+from accounts.models.team import (
+    CRITICAL_LIMIT_MINUTES_MAX,
+    EVENT_RETENTION_DAYS_MAX,
+    NAME_MAX_LENGTH,
+)
 from accounts.operations.api_keys import OVERLAPS
 from accounts.states import Role, Theme
 from portal.lib.periods import time_zones
@@ -203,14 +207,21 @@ class BehaviourForm(forms.Form):
     lab_tests_patient_sms_communication_enabled = forms.BooleanField(required=False)
     lab_tests_patient_email_communication_enabled = forms.BooleanField(required=False)
     critical_result_notification_email = forms.EmailField(required=False)
+    critical_result_limit_minutes = forms.IntegerField(
+        required=False, min_value=1, max_value=CRITICAL_LIMIT_MINUTES_MAX
+    )
     partial_webhooks_enabled = forms.BooleanField(required=False)
     reject_duplicate_connection = forms.BooleanField(required=False)
     sdk_per_device_activity_timeseries = forms.BooleanField(required=False)
 
     def settings(self) -> dict[str, object]:
-        """The settings as they are stored."""
-        name = "critical_result_notification_email"
-        return {**self.cleaned_data, name: self.cleaned_data[name] or None}
+        """The settings as they are stored; without a limit it stays as it is."""
+        name, limit = (
+            "critical_result_notification_email",
+            "critical_result_limit_minutes",
+        )
+        stored = {**self.cleaned_data, name: self.cleaned_data[name] or None}
+        return {k: v for k, v in stored.items() if k != limit or v is not None}
 
 
 class ProfileForm(forms.Form):

@@ -44,6 +44,7 @@ def test_settings_are_saved_for_this_environment_alone(
     given = {
         "minor_ordering_enabled": "on",
         "critical_result_notification_email": "lab@alice.example",
+        "critical_result_limit_minutes": "30",
     }
 
     reply = alice_web.post(f"{PAGE}behaviour/", given)
@@ -54,6 +55,8 @@ def test_settings_are_saved_for_this_environment_alone(
     assert alice_tenant.minor_ordering_enabled is True
     assert alice_tenant.lab_report_parsing_enabled is False
     assert alice_tenant.critical_result_notification_email == "lab@alice.example"
+    assert alice_tenant.critical_result_limit_minutes == 30
+    assert alice_production.critical_result_limit_minutes == 60
     assert alice_production.minor_ordering_enabled is False
     assert alice_production.critical_result_notification_email is None
     (entry,) = AuditEntry.objects.for_tenant(alice_tenant).filter(
@@ -99,6 +102,11 @@ def test_a_brand_is_saved_and_taken_back(alice_web, alice_tenant):
             "behaviour",
             {"critical_result_notification_email": "lab"},
             "critical_result_notification_email",
+        ),
+        (
+            "behaviour",
+            {"critical_result_limit_minutes": "1441"},
+            "critical_result_limit_minutes",
         ),
     ],
 )
