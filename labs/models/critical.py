@@ -1,0 +1,73 @@
+"""Critical results that somebody has to act on, and what was done. All health data."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+
+from labs.models.order import Order
+from labs.models.result import ResultVersion
+from labs.states.critical import ToldBy
+from portal.lib.tenancy import TenantOwned
+
+ACTION_MAX_LENGTH = 1000
+TOLD_MAX_LENGTH = 150
+
+
+class CriticalAlert(TenantOwned):
+    """The clock of an order's critical results: from when they came until someone acts.
+
+    `version` is the first that had them. `due_at` is when the team's limit passes,
+    `escalate_at` when the next mail goes out while nobody has acted, `escalations` how
+    many did. Of the acknowledgement: who gave it, what was done (`action`), and who was
+    told of the result, how, when, and that they repeated it.
+    """
+
+    order = models.ForeignKey(
+        Order, on_delete=models.CASCADE, related_name="critical_alerts"
+    )
+    version = models.ForeignKey(
+        ResultVersion, on_delete=models.CASCADE, related_name="+"
+    )
+    opened_at = models.DateTimeField(default=timezone.now, editable=False)
+    due_at = models.DateTimeField()
+    escalate_at = models.DateTimeField()
+    escalations = models.PositiveSmallIntegerField(default=0)
+
+    acknowledged_at = models.DateTimeField(null=True)
+    member_id = models.UUIDField(null=True)
+    member_name = models.CharField(max_length=254, blank=True)
+    action = models.TextField(max_length=ACTION_MAX_LENGTH, blank=True)
+    told = models.CharField(max_length=TOLD_MAX_LENGTH, blank=True)
+    told_by = models.CharField(max_length=100, choices=ToldBy.offered, blank=True)
+    told_at = models.DateTimeField(null=True)
+    was_read_back = models.BooleanField(default=False)
+
+    class Meta(TenantOwned.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["order"],
+                condition=models.Q(acknowledged_at=None),
+                name="critical_alert_one_open",
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["tenant", "due_at"],
+                condition=models.Q(acknowledged_at=None),
+                name="critical_alert_open",
+            ),
+            models.Index(
+                fields=["escalate_at"],
+                condition=models.Q(acknowledged_at=None),
+                name="critical_alert_escalates",
+            ),
+            models.Index(
+                fields=["tenant", "-acknowledged_at"],
+                condition=models.Q(acknowledged_at__isnull=False),
+                name="critical_alert_done",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"critical alert {self.pk}"

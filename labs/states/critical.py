@@ -1,0 +1,34 @@
+"""Critical results: by what way somebody was told, and when the next mail goes out.
+
+Must not be here: which result is critical (labs.states.results), or any mail.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from portal.lib.choices import OpenChoices
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+LONGEST_WAIT = timedelta(days=1)
+
+
+class ToldBy(OpenChoices):
+    """How the person who treats the patient got to know of a critical result."""
+
+    TREATING = "treating", "I treat the patient myself"
+    PHONE = "phone", "By telephone"
+    IN_PERSON = "in_person", "In person"
+    SECURE_MESSAGE = "secure_message", "By secure message"
+
+
+def next_escalation(*, at: datetime, limit: timedelta, number: int) -> datetime:
+    """When mail follows the one sent `at`, which was the `number`th, from 1.
+
+    Each wait is twice the one before, from the team's limit up to a day: an alarm that
+    rings every minute is switched off. Source: Ours (spec silent).
+    """
+    return at + min(limit * 2 ** min(number - 1, 16), max(LONGEST_WAIT, limit))
