@@ -100,7 +100,7 @@ class Result(TenantOwned):
     reported_at = models.DateTimeField()
     is_preliminary = models.BooleanField(default=False)
     notes = models.TextField(blank=True)
-    reference_range = models.CharField(max_length=200, blank=True)
+    reference_range = models.TextField(blank=True)
     min_range_value = models.FloatField(null=True)
     max_range_value = models.FloatField(null=True)
     is_above_max_range = models.BooleanField(null=True)
