@@ -28,7 +28,7 @@ class LabsConfig(AppConfig):
         from labs.operations.demo_orders import load_demo_orders
         from labs.operations.erasure import erase_orders
         from labs.operations.reference import lay_panels
-        from labs.payloads import ORDER_SCHEMA
+        from labs.payloads import CRITICAL_SCHEMA, ORDER_SCHEMA
         from portal.lib.registry import demo_loaders, tenant_layers, user_erasers
 
         user_erasers.add("labs", erase_orders)
@@ -37,6 +37,8 @@ class LabsConfig(AppConfig):
             ("updated", "An order took a later step; data is the order."),
         ):
             add_event_type(EventType(f"labtest.order.{what}", when, ORDER_SCHEMA))
+        when = "A lab reported a critical result; data names its order."
+        add_event_type(EventType("labtest.result.critical", when, CRITICAL_SCHEMA))
         tenant_layers.add("labs", lay_panels)
         demo_loaders.add("labs", load_demo_accounts)
         demo_loaders.add("labs:orders", load_demo_orders)  # on those accounts

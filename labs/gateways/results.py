@@ -1,0 +1,102 @@
+"""Results as a lab reports them, before we read them: what every gateway delivers.
+
+Must not be here: any way of reaching a lab, or what becomes of a delivery (operations).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from labs.states.results import FailureType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from labs.states.results import ResultStatus
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedResult:
+    """One result in the lab's own words; empty where the lab says nothing.
+
+    `text` is the value as written, `type` a ResultType where the lab declares one.
+    `ordered_code` is the lab's code of the orderable it was ordered by, `provider_id`
+    that of the result itself; `sub_id` tells repeated ones apart. `flag` is the lab's
+    own, several joined by `~`. `observed_at` is when the sample was as measured,
+    `reported_at` when the lab told it, by default that of the delivery.
+    """
+
+    name: str
+    text: str
+    type: str = ""
+    unit: str = ""
+    reference_range: str = ""
+    flag: str = ""
+    ordered_code: str = ""
+    provider_id: str = ""
+    loinc: str = ""
+    sub_id: str = ""
+    notes: str = ""
+    sample_id: str = ""
+    laboratory: str = ""
+    observed_at: datetime | None = None
+    reported_at: datetime | None = None
+    is_preliminary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedGap:
+    """A result that the lab says it can't give, or takes back."""
+
+    name: str
+    failure_type: str = FailureType.UNKNOWN
+    note: str = ""
+    ordered_code: str = ""
+    provider_id: str = ""
+    loinc: str = ""
+    sub_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedSample:
+    """A sample; offsets are seconds east of UTC where the lab gave them.
+
+    `laboratories` maps a laboratory's code to name, phone_number, medical_director and
+    address (contract 6.15).
+    """
+
+    sample_id: str
+    control_number: str = ""
+    collected_at: datetime | None = None
+    collected_offset: int | None = None
+    received_at: datetime | None = None
+    received_offset: int | None = None
+    reported_at: datetime | None = None
+    reported_offset: int | None = None
+    laboratories: Mapping[str, Any] = field(default_factory=dict)
+    fasting: bool | None = None
+    notes: str = ""
+    information: str = ""
+    total_volume: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultDelivery:
+    """What a lab sends at once of one order: some results, or the last of them.
+
+    A final one says that nothing more is expected; what earlier ones gave need not be
+    repeated. `is_correction` is the lab's own word for it.
+    """
+
+    status: ResultStatus
+    reported_at: datetime
+    results: tuple[ReportedResult, ...] = ()
+    missing: tuple[ReportedGap, ...] = ()
+    samples: tuple[ReportedSample, ...] = ()
+    is_correction: bool = False
+    laboratory: str = ""
+    clia_number: str = ""
+    collected_at: datetime | None = None
+    received_at: datetime | None = None

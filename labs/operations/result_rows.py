@@ -1,0 +1,267 @@
+"""From a lab's words to rows: what a result is, how it lies, what it was ordered as.
+
+Must not be here: versions and what follows from them (operations.results).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.utils.text import slugify
+
+from labs.models import Marker, MissingResult, Result
+from labs.states.catalogue import ResultType
+from labs.states.orders import Interpretation
+from labs.states.result_texts import bounds_of, read_range, read_result
+from labs.states.results import FailureType, interpret_flag, worst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from labs.gateways.results import ReportedGap, ReportedResult, ResultDelivery
+    from labs.models import ExpectedResult, Order
+    from labs.states.result_texts import ResultText
+
+# Columns are as long as any lab's words have need to be; what is longer is cut.
+_LENGTHS = {
+    "name": 200,
+    "slug": 200,
+    "unit": 50,
+    "source_interpretation": 100,
+    "provider_id": 50,
+    "sub_id": 50,
+    "performing_laboratory": 200,
+    "source_sample_id": 100,
+}
+_LOINC = re.compile(r"\d{1,7}-\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Orderables:
+    """The markers an order asked for, and others that its lab reported by.
+
+    `others` are those the lab added by itself, such as reflex tests.
+    """
+
+    ordered: tuple[Marker, ...]
+    others: tuple[Marker, ...] = ()
+
+    def find(
+        self, reported: ReportedResult | ReportedGap
+    ) -> tuple[tuple[Marker, ...], ExpectedResult | None]:
+        """The markers that a result came from, and which of their results it is.
+
+        By the code it was ordered by, else by its own code, LOINC code or name among
+        what was ordered; else it stands for the order as a whole, as contract 6.15 lets
+        no result be without a marker.
+        """
+        code = reported.ordered_code
+        named = tuple(
+            marker
+            for marker in self.ordered + self.others
+            if marker.provider_id == code
+        )
+        found = _expected(reported, named or self.ordered)
+        if named:
+            return named, found[0] if found else None
+        if found:
+            ids = {one.marker_id for one in found}
+            return tuple(m for m in self.ordered if m.pk in ids), found[0]
+        return self.ordered, None
+
+
+def orderables_of(*, order: Order, delivery: ResultDelivery) -> Orderables:
+    """The markers of an order's panel, and those of its lab that a delivery names."""
+    ordered = order.lab_test.markers.prefetch_related("expected_results")
+    known = tuple(ordered.order_by("pk"))
+    codes = {result.ordered_code for result in delivery.results}
+    codes |= {gap.ordered_code for gap in delivery.missing}
+    codes -= {"", *(marker.provider_id for marker in known)}
+    if not codes:
+        return Orderables(known)
+    others = Marker.objects.filter(lab_id=order.lab_id, provider_id__in=codes)
+    return Orderables(
+        known, tuple(others.prefetch_related("expected_results").order_by("pk"))
+    )
+
+
+def read_reported(
+    reported: ReportedResult, orderables: Orderables, reported_at: datetime
+) -> Result:
+    """The row of a reported result, without its version and place.
+
+    A number is compared with its range and the lab's flag, and the worse of both
+    counts; of a text the flag counts, else whether it is the usual one. Where nothing
+    tells, the interpretation stays empty. Source: Contract 6.15; Ours: a lab that flags
+    a value as normal outside its own range is not believed.
+    """
+    markers, expected = orderables.find(reported)
+    declared = reported.type or (_declared(expected) if expected else "")
+    told = read_result(reported.text, declared)
+    limits = read_range(reported.reference_range, reported.unit)
+    low, high = bounds_of(limits)
+    above = below = None
+    if told.amount is not None and limits is not None:
+        above, below = told.amount.exceeds(limits), told.amount.falls_below(limits)
+    row = Result(
+        expected_result=expected,
+        type=told.type,
+        result=told.text,
+        value=told.number,
+        unit=reported.unit,
+        observed_at=reported.observed_at,
+        reported_at=reported.reported_at or reported_at,
+        is_preliminary=reported.is_preliminary,
+        notes=reported.notes,
+        reference_range=reported.reference_range.strip(),
+        min_range_value=low,
+        max_range_value=high,
+        is_above_max_range=above,
+        is_below_min_range=below,
+        interpretation=_interpretation(reported, told, (above, below), expected) or "",
+        source_interpretation=reported.flag,
+        performing_laboratory=reported.laboratory,
+        source_sample_id=reported.sample_id,
+    )
+    _name(row, reported, markers, expected)
+    return row
+
+
+def read_gap(gap: ReportedGap, orderables: Orderables) -> MissingResult:
+    """The row of a result that the lab says it can't give."""
+    markers, expected = orderables.find(gap)
+    row = MissingResult(failure_type=gap.failure_type, note=gap.note)
+    _name(row, gap, markers, expected)
+    return row
+
+
+def missing_of(
+    orderables: Orderables, results: Sequence[Result], gaps: Sequence[MissingResult]
+) -> list[MissingResult]:
+    """Required results of the ordered markers that nobody spoke of.
+
+    None is inferred of a marker that gave results which the catalogue does not know:
+    the missing one may be among them. Source: Contract 6.15
+    (`inferred_failure_type`).
+    """
+    unclear = {
+        source["marker_id"]
+        for row in results
+        if row.expected_result_id is None
+        for source in row.source_markers
+    }
+    told = {row.expected_result_id for row in results}
+    codes = {row.provider_id for row in gaps} | {row.provider_id for row in results}
+    loincs = {row.loinc for row in gaps} | {row.loinc for row in results}
+    return [
+        _missing(marker, expected)
+        for marker in orderables.ordered
+        if marker.pk not in unclear
+        for expected in marker.expected_results.all()
+        if expected.required
+        and expected.pk not in told
+        and expected.provider_id not in codes
+        and (not expected.loinc_code or expected.loinc_code not in loincs)
+    ]
+
+
+def _missing(marker: Marker, expected: ExpectedResult) -> MissingResult:
+    return MissingResult(
+        name=expected.name,
+        slug=expected.slug,
+        failure_type=FailureType.UNKNOWN,
+        loinc=expected.loinc_code,
+        loinc_slug=expected.slug if expected.loinc_code else "",
+        provider_id=expected.provider_id,
+        source_markers=_sources([marker]),
+    )
+
+
+def _expected(
+    reported: ReportedResult | ReportedGap, markers: Iterable[Marker]
+) -> list[ExpectedResult]:
+    """What the markers are expected to give that this is, by the surest sign."""
+    results = [one for marker in markers for one in marker.expected_results.all()]
+    signs = (
+        (reported.provider_id, "provider_id"),
+        (reported.loinc, "loinc_code"),
+        (slugify(reported.name), "slug"),
+    )
+    for value, column in signs:
+        found = [one for one in results if value and getattr(one, column) == value]
+        if found:
+            return found
+    return []
+
+
+def _declared(expected: ExpectedResult) -> str:
+    """An expected constant is one in any case; other types show in the text itself."""
+    is_coded = expected.result_type == ResultType.CODED_VALUE
+    return expected.result_type if is_coded else ""
+
+
+def _interpretation(
+    reported: ReportedResult,
+    told: ResultText,
+    outside: tuple[bool | None, bool | None],
+    expected: ExpectedResult | None,
+) -> Interpretation | None:
+    flagged = interpret_flag(reported.flag)
+    if told.amount is not None:
+        return worst([flagged, _of_bounds(outside)])
+    return flagged or _of_text(told, reported.reference_range, expected)
+
+
+def _of_bounds(outside: tuple[bool | None, bool | None]) -> Interpretation | None:
+    if True in outside:
+        return Interpretation.ABNORMAL
+    return None if None in outside else Interpretation.NORMAL
+
+
+def _of_text(
+    told: ResultText, reference: str, expected: ExpectedResult | None
+) -> Interpretation | None:
+    usual = [reference.strip()] if reference.strip() else []
+    if not usual and expected is not None:
+        usual = expected.coded_values[:1]
+    if told.text.casefold() in {text.casefold() for text in usual}:
+        return Interpretation.NORMAL
+    if told.type == ResultType.CODED_VALUE and usual:
+        return Interpretation.ABNORMAL
+    return None
+
+
+def _name(
+    row: Result | MissingResult,
+    reported: ReportedResult | ReportedGap,
+    markers: Sequence[Marker],
+    expected: ExpectedResult | None,
+) -> None:
+    """Fill in what a result and a missing one share: names, codes and markers."""
+    row.name = reported.name
+    row.slug = expected.slug if expected else slugify(reported.name)
+    row.provider_id = reported.provider_id or (expected.provider_id if expected else "")
+    row.sub_id = reported.sub_id
+    row.loinc = reported.loinc if _LOINC.fullmatch(reported.loinc) else ""
+    if expected is not None and row.loinc in {"", expected.loinc_code}:
+        row.loinc = expected.loinc_code
+        row.loinc_slug = expected.slug if row.loinc else ""
+    row.source_markers = _sources(markers)
+    for column, length in _LENGTHS.items():
+        if hasattr(row, column):
+            setattr(row, column, getattr(row, column)[:length])
+
+
+def _sources(markers: Sequence[Marker]) -> list[dict[str, object]]:
+    return [
+        {
+            "marker_id": marker.pk,
+            "name": marker.name,
+            "slug": marker.slug,
+            "provider_id": marker.provider_id,
+        }
+        for marker in markers
+    ]

@@ -1,0 +1,325 @@
+"""Results as a lab delivers them: each delivery makes a version of an order's results.
+
+Whoever brings results (sandbox, HL7, tests) comes through store_results. Must not be
+here: how a lab writes (gateways), how one row is read (operations.result_rows), or what
+people do about a critical result.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.webhooks.operations import emit_event
+from labs.models import MissingResult, Result, ResultVersion, SampleData
+from labs.operations.order_steps import (
+    advance,
+    emit_order,
+    lock_order,
+    record_order,
+)
+from labs.operations.result_rows import (
+    missing_of,
+    orderables_of,
+    read_gap,
+    read_reported,
+)
+from labs.payloads import critical_payload
+from labs.queries.history import last_known_status
+from labs.queries.results import (
+    RESULT_CONTENT,
+    changed_fields,
+    current_version,
+    gaps_of,
+    result_key,
+    rows_of,
+)
+from labs.states.orders import Interpretation, full_status, moves_of, split_status
+from labs.states.results import ResultStatus, worst
+from portal.lib.errors import DomainError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from labs.gateways.results import ReportedSample, ResultDelivery
+    from labs.models import Order
+    from labs.operations.result_rows import Orderables
+    from portal.lib.actor import Actor
+
+_GAP_CONTENT = ("name", "failure_type", "note", "loinc", "source_markers")
+_SAMPLE_CONTENT = (
+    "control_number",
+    "collected_at",
+    "collected_offset",
+    "received_at",
+    "received_offset",
+    "reported_at",
+    "reported_offset",
+    "laboratories",
+    "fasting",
+    "notes",
+    "information",
+    "total_volume",
+)
+_ENDED = {"completed", "corrected"}
+# Steps that a lab's results prove, where nobody has told of them.
+_IMPLIED = ("draw_completed", "delivered_to_lab")
+_NOT_COPIED = {"id", "version"}
+
+
+@transaction.atomic
+def store_results(
+    *, order: Order, actor: Actor, delivery: ResultDelivery
+) -> ResultVersion:
+    """Store what a lab delivered as a new version, move its order on, and tell of it.
+
+    The version holds the whole: rows of the one before stay where the delivery says
+    nothing of them. A row gives way to a later one of the same code, never to one
+    reported earlier, nor a final one to a preliminary one. A delivery that changes
+    nothing makes no version: the current one is returned, so that messages may come
+    twice. Once final, results stay final, and what changes them is a correction.
+
+    Partial results take the order to partial_results, told of by webhook where the team
+    asks for it (a kit has no such step), final ones to completed, corrections to
+    corrected. A step that results prove, as a draw or a delivery, is taken first. A
+    critical result that is new emits labtest.result.critical as well. Raises:
+    results_missing, of a delivery of nothing; results_not_expected, where the order is
+    not at a point where results can come (nothing is written: keep the delivery).
+    Source: Contract 6.12, 6.15, 6.19, 8.2.
+    """
+    if not (delivery.results or delivery.missing):
+        raise DomainError("results_missing", "A delivery has at least one result.")
+    order = lock_order(order)
+    before = current_version(order=order)
+    is_final = delivery.status == ResultStatus.FINAL
+    if before is not None and before.status == ResultStatus.FINAL:
+        is_final = True
+    steps = _steps(order, is_final=is_final, has_results=before is not None)
+    rows, gaps = _merged(
+        before,
+        delivery,
+        orderables_of(order=order, delivery=delivery),
+        is_final=is_final,
+    )
+    samples = _samples(before, delivery.samples)
+    status = ResultStatus.FINAL if is_final else ResultStatus.PARTIAL
+    if before is not None and _is_same(before, status, rows, gaps, samples):
+        return before
+    version = _write(order, actor, delivery, before, status, rows, gaps, samples)
+    _move(order, actor, version, steps)
+    record_order(
+        order,
+        actor,
+        "store_results",
+        {"version": [before.number if before else None, version.number]},
+    )
+    return version
+
+
+def _steps(order: Order, *, is_final: bool, has_results: bool) -> list[str]:
+    """The low-level statuses that a delivery takes its order through, maybe none."""
+    here = last_known_status(order)
+    goal = "completed" if is_final else "partial_results"
+    if split_status(here).low in _ENDED:
+        return ["corrected"] if has_results else []
+    is_kit = not _has_status(order.method, goal)
+    steps = _way(order, here, "completed" if is_kit else goal)
+    return steps[:-1] if is_kit else steps
+
+
+def _way(order: Order, here: str, goal: str) -> list[str]:
+    moves = dict(moves_of(order.method, registrable=order.is_registrable))
+    following = moves.get(here, frozenset())
+    if any(split_status(status).low == goal for status in following):
+        return [goal]
+    for status in sorted(following):
+        low = split_status(status).low
+        after = {split_status(one).low for one in moves[status]}
+        if low in _IMPLIED and goal in after:
+            return [low, goal]
+    raise DomainError(
+        "results_not_expected", f"An order at {order.status} takes no results."
+    )
+
+
+def _has_status(method: str, low: str) -> bool:
+    try:
+        full_status(method, low)
+    except (KeyError, ValueError):
+        return False
+    return True
+
+
+def _merged(
+    before: ResultVersion | None,
+    delivery: ResultDelivery,
+    orderables: Orderables,
+    *,
+    is_final: bool,
+) -> tuple[list[Result], list[MissingResult]]:
+    """The next version's rows: those before, with the delivery's in their place."""
+    rows = {result_key(row): row for row in rows_of(before)} if before else {}
+    gaps = {result_key(row): row for row in gaps_of(before)} if before else {}
+    for reported in delivery.results:
+        row = read_reported(reported, orderables, delivery.reported_at)
+        key = result_key(row)
+        if key not in rows or _replaces(row, rows[key]):
+            rows[key] = row
+            gaps.pop(key, None)
+    for told in delivery.missing:
+        gap = read_gap(told, orderables)
+        key = result_key(gap)
+        kept = rows.get(key)
+        if kept is None or kept.reported_at <= delivery.reported_at:
+            rows.pop(key, None)
+            gaps[key] = gap
+    if is_final:
+        inferred = missing_of(orderables, list(rows.values()), list(gaps.values()))
+        gaps |= {result_key(gap): gap for gap in inferred}
+    return list(rows.values()), list(gaps.values())
+
+
+def _replaces(row: Result, kept: Result) -> bool:
+    if row.reported_at < kept.reported_at:
+        return False
+    return kept.is_preliminary or not row.is_preliminary
+
+
+def _samples(
+    before: ResultVersion | None, reported: Sequence[ReportedSample]
+) -> list[SampleData]:
+    samples = {one.sample_id: one for one in before.samples.all()} if before else {}
+    for one in reported:
+        fields: dict[str, Any] = {name: getattr(one, name) for name in _SAMPLE_CONTENT}
+        fields["laboratories"] = dict(one.laboratories)
+        samples[one.sample_id] = SampleData(sample_id=one.sample_id, **fields)
+    return sorted(samples.values(), key=lambda one: one.sample_id)
+
+
+def _is_same(
+    before: ResultVersion,
+    status: ResultStatus,
+    rows: list[Result],
+    gaps: list[MissingResult],
+    samples: list[SampleData],
+) -> bool:
+    old_samples = sorted(before.samples.all(), key=lambda one: one.sample_id)
+    return (
+        before.status == status
+        and _match(rows_of(before), rows, RESULT_CONTENT)
+        and _match(gaps_of(before), gaps, _GAP_CONTENT)
+        and _match(old_samples, samples, ("sample_id", *_SAMPLE_CONTENT))
+    )
+
+
+def _match(old: Sequence[Any], new: Sequence[Any], names: tuple[str, ...]) -> bool:
+    return len(old) == len(new) and not any(
+        changed_fields(was, now, names) for was, now in zip(old, new, strict=True)
+    )
+
+
+def _write(
+    order: Order,
+    actor: Actor,
+    delivery: ResultDelivery,
+    before: ResultVersion | None,
+    status: ResultStatus,
+    rows: list[Result],
+    gaps: list[MissingResult],
+    samples: list[SampleData],
+) -> ResultVersion:
+    versions = ResultVersion.objects.for_tenant(order.tenant)
+    versions.filter(order=order, is_current=True).update(is_current=False)
+    overall = worst(row.interpretation for row in rows) or Interpretation.UNKNOWN
+    was_final = before is not None and before.status == ResultStatus.FINAL
+    version = ResultVersion(
+        tenant=order.tenant,
+        order=order,
+        number=before.number + 1 if before else 1,
+        status=status,
+        is_correction=was_final or (before is not None and delivery.is_correction),
+        interpretation=overall,
+        has_new_critical=_has_new_critical(before, rows),
+        laboratory=_first(delivery, before, "laboratory") or order.lab.name,
+        clia_number=_first(delivery, before, "clia_number") or "",
+        collected_at=_first(delivery, before, "collected_at"),
+        received_at=_first(delivery, before, "received_at"),
+        reported_at=max(
+            delivery.reported_at, before.reported_at if before else delivery.reported_at
+        ),
+        actor_kind=str(actor.kind),
+        actor_label=actor.label,
+    )
+    version.save(force_insert=True)
+    for model, found in ((Result, rows), (MissingResult, gaps)):
+        placed = [_copy(row, version, position=n) for n, row in enumerate(found)]
+        model.objects.for_tenant(order.tenant).bulk_create(placed)
+    SampleData.objects.for_tenant(order.tenant).bulk_create(
+        [_copy(sample, version) for sample in samples]
+    )
+    return version
+
+
+def _first(delivery: ResultDelivery, before: ResultVersion | None, name: str) -> Any:
+    return getattr(delivery, name) or (getattr(before, name) if before else None)
+
+
+def _has_new_critical(before: ResultVersion | None, rows: list[Result]) -> bool:
+    known = {
+        (result_key(row), row.result)
+        for row in (rows_of(before) if before else ())
+        if row.interpretation == Interpretation.CRITICAL
+    }
+    return any(
+        row.interpretation == Interpretation.CRITICAL
+        and (result_key(row), row.result) not in known
+        for row in rows
+    )
+
+
+def _copy(row: Any, version: ResultVersion, **fields: Any) -> Any:
+    """A row as one of this version; rows of earlier versions stay as they are."""
+    kept = {
+        column.attname: getattr(row, column.attname)
+        for column in row._meta.concrete_fields
+        if column.name not in _NOT_COPIED
+    }
+    return type(row)(
+        **{**kept, "tenant_id": version.tenant_id, "version": version, **fields}
+    )
+
+
+def _move(order: Order, actor: Actor, version: ResultVersion, steps: list[str]) -> None:
+    """Take the steps, the last with what the results say of the order; tell of it."""
+    changes: dict[str, Any] = {
+        "interpretation": version.interpretation,
+        "has_missing_results": version.missing_results.exists(),
+    }
+    for low in steps:
+        advance(
+            order=order,
+            actor=actor,
+            to=low,
+            changes=changes if low == steps[-1] else None,
+        )
+    if not steps:
+        _note(order, changes, is_final=version.status == ResultStatus.FINAL)
+    if version.has_new_critical:
+        emit_event(
+            tenant=order.tenant,
+            user=order.user.ref,
+            event_type="labtest.result.critical",
+            data=critical_payload(order),
+        )
+
+
+def _note(order: Order, changes: dict[str, Any], *, is_final: bool) -> None:
+    """Results that are no step of their order: a kit's partial ones."""
+    for name, value in changes.items():
+        setattr(order, name, value)
+    order.updated_at = timezone.now()
+    order.save(update_fields=[*changes, "updated_at"])
+    if is_final or order.tenant.partial_webhooks_enabled:
+        emit_order(order, "updated")

@@ -1,0 +1,137 @@
+"""Reads of results and of what changed between their versions.
+
+Must not be here: any write, or the audit of a read (the edge that asks records it).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from labs.models import Result, ResultVersion
+from labs.queries.orders import full_order
+from portal.lib.errors import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from uuid import UUID
+
+    from django.db.models import Model, QuerySet
+
+    from accounts.models import Tenant
+    from labs.models import MissingResult, Order
+
+# What makes a result another one: neither its place nor when it was told.
+RESULT_CONTENT = (
+    "name",
+    "type",
+    "result",
+    "unit",
+    "reference_range",
+    "interpretation",
+    "source_interpretation",
+    "notes",
+    "observed_at",
+    "is_preliminary",
+    "loinc",
+    "performing_laboratory",
+    "source_sample_id",
+    "source_markers",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ResultChange:
+    """A result that differs between two versions: None where one has it not.
+
+    `fields` are the columns that differ, empty where it came or went.
+    """
+
+    name: str
+    before: Result | None
+    after: Result | None
+    fields: tuple[str, ...] = ()
+
+
+def result_key(row: Result | MissingResult) -> tuple[str, str]:
+    """What makes it the same result in every version of an order."""
+    return row.provider_id or row.loinc or row.name, row.sub_id
+
+
+def result_versions(*, order: Order) -> list[ResultVersion]:
+    """All versions of an order's results with their rows, newest first.
+
+    Four queries for any number of them.
+    """
+    return list(_full_versions(order.tenant).filter(order=order).order_by("-number"))
+
+
+def current_version(*, order: Order) -> ResultVersion | None:
+    """An order's results as they stand, with their rows; None before any."""
+    versions = _full_versions(order.tenant).filter(order=order, is_current=True)
+    return versions.first()
+
+
+def current_results(*, tenant: Tenant, order_id: UUID) -> tuple[Order, ResultVersion]:
+    """An order and its results as they stand.
+
+    Raises: order_not_found; results_not_found, before there are any (404).
+    Source: Contract 6.15.
+    """
+    order = full_order(tenant=tenant, order_id=order_id)
+    version = current_version(order=order)
+    if version is None:
+        raise NotFound("results_not_found", "This order has no results yet.")
+    return order, version
+
+
+def current_versions(
+    *, tenant: Tenant, orders: Iterable[Order]
+) -> dict[UUID, ResultVersion]:
+    """The results of each of these orders that has any, by the order's id."""
+    ids = [order.pk for order in orders]
+    found = _full_versions(tenant).filter(order_id__in=ids, is_current=True)
+    return {version.order_id: version for version in found}
+
+
+def result_changes(
+    *, before: ResultVersion, after: ResultVersion
+) -> list[ResultChange]:
+    """What changed from one version to a later one, in the later one's order.
+
+    Both read with their rows; no query.
+    """
+    old = {result_key(row): row for row in rows_of(before)}
+    changes: list[ResultChange] = []
+    for row in rows_of(after):
+        was = old.pop(result_key(row), None)
+        if was is None:
+            changes.append(ResultChange(row.name, None, row))
+        elif fields := changed_fields(was, row, RESULT_CONTENT):
+            changes.append(ResultChange(row.name, was, row, fields))
+    gone = [ResultChange(row.name, row, None) for row in old.values()]
+    return changes + gone
+
+
+def rows_of(version: ResultVersion) -> list[Result]:
+    """The results of a version in their order; loaded ones are not asked for again."""
+    return sorted(version.results.all(), key=lambda row: row.position)
+
+
+def gaps_of(version: ResultVersion) -> list[MissingResult]:
+    """What a version lacks, in order; loaded ones are not asked for again."""
+    return sorted(version.missing_results.all(), key=lambda row: row.position)
+
+
+def changed_fields(
+    before: Model, after: Model, names: Iterable[str]
+) -> tuple[str, ...]:
+    """The columns among `names` in which two rows differ."""
+    return tuple(
+        name for name in names if getattr(before, name) != getattr(after, name)
+    )
+
+
+def _full_versions(tenant: Tenant) -> QuerySet[ResultVersion]:
+    rows: QuerySet[ResultVersion] = ResultVersion.objects.for_tenant(tenant)
+    return rows.prefetch_related("results", "missing_results", "samples")
