@@ -76,8 +76,10 @@ class Order(TenantOwned):
     repeat what is searched and sorted by, empty until a kit is registered. `lab` is
     that of the panel. `lab_account` is None on the platform's own account;
     `account_reason` says why. `is_registrable` is a kit sent before its person is
-    known. `activate_by` is the day a scheduled order starts, `due_by` and
-    `worst_case_due_by` the days results are expected.
+    known. `requisition_issued_at` is when the requisition's present link was made, None
+    without one; `requisition_comment` is the comment as it was first printed, whatever
+    the account's text has become. `activate_by` is the day a scheduled order starts,
+    `due_by` and `worst_case_due_by` the days results are expected.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -128,6 +130,8 @@ class Order(TenantOwned):
     activate_by = models.DateField(null=True)
 
     sample_id = models.CharField(max_length=50, blank=True)
+    requisition_issued_at = models.DateTimeField(null=True)
+    requisition_comment = models.TextField(blank=True, db_default="")
     interpretation = models.CharField(
         max_length=100, choices=Interpretation.offered, blank=True
     )
