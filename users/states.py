@@ -63,6 +63,24 @@ class LastData(OpenChoices):
     NONE = "none", "None yet"
 
 
+class ZoneRegion(OpenChoices):
+    """Where a fallback time zone lies, as lists are narrowed by it (ours)."""
+
+    EUROPE = "europe", "Europe"
+    AMERICAS = "americas", "Americas"
+    ASIA_PACIFIC = "asia_pacific", "Asia and Pacific"
+    AFRICA = "africa", "Africa"
+    NONE = "none", "None given"
+
+
+class IngestionWindow(OpenChoices):
+    """Where today stands to a user's ingestion bounds (ours; contract 2.3)."""
+
+    OPEN = "open", "Open"
+    FUTURE = "future", "Starts in the future"
+    ENDED = "ended", "Has ended"
+
+
 class Gender(OpenChoices):
     """Genders labs expect (contract 2.5); any other text is kept as it came."""
 

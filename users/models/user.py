@@ -71,6 +71,22 @@ class User(TenantOwned):
                 name="user_live_by_part_of_id",
             ),
             models.Index(
+                "tenant",
+                OpClass("fallback_time_zone", "text_pattern_ops"),
+                condition=models.Q(deleted_at=None),
+                name="user_live_by_time_zone",
+            ),
+            models.Index(
+                fields=["tenant", "ingestion_start"],
+                condition=models.Q(deleted_at=None, ingestion_start__isnull=False),
+                name="user_live_by_ingestion_start",
+            ),
+            models.Index(
+                fields=["tenant", "ingestion_end"],
+                condition=models.Q(deleted_at=None, ingestion_end__isnull=False),
+                name="user_live_by_ingestion_end",
+            ),
+            models.Index(
                 fields=["deleted_at"],
                 condition=models.Q(deleted_at__isnull=False),
                 name="user_deleted",

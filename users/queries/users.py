@@ -6,15 +6,13 @@ Must not be here: writes, or the shape of an answer.
 
 from __future__ import annotations
 
-import re
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS
-from django.db.models import Count, Exists, F, Lookup, OuterRef, Q
+from django.db.models import Count, Exists, F, OuterRef, Q
 from django.db.models.functions import TruncDate
 
 from portal.lib import rows
@@ -22,6 +20,7 @@ from portal.lib.errors import NotFound
 from portal.lib.ids import id_bounds
 from users.models import User, UserInfo
 from users.queries.last_data import LAST_DATA_SORTS, by_last_data
+from users.queries.narrowing import ILike, literal, users_with
 from users.queries.sources import (
     SourceRow,
     connections_of,
@@ -41,8 +40,6 @@ if TYPE_CHECKING:
 
 # A filtered list is counted up to here: counting on would cost more than the page.
 COUNTED_UP_TO = 10_000
-# The index is of runs of three letters.
-INDEXED_LETTERS = 3
 SORTS = (
     *("created_on", "-created_on", "client_user_id", "-client_user_id"),
     *LAST_DATA_SORTS,
@@ -188,6 +185,8 @@ def find_users(
     provider: str = "",
     status: str = "",
     last_data: str = "",
+    region: str = "",
+    window: str = "",
     sort: str = _NEWEST_FIRST,
     offset: int = 0,
     limit: int = 50,
@@ -196,7 +195,9 @@ def find_users(
 
     `text` is part of a client_user_id in any case (one or two letters: its beginning,
     which the index can find), or a whole user_id. `provider` (a slug) and `status` ask
-    for a live connection that has both. `sort` is one of SORTS.
+    for a live connection that has both. `region` (a ZoneRegion) is that of the fallback
+    time zone, `window` (an IngestionWindow) where today in UTC stands to the bounds of
+    ingestion. `sort` is one of SORTS.
 
     `last_data` (a LastData) and a sort by it look through the first COUNTED_UP_TO users
     that fit the rest, in the order of `sort` or else the newest: no index has when the
@@ -206,20 +207,21 @@ def find_users(
     if "\0" in text + provider + status:  # PostgreSQL takes no text with it
         return UserPage(users=[], sources={}, total=0)
     live = live_connections(tenant, provider, status)
-    users = _users_with(tenant, text)
+    users = users_with(tenant=tenant, text=text, region=region, window=window)
     if provider or status:
         users = users.filter(Exists(live.filter(user=OuterRef("pk"))))
     if last_data or sort in LAST_DATA_SORTS:
         return _page_by_last_data(users, tenant, last_data, sort, offset, limit)
     is_exact = True
-    if text:
+    if text or region or window:
         total = users.order_by()[: COUNTED_UP_TO + 1].count()
     elif provider or status:
         # Of live users only: deleting one ends the connections.
         total = live.values("user").distinct()[: COUNTED_UP_TO + 1].count()
     else:
         total = user_count(tenant=tenant)
-    if (text or provider or status) and total > COUNTED_UP_TO:
+    is_narrowed = text or provider or status or region or window
+    if is_narrowed and total > COUNTED_UP_TO:
         total, is_exact = COUNTED_UP_TO, False
     columns = users.order_by(*_order(sort)).values_list(*UserRow._fields)
     found = [UserRow(*row) for row in columns[offset : offset + limit]]
@@ -248,7 +250,7 @@ def users_by_id(*, tenant: Tenant, text: str, limit: int) -> UserPage:
     columns = live.values_list(*UserRow._fields)
     found = {row[0]: UserRow(*row) for row in columns.filter(wanted)[:limit]}
     if len(found) < limit and (bounds is None or bounds[0] != bounds[1]):
-        alike = columns.filter(_ILike(F("client_user_id"), f"{_literal(text)}%"))
+        alike = columns.filter(ILike(F("client_user_id"), f"{literal(text)}%"))
         for row in alike.order_by("-created_on", "-uuid")[:limit]:
             found.setdefault(row[0], UserRow(*row))
     users = list(found.values())[:limit]
@@ -347,34 +349,3 @@ def _page_by_last_data(
 
 def _order(sort: str) -> tuple[str, str]:
     return sort, "-uuid" if sort.startswith("-") else "uuid"
-
-
-class _ILike(Lookup):
-    """`ILIKE`, which the trigram index and the column's statistics both serve.
-
-    Django's icontains compares upper-case forms: the planner knows nothing of those,
-    and a search that fits most users took a second.
-    """
-
-    lookup_name = "ilike"
-
-    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
-        left, left_inputs = self.process_lhs(compiler, connection)
-        right, right_inputs = self.process_rhs(compiler, connection)
-        return f"{left} ILIKE {right}", (*left_inputs, *right_inputs)
-
-
-def _users_with(tenant: Tenant, text: str) -> QuerySet[User]:
-    users: QuerySet[User] = User.objects.for_tenant(tenant).live()
-    if not text:
-        return users
-    before = "%" if len(text) >= INDEXED_LETTERS else ""
-    wanted = Q(_ILike(F("client_user_id"), f"{before}{_literal(text)}%"))
-    with suppress(ValueError):
-        wanted |= Q(uuid=UUID(text))
-    return users.filter(wanted)
-
-
-def _literal(text: str) -> str:
-    """`text` for ILIKE, where none of its characters stands for another."""
-    return re.sub(r"([%_\\])", r"\\\1", text)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django import forms
 
 from users.queries import SORTS
-from users.states import ConnectionStatus, LastData
+from users.states import ConnectionStatus, IngestionWindow, LastData, ZoneRegion
 from users.wearables.providers import KNOWN
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 PAGE_SIZES = (25, 50, 100, 500)
 DEFAULT_PAGE_SIZE = 50
 DEFAULT_SORT = "-created_on"
+_NARROWING = ("source", "status", "last_data", "region", "window")
 # PostgreSQL's largest bigint; a larger offset is no question at all.
 _MAX_OFFSET = 2**63 - 1
 
@@ -28,6 +29,8 @@ class UserFilterForm(forms.Form):
     source = forms.ChoiceField(required=False, choices=[(slug, "") for slug in KNOWN])
     status = forms.ChoiceField(required=False, choices=ConnectionStatus.offered)
     last_data = forms.ChoiceField(required=False, choices=LastData.offered)
+    region = forms.ChoiceField(required=False, choices=ZoneRegion.offered)
+    window = forms.ChoiceField(required=False, choices=IngestionWindow.offered)
     sort = forms.ChoiceField(required=False, choices=[(sort, "") for sort in SORTS])
     offset = forms.IntegerField(required=False, min_value=0, max_value=_MAX_OFFSET)
     limit = forms.TypedChoiceField(
@@ -43,6 +46,8 @@ class UserFilters:
     source: str
     status: str
     last_data: str
+    region: str
+    window: str
     sort: str
     offset: int
     limit: int
@@ -58,6 +63,8 @@ class UserFilters:
             source=given.get("source", ""),
             status=given.get("status", ""),
             last_data=given.get("last_data", ""),
+            region=given.get("region", ""),
+            window=given.get("window", ""),
             sort=given.get("sort") or DEFAULT_SORT,
             offset=given.get("offset") or 0,
             limit=given.get("limit") or DEFAULT_PAGE_SIZE,
@@ -66,7 +73,7 @@ class UserFilters:
     @property
     def kept(self) -> list[tuple[str, object]]:
         """What a new search keeps of the query string: all but its text and offset."""
-        usual = {"source": "", "status": "", "last_data": "", "sort": DEFAULT_SORT}
+        usual = dict.fromkeys(_NARROWING, "") | {"sort": DEFAULT_SORT}
         kept: list[tuple[str, object]] = [
             (name, getattr(self, name))
             for name, default in usual.items()
@@ -79,7 +86,7 @@ class UserFilters:
     @property
     def are_set(self) -> bool:
         """Whether anything narrows the list."""
-        return bool(self.q or self.source or self.status or self.last_data)
+        return bool(self.q) or any(getattr(self, name) for name in _NARROWING)
 
 
 class ResolveForm(forms.Form):

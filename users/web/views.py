@@ -26,7 +26,7 @@ from users.queries import (
     resolve_user,
     user_overview,
 )
-from users.states import ConnectionStatus, LastData
+from users.states import ConnectionStatus, IngestionWindow, LastData, ZoneRegion
 from users.wearables.providers import KNOWN, find_provider
 from users.web.forms import PAGE_SIZES, ResolveForm, UserFilters
 from users.web.rows import source_row
@@ -97,6 +97,10 @@ def user_list(request: TenantRequest) -> HttpResponse:
         source_statuses=ConnectionStatus.offered(),
         last_data=LastData.known(filters.last_data),
         last_data_choices=LastData.offered(),
+        region=ZoneRegion.known(filters.region),
+        regions=ZoneRegion.offered(),
+        window=IngestionWindow.known(filters.window),
+        windows=IngestionWindow.offered(),
         resolve_form=ResolveForm(),
         public_url=settings.PUBLIC_URL,
     )
@@ -190,6 +194,8 @@ def _wanted(request: TenantRequest, filters: UserFilters) -> dict[str, Any]:
         "provider": filters.source,
         "status": filters.status,
         "last_data": filters.last_data,
+        "region": filters.region,
+        "window": filters.window,
         "sort": filters.sort,
     }
 

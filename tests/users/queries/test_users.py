@@ -178,6 +178,42 @@ def test_the_list_is_fenced(alice_tenant, alice_production, charlie_tenant, thre
 
 
 @pytest.fixture
+def placed(three, time_machine):
+    """Ada in Rome, ended yesterday; Ben in Tokyo, from today on; Cleo from tomorrow."""
+    time_machine.move_to(NOON, tick=False)
+    today = NOON.date()
+    ada, ben, cleo = three
+    ada.fallback_time_zone, ada.ingestion_end = "Europe/Rome", today - timedelta(days=1)
+    ben.fallback_time_zone, ben.ingestion_start = "Asia/Tokyo", today
+    cleo.ingestion_start = today + timedelta(days=1)
+    for user in three:
+        user.save()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ({"region": "europe"}, ["Ada-1"]),
+        ({"region": "asia_pacific"}, ["ben-2"]),
+        ({"region": "americas"}, []),
+        ({"region": "none"}, ["Cleo_3"]),
+        ({"window": "open"}, ["ben-2"]),
+        ({"window": "ended"}, ["Ada-1"]),
+        ({"window": "future"}, ["Cleo_3"]),
+        ({"window": "ended", "region": "asia_pacific"}, []),
+        ({"window": "ended", "text": "ada", "last_data": "none"}, ["Ada-1"]),
+    ],
+)
+def test_the_list_is_narrowed_by_time_zone_and_ingestion_window(
+    alice_tenant, placed, wanted, found
+):
+    page = find_users(tenant=alice_tenant, **wanted)
+
+    assert names(page) == found
+    assert (page.total, page.is_total_exact) == (len(found), True)
+
+
+@pytest.fixture
 def heard_of(three, time_machine):
     """Ada an hour ago, Ben three days ago, Cleo never."""
     ada, ben, _ = three

@@ -106,6 +106,8 @@ def test_a_whole_user_id_finds_its_user(alice_web, three_users):
         "source=nobody",
         "status=asleep",
         "last_data=tomorrow",
+        "region=atlantis",
+        "window=ajar",
         "q=%00",
     ],
 )
