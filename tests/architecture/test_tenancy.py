@@ -44,7 +44,6 @@ UNSCOPED_MODULES = {
     "portal/lib/tenancy.py": "defines it",
     "portal/lib/idempotency.py": "writes a claim of the caller's tenant",
     "accounts/operations/api_keys.py": "a key is read before its tenant is known",
-    "accounts/webhooks/operations/emitting.py": "purges by tenant key and user",
     "users/operations/users.py": "the sweep of erasures works over all tenants",
     "users/operations/sources.py": "the sweep of ended ingestion does as well",
     "users/operations/summaries.py": "the sweep of arrivals as well",

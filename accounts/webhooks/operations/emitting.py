@@ -12,7 +12,8 @@ import orjson
 from django.utils import timezone
 
 from accounts.webhooks.catalogue import EVENT_TYPES
-from accounts.webhooks.models import Attempt, Delivery, Event, new_message_id
+from accounts.webhooks.feed import FEED_LOCK, FLOOR_MASK, TENANT_MASK
+from accounts.webhooks.models import Event, new_message_id
 from portal.lib import rows
 
 if TYPE_CHECKING:
@@ -22,9 +23,17 @@ if TYPE_CHECKING:
     from accounts.models import Tenant
 
 # One statement, so that an event costs its caller one round trip, however many
-# endpoints there are. A disabled endpoint keeps what it misses.
-EMIT = """
-WITH told AS (
+# endpoints there are. A disabled endpoint keeps what it misses. The lock, kept to the
+# end of the transaction and taken before any id is, tells the feed above which id this
+# transaction's events are (accounts.webhooks.feed).
+EMIT = f"""
+WITH turn AS MATERIALIZED (
+    SELECT pg_advisory_xact_lock_shared(
+        ({FEED_LOCK}::bigint << 56)
+        | ((%(tenant)s::bigint & {TENANT_MASK}) << 40)
+        | ((last_value - CASE WHEN is_called THEN 0 ELSE 1 END) & {FLOOR_MASK}))
+    FROM webhooks_event_id_seq
+), told AS (
     SELECT * FROM unnest(%(message_ids)s::text[], %(types)s::text[], %(bodies)b::text[])
         WITH ORDINALITY AS t(message_id, event_type, body, place)
 ), made AS (
@@ -32,7 +41,7 @@ WITH told AS (
         (tenant_id, message_id, event_type, user_uuid, client_user_id, body, created_at)
     SELECT %(tenant)s::bigint, message_id, event_type, %(user_uuid)s::uuid,
         %(client_user_id)s::text, body, %(at)s::timestamptz
-    FROM told ORDER BY place
+    FROM turn CROSS JOIN told ORDER BY place
     RETURNING id, message_id, event_type
 ), sent AS (
     INSERT INTO webhooks_delivery
@@ -119,15 +128,6 @@ def emit_events(
         event.pk = ids[event.message_id]
         event._state.adding = False
     return events
-
-
-def purge_user_events(*, tenant_pk: int, user_uuid: UUID) -> None:
-    """Remove every event about a user and all that was sent of it, on erasure."""
-    events = Event.unscoped.filter(tenant_id=tenant_pk, user_uuid=user_uuid)
-    sent = Delivery.unscoped.filter(event__in=events)
-    Attempt.unscoped.filter(delivery__in=sent).delete()
-    sent.delete()
-    events.delete()
 
 
 def _body(

@@ -6,13 +6,8 @@ import orjson
 import pytest
 from django.db import transaction
 
-from accounts.webhooks.models import Attempt, Delivery, Event
-from accounts.webhooks.operations import (
-    UserRef,
-    emit_event,
-    emit_events,
-    purge_user_events,
-)
+from accounts.webhooks.models import Delivery, Event
+from accounts.webhooks.operations import UserRef, emit_event, emit_events
 from accounts.webhooks.operations.endpoints import change_endpoint, delete_endpoint
 from tests.factories.accounts import ACTOR
 from tests.factories.webhooks import KIND, make_endpoint, make_event
@@ -109,27 +104,3 @@ def test_an_unknown_type_writes_nothing(alice_tenant):
         make_event(tenant=alice_tenant, event_type="lab_report.unheard_of")
 
     assert Event.objects.for_tenant(alice_tenant).count() == 0
-
-
-def test_a_purge_removes_what_was_sent_about_a_user_and_nothing_else(alice_tenant):
-    make_endpoint(tenant=alice_tenant)
-    mine = make_event(tenant=alice_tenant, user=USER)
-    other = make_event(tenant=alice_tenant)
-    for delivery in deliveries(alice_tenant):
-        Attempt(
-            tenant=alice_tenant,
-            delivery=delivery,
-            endpoint=delivery.endpoint,
-            number=1,
-            succeeded=True,
-            started_at=mine.created_at,
-            sent_timestamp=1,
-            signature="v1,",
-            total_ms=1.0,
-        ).save(force_insert=True)
-
-    purge_user_events(tenant_pk=alice_tenant.pk, user_uuid=USER.user_uuid)
-
-    assert Event.objects.for_tenant(alice_tenant).get() == other
-    assert deliveries(alice_tenant)[0].event_id == other.pk
-    assert Attempt.objects.for_tenant(alice_tenant).get().delivery.event_id == other.pk
