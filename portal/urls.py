@@ -21,6 +21,7 @@ handler404 = "portal.error_pages.not_found"
 handler500 = "portal.error_pages.fault"
 
 urlpatterns = [
+    path("v1/org/", include("accounts.webhooks.api.v1.urls")),
     path("v2/team/", include("labs.api.v3.team_urls")),
     path("v2/user/", include("labs.api.v3.user_urls")),
     path("v2/", include("users.api.v2.urls")),

@@ -27,6 +27,20 @@ class ApiClient(Client):
         return super().patch(path, {} if data is None else data, content_type, **extra)
 
 
+class ManagementClient(ApiClient):
+    """Calls the management API with a management key."""
+
+    def __init__(self, key: str | None = None) -> None:
+        super().__init__()
+        if key:
+            self.defaults["HTTP_X_MANAGEMENT_KEY"] = key
+
+    def put(
+        self, path: str, data: Any = None, content_type: str = JSON, **extra: Any
+    ) -> Any:
+        return super().put(path, {} if data is None else data, content_type, **extra)
+
+
 def error_lines(reply: Any) -> list[tuple[list[str | int], str]]:
     """The (loc, type) pairs of a 422."""
     assert reply.status_code == 422, reply.content

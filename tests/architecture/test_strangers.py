@@ -20,12 +20,18 @@ from accounts.operations.invitations import invite_member
 from accounts.operations.saved_views import ViewWishes, save_view
 from accounts.states import Environment, Role
 from portal.lib.tenancy import TenantOwned
-from tests.clients import ApiClient
-from tests.factories.accounts import ACTOR, make_api_key, make_member
+from tests.clients import ApiClient, ManagementClient
+from tests.factories.accounts import (
+    ACTOR,
+    make_api_key,
+    make_management_key,
+    make_member,
+)
 from tests.factories.labs import make_lab_account, make_order
 from tests.factories.reports import make_parsing_job
 from tests.factories.summaries import record
 from tests.factories.users import make_user
+from tests.factories.webhooks import make_endpoint
 from users.operations.sources import connect_source
 
 if TYPE_CHECKING:
@@ -79,10 +85,13 @@ WITH_PARAMETERS = [
 API = [
     r
     for r, pattern in WITH_PARAMETERS
-    if r.startswith(("v1/", "v2/", "v3/", "lab_report/")) and pattern.name not in OPEN
+    if r.startswith(("v2/", "v3/", "lab_report/")) and pattern.name not in OPEN
 ]
+MANAGEMENT = [r for r, _ in WITH_PARAMETERS if r.startswith("v1/")]
 PAGES = [
-    r for r, pattern in WITH_PARAMETERS if r not in API and pattern.name not in OPEN
+    r
+    for r, pattern in WITH_PARAMETERS
+    if r not in {*API, *MANAGEMENT} and pattern.name not in OPEN
 ]
 
 
@@ -128,6 +137,8 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         "account_id": str(account.pk),
         "transaction_id": str(order.transaction_id),
         "team_id": str(alice_tenant.team_id),
+        "org_id": str(alice_tenant.team.organisation_id),
+        "webhook_id": str(make_endpoint(tenant=alice_tenant).uuid),
         "workout_id": str(workout_id),
         "sleep_id": str(sleep_id),
         "resource": "heartrate",
@@ -185,6 +196,25 @@ def test_an_api_stranger_finds_nothing(
         assert statuses
         assert set(statuses.values()) == {404}, path
     assert set(unsigned.values()) == {401}, path
+    assert everything() == before
+
+
+@pytest.mark.parametrize("route", MANAGEMENT)
+@pytest.mark.django_db
+def test_a_management_stranger_finds_nothing(route, samples, alice_team, charlie_team):
+    path = fill(route, samples)
+    stranger, hers = (make_management_key(team=t) for t in (charlie_team, alice_team))
+    before = everything()
+
+    statuses = knock(ManagementClient(stranger), path)
+    unsigned = knock(ManagementClient(), path)
+
+    assert statuses
+    assert set(statuses.values()) == {404}, path
+    assert set(unsigned.values()) == {401}, path
+    if "webhook_id" in route:
+        production = fill(route, {**samples, "environment": Environment.PRODUCTION})
+        assert set(knock(ManagementClient(hers), production).values()) == {404}
     assert everything() == before
 
 
@@ -246,6 +276,8 @@ def test_every_parameter_that_is_swept_has_a_sample_or_says_why_not():
         "account_id",
         "transaction_id",
         "team_id",
+        "org_id",
+        "webhook_id",
         "workout_id",
         "sleep_id",
         "resource",

@@ -47,10 +47,11 @@ def test_the_document_is_served_to_anyone():
     assert b"openapi: 3.1" in reply.content
 
 
-def test_the_document_is_of_openapi_31_and_names_the_key():
+def test_the_document_is_of_openapi_31_and_names_the_keys():
     assert document()["openapi"].startswith("3.1.")
     assert document()["components"]["securitySchemes"] == {
-        "ApiKey": {"type": "apiKey", "in": "header", "name": "x-service-api-key"}
+        "ApiKey": {"type": "apiKey", "in": "header", "name": "x-service-api-key"},
+        "ManagementKey": {"type": "apiKey", "in": "header", "name": "x-management-key"},
     }
 
 
@@ -64,7 +65,8 @@ def operations():
 
 def test_every_operation_needs_the_key_and_names_its_errors():
     for path, method, operation in operations():
-        assert operation["security"] == [{"ApiKey": []}], (path, method)
+        key = "ManagementKey" if path.startswith("/v1/org") else "ApiKey"
+        assert operation["security"] == [{key: []}], (path, method)
         assert {"401", "422"} <= set(operation["responses"]), (path, method)
         if "{" in path:
             assert "404" in operation["responses"], (path, method)

@@ -6,6 +6,7 @@ from itertools import count
 
 from accounts.models import Member, Team, Tenant
 from accounts.operations.api_keys import create_api_key
+from accounts.operations.management_keys import create_management_key
 from accounts.operations.teams import add_member, create_team
 from accounts.states import Environment, Role
 from portal.lib.actor import Actor
@@ -46,3 +47,8 @@ def make_member(
 def make_api_key(*, tenant: Tenant, label: str = "tests") -> str:
     """The key's text."""
     return create_api_key(tenant=tenant, actor=ACTOR, label=label)[1]
+
+
+def make_management_key(*, team: Team, label: str = "tests") -> str:
+    """The text of a key that manages this team."""
+    return create_management_key(team=team, actor=ACTOR, label=label)[1]

@@ -40,6 +40,11 @@ HEADERS_MAX = 20
 HEADER_VALUE_MAX_LENGTH = 4000
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
+# Ours: a header of such a name is taken for a password, and never shown again.
+_SENSITIVE = re.compile(
+    r"auth|key|token|secret|password|passwd|credential|cookie|session|signature",
+    re.IGNORECASE,
+)
 # Ours: what the sender sets, or what would change who is talked to and how.
 _OWN_HEADERS = frozenset(
     {
@@ -232,6 +237,14 @@ def read_headers(endpoint: Endpoint) -> dict[str, str]:
         return {}
     headers: dict[str, str] = orjson.loads(decrypt(endpoint.headers))
     return headers
+
+
+def is_sensitive_header(name: str) -> bool:
+    """Whether a header's value is withheld wherever headers are shown.
+
+    Source: Contract 8.7 (`sensitive`); Ours: by name, as nobody marks them.
+    """
+    return _SENSITIVE.search(name) is not None
 
 
 def hold_waiting(*, endpoint: Endpoint) -> int:

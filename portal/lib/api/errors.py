@@ -124,9 +124,8 @@ def answer_error(exc: Exception, context: Mapping[str, Any]) -> Response | None:
         case exceptions.ParseError():
             return refusal(400, "malformed_request", "The request can't be read.")
         case exceptions.AuthenticationFailed() | exceptions.NotAuthenticated():
-            reply = refusal(
-                401, "unauthenticated", "A valid x-service-api-key is needed."
-            )
+            header = getattr(context.get("view"), "key_header", "x-service-api-key")
+            reply = refusal(401, "unauthenticated", f"A valid {header} is needed.")
             # DRF puts the challenge on the error.
             if challenge := getattr(exc, "auth_header", None):
                 reply["WWW-Authenticate"] = challenge

@@ -1,0 +1,1 @@
+"""What webhooks serve over the API: endpoints by management key, the feed."""

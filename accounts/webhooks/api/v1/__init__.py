@@ -1,0 +1,1 @@
+"""Endpoints over the management API (contract 8.7)."""

@@ -1,0 +1,190 @@
+"""Endpoints by management key: list, make, change, end; headers and secret.
+
+Contract 8.7. Must not be here: deliveries.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rest_framework.response import Response
+
+from accounts.api.management import TeamManagementView
+from accounts.webhooks.api.v1.inputs import (
+    HeadersInputs,
+    RotateInputs,
+    WebhookInputs,
+    WebhookListQuery,
+    WebhookPatch,
+    read_position,
+)
+from accounts.webhooks.api.v1.outputs import (
+    Webhook,
+    WebhookHeaders,
+    WebhookPage,
+    WebhookSecret,
+    headers_answer,
+    webhook_answer,
+)
+from accounts.webhooks.models import Endpoint
+from accounts.webhooks.operations.endpoints import (
+    change_endpoint,
+    create_endpoint,
+    delete_endpoint,
+    reveal_secret,
+    rotate_secret,
+    set_headers,
+)
+from portal.lib.api.fields import read_body, read_patch, read_query, read_uuid
+from portal.lib.api.pagination import write_cursor
+from portal.lib.api.schema import describe
+from portal.lib.api.views import get_or_404
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+    from rest_framework.request import Request
+
+
+class WebhookManagementView(TeamManagementView):
+    """Base of views about endpoints."""
+
+    def get_endpoints(self) -> QuerySet[Endpoint]:
+        """The tenant's endpoints that are not deleted."""
+        live: QuerySet[Endpoint] = Endpoint.objects.for_tenant(self.tenant).live()
+        return live.select_related("tenant__team")
+
+    def get_endpoint(self, webhook_id: str) -> Endpoint:
+        """The endpoint of the path. Raises: 422 at the path; not_found (404)."""
+        endpoint: Endpoint = get_or_404(
+            self.get_endpoints(),
+            what="Webhook",
+            uuid=read_uuid(webhook_id, "webhook_id"),
+        )
+        return endpoint
+
+
+class WebhooksView(WebhookManagementView):
+    """GET and POST …/webhook."""
+
+    @describe(
+        "list_webhooks",
+        "List webhook endpoints",
+        answer=WebhookPage,
+        query=WebhookListQuery,
+        refuses=(404,),
+    )
+    def get(self, request: Request, **place: str) -> Response:
+        """Oldest first."""
+        query = read_query(request, WebhookListQuery)
+        after, limit = read_position(query.get("next_cursor")), query["limit"]
+        rows = self.get_endpoints().filter(pk__gt=after).order_by("pk")
+        found = list(rows[: limit + 1])
+        page = found[:limit]
+        more = len(found) > limit
+        return Response(
+            {
+                "data": [webhook_answer(endpoint) for endpoint in page],
+                "next_cursor": write_cursor([str(page[-1].pk)]) if more else None,
+            }
+        )
+
+    @describe(
+        "create_webhook",
+        "Make a webhook endpoint",
+        answer=Webhook,
+        body=WebhookInputs,
+        refuses=(400, 404),
+    )
+    def post(self, request: Request, **place: str) -> Response:
+        """Without `secret` one is made; `filter_types` left out takes every event."""
+        wanted = read_body(request, WebhookInputs)
+        endpoint = create_endpoint(tenant=self.tenant, actor=self.actor, **wanted)
+        return Response(webhook_answer(endpoint))
+
+
+class WebhookView(WebhookManagementView):
+    """GET, PATCH and DELETE …/webhook/{webhook_id}."""
+
+    @describe("get_webhook", "Read a webhook endpoint", answer=Webhook, refuses=(404,))
+    def get(self, request: Request, *, webhook_id: str, **place: str) -> Response:
+        return Response(webhook_answer(self.get_endpoint(webhook_id)))
+
+    @describe(
+        "update_webhook",
+        "Change a webhook endpoint",
+        answer=Webhook,
+        body=WebhookPatch,
+        refuses=(400, 404),
+    )
+    def patch(self, request: Request, *, webhook_id: str, **place: str) -> Response:
+        """Disabled endpoints keep what they miss; enabling sends none of it."""
+        endpoint = self.get_endpoint(webhook_id)
+        changes = read_patch(request, WebhookPatch)
+        changed = change_endpoint(endpoint=endpoint, actor=self.actor, **changes)
+        return Response(webhook_answer(changed))
+
+    @describe("delete_webhook", "Delete a webhook endpoint", status=204, refuses=(404,))
+    def delete(self, request: Request, *, webhook_id: str, **place: str) -> Response:
+        """What it still waits for is not sent any more."""
+        delete_endpoint(endpoint=self.get_endpoint(webhook_id), actor=self.actor)
+        return Response(status=204)
+
+
+class WebhookHeadersView(WebhookManagementView):
+    """GET and PUT …/webhook/{webhook_id}/headers."""
+
+    @describe(
+        "get_webhook_headers",
+        "Read the custom headers of an endpoint",
+        answer=WebhookHeaders,
+        refuses=(404,),
+    )
+    def get(self, request: Request, *, webhook_id: str, **place: str) -> Response:
+        """The values of sensitive headers are withheld."""
+        return Response(headers_answer(self.get_endpoint(webhook_id)))
+
+    @describe(
+        "set_webhook_headers",
+        "Replace the custom headers of an endpoint",
+        status=204,
+        body=HeadersInputs,
+        refuses=(400, 404),
+    )
+    def put(self, request: Request, *, webhook_id: str, **place: str) -> Response:
+        """All of them, those that are withheld too: what is left out is gone."""
+        endpoint = self.get_endpoint(webhook_id)
+        given = read_body(request, HeadersInputs)
+        set_headers(endpoint=endpoint, actor=self.actor, headers=given["headers"])
+        return Response(status=204)
+
+
+class WebhookSecretView(WebhookManagementView):
+    """GET …/webhook/{webhook_id}/secret."""
+
+    @describe(
+        "get_webhook_secret",
+        "Read the signing secret of an endpoint",
+        answer=WebhookSecret,
+        refuses=(404,),
+    )
+    def get(self, request: Request, *, webhook_id: str, **place: str) -> Response:
+        endpoint = self.get_endpoint(webhook_id)
+        return Response({"key": reveal_secret(endpoint=endpoint, actor=self.actor)})
+
+
+class WebhookRotateView(WebhookManagementView):
+    """POST …/webhook/{webhook_id}/secret/rotate."""
+
+    @describe(
+        "rotate_webhook_secret",
+        "Give an endpoint a new signing secret",
+        status=204,
+        body=RotateInputs,
+        refuses=(400, 404),
+    )
+    def post(self, request: Request, *, webhook_id: str, **place: str) -> Response:
+        """The old secret signs beside the new one for 24 hours."""
+        endpoint = self.get_endpoint(webhook_id)
+        secret = read_body(request, RotateInputs).get("key")
+        rotate_secret(endpoint=endpoint, actor=self.actor, secret=secret)
+        return Response(status=204)
