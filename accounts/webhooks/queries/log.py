@@ -1,0 +1,253 @@
+"""The log of one endpoint: its deliveries by filter, one of them, its attempts.
+
+Must not be here: what an endpoint's attempts mean (diagnosis), or writes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.db.models import Count, Max, Min, OuterRef, Q, QuerySet, Subquery
+
+from accounts.webhooks.catalogue import EVENT_TYPES
+from accounts.webhooks.models import Attempt, Delivery, Event, ReplayItem
+from accounts.webhooks.states import DeliveryStatus
+from portal.lib.choices import OpenChoices
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from accounts.webhooks.models import Endpoint
+
+# A list that matches more says so instead of counting on.
+COUNTED_UP_TO = 10_000
+_MOST_TRIES = 200
+
+
+class Outcome(OpenChoices):
+    """What became of a delivery so far, as the log is asked for it."""
+
+    DELIVERED = "delivered", "Delivered"
+    RETRYING = "retrying", "Waiting for a retry"
+    WAITING = "waiting", "Waiting for the first attempt"
+    FAILED = "failed", "Failed"
+    HELD = "held", "Held"
+    DROPPED = "dropped", "Dropped"
+    MISSED = "missed", "Missed: all but delivered and waiting"
+
+
+_OUTCOMES: dict[str, Q] = {
+    Outcome.DELIVERED: Q(status=DeliveryStatus.DELIVERED),
+    Outcome.RETRYING: Q(status=DeliveryStatus.PENDING, attempts__gt=0),
+    Outcome.WAITING: Q(status=DeliveryStatus.PENDING, attempts=0),
+    Outcome.FAILED: Q(status=DeliveryStatus.FAILED),
+    Outcome.HELD: Q(status=DeliveryStatus.HELD),
+    Outcome.DROPPED: Q(status=DeliveryStatus.DROPPED),
+    # What waits for a retry has been missed so far.
+    Outcome.MISSED: Q(
+        status__in=[DeliveryStatus.FAILED, DeliveryStatus.HELD, DeliveryStatus.DROPPED]
+    )
+    | Q(status=DeliveryStatus.PENDING, attempts__gt=0),
+}
+
+
+class Answer(OpenChoices):
+    """What the last attempt met."""
+
+    OK = "2xx", "2xx"
+    REDIRECT = "3xx", "3xx"
+    REFUSED = "4xx", "4xx"
+    BROKEN = "5xx", "5xx"
+    NONE = "none", "No answer"
+
+
+class Tries(OpenChoices):
+    """How many attempts were made."""
+
+    FIRST = "1", "One"
+    AGAIN = "2", "Two or more"
+    OFTEN = "5", "Five or more"
+
+
+@dataclass(frozen=True, slots=True)
+class LogFilters:
+    """What deliveries are asked for; empty parts ask for nothing.
+
+    `event_type` may be a prefix that ends in a dot; `user` is our id of a user or the
+    customer's own. `since` is included, `until` is not.
+    """
+
+    outcome: str = ""
+    event_type: str = ""
+    user: str = ""
+    answer: str = ""
+    tries: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+    replay: UUID | None = None
+    message_ids: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The same for a JSON column; parts that ask for nothing are left out."""
+        given = {name: value for name, value in asdict(self).items() if value}
+        for name in ("since", "until"):
+            if name in given:
+                given[name] = given[name].isoformat()
+        if "replay" in given:
+            given["replay"] = str(given["replay"])
+        return given
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> LogFilters:
+        """Read what as_json wrote."""
+        parts = dict(given)
+        for name in ("since", "until"):
+            if name in parts:
+                parts[name] = datetime.fromisoformat(parts[name])
+        if "replay" in parts:
+            parts["replay"] = UUID(parts["replay"])
+        if "message_ids" in parts:
+            parts["message_ids"] = tuple(parts["message_ids"])
+        return cls(**parts)
+
+
+@dataclass(frozen=True, slots=True)
+class LogPage:
+    """Some deliveries, the newest first; `after` is where the older ones begin."""
+
+    deliveries: Sequence[Delivery]
+    after: tuple[datetime, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much a filter matches: events, users, and the time of first and last."""
+
+    number: int
+    users: int
+    first_at: datetime | None
+    last_at: datetime | None
+
+
+def matching_deliveries(
+    *, endpoint: Endpoint, filters: LogFilters
+) -> QuerySet[Delivery]:
+    """Deliveries of an endpoint that fit a filter, in no order."""
+    rows: QuerySet[Delivery] = Delivery.objects.for_tenant(endpoint.tenant).filter(
+        endpoint=endpoint
+    )
+    if filters.outcome in _OUTCOMES:
+        rows = rows.filter(_OUTCOMES[filters.outcome])
+    if filters.event_type:
+        rows = rows.filter(event_type__in=_types(filters.event_type))
+    if filters.user:
+        rows = rows.filter(event__in=_events_of(endpoint, filters.user))
+    if filters.answer:
+        rows = rows.filter(_answered(filters.answer))
+    if filters.tries == Tries.FIRST:
+        rows = rows.filter(attempts=1)
+    elif filters.tries:
+        rows = rows.filter(attempts__gte=int(filters.tries))
+    if filters.since:
+        rows = rows.filter(created_at__gte=filters.since)
+    if filters.until:
+        rows = rows.filter(created_at__lt=filters.until)
+    if filters.replay:
+        items = ReplayItem.objects.for_tenant(endpoint.tenant)
+        rows = rows.filter(
+            pk__in=items.filter(replay__uuid=filters.replay).values("delivery")
+        )
+    if filters.message_ids:
+        rows = rows.filter(event__message_id__in=filters.message_ids)
+    return rows
+
+
+def log_page(
+    *,
+    endpoint: Endpoint,
+    filters: LogFilters,
+    before: tuple[datetime, int] | None = None,
+    limit: int,
+) -> LogPage:
+    """A page of the log: one query, bodies left out.
+
+    Each delivery has `answered_ms`, the time of its last attempt, and its event.
+    """
+    rows = matching_deliveries(endpoint=endpoint, filters=filters)
+    if before:
+        at, pk = before
+        # The first condition is what an index can begin at.
+        rows = rows.filter(created_at__lte=at).filter(
+            Q(created_at__lt=at) | Q(created_at=at, pk__lt=pk)
+        )
+    last = Attempt.objects.for_tenant(endpoint.tenant).filter(delivery=OuterRef("pk"))
+    found = list(
+        rows.select_related("event")
+        .defer("event__body")
+        .annotate(answered_ms=Subquery(last.order_by("-number").values("total_ms")[:1]))
+        .order_by("-created_at", "-pk")[: limit + 1]
+    )
+    page = found[:limit]
+    more = len(found) > limit
+    return LogPage(page, (page[-1].created_at, page[-1].pk) if more else None)
+
+
+def count_matching(*, endpoint: Endpoint, filters: LogFilters) -> int:
+    """How many deliveries fit; one more than COUNTED_UP_TO stands for all above."""
+    rows = matching_deliveries(endpoint=endpoint, filters=filters)
+    return rows.order_by()[: COUNTED_UP_TO + 1].count()
+
+
+def measure_matching(*, endpoint: Endpoint, filters: LogFilters) -> Extent:
+    """How much fits in all, however much it is."""
+    rows = matching_deliveries(endpoint=endpoint, filters=filters)
+    found = rows.aggregate(
+        number=Count("pk"),
+        users=Count("user_uuid", distinct=True),
+        first_at=Min("created_at"),
+        last_at=Max("created_at"),
+    )
+    return Extent(**found)
+
+
+def find_delivery(*, endpoint: Endpoint, message_id: str) -> Delivery | None:
+    """The delivery of one message, with its event."""
+    rows = Delivery.objects.for_tenant(endpoint.tenant).filter(endpoint=endpoint)
+    found: Delivery | None = (
+        rows.select_related("event", "endpoint")
+        .filter(event__message_id=message_id)
+        .first()
+    )
+    return found
+
+
+def attempts_of(delivery: Delivery) -> list[Attempt]:
+    """The attempts of a delivery, oldest first, the last _MOST_TRIES of them."""
+    rows = Attempt.objects.for_tenant(delivery.endpoint.tenant)
+    return list(rows.filter(delivery=delivery).order_by("-number")[:_MOST_TRIES])[::-1]
+
+
+def _types(wanted: str) -> list[str]:
+    if not wanted.endswith("."):
+        return [wanted]
+    return [name for name in EVENT_TYPES if name.startswith(wanted)]
+
+
+def _events_of(endpoint: Endpoint, user: str) -> QuerySet[Event]:
+    """Ids of the events about a user, by either id."""
+    rows: QuerySet[Event] = Event.objects.for_tenant(endpoint.tenant)
+    try:
+        about = rows.filter(user_uuid=UUID(user))
+    except ValueError:
+        about = rows.filter(client_user_id=user)
+    return about.values("pk")  # type: ignore[return-value]  # a subquery of ids
+
+
+def _answered(answer: str) -> Q:
+    if answer == Answer.NONE:
+        return Q(last_code=None, attempts__gt=0)
+    first = int(answer[0]) * 100
+    return Q(last_code__gte=first, last_code__lt=first + 100)
