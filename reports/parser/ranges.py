@@ -45,9 +45,17 @@ _ANNOUNCED = re.compile(
     r"(?:ref(?:erence|er\.|\.)?|normal|standard|expected|desirable|healthy|optimal)"
     r"\s*(?:range|zone|interval|values?|int\.|limits?|rng)\.?\s*(?P<mark>[:=]?)\s*"
 )
+_SHORT_RANGE = r"(?P<range>[<>≤≥\d][^()\[\]:]{,30})[)\]]?$"
 _SHORTLY = re.compile(
-    r"(?i)[(\[]?(?:(?:lab(?:oratory)?|ref(?:erence)?)\.?\s+range|ref(?:erence)?|range)\.?\s*:?\s+(?P<range>[<>≤≥\d][^()\[\]]{,30})[)\]]?$"
+    r"(?i)[(\[]?(?:(?:lab(?:oratory)?|ref(?:erence)?)\.?\s+range|ref(?:erence)?|range)"
+    rf"\.?\s*:?\s+{_SHORT_RANGE}"
 )
+# On a line of its own a range; in a column perhaps the first of several bands.
+_AIMED = re.compile(
+    r"(?i)[(\[]?(?:ideal|optimal|target|healthy|desirable|expected|norm(?:al)?)"
+    rf"\s*:\s*{_SHORT_RANGE}"
+)
+_BARE_LABEL = re.compile(r"(?i)(?:ref(?:erence|\.)?|ideal|target|range)\s*:?")
 _BETWEEN = re.compile(
     rf"(?i)(?:between|from|entre|zwischen|von|de|da|tra|fra)\s+({NUMBER})"
     rf"\s*(?:and|to|et|à|y|a|e|und|bis|ed)\s*({NUMBER})"
@@ -97,7 +105,8 @@ def without_label(text: str) -> str:
 
 def announced_range(line: str) -> str | None:
     """The range on a line that says it gives one, else None."""
-    if (short := _SHORTLY.match(line.strip())) and looks_like_range(short["range"]):
+    short = _SHORTLY.match(line.strip()) or _AIMED.match(line.strip())
+    if short and looks_like_range(short["range"]):
         return short["range"]
     match = _ANNOUNCED.match(line.strip())
     if match is None or not match["mark"]:
@@ -107,7 +116,8 @@ def announced_range(line: str) -> str | None:
 
 def is_range_label(text: str) -> bool:
     """Whether a text says that a range follows, and nothing else."""
-    return bool(_ANNOUNCED.fullmatch(text.strip()))
+    plain = text.strip()
+    return bool(_ANNOUNCED.fullmatch(plain) or _BARE_LABEL.fullmatch(plain))
 
 
 def read_bounds(

@@ -56,10 +56,11 @@ _TITLES: dict[Role, str] = {
         analys|undersokelse|undersogelse|provets namn|komponent|tutkimus|nazwa badania
         vysetreni|vizsgalat|pretraga|parametar|analiza|analize
         estudio realizado|estudios
-        item name|items|test items|islem|islem adi|onderdeel|laboratorietest
+        antigen|antigens|item name|items|test items
+        islem|islem adi|onderdeel|laboratorietest
     """,
     Role.VALUE: """
-        mic|mic value|sensitivity|susceptibility
+        titre|titres|titer|titers|mic|mic value|sensitivity|susceptibility
         result|results|result s|results s|value|values|observed value|observed values
         your value
         your result|your results|test result|test results|result value|results value

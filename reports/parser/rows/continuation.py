@@ -42,6 +42,9 @@ class Continuation:
         name_words = parts.get(Role.NAME, [])
         others: set[Role] = set(parts) - {Role.NAME}
         took = False
+        beside = Role.RANGE in parts and is_method(text_of(name_words))
+        if beside and not self._is_wrapped_name(last, line, name_words):
+            name_words = []
         if not others - _BESIDE:
             if Role.RANGE in parts:
                 if name_words and not self._is_wrapped_name(last, line, name_words):

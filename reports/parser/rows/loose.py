@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from reports.parser.fields import (
     is_mark,
@@ -83,10 +84,12 @@ class LooseReader:
             if row is not None
         ]
         explaining = False
+        over = _stand_over(candidates)
         for n, (line, row) in enumerate(candidates):
             if row is None:
-                below = candidates[n + 1 : n + 2]
-                if not self._is_over(line, below) and self._take_range_below(line):
+                if over and range_on(line) is not None:
+                    continue
+                if self._take_range_below(line):
                     continue
                 if self.rows and take_unit_below(self.rows[-1], line, line.text):
                     continue
@@ -105,6 +108,8 @@ class LooseReader:
                 continue
             if self.rows and _goes_on(self.rows[-1], row):
                 score += 1
+            if over and n and candidates[n - 1][1] is None:
+                _take_range_over(row, candidates[n - 1][0])
             if score >= (7.0 if explaining else 5.0):
                 row.score = score
                 row.panel = self._section.panel
@@ -119,13 +124,6 @@ class LooseReader:
         if not (row.fields.units or row.fields.range):
             return False
         return self._section.knows(row.test_name, row.fields)
-
-    def _is_over(self, line: Line, below: Sequence[tuple[Line, Row | None]]) -> bool:
-        """Whether a line stands clearly nearer to the row below than to the last."""
-        if not self.rows or not below or below[0][1] is None:
-            return False
-        after = below[0][0].middle - line.middle
-        return after < 0.75 * (line.middle - self.rows[-1].line.middle)
 
     def _take_range_below(self, line: Line) -> bool:
         """'Reference range: 70 - 99' on its own line, for the row above it."""
@@ -159,6 +157,8 @@ class LooseReader:
         if not is_numeric_value(fields.value):
             return None
         row = Row(line.page, list(above.cells[0].words), fields, line, titled=False)
+        if not fields.range and len(above.cells) > 1:
+            _take_range_beside(row, above.cells[1:])
         sure = bool(fields.units) and _announces_range(below)
         return row if sure or self._section.knows(name, fields) else None
 
@@ -233,6 +233,42 @@ def _is_of_range(row: Row) -> bool:
         value in cell.words and announced_range(cell.text) is not None
         for cell in row.line.cells
     )
+
+
+def _take_range_beside(row: Row, cells: Sequence[Cell]) -> None:
+    """A range beside the name of a card, over its value."""
+    for cell in cells:
+        text = announced_range(cell.text)
+        if text is not None and looks_like_range(text):
+            row.fields = with_announced(row.fields, text, list(cell.words))
+            return
+
+
+def _stand_over(candidates: Sequence[tuple[Line, Row | None]]) -> bool:
+    """Whether lines with a range alone stand each over its row rather than under it.
+
+    Told by which leaves the fewer rows without one, then by which is nearer.
+    """
+    over: list[float] = []
+    under: list[float] = []
+    for (above, first), (below, second) in pairwise(candidates):
+        apart = below.middle - above.middle
+        if apart > 3 * max(above.size, below.size):
+            continue
+        if first is None and second is not None and range_on(above) is not None:
+            over.append(apart)
+        if first is not None and second is None and range_on(below) is not None:
+            under.append(apart)
+    if len(over) != len(under):
+        return len(over) > len(under)
+    return sum(over) < sum(under)
+
+
+def _take_range_over(row: Row, line: Line) -> None:
+    text = range_on(line)
+    near = row.line.middle - line.middle < 3 * line.size
+    if text and near and not row.fields.range and looks_like_range(text):
+        row.fields = with_announced(row.fields, text, list(line.words))
 
 
 def _range_among(cells: Sequence[Cell], last: Row) -> tuple[str | None, list[Word]]:

@@ -76,10 +76,10 @@ def read_fields(
         ends = [text_of(parts.get(role, [])) for role in (Role.LOW, Role.HIGH)]
         range_words = (*parts.get(Role.LOW, ()), *parts.get(Role.HIGH, ()))
         printed_range = " - ".join(filter(None, ends))
-    printed_unit = re.sub(r"^[-–—]\s+", "", printed_unit)
     if flag is None and len(unit_words) > 1:
         flag, unit_words = _part_flag(unit_words)
         printed_unit = text_of(unit_words)
+    printed_unit = re.sub(r"^[-–—]\s+", "", printed_unit)
     if unit_words and range_words and (lead := _unit_in_front(unit_words, range_words)):
         unit_words, range_words = (*unit_words, *lead), range_words[len(lead) :]
         printed_unit, printed_range = text_of(unit_words), text_of(range_words)
@@ -148,6 +148,8 @@ def _unit_in_front(
 def _part_flag(words: tuple[Word, ...]) -> tuple[str | None, tuple[Word, ...]]:
     """A mark that stands before or after a unit, and the words of the unit."""
     for mark, rest in ((words[0], words[1:]), (words[-1], words[:-1])):
-        if is_mark(mark.text) and is_unit(text_of(rest)):
-            return mark.text.strip("()[]* ") or mark.text, rest
+        signed = is_mark(mark.text) or mark.text in ("+", "-", "–")
+        if signed and is_unit(text_of(rest)):
+            sign = mark.text.strip("()[]* ") or mark.text
+            return sign.replace("–", "-"), rest
     return None, words

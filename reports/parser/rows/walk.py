@@ -11,7 +11,7 @@ from reports.parser.lines import Line, clip_lines, make_line
 from reports.parser.names import heads_explanation, opens_explanation
 from reports.parser.pages import Page
 from reports.parser.roles import Role, is_name_title
-from reports.parser.titles import Title, has_title_word, read_titles
+from reports.parser.titles import Title, has_title_word, read_dated, read_titles
 from reports.parser.values import is_numeric_value
 
 from .abreast import part_abreast
@@ -196,6 +196,9 @@ def find_tables(lines: Sequence[Line]) -> list[TitledPart]:
                     worth > best[0] and not _adds_name(best[1], titles)
                 ):
                     best = (worth, titles, depth)
+        if best is None:
+            titles, depth = read_dated(lines[n : n + 4])
+            best = (0, titles, depth) if titles else None
         if best is None:
             n += 1
             continue

@@ -91,3 +91,31 @@ def test_a_range_may_be_named_in_a_cell_of_its_own(tmp_path: Path) -> None:
         ("Ferritin", "14", "ng/mL", "15 - 150"),
         ("Triglycerides", "165", "mg/dL", "Less than 150"),
     ]
+
+
+def test_a_range_may_stand_beside_the_name_or_behind_a_bare_label(
+    tmp_path: Path,
+) -> None:
+    beside = [
+        [(40, "Sodium"), (300, "Ref. 136 - 145")],
+        [(300, "139 mmol/L")],
+        [(40, "Urea"), (300, "Ref. 2.5 - 7.1")],
+        [(300, "7.9 mmol/L")],
+    ]
+    below = [
+        "Ferritin",
+        [(40, "Result"), (140, "61 µg/L")],
+        [(40, "Reference"), (140, "15 - 200 µg/L")],
+        "ALT",
+        [(40, "Result"), (140, "38 U/L")],
+        [(40, "Reference"), (140, "0 - 33 U/L")],
+    ]
+
+    report = read(tmp_path, beside, below)
+
+    assert printed(report) == [
+        ("Sodium", "139", "mmol/L", "136 - 145"),
+        ("Urea", "7.9", "mmol/L", "2.5 - 7.1"),
+        ("Ferritin", "61", "µg/L", "15 - 200"),
+        ("ALT", "38", "U/L", "0 - 33"),
+    ]

@@ -168,3 +168,36 @@ def test_a_plain_range_under_a_value_is_its_own(tmp_path: Path) -> None:
         ("Zinc", "68", "µg/dL", "60 - 130"),
         ("Copper", "151", "µg/dL", "80 - 155"),
     ]
+
+
+def test_ranges_over_their_rows_are_told_from_ranges_under_them(
+    tmp_path: Path,
+) -> None:
+    report = read(
+        tmp_path,
+        [
+            "Reference range: 136 - 145",
+            [(40, "Sodium"), (200, "139"), (260, "mmol/L")],
+            "Reference range: 3.5 - 5.1",
+            [(40, "Potassium"), (200, "4.2"), (260, "mmol/L")],
+        ],
+    )
+
+    assert printed(report) == [
+        ("Sodium", "139", "mmol/L", "136 - 145"),
+        ("Potassium", "4.2", "mmol/L", "3.5 - 5.1"),
+    ]
+
+
+def test_an_ideal_under_a_value_is_its_range(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            [(40, "Ferritin"), (300, "96 µg/L")],
+            [(300, "Ideal: 30 - 150 µg/L")],
+            [(40, "Homocysteine"), (300, "8.9 µmol/L")],
+            [(300, "Ideal: < 10.4 µmol/L")],
+        ],
+    )
+
+    assert [r.reference_range for r in report.results] == ["30 - 150", "< 10.4"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from reports.parser.report import Interpretation
 from tests.reports.parser.drawing import Drawn, Ink, printed, read, row
 
 XS = (40, 220, 300, 380)
@@ -275,4 +276,59 @@ def test_a_second_value_with_a_unit_column_of_its_own_is_a_row(tmp_path: Path) -
         ("BUN", "13.7", "mg/dL", "7.0 - 18"),
         ("Uric Acid", "410", "umol/L", "155 - 428"),
         ("Uric Acid", "6.9", "mg/dL", "3 - 7"),
+    ]
+
+
+def test_bands_go_on_beside_a_method_under_the_name(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            TITLES,
+            row(XS, "FSH", "6.2", "mIU/mL", "Follicular: 3.0 - 8.1"),
+            row(XS, "Method : CLIA", "", "", "Luteal: 1.4 - 5.5"),
+            row(XS, "Prolactin", "18.6", "ng/mL", "5.2 - 26.5"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("FSH", "6.2", "mIU/mL", "Follicular: 3.0 - 8.1 Luteal: 1.4 - 5.5"),
+        ("Prolactin", "18.6", "ng/mL", "5.2 - 26.5"),
+    ]
+
+
+def test_a_sign_in_a_column_without_a_title_is_a_flag(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            TITLES,
+            [*row(XS, "Leukozyten", "11,9", "", "4,0 - 10,0"), (305, "+  /nl")],
+            row(XS, "Thrombozyten", "278", "/nl", "150 - 400"),
+        ],
+    )
+
+    assert [(r.units, r.interpretation) for r in report.results] == [
+        ("/nl", Interpretation.ABNORMAL),
+        ("/nl", Interpretation.NORMAL),
+    ]
+
+
+def test_dates_over_the_titles_of_units_name_the_columns_of_results(
+    tmp_path: Path,
+) -> None:
+    xs = (40, 140, 200, 290, 380)
+
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Date", "04/09/23", "11/03/24"),
+            row(xs, "Time", "09:10", "08:15"),
+            row(xs, "Lab No.", "88120001", "99310077", "Units", "Reference"),
+            row(xs, "Sodium", "141", "142", "mmol/L", "(135-145)"),
+            row(xs, "Potassium", "4.4", "*5.6", "mmol/L", "(3.5-5.2)"),
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("Sodium", "142"),
+        ("Potassium", "5.6"),
     ]
