@@ -62,7 +62,7 @@ WITH turn AS MATERIALIZED (
     ORDER BY made.id, endpoint.id
 )
 SELECT id, message_id FROM made
-"""
+"""  # noqa: S608 - numbers of our own
 
 
 @dataclass(frozen=True, slots=True)
