@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.utils import timezone
+
 from accounts.models import Tenant
+from labs.operations.critical import MAIL_JOB, escalate_critical, mail_critical
 from labs.operations.requisitions import (
     REQUISITION_JOB,
     enqueue_due_requisitions,
@@ -43,3 +46,19 @@ def simulate(*, tenant_pk: int, order_id: str, final_status: str) -> None:
 def start_scheduled() -> None:
     """Start the orders whose day has come."""
     enqueue_due_requisitions()
+
+
+@job(MAIL_JOB)
+def critical_mail(*, tenant_pk: int, alert_id: int, escalation: int) -> None:
+    """Mail that a critical result waits."""
+    mail_critical(
+        tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
+        alert_id=alert_id,
+        escalation=escalation,
+    )
+
+
+@periodic("* * * * *", "labs.escalate_critical")
+def escalate() -> None:
+    """Tell more people of critical results whose limit has passed."""
+    escalate_critical(at=timezone.now())

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from accounts.webhooks.operations import emit_event
 from labs.models import MissingResult, Result, ResultVersion, SampleData
+from labs.operations.critical import open_critical_alert
 from labs.operations.order_steps import (
     advance,
     emit_order,
@@ -307,6 +308,7 @@ def _move(order: Order, actor: Actor, version: ResultVersion, steps: list[str]) 
     if not steps:
         _note(order, changes, is_final=version.status == ResultStatus.FINAL)
     if version.has_new_critical:
+        open_critical_alert(order=order, version=version)
         emit_event(
             tenant=order.tenant,
             user=order.user.ref,

@@ -31,4 +31,4 @@ def next_escalation(*, at: datetime, limit: timedelta, number: int) -> datetime:
     Each wait is twice the one before, from the team's limit up to a day: an alarm that
     rings every minute is switched off. Source: Ours (spec silent).
     """
-    return at + min(limit * 2 ** min(number - 1, 16), max(LONGEST_WAIT, limit))
+    return at + min(limit * (1 << min(number - 1, 16)), max(LONGEST_WAIT, limit))

@@ -7,6 +7,7 @@ from django.urls import path
 from labs.web import (
     accounts,
     catalogue,
+    critical,
     imports,
     order_actions,
     order_page,
@@ -52,6 +53,10 @@ urlpatterns = [
     ),
     path("orders/<uuid:order_id>/draw/", order_actions.note_draw, name="note_draw"),
     path("orders/<uuid:order_id>/resend/", order_actions.resend, name="resend_order"),
+    path("critical/", critical.critical_queue, name="critical"),
+    path(
+        "critical/<int:alert_id>/acknowledge/", critical.acknowledge, name="acknowledge"
+    ),
     path("lab-tests/", catalogue.test_list, name="tests"),
     path("lab-tests/markers/", catalogue.marker_list, name="markers"),
     path("lab-tests/new/", panels.new_panel, name="new_panel"),

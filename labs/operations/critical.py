@@ -1,0 +1,285 @@
+"""Critical results: start the clock, take the acknowledgement, tell more people.
+
+Mail names no person and no value: it says that there is something to look at. Must not
+be here: which result is critical, or the event of it (labs.operations.results).
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import timedelta
+from smtplib import SMTPException
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.db import transaction
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.operations.audit import record_change
+from accounts.queries import team_members
+from accounts.states import Area, Role, allows
+from labs.models import CriticalAlert
+from labs.models.critical import ACTION_MAX_LENGTH, TOLD_MAX_LENGTH
+from labs.states.critical import ToldBy, next_escalation
+from portal.lib.actor import Actor, ActorKind
+from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
+from portal.lib.jobs import enqueue
+from portal.lib.periods import find_zone
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from accounts.models import Tenant
+    from labs.models import Order, ResultVersion
+
+MAIL_JOB = "labs.mail_critical"
+_log = logging.getLogger(__name__)
+
+
+class MailRefused(Exception):
+    """The mail server did not take a mail; the job runs again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledgement:
+    """What was done about a critical result, in the words of who did it.
+
+    `told` is who was told, `told_at` when, `was_read_back` that they repeated it; all
+    three are left out by who treats the patient.
+    """
+
+    action: str
+    told_by: str
+    told: str = ""
+    told_at: datetime | None = None
+    was_read_back: bool = False
+
+
+@transaction.atomic
+def open_critical_alert(*, order: Order, version: ResultVersion) -> CriticalAlert:
+    """Start the clock of a version that has critical results not known before.
+
+    An order whose clock runs already keeps it. Mail goes to the team's address for
+    critical results, if it has one, at once. Source: Issue "Results and papers"; Ours
+    (spec silent): one clock for an order, as one person is told of all of it.
+    """
+    tenant = order.tenant
+    alerts = CriticalAlert.objects.for_tenant(tenant)
+    running: CriticalAlert | None = alerts.filter(
+        order=order, acknowledged_at=None
+    ).first()
+    if running is not None:
+        return running
+    now = timezone.now()
+    due_at = now + timedelta(minutes=tenant.critical_result_limit_minutes)
+    alert = CriticalAlert(
+        tenant=tenant,
+        order=order,
+        version=version,
+        opened_at=now,
+        due_at=due_at,
+        escalate_at=due_at,
+    )
+    alert.save(force_insert=True)
+    if tenant.critical_result_notification_email:
+        _mail_later(alert)
+    return alert
+
+
+@transaction.atomic
+def acknowledge_critical(
+    *, tenant: Tenant, actor: Actor, alert_id: int, given: Acknowledgement, name: str
+) -> CriticalAlert:
+    """Stop the clock: a member says what was done, and who was told of it.
+
+    `name` is the member's as people know it. Raises: actor_not_a_member (403);
+    critical_alert_not_found (404); already_acknowledged (409); action_missing,
+    action_too_long, told_by_unknown, told_missing, told_too_long, told_at_missing,
+    told_at_early, told_at_late, read_back_missing. Source: Ours (spec silent): read
+    back as laboratories are held to, ISO 15189:2022 7.4.1.3.
+    """
+    if actor.kind != ActorKind.MEMBER:
+        raise NotAllowed("actor_not_a_member", "Only a person acknowledges a result.")
+    now = timezone.now()
+    rows = CriticalAlert.objects.for_tenant(tenant).filter(order__user__deleted_at=None)
+    alert: CriticalAlert | None = (
+        rows.select_for_update(of=("self",))
+        .select_related("order__user")
+        .filter(pk=alert_id)
+        .first()
+    )
+    if alert is None:
+        raise NotFound("critical_alert_not_found", "Critical result not found.")
+    if alert.acknowledged_at is not None:
+        raise Conflict(
+            "already_acknowledged", f"{alert.member_name} has acknowledged it already."
+        )
+    _check(given, alert, now)
+    is_told = given.told_by != ToldBy.TREATING
+    alert.acknowledged_at = now
+    alert.member_id = actor.key
+    alert.member_name = name
+    alert.action = given.action.strip()
+    alert.told_by = given.told_by
+    alert.told = given.told.strip() if is_told else ""
+    alert.told_at = given.told_at if is_told else None
+    alert.was_read_back = is_told
+    alert.save(
+        update_fields=[
+            "acknowledged_at",
+            "member_id",
+            "member_name",
+            "action",
+            "told_by",
+            "told",
+            "told_at",
+            "was_read_back",
+        ]
+    )
+    record_change(
+        tenant=tenant,
+        actor=actor,
+        verb="acknowledge_critical",
+        subject="critical_alert",
+        subject_id=alert.pk,
+        user_uuid=alert.order.user.uuid,
+        changes={"order": [None, str(alert.order_id)]},
+    )
+    return alert
+
+
+@transaction.atomic
+def escalate_critical(*, at: datetime) -> int:
+    """Mail of each critical result whose limit has passed `at` a moment.
+
+    Over all tenants; returns how many. Each mail is a job in the same transaction, and
+    the wait until the next one is set with it: a run that dies sends none twice.
+    Source: Issue "Results and papers".
+    """
+    due = (
+        CriticalAlert.unscoped.select_for_update(skip_locked=True, of=("self",))
+        .select_related("tenant")
+        .filter(acknowledged_at=None, escalate_at__lte=at, order__user__deleted_at=None)
+        .order_by("escalate_at")
+    )
+    number = 0
+    for alert in due[:500]:
+        alert.escalations += 1
+        limit = timedelta(minutes=alert.tenant.critical_result_limit_minutes)
+        alert.escalate_at = next_escalation(
+            at=at, limit=limit, number=alert.escalations
+        )
+        alert.save(update_fields=["escalations", "escalate_at"])
+        _mail_later(alert)
+        number += 1
+    return number
+
+
+def mail_critical(*, tenant: Tenant, alert_id: int, escalation: int) -> None:
+    """Mail that a critical result waits; nothing once somebody has acknowledged it.
+
+    `escalation` 0 goes to the team's address alone, later ones also to all who may
+    acknowledge, or to owners and admins where nobody may. Raises: MailRefused.
+    """
+    alert: CriticalAlert | None = (
+        CriticalAlert.objects.for_tenant(tenant)
+        .filter(pk=alert_id, acknowledged_at=None, order__user__deleted_at=None)
+        .first()
+    )
+    recipients = critical_recipients(tenant=tenant, is_escalation=escalation > 0)
+    if alert is None or not recipients:
+        return
+    since = alert.opened_at.astimezone(find_zone(tenant.team.time_zone))
+    context = {
+        "team": tenant.team.name,
+        "environment": tenant.get_environment_display(),
+        "order": str(alert.order_id)[:8],
+        "since": f"{since.day} {since:%b %Y, %H:%M %Z}",
+        "is_escalation": escalation > 0,
+        "is_sandbox": tenant.is_sandbox,
+        "link": settings.PUBLIC_URL
+        + reverse("labs:critical", args=[tenant.team.slug, tenant.environment]),
+    }
+    subject = render_to_string("labs/email/critical_subject.txt", context)
+    mail = EmailMessage(
+        subject=" ".join(subject.split()),
+        body=render_to_string("labs/email/critical_message.txt", context),
+        to=recipients,
+    )
+    try:
+        mail.send()
+    except (OSError, SMTPException):
+        _log.warning("mail of critical alert %s was not taken", alert.pk)
+        raise MailRefused from None
+
+
+def critical_recipients(*, tenant: Tenant, is_escalation: bool) -> list[str]:
+    """Who is mailed of a critical result, each once, the team's address first.
+
+    Who may acknowledge comes with an escalation, or owners and admins where nobody may.
+    """
+    first = tenant.critical_result_notification_email
+    addresses = [first] if first else []
+    if is_escalation:
+        memberships = list(team_members(tenant.team))
+        able = [
+            one
+            for one in memberships
+            if allows(
+                roles=one.roles,
+                area=Area.SIGN_REPORTS,
+                write=True,
+                environment=tenant.environment,
+            )
+        ] or [one for one in memberships if {Role.OWNER, Role.ADMIN} & {*one.roles}]
+        addresses += [one.member.email for one in able]
+    return list(dict.fromkeys(addresses))
+
+
+def _check(given: Acknowledgement, alert: CriticalAlert, now: datetime) -> None:
+    action, told = given.action.strip(), given.told.strip()
+    if not action:
+        raise DomainError("action_missing", "Say what was done.", "action")
+    if len(action) > ACTION_MAX_LENGTH:
+        raise DomainError(
+            "action_too_long", f"At most {ACTION_MAX_LENGTH} characters.", "action"
+        )
+    if given.told_by not in ToldBy.values:
+        raise DomainError("told_by_unknown", "Say how they were told.", "told_by")
+    if given.told_by == ToldBy.TREATING:
+        return
+    if not told:
+        raise DomainError("told_missing", "Say who was told.", "told")
+    if len(told) > TOLD_MAX_LENGTH:
+        raise DomainError(
+            "told_too_long", f"At most {TOLD_MAX_LENGTH} characters.", "told"
+        )
+    if given.told_at is None:
+        raise DomainError("told_at_missing", "Say when they were told.", "told_at")
+    # Minutes are what people enter, so the minute of its coming counts as after it.
+    if given.told_at < alert.opened_at.replace(second=0, microsecond=0):
+        raise DomainError(
+            "told_at_early", "The result had not come at that time.", "told_at"
+        )
+    if given.told_at > now:
+        raise DomainError("told_at_late", "That time is still to come.", "told_at")
+    if not given.was_read_back:
+        raise DomainError(
+            "read_back_missing",
+            "Have them repeat the result, and confirm that they did.",
+            "was_read_back",
+        )
+
+
+def _mail_later(alert: CriticalAlert) -> None:
+    enqueue(
+        MAIL_JOB,
+        tenant=alert.tenant,
+        lock=f"critical-{alert.pk}",
+        alert_id=alert.pk,
+        escalation=alert.escalations,
+    )

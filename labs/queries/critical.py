@@ -1,0 +1,98 @@
+"""Reads of critical results: those that wait, and those that were acknowledged.
+
+Must not be here: any write, or the audit of a read.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from labs.models import CriticalAlert, Result
+from labs.states.orders import Interpretation
+from portal.lib.errors import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from django.db.models import QuerySet
+
+    from accounts.models import Tenant
+
+# The queue shows this many at once; nobody can act on more.
+WAITING_AT_MOST = 200
+_SHOWN = ("order__user", "order__lab", "order__lab_test")
+
+
+def waiting_alerts(*, tenant: Tenant) -> list[CriticalAlert]:
+    """Critical results that nobody has acknowledged, the one due first first.
+
+    One query.
+    """
+    found = _live(tenant).filter(acknowledged_at=None).order_by("due_at", "pk")
+    return list(found.select_related(*_SHOWN)[:WAITING_AT_MOST])
+
+
+def acknowledged_alerts(*, tenant: Tenant, limit: int) -> list[CriticalAlert]:
+    """Those acknowledged last. One query."""
+    found = _live(tenant).filter(acknowledged_at__isnull=False)
+    last_first = found.order_by("-acknowledged_at", "-pk")
+    return list(last_first.select_related(*_SHOWN)[:limit])
+
+
+def find_alert(*, tenant: Tenant, alert_id: int) -> CriticalAlert:
+    """One alert. Raises: critical_alert_not_found (404)."""
+    found = _live(tenant).select_related(*_SHOWN).filter(pk=alert_id)
+    alert: CriticalAlert | None = found.first()
+    if alert is None:
+        raise NotFound("critical_alert_not_found", "Critical result not found.")
+    return alert
+
+
+def critical_results(
+    *, tenant: Tenant, order_ids: Sequence[UUID]
+) -> dict[UUID, list[Result]]:
+    """The critical results that these orders have now, in the lab's order.
+
+    One query, or none. An order whose critical results were corrected away is not in.
+    """
+    if not order_ids:
+        return {}
+    found = Result.objects.for_tenant(tenant).filter(
+        version__is_current=True,
+        version__order__in=order_ids,
+        interpretation=Interpretation.CRITICAL,
+    )
+    by_order: dict[UUID, list[Result]] = defaultdict(list)
+    for result in found.select_related("version").order_by("position"):
+        by_order[result.version.order_id].append(result)
+    return dict(by_order)
+
+
+def alerts_of_order(*, tenant: Tenant, order_id: UUID) -> list[CriticalAlert]:
+    """All of an order, the one that waits first, then the newest first. One query."""
+    found = list(_live(tenant).filter(order_id=order_id).order_by("-opened_at", "-pk"))
+    return sorted(found, key=lambda alert: alert.acknowledged_at is not None)
+
+
+def count_waiting(*, tenant: Tenant) -> int:
+    """How many critical results nobody has acknowledged. One query."""
+    return _live(tenant).filter(acknowledged_at=None).count()
+
+
+def orders_waiting(*, tenant: Tenant, order_ids: Sequence[UUID]) -> set[UUID]:
+    """Which of these orders have a critical result that waits. One query, or none."""
+    if not order_ids:
+        return set()
+    waiting = CriticalAlert.objects.for_tenant(tenant).filter(
+        acknowledged_at=None, order__in=order_ids
+    )
+    return set(waiting.values_list("order_id", flat=True))
+
+
+def _live(tenant: Tenant) -> QuerySet[CriticalAlert]:
+    found: QuerySet[CriticalAlert] = CriticalAlert.objects.for_tenant(tenant).filter(
+        order__user__deleted_at=None
+    )
+    return found

@@ -1,0 +1,219 @@
+"""The queue of critical results, each with its clock, and their acknowledgement.
+
+Must not be here: an order's results (labs.web.results), or who is mailed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.dialogs import posted, render_form
+from accounts.web.rights import require_right
+from labs.models.critical import ACTION_MAX_LENGTH, TOLD_MAX_LENGTH
+from labs.operations.critical import Acknowledgement, acknowledge_critical
+from labs.queries.critical import (
+    acknowledged_alerts,
+    critical_results,
+    find_alert,
+    waiting_alerts,
+)
+from labs.states.critical import ToldBy
+from portal.lib.errors import Conflict, DomainError
+from portal.lib.web import go_to, page_url, render_page, wants_fragment
+from portal.pills import words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from labs.models import CriticalAlert, Result
+    from portal.lib.web import TenantRequest
+
+# How often the page looks at its clocks, and how many acknowledged ones it shows.
+POLL_SECONDS = 20
+ACKNOWLEDGED_SHOWN = 50
+# A clock with less than this left is about to run out.
+_SOON = timedelta(minutes=15)
+
+
+class AcknowledgeForm(forms.Form):
+    """What was done, and who was told; times are the reader's own."""
+
+    action = forms.CharField(
+        max_length=ACTION_MAX_LENGTH,
+        required=False,
+        strip=True,
+        label="What was done",
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+    told_by = forms.ChoiceField(
+        choices=ToldBy.choices,
+        required=False,
+        label="How the result reached who treats the patient",
+        widget=forms.RadioSelect,
+    )
+    told = forms.CharField(
+        max_length=TOLD_MAX_LENGTH, required=False, label="Who was told"
+    )
+    told_at = forms.DateTimeField(
+        required=False,
+        label="When",
+        widget=forms.DateTimeInput(
+            attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"
+        ),
+        error_messages={"invalid": "Enter a day and a time."},
+    )
+    was_read_back = forms.BooleanField(
+        required=False, label="They repeated the result, and it was right"
+    )
+
+    def given(self) -> Acknowledgement:
+        """What a valid form says."""
+        return Acknowledgement(**self.cleaned_data)
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """How long a critical result has waited, against the team's limit."""
+
+    family: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class AlertRow:
+    """A critical result as the queue shows it.
+
+    `results` are those that the order has now, none where they were corrected away.
+    `took` is how long its acknowledgement took, in words.
+    """
+
+    alert: CriticalAlert
+    results: Sequence[Result]
+    clock: Clock
+    told_by: str = ""
+    took: str = ""
+    was_late: bool = False
+
+
+@require_GET
+@require_right(Area.ORDERS)
+def critical_queue(request: TenantRequest) -> HttpResponse:
+    """The page; a poll that finds the results it has `seen` is no new read."""
+    waiting = waiting_alerts(tenant=request.tenant)
+    seen = ",".join(str(alert.pk) for alert in waiting)
+    is_poll = wants_fragment(request) and "seen" in request.GET
+    done = acknowledged_alerts(tenant=request.tenant, limit=ACKNOWLEDGED_SHOWN)
+    if not (is_poll and request.GET["seen"] == seen):
+        record_read(
+            tenant=request.tenant,
+            actor=request.actor,
+            subject="critical_results",
+            subject_id=f"waiting={len(waiting)} acknowledged={len(done)}",
+        )
+    results = critical_results(
+        tenant=request.tenant, order_ids=[one.order_id for one in (*waiting, *done)]
+    )
+    return render_page(
+        request,
+        "labs/critical.html",
+        fragment="labs/_critical.html",
+        section="critical",
+        waiting=[alert_row(one, results.get(one.order_id, ())) for one in waiting],
+        done=[alert_row(one, results.get(one.order_id, ())) for one in done],
+        seen=seen,
+        poll_seconds=POLL_SECONDS,
+        limit=request.tenant.critical_result_limit_minutes,
+        may_acknowledge=request.rights.allow(Area.SIGN_REPORTS, write=True),
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.ORDERS)
+@require_right(Area.SIGN_REPORTS, write=True)
+def acknowledge(request: TenantRequest, alert_id: int) -> HttpResponse:
+    """Ask what was done, and stop the clock."""
+    alert = find_alert(tenant=request.tenant, alert_id=alert_id)
+    form = AcknowledgeForm(posted(request), initial={"told_at": timezone.now()})
+    if request.method == "POST" and form.is_valid():
+        try:
+            acknowledge_critical(
+                tenant=request.tenant,
+                actor=request.actor,
+                alert_id=alert_id,
+                given=form.given(),
+                name=request.member.name or request.member.email,
+            )
+        except Conflict as settled:
+            messages.error(request, settled.message)
+            return _to_order(request, alert)
+        except DomainError as refused:
+            known = refused.field if refused.field in form.fields else None
+            form.add_error(known, refused.message)
+        else:
+            messages.success(request, "The critical result is acknowledged.")
+            return _to_order(request, alert)
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="critical_result",
+        subject_id=alert.pk,
+        user_uuid=alert.order.user.uuid,
+    )
+    results = critical_results(tenant=request.tenant, order_ids=[alert.order_id])
+    return render_form(
+        request,
+        "labs/_acknowledge.html",
+        title="Acknowledge a critical result",
+        back=page_url(request, "labs:critical"),
+        back_words="Critical results",
+        status=422 if form.errors else 200,
+        form=form,
+        row=alert_row(alert, results.get(alert.order_id, ())),
+    )
+
+
+def alert_row(alert: CriticalAlert, results: Sequence[Result]) -> AlertRow:
+    """A critical result as pages show it."""
+    until = alert.acknowledged_at
+    told_by = ToldBy.known(alert.told_by)
+    return AlertRow(
+        alert=alert,
+        results=results,
+        clock=clock_of(alert),
+        told_by=str(told_by.label) if told_by else words(alert.told_by),
+        took=time_words(until - alert.opened_at) if until else "",
+        was_late=bool(until and until > alert.due_at),
+    )
+
+
+def clock_of(alert: CriticalAlert) -> Clock:
+    """The clock of one that waits, as it stands now."""
+    left = alert.due_at - timezone.now()
+    if left <= timedelta():
+        return Clock("bad", f"{time_words(-left)} over the limit")
+    return Clock("warn" if left <= _SOON else "rev", f"{time_words(left)} left")
+
+
+def time_words(span: timedelta) -> str:
+    """42 min, 3 h 5 min, 2 days."""
+    minutes = int(span.total_seconds() // 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, rest = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {rest} min" if rest else f"{hours} h"
+    return f"{hours // 24} days"
+
+
+def _to_order(request: TenantRequest, alert: CriticalAlert) -> HttpResponse:
+    return go_to(request, page_url(request, "labs:order", order_id=alert.order_id))
