@@ -1,0 +1,139 @@
+"""ACK, the answer to every message that comes in.
+
+It is made of the header alone, as far as that can be read: also what is malformed is
+answered. Must not be here: what was wrong (labs.gateways.hl7.messages and results).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from labs.gateways.hl7.messages import (
+    DATA_TYPE_ERROR,
+    REQUIRED_MISSING,
+    SEQUENCE_ERROR,
+    UNKNOWN_VALUE,
+    UNSUPPORTED_EVENT,
+    UNSUPPORTED_PROCESSING,
+    UNSUPPORTED_TYPE,
+    UNSUPPORTED_VERSION,
+    Malformed,
+    write_message,
+    write_segment,
+)
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+APPLICATION = "ASSAY"
+VERSION = "2.5.1"
+CHARACTER_SET = "UNICODE UTF-8"
+ACCEPTED, IN_ERROR, REJECTED = "AA", "AE", "AR"
+_MAX_LENGTH = 200
+_WORDS = {
+    SEQUENCE_ERROR: "Segment sequence error",
+    REQUIRED_MISSING: "Required field missing",
+    DATA_TYPE_ERROR: "Data type error",
+    UNKNOWN_VALUE: "Table value not found",
+    UNSUPPORTED_TYPE: "Unsupported message type",
+    UNSUPPORTED_EVENT: "Unsupported event code",
+    UNSUPPORTED_PROCESSING: "Unsupported processing id",
+    UNSUPPORTED_VERSION: "Unsupported version id",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """MSH as far as it can be told, also where the message can't be read.
+
+    Texts are as they came, without what can't be stored; `kind` as `ORU^R01`.
+    """
+
+    sending_application: str = ""
+    sending_facility: str = ""
+    receiving_application: str = ""
+    receiving_facility: str = ""
+    kind: str = ""
+    control_id: str = ""
+    processing_id: str = ""
+    version: str = ""
+
+
+def read_header(raw: bytes) -> Header:
+    """The header of what may be no message at all."""
+    line = raw[:4000].partition(b"\r")[0].decode("latin-1")
+    if len(line) < 4 or not line.startswith("MSH"):
+        return Header()
+    fields = line.split(line[3])
+
+    def told(number: int) -> str:
+        # MSH-1 is the delimiter itself.
+        value = fields[number - 1] if len(fields) >= number else ""
+        kept = "".join(one for one in value if one.isprintable())
+        return kept.strip()[:_MAX_LENGTH]
+
+    return Header(
+        sending_application=told(3),
+        sending_facility=told(4),
+        receiving_application=told(5),
+        receiving_facility=told(6),
+        kind="^".join(told(9).split("^")[:2]),
+        control_id=told(10),
+        processing_id=told(11),
+        version=told(12),
+    )
+
+
+def answer_code(refusal: Malformed | None) -> str:
+    """MSA-1: AR for what we do not take at all, AE for what is wrong within."""
+    if refusal is None:
+        return ACCEPTED
+    return REJECTED if refusal.code >= UNSUPPORTED_TYPE else IN_ERROR
+
+
+def write_acknowledgement(
+    header: Header, *, control_id: str, at: datetime, refusal: Malformed | None = None
+) -> bytes:
+    """The ACK for a message of this header; `control_id` is the answer's own.
+
+    Source: HL7 v2.5.1, 2.9 and 2.15.5 (original mode, errors in ERR).
+    """
+    _, _, event = header.kind.partition("^")
+    segments = [
+        write_segment(
+            "MSH",
+            {
+                3: APPLICATION,
+                4: header.receiving_facility,
+                5: header.sending_application,
+                6: header.sending_facility,
+                7: write_moment(at),
+                9: ("ACK", event, "ACK"),
+                10: control_id,
+                11: header.processing_id[:1] or "P",
+                12: VERSION,
+                18: CHARACTER_SET,
+            },
+        ),
+        write_segment("MSA", {1: answer_code(refusal), 2: header.control_id}),
+    ]
+    if refusal is not None:
+        segment, _, field = refusal.place.partition("-")
+        segments.append(
+            write_segment(
+                "ERR",
+                {
+                    2: (segment, "1", field) if segment else "",
+                    3: (refusal.code, _WORDS.get(refusal.code, ""), "HL70357"),
+                    4: "E",
+                    8: refusal.says,
+                },
+            )
+        )
+    return write_message(segments)
+
+
+def write_moment(at: datetime) -> str:
+    """A time stamp to the second, with its offset."""
+    return at.strftime("%Y%m%d%H%M%S%z")

@@ -1,0 +1,147 @@
+"""A report of an ORU^R01 as the delivery that every gateway makes.
+
+Must not be here: reading segments (labs.gateways.hl7.results), or whether an order has
+all its results (operations).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from labs.gateways.hl7.results import Standing
+from labs.gateways.results import (
+    ReportedGap,
+    ReportedResult,
+    ReportedSample,
+    ResultDelivery,
+)
+from labs.states.results import FailureType, ResultStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from labs.gateways.hl7.results import Observation, Report, Test
+
+_SAMPLE_MAX_LENGTH = 100
+_GIVEN = {Standing.FINAL, Standing.CORRECTED, Standing.PRELIMINARY}
+_NO_VALUE = "The lab sent this result without a value."
+_TAKEN_BACK = "The lab took this result back."
+_REFUSED = "The lab did not do this test."
+
+
+def delivery_of(
+    report: Report, *, is_final: bool, received_at: datetime
+) -> ResultDelivery:
+    """What a report delivers; `received_at` stands in where the lab gave no time.
+
+    Source: HL7 v2.5.1, table 0085 (OBX-11): P is preliminary, X, D and W are missing
+    results, C marks a correction, what is awaited is nothing yet.
+    """
+    told = report.reported_at
+    reported_at = told.at if told else received_at
+    results: list[ReportedResult] = []
+    missing: list[ReportedGap] = []
+    for test in report.tests:
+        if test.is_refused and not test.observations:
+            missing.append(_refused(test))
+        for observation in test.observations:
+            if observation.standing is Standing.AWAITED:
+                continue
+            if observation.standing in _GIVEN and (
+                observation.text or observation.notes
+            ):
+                results.append(_result(test, observation))
+            else:
+                missing.append(_gap(test, observation))
+    collected = (test.collected_at for test in report.tests)
+    received = (test.received_at for test in report.tests)
+    return ResultDelivery(
+        status=ResultStatus.FINAL if is_final else ResultStatus.PARTIAL,
+        reported_at=reported_at,
+        results=tuple(results),
+        missing=tuple(missing),
+        samples=tuple(_samples(report)),
+        is_correction=any(
+            observation.standing is Standing.CORRECTED
+            for test in report.tests
+            for observation in test.observations
+        ),
+        collected_at=next((moment.at for moment in collected if moment), None),
+        received_at=next((moment.at for moment in received if moment), None),
+    )
+
+
+def _result(test: Test, observation: Observation) -> ReportedResult:
+    notes = list(observation.notes)
+    text = observation.text
+    if not text:  # some labs write the value of a result into its note
+        text, notes = "\n".join(notes), []
+    return ReportedResult(
+        name=observation.name,
+        text=text,
+        type=observation.type,
+        unit=observation.unit,
+        reference_range=observation.reference_range,
+        flag="~".join(observation.flags),
+        ordered_code=test.code,
+        provider_id=observation.code,
+        loinc=observation.loinc,
+        sub_id=observation.sub_id,
+        notes="\n".join([*notes, *_notes_of_test(test, observation)]),
+        sample_id=next((one.sample_id for one in test.specimens), ""),
+        laboratory=observation.laboratory,
+        observed_at=observation.observed_at.at if observation.observed_at else None,
+        reported_at=test.reported_at.at if test.reported_at else None,
+        is_preliminary=observation.standing is Standing.PRELIMINARY,
+    )
+
+
+def _notes_of_test(test: Test, observation: Observation) -> list[str]:
+    """A test's notes stand at its first result: there is no other place for them."""
+    return test.notes if observation is test.observations[0] else []
+
+
+def _gap(test: Test, observation: Observation) -> ReportedGap:
+    taken_back = observation.standing is Standing.WITHDRAWN
+    said = [observation.text, *observation.notes]
+    if not any(said):
+        said = [_TAKEN_BACK if taken_back else _NO_VALUE]
+    return ReportedGap(
+        name=observation.name,
+        failure_type=FailureType.INTERNAL_LAB if taken_back else FailureType.UNKNOWN,
+        note="\n".join(filter(None, said)),
+        ordered_code=test.code,
+        provider_id=observation.code,
+        loinc=observation.loinc,
+        sub_id=observation.sub_id,
+    )
+
+
+def _refused(test: Test) -> ReportedGap:
+    return ReportedGap(
+        name=test.name,
+        failure_type=FailureType.UNKNOWN,
+        note="\n".join(test.notes) or _REFUSED,
+        ordered_code=test.code,
+        provider_id=test.code,
+    )
+
+
+def _samples(report: Report) -> Iterator[ReportedSample]:
+    seen: set[str] = set()
+    for test in report.tests:
+        for specimen in test.specimens:
+            number = specimen.sample_id[:_SAMPLE_MAX_LENGTH]
+            if not number or number in seen:
+                continue
+            seen.add(number)
+            collected, received = specimen.collected_at, specimen.received_at
+            yield ReportedSample(
+                sample_id=number,
+                collected_at=collected.at if collected else None,
+                collected_offset=collected.offset if collected else None,
+                received_at=received.at if received else None,
+                received_offset=received.offset if received else None,
+                information=test.information,
+            )

@@ -1,0 +1,395 @@
+"""What an ORU^R01 says, as plain values.
+
+Reads what laboratories write rather than what the standard wishes: segments that a
+structure does not have are passed over, numbers may stand in either of their places.
+What can't be understood is refused, never guessed. Must not be here: which order it
+belongs to, or what a result means.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, date, timedelta, timezone
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from labs.gateways.hl7.messages import (
+    REQUIRED_MISSING,
+    SEQUENCE_ERROR,
+    UNKNOWN_VALUE,
+    UNSUPPORTED_EVENT,
+    UNSUPPORTED_TYPE,
+    UNSUPPORTED_VERSION,
+    Malformed,
+)
+from labs.gateways.hl7.values import identify, read_moment, read_value, repeated
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from labs.gateways.hl7.messages import Message, Segment
+    from labs.gateways.hl7.values import Moment
+
+RESULTS = "ORU"
+# Fields whose components are a placer's and a filler's number.
+_PAIRS = {"ORC": (8,), "OBR": (29,)}
+_DOCUMENTS = {"ED", "RP"}
+
+
+class Standing(StrEnum):
+    """How sure a lab is of an observation (OBX-11, table 0085)."""
+
+    FINAL = "final"
+    CORRECTED = "corrected"
+    PRELIMINARY = "preliminary"
+    IMPOSSIBLE = "impossible"  # the lab can't give it
+    WITHDRAWN = "withdrawn"  # it was given in error
+    AWAITED = "awaited"
+
+
+_STANDINGS = {
+    "F": Standing.FINAL,
+    "U": Standing.FINAL,  # the preliminary value became final as it was
+    "C": Standing.CORRECTED,
+    "P": Standing.PRELIMINARY,
+    "R": Standing.PRELIMINARY,
+    "S": Standing.PRELIMINARY,
+    "X": Standing.IMPOSSIBLE,
+    "D": Standing.WITHDRAWN,
+    "W": Standing.WITHDRAWN,
+    "I": Standing.AWAITED,
+    "N": Standing.AWAITED,
+    "O": Standing.AWAITED,
+}
+# OBR-25, table 0123: nothing more is to come of this test.
+_DONE = {"F", "C", "X"}
+
+
+@dataclass(frozen=True, slots=True)
+class Patient:
+    """Whom a report says it is of. `sex` is of table 0001, empty where not told."""
+
+    family: str = ""
+    given: str = ""
+    birth_date: date | None = None
+    sex: str = ""
+
+
+@dataclass(slots=True)
+class Observation:
+    """One OBX; `notes` are the NTE that follow.
+
+    `type` is the ResultType that OBX-2 declares, `flags` are as the lab wrote them.
+    """
+
+    code: str
+    name: str
+    loinc: str
+    sub_id: str
+    text: str
+    type: str
+    unit: str
+    reference_range: str
+    flags: tuple[str, ...]
+    standing: Standing
+    observed_at: Moment | None
+    laboratory: str
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Specimen:
+    """One SPM, or what an OBR says of its sample."""
+
+    sample_id: str
+    collected_at: Moment | None = None
+    received_at: Moment | None = None
+
+
+@dataclass(slots=True)
+class Test:
+    """One OBR with its observations.
+
+    `is_done`: nothing more is to come of it; `is_refused`: the lab does not do it.
+    `documents` counts what is no text: a PDF, say. `lines` are its segments.
+    """
+
+    code: str
+    name: str
+    placers: frozenset[str]
+    fillers: frozenset[str]
+    parents: frozenset[str]
+    is_done: bool
+    is_refused: bool
+    collected_at: Moment | None
+    received_at: Moment | None
+    reported_at: Moment | None
+    information: str
+    observations: list[Observation] = field(default_factory=list)
+    specimens: list[Specimen] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    documents: int = 0
+    lines: list[str] = field(default_factory=list)
+
+    @property
+    def numbers(self) -> frozenset[str]:
+        """All that tell which order it is of."""
+        return self.placers | self.fillers | self.parents
+
+
+@dataclass(slots=True)
+class Report:
+    """What a message says of one order of one patient.
+
+    `tests` share a placer or filler number. `text` is its part of the message, a
+    message of its own.
+    """
+
+    patient: Patient
+    tests: list[Test]
+    header: list[str]
+
+    @property
+    def placers(self) -> frozenset[str]:
+        """Our numbers: ORC-2, OBR-2, ORC-4."""
+        return frozenset().union(*(test.placers for test in self.tests))
+
+    @property
+    def fillers(self) -> frozenset[str]:
+        """The lab's numbers: ORC-3, OBR-3."""
+        return frozenset().union(*(test.fillers for test in self.tests))
+
+    @property
+    def samples(self) -> frozenset[str]:
+        """The numbers of samples: SPM-2."""
+        return frozenset(
+            specimen.sample_id
+            for test in self.tests
+            for specimen in test.specimens
+            if specimen.sample_id
+        )
+
+    @property
+    def reported_at(self) -> Moment | None:
+        """The latest OBR-22."""
+        told = [test.reported_at for test in self.tests if test.reported_at]
+        return max(told, key=lambda moment: moment.at, default=None)
+
+    @property
+    def text(self) -> str:
+        """The header, the patient and the tests, segment by segment."""
+        lines = [*self.header, *(line for test in self.tests for line in test.lines)]
+        return "".join(f"{line}\r" for line in lines)
+
+
+def read_results(message: Message, *, zone: tzinfo = UTC) -> list[Report]:
+    """The reports of a message, one for each order that it tells of.
+
+    Times without an offset are in that of MSH-7, else in `zone`. Raises: Malformed.
+    Source: HL7 v2.5.1, 7.3.1 and 7.4; Ours: every version 2 is read alike.
+    """
+    check_header(message)
+    reader = _Reader(message, zone)
+    for segment in message.segments[1:]:
+        reader.take(segment)
+    return reader.finish()
+
+
+def check_header(message: Message) -> None:
+    """Refuse what is no ORU^R01 of version 2 with a control id. Raises: Malformed."""
+    header = message.header
+    if not header.text(10):
+        raise Malformed(REQUIRED_MISSING, "MSH-10", "The message has no control id.")
+    if header.text(9) != RESULTS:
+        raise Malformed(UNSUPPORTED_TYPE, "MSH-9", "Only ORU^R01 is taken.")
+    if header.text(9, 2) != "R01":
+        raise Malformed(UNSUPPORTED_EVENT, "MSH-9", "Only ORU^R01 is taken.")
+    if not header.text(12).startswith("2."):
+        raise Malformed(UNSUPPORTED_VERSION, "MSH-12", "Only version 2 is taken.")
+
+
+class _Reader:
+    """Walks the segments of a message and gathers its tests into reports."""
+
+    def __init__(self, message: Message, zone: tzinfo) -> None:
+        self.zone = zone
+        sent = read_moment(message.header.text(7), zone)
+        if sent and sent.offset is not None:
+            self.zone = timezone(timedelta(seconds=sent.offset))
+        self.done: list[Report] = []
+        self.before = [message.header.line]  # what stands before the first patient
+        # Of the patient in hand:
+        self.patient: Patient | None = None
+        self.header: list[str] = []
+        self.reports: list[Report] = []
+        self.latest: Report  # of the test before
+        # Of the test in hand, or of the one that an ORC announces:
+        self.order: Segment | None = None
+        self.announced: list[str] = []
+        self.test: Test | None = None
+        self.notes: list[str] | None = None
+        self.observes_specimen = False
+
+    def take(self, segment: Segment) -> None:
+        """The next segment."""
+        match segment.name:
+            case "PID":
+                self._close_patient()
+                self.patient = _read_patient(segment)
+                self.header = [*self.before, segment.line]
+            case "ORC":
+                self.order, self.announced = segment, [segment.line]
+                self.test = None
+            case "OBR":
+                self._begin_test(segment)
+            case _ if self.test is not None:
+                self._go_on(self.test, segment)
+            case "OBX":
+                raise Malformed(SEQUENCE_ERROR, "OBX", "An OBX stands before its OBR.")
+            case _:
+                self._place(segment.line)
+
+    def finish(self) -> list[Report]:
+        """What was read."""
+        self._close_patient()
+        if not self.done:
+            raise Malformed(REQUIRED_MISSING, "OBR", "The message holds no test.")
+        return self.done
+
+    def _close_patient(self) -> None:
+        self.done += self.reports
+        self.reports, self.order, self.announced, self.test = [], None, [], None
+
+    def _place(self, line: str) -> None:
+        if self.order is not None:
+            self.announced.append(line)
+        elif self.patient is not None:
+            self.header.append(line)
+        else:
+            self.before.append(line)
+
+    def _begin_test(self, segment: Segment) -> None:
+        if self.patient is None:
+            raise Malformed(SEQUENCE_ERROR, "OBR", "An OBR stands before its PID.")
+        code, name, loinc = identify(segment, 4)
+        if not code and not loinc:
+            raise Malformed(REQUIRED_MISSING, "OBR-4", "An OBR names no test.")
+        order, announced = self.order, self.announced
+        self.order, self.announced = None, []
+        test = Test(
+            code=code or loinc,
+            name=name or code or loinc,
+            placers=_numbers(segment, 2) | _numbers(order, 2, 4),
+            fillers=_numbers(segment, 3) | _numbers(order, 3),
+            # A test that the lab added names the one that it follows from.
+            parents=_numbers(segment, 29) | _numbers(order, 8),
+            is_done=segment.text(25) in _DONE,
+            is_refused=segment.text(25) == "X",
+            collected_at=self._moment(segment, 7),
+            received_at=self._moment(segment, 14),
+            reported_at=self._moment(segment, 22),
+            information=segment.text(13),
+            lines=[*announced, segment.line],
+        )
+        self._join(self.patient, test)
+        self.test, self.notes, self.observes_specimen = test, test.notes, False
+
+    def _join(self, patient: Patient, test: Test) -> None:
+        """Put a test to those it shares a number with; without any to the last."""
+        mine = [
+            report
+            for report in self.reports
+            if any(test.numbers & other.numbers for other in report.tests)
+        ]
+        if not test.numbers and self.reports:
+            mine = [self.latest]
+        if not mine:
+            mine = [Report(patient, [], self.header)]
+            self.reports += mine
+        self.latest, *others = mine
+        for other in others:
+            self.latest.tests += other.tests
+            self.reports.remove(other)
+        self.latest.tests.append(test)
+
+    def _go_on(self, test: Test, segment: Segment) -> None:
+        test.lines.append(segment.line)
+        match segment.name:
+            case "NTE" if self.notes is not None:
+                self.notes += filter(None, repeated(segment, 3))
+            case "SPM":
+                # What labs write after a specimen is of it, unless it comes first.
+                self.observes_specimen = bool(test.observations)
+                self.notes = None
+                test.specimens.append(self._specimen(segment))
+            case "OBX" if self.observes_specimen:
+                self.notes = None
+            case "OBX" if segment.text(2) in _DOCUMENTS:
+                test.documents += 1
+                self.notes = None
+            case "OBX":
+                observation = self._observation(segment)
+                test.observations.append(observation)
+                self.notes = observation.notes
+
+    def _observation(self, segment: Segment) -> Observation:
+        code, name, loinc = identify(segment, 3)
+        if not code and not loinc:
+            raise Malformed(REQUIRED_MISSING, "OBX-3", "An OBX names no observation.")
+        if not segment.text(11):
+            raise Malformed(REQUIRED_MISSING, "OBX-11", "An OBX has no status.")
+        standing = _STANDINGS.get(segment.text(11))
+        if standing is None:
+            raise Malformed(UNKNOWN_VALUE, "OBX-11", "OBX-11 is not in table 0085.")
+        if segment.raw(5) and not segment.text(2):
+            raise Malformed(REQUIRED_MISSING, "OBX-2", "An OBX has a value of no type.")
+        text, declared = read_value(segment)
+        return Observation(
+            code=code or loinc,
+            name=name or code or loinc,
+            loinc=loinc,
+            sub_id=segment.text(4),
+            text=text,
+            type=declared,
+            unit=segment.text(6) or segment.text(6, 2),
+            reference_range=segment.text(7),
+            flags=tuple(filter(None, repeated(segment, 8))),
+            standing=standing,
+            observed_at=self._moment(segment, 14),
+            laboratory=segment.text(23) or segment.text(15, 2),
+        )
+
+    def _specimen(self, segment: Segment) -> Specimen:
+        # SPM-2 pairs the placer's number with the filler's.
+        return Specimen(
+            sample_id=segment.text(2, 1) or segment.text(2, 2),
+            collected_at=self._moment(segment, 17),
+            received_at=self._moment(segment, 18),
+        )
+
+    def _moment(self, segment: Segment, number: int) -> Moment | None:
+        return read_moment(segment.text(number), self.zone)
+
+
+def _read_patient(segment: Segment) -> Patient:
+    # PID-5 repeats other names; the first is the legal one.
+    born = read_moment(segment.text(7)[:8], UTC)
+    has_day = len(segment.text(7)) >= 8
+    return Patient(
+        family=segment.text(5, 1),
+        given=segment.text(5, 2),
+        birth_date=born.at.date() if born and has_day else None,
+        sex=segment.text(8).upper()[:1],
+    )
+
+
+def _numbers(segment: Segment | None, *fields: int) -> frozenset[str]:
+    """The entity identifiers of fields; of a pair (placer, filler) both."""
+    if segment is None:
+        return frozenset()
+    told: set[str] = set()
+    for number in fields:
+        told.add(segment.text(number))
+        if number in _PAIRS.get(segment.name, ()):
+            told.add(segment.text(number, 2))
+    return frozenset(told - {""})

@@ -1,0 +1,126 @@
+"""Parts of segments as values: moments, codes, and what an observation's value says.
+
+Must not be here: which segment holds what (labs.gateways.hl7.results).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from typing import TYPE_CHECKING
+
+from labs.states.catalogue import ResultType
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from labs.gateways.hl7.messages import Segment
+
+_MOMENT = re.compile(
+    r"(\d{4})(\d\d)?(\d\d)?(?:(\d\d)(\d\d)?(\d\d)?(?:\.\d{1,4})?)?([+-]\d{4})?"
+)
+# Dates that no order has can't be stored either.
+_FIRST_YEAR, _LAST_YEAR = 1850, 2200
+_FARTHEST_ZONE = 14 * 3600
+_LOINC = "LN"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """An instant, and how far from UTC the lab's clock stood, in seconds, if told."""
+
+    at: datetime
+    offset: int | None = None
+
+
+def read_moment(text: str, zone: tzinfo) -> Moment | None:
+    """A time stamp (`YYYY[MM[DD[HH[MM[SS]]]]][+ZZZZ]`); None for one that is none.
+
+    One without a time of day is its first instant, one without an offset in `zone`.
+    """
+    found = _MOMENT.fullmatch(text)
+    if not found:
+        return None
+    year, month, day, hour, minute, second = (
+        int(part) if part else least
+        for part, least in zip(found.groups(), (0, 1, 1, 0, 0, 0), strict=False)
+    )
+    offset = None
+    if found[7]:
+        shift = int(found[7][1:3]) * 3600 + int(found[7][3:]) * 60
+        offset = -shift if found[7][0] == "-" else shift
+    if not _FIRST_YEAR <= year <= _LAST_YEAR or abs(offset or 0) > _FARTHEST_ZONE:
+        return None
+    here = zone if offset is None else timezone(timedelta(seconds=offset))
+    try:
+        at = datetime(year, month, day, hour, minute, second, tzinfo=here)
+    except ValueError:
+        return None
+    return Moment(at, offset)
+
+
+def identify(segment: Segment, number: int) -> tuple[str, str, str]:
+    """The lab's own code, the name and the LOINC code of a coded identifier."""
+    code = name = loinc = loinc_name = ""
+    for at in (1, 4):
+        given, words, system = (segment.text(number, at + n) for n in range(3))
+        if system.upper() == _LOINC:
+            loinc, loinc_name = loinc or given, loinc_name or words
+        elif given or words:
+            code, name = code or given, name or words
+    return code, name or loinc_name, loinc
+
+
+def repeated(segment: Segment, number: int) -> list[str]:
+    """The text of each repetition of a field."""
+    return [
+        segment.text(number, repeat=repeat)
+        for repeat in range(1, segment.repeats(number) + 1)
+    ]
+
+
+def read_value(segment: Segment) -> tuple[str, str]:
+    """OBX-5 as text, and as which ResultType its type OBX-2 declares it, if any.
+
+    A value of a type that we do not know is read part by part.
+    """
+    match segment.text(2):
+        case "NM" | "ST" | "TX" | "FT":
+            return "\n".join(repeated(segment, 5)).strip("\n"), ""
+        case "SN":
+            return _structured(segment), ""
+        case "CE" | "CWE" | "CNE" | "CF" | "IS" | "ID":
+            numbers = range(1, segment.repeats(5) + 1)
+            coded = filter(None, (_coded(segment, repeat) for repeat in numbers))
+            return "; ".join(coded), ResultType.CODED_VALUE
+        case "DT" | "TS" | "DTM":
+            return _day(segment.text(5)), ResultType.COMMENT
+        case _:
+            parts = (
+                " ".join(filter(None, segment.components(5, repeat=repeat)))
+                for repeat in range(1, segment.repeats(5) + 1)
+            )
+            return "\n".join(parts), ResultType.COMMENT
+
+
+def _structured(segment: Segment) -> str:
+    comparator, first, separator, second = (segment.text(5, n) for n in range(1, 5))
+    return f"{comparator.removeprefix('=')}{first}{separator}{second}"
+
+
+def _coded(segment: Segment, repeat: int) -> str:
+    """The words of a code: its own, those first written, the other system's."""
+    for component in (2, 9, 5, 1, 4):
+        if words := segment.text(5, component, repeat=repeat):
+            return words
+    return ""
+
+
+def _day(text: str) -> str:
+    moment = read_moment(text, UTC)
+    if moment is None or len(text) < len("YYYYMMDD"):
+        return text
+    if len(text) == len("YYYYMMDD"):
+        return moment.at.date().isoformat()
+    return moment.at.isoformat(" ", "minutes")
