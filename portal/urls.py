@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
+from labs.web.requisition_link import open_link
 from portal.health import healthz, readyz
 from users.api.logos import logo
 
@@ -24,12 +25,14 @@ urlpatterns = [
     path("v1/org/", include("accounts.webhooks.api.v1.urls")),
     path("v2/team/", include("labs.api.v3.team_urls")),
     path("v2/user/", include("labs.api.v3.user_urls")),
+    path("v2/", include("accounts.webhooks.api.v2.urls")),
     path("v2/", include("users.api.v2.urls")),
     path("v3/", include("labs.api.v3.urls")),
     path("lab_report/v1/", include("reports.api.v1.urls")),
     path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("api/docs/", api_docs, name="api-docs"),
     path("logos/<slug:slug>.svg", logo, name="logo"),
+    path("requisition/", open_link, name="requisition_link"),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
     path("admin/", admin.site.urls),

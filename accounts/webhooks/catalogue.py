@@ -141,3 +141,13 @@ def add_event_type(kind: EventType) -> None:
     """Enter an event type of an app above; a name is taken once."""
     if EVENT_TYPES.setdefault(kind.name, kind) is not kind:
         raise ValueError(f"{kind.name} is in the catalogue already")
+
+
+def covers_event_type(wanted: str) -> bool:
+    """Whether a filter is an event type, or a prefix with a dot that some begin with.
+
+    Source: Contract 8.7 (`filter_types`).
+    """
+    if wanted in EVENT_TYPES:
+        return True
+    return wanted.endswith(".") and any(kind.startswith(wanted) for kind in EVENT_TYPES)

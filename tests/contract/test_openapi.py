@@ -102,6 +102,7 @@ def test_the_paths_of_users_are_the_contracts():
         ("POST", "/v2/user/{user_id}/insurance"),
         ("GET", "/v2/user/{user_id}/insurance/latest"),
         ("GET", "/v2/providers"),
+        ("GET", "/v2/events"),
         *(
             (method, f"/v2/summary/{resource}/{{user_id}}")
             for method in ("GET", "POST")

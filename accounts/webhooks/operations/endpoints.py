@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from accounts.operations.audit import record_change
 from accounts.webhooks.addresses import AddressRefused, split_url
-from accounts.webhooks.catalogue import EVENT_TYPES
+from accounts.webhooks.catalogue import covers_event_type
 from accounts.webhooks.models import Delivery, Endpoint
 from accounts.webhooks.models.endpoint import DESCRIPTION_MAX_LENGTH, URL_MAX_LENGTH
 from accounts.webhooks.signing import SecretInvalid, make_secret, read_secret
@@ -323,11 +323,7 @@ def _read_filter_types(filter_types: Sequence[str] | None) -> list[str] | None:
         raise DomainError(
             "too_many_filter_types", "Too many event types.", "filter_types"
         )
-    for each in wanted:
-        if each in EVENT_TYPES:
-            continue
-        if each.endswith(".") and any(kind.startswith(each) for kind in EVENT_TYPES):
-            continue
+    if not all(covers_event_type(each) for each in wanted):
         raise DomainError(
             "filter_type_unknown", "There is no such event type.", "filter_types"
         )

@@ -40,6 +40,8 @@ class PageInputs(Inputs):
 
 
 CURSOR_MAX_LENGTH = 2000
+# Those that PostgreSQL's bigint holds whatever they are.
+POSITION_MAX_DIGITS = 18
 
 
 class CursorInputs(Inputs):
@@ -53,21 +55,31 @@ def write_cursor(parts: Sequence[str]) -> str:
     return urlsafe_b64encode(orjson.dumps(list(parts))).rstrip(b"=").decode()
 
 
-def read_cursor(cursor: str, *, length: int) -> list[str]:
-    """The `length` texts that a cursor was made of. Raises: 422 at next_cursor."""
+def read_cursor(cursor: str, *, length: int, name: str = "next_cursor") -> list[str]:
+    """The `length` texts that a cursor was made of. Raises: 422 at `name`."""
     padded = cursor + "=" * (-len(cursor) % 4)
     try:
         parts = orjson.loads(urlsafe_b64decode(padded.encode()))
     except ValueError:
-        raise bad_cursor() from None
+        raise bad_cursor(name) from None
     if not isinstance(parts, list) or len(parts) != length:
-        raise bad_cursor()
+        raise bad_cursor(name)
     if not all(isinstance(part, str) for part in parts):
-        raise bad_cursor()
+        raise bad_cursor(name)
     return parts
 
 
-def bad_cursor() -> RequestInvalid:
+def read_position(cursor: str | None, *, name: str = "next_cursor") -> int:
+    """The row key that a list goes on after, 0 for its beginning. Raises: 422."""
+    if cursor is None:
+        return 0
+    [text] = read_cursor(cursor, length=1, name=name)
+    if not (text.isascii() and text.isdecimal()) or len(text) > POSITION_MAX_DIGITS:
+        raise bad_cursor(name)
+    return int(text)
+
+
+def bad_cursor(name: str = "next_cursor") -> RequestInvalid:
     """The refusal of a cursor that none of our answers gave for this list."""
-    line = FieldError(("query", "next_cursor"), "Not a cursor.", "value_error")
+    line = FieldError(("query", name), "Not a cursor.", "value_error")
     return RequestInvalid([line])

@@ -16,7 +16,6 @@ from accounts.webhooks.api.v1.inputs import (
     WebhookInputs,
     WebhookListQuery,
     WebhookPatch,
-    read_position,
 )
 from accounts.webhooks.api.v1.outputs import (
     Webhook,
@@ -36,7 +35,7 @@ from accounts.webhooks.operations.endpoints import (
     set_headers,
 )
 from portal.lib.api.fields import read_body, read_patch, read_query, read_uuid
-from portal.lib.api.pagination import write_cursor
+from portal.lib.api.pagination import read_position, write_cursor
 from portal.lib.api.schema import describe
 from portal.lib.api.views import get_or_404
 

@@ -20,7 +20,7 @@ from accounts.webhooks.operations.endpoints import (
     RATE_LIMIT_MAX,
 )
 from portal.lib.api.fields import Bool, Inputs, Int, QueryInt, Str
-from portal.lib.api.pagination import CursorInputs, bad_cursor, read_cursor
+from portal.lib.api.pagination import CursorInputs
 
 LIMIT_DEFAULT, LIMIT_MAX = 50, 100
 
@@ -80,13 +80,3 @@ class RotateInputs(Inputs):
     """`key`, the new secret; without it one is made."""
 
     key = Str(required=False)
-
-
-def read_position(cursor: str | None) -> int:
-    """The key that a list goes on after. Raises: 422 at next_cursor."""
-    if cursor is None:
-        return 0
-    [text] = read_cursor(cursor, length=1)
-    if not (text.isascii() and text.isdecimal()) or int(text) >= 2**63:
-        raise bad_cursor()
-    return int(text)

@@ -1,0 +1,101 @@
+"""GET /v2/events: what webhooks would post, for clients that nothing can be posted to.
+
+Contract 10. Must not be here: the order of events (accounts.webhooks.feed).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import orjson
+from rest_framework import serializers
+
+from accounts.operations.audit import record_read
+from accounts.webhooks.catalogue import covers_event_type
+from accounts.webhooks.feed import feed_page
+from accounts.webhooks.models.endpoint import EVENT_TYPE_MAX_LENGTH
+from portal.lib.api.errors import FieldError, RequestInvalid
+from portal.lib.api.fields import Inputs, QueryInt, QueryText, read_query
+from portal.lib.api.pagination import CURSOR_MAX_LENGTH, read_position, write_cursor
+from portal.lib.api.schema import describe
+from portal.lib.api.views import TenantAPIView, json_response
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+    from rest_framework.request import Request
+
+LIMIT_DEFAULT, LIMIT_MAX = 100, 500
+
+
+class EventsQuery(Inputs):
+    """`after`, `limit` (default 100, 1 to 500), and `event_type`, repeated for several.
+
+    An event type is exact, or a prefix that ends in a dot.
+    """
+
+    after = QueryText(required=False, max_length=CURSOR_MAX_LENGTH)
+    limit = QueryInt(default=LIMIT_DEFAULT, min_value=1, max_value=LIMIT_MAX)
+    event_type = serializers.ListField(
+        child=QueryText(max_length=EVENT_TYPE_MAX_LENGTH), required=False
+    )
+
+
+class FeedItem(TypedDict):
+    """One event: `id` is its webhook-id, `event` what is posted of it."""
+
+    id: str
+    created_at: datetime
+    event: dict[str, Any]
+
+
+class FeedItems(TypedDict):
+    """Events, oldest first; at the end `next_cursor` is the `after` that was sent."""
+
+    data: list[FeedItem]
+    next_cursor: str
+
+
+class EventsView(TenantAPIView):
+    """GET /v2/events."""
+
+    @describe("list_events", "Read the event feed", answer=FeedItems, query=EventsQuery)
+    def get(self, request: Request) -> HttpResponse:
+        """Begin without `after` at the oldest event that is kept; keep `next_cursor`.
+
+        No event is passed over, whatever else is being written. A page may hold less
+        than `limit` events, or none, before the end.
+        """
+        query = read_query(request, EventsQuery)
+        types = query.get("event_type")
+        for index, each in enumerate(types or ()):
+            if not covers_event_type(each):
+                place = ("query", "event_type", index)
+                raise RequestInvalid([FieldError(place, "No event type.", "enum")])
+        page = feed_page(
+            tenant=self.tenant,
+            after=read_position(query.get("after"), name="after"),
+            limit=query["limit"],
+            types=types,
+        )
+        if page.events:
+            record_read(
+                tenant=self.tenant,
+                actor=self.actor,
+                subject="events",
+                subject_id=page.events[0].message_id,
+            )
+        return json_response(
+            {
+                "data": [
+                    {
+                        "id": event.message_id,
+                        "created_at": event.created_at,
+                        # Written once, and sent as it was written.
+                        "event": orjson.Fragment(event.body),
+                    }
+                    for event in page.events
+                ],
+                "next_cursor": write_cursor([str(page.position)]),
+            }
+        )
