@@ -6,6 +6,7 @@ Must not be here: anything that writes a row.
 from labs.models.account import LabAccount, LabAccountTeam
 from labs.models.catalogue import ExpectedResult, Lab, LabTest, Marker
 from labs.models.critical import CriticalAlert
+from labs.models.inbound import InboundMessage, InboundReport
 from labs.models.insurance import Payor, UserInsurance
 from labs.models.order import Order, OrderEvent, OrderTransaction, Shipment
 from labs.models.result import MissingResult, Result, ResultVersion, SampleData
@@ -13,6 +14,8 @@ from labs.models.result import MissingResult, Result, ResultVersion, SampleData
 __all__ = [
     "CriticalAlert",
     "ExpectedResult",
+    "InboundMessage",
+    "InboundReport",
     "Lab",
     "LabAccount",
     "LabAccountTeam",
