@@ -1,0 +1,236 @@
+"""Results of one measure over a person's orders, in one unit.
+
+Of each order what it says now: its current version. Must not be here: any write, or
+the audit of a read.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db.models import Q
+
+from labs.models import Result
+from labs.states.trends import codes_of, convert_value, measure_of, same_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from accounts.models import Tenant
+
+# A person's results of many years; the newest are kept where there are more.
+RESULTS_AT_MOST = 5000
+_COLUMNS = (
+    "name",
+    "loinc",
+    "provider_id",
+    "type",
+    "result",
+    "value",
+    "unit",
+    "reference_range",
+    "min_range_value",
+    "max_range_value",
+    "interpretation",
+    "is_above_max_range",
+    "is_below_min_range",
+    "is_preliminary",
+    "observed_at",
+    "version__collected_at",
+    "reported_at",
+    "version__order_id",
+    "version__order__lab__slug",
+    "version__order__lab__name",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerResult:
+    """A result as a point in time, in the lab's own unit and with its own range.
+
+    `measure` is what it is compared by: a LOINC code, or the lab and its own code where
+    it has none. `at` is when the sample was taken, else when the lab told of it.
+    """
+
+    name: str
+    loinc: str
+    measure: str
+    type: str
+    text: str
+    value: float | None
+    unit: str
+    reference_range: str
+    low: float | None
+    high: float | None
+    interpretation: str
+    is_above: bool | None
+    is_below: bool | None
+    is_preliminary: bool
+    at: datetime
+    order_id: UUID
+    lab: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrendPoint:
+    """A result as a trend shows it: `value`, `low` and `high` in the trend's unit.
+
+    `converted_from` is the lab's unit where that is another one. `value` is None of a
+    result that is no number, or can't be compared.
+    """
+
+    result: MarkerResult
+    value: float | None
+    low: float | None
+    high: float | None
+    converted_from: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """A measure over time, oldest first; `unit` is that of the newest number."""
+
+    measure: str
+    name: str
+    loinc: str
+    unit: str
+    points: tuple[TrendPoint, ...]
+
+    @property
+    def drawn(self) -> list[TrendPoint]:
+        """The points that have a number in the trend's unit."""
+        return [point for point in self.points if point.value is not None]
+
+    @property
+    def latest(self) -> MarkerResult:
+        """The newest result."""
+        return self.points[-1].result
+
+
+def measure_key(*, loinc: str, lab_slug: str, provider_id: str, name: str) -> str:
+    """What a result is compared by: its LOINC measure, else its lab's own code."""
+    return measure_of(loinc) if loinc else f"{lab_slug}:{provider_id or name}"
+
+
+def user_trends(
+    *, tenant: Tenant, user_uuid: UUID, measures: Sequence[str] | None = None
+) -> dict[str, Trend]:
+    """The trends of a person's results by measure, all of them or those named.
+
+    One query.
+    """
+    by_measure: dict[str, list[MarkerResult]] = defaultdict(list)
+    for found in _results(tenant, user_uuid, measures):
+        by_measure[found.measure].append(found)
+    return {
+        measure: trend_of(results)
+        for measure, results in by_measure.items()
+        if measures is None or measure in measures
+    }
+
+
+def trend_of(results: Iterable[MarkerResult]) -> Trend:
+    """Results of one measure as a trend, all in the unit of the newest number."""
+    ordered = sorted(results, key=lambda one: one.at)
+    newest = ordered[-1]
+    unit = next(
+        (one.unit for one in reversed(ordered) if one.value is not None), newest.unit
+    )
+    return Trend(
+        measure=newest.measure,
+        name=newest.name,
+        loinc=newest.loinc,
+        unit=unit,
+        points=tuple(_point(one, unit) for one in ordered),
+    )
+
+
+def _point(result: MarkerResult, unit: str) -> TrendPoint:
+    if result.value is None or same_unit(result.unit, unit):
+        return TrendPoint(result, result.value, result.low, result.high)
+
+    def convert(value: float | None) -> float | None:
+        if value is None:
+            return None
+        return convert_value(value, unit=result.unit, to=unit, loinc=result.loinc)
+
+    value = convert(result.value)
+    if value is None:
+        return TrendPoint(result, None, None, None)
+    return TrendPoint(
+        result, value, convert(result.low), convert(result.high), result.unit
+    )
+
+
+def _results(
+    tenant: Tenant, user_uuid: UUID, measures: Sequence[str] | None
+) -> list[MarkerResult]:
+    rows = Result.objects.for_tenant(tenant).filter(
+        version__is_current=True,
+        version__order__user__uuid=user_uuid,
+        version__order__user__deleted_at=None,
+    )
+    if measures is not None:
+        rows = rows.filter(_which(measures))
+    newest = rows.order_by("-reported_at", "-pk").values_list(*_COLUMNS)
+    return [_read(*row) for row in newest[:RESULTS_AT_MOST]]
+
+
+def _which(measures: Sequence[str]) -> Q:
+    coded = {c for one in measures if ":" not in one for c in codes_of(one)}
+    wanted = Q(loinc__in=coded)
+    for one in measures:
+        lab_slug, colon, code = one.partition(":")
+        if colon:
+            own = Q(provider_id=code) | Q(provider_id="", name=code)
+            wanted |= Q(loinc="", version__order__lab__slug=lab_slug) & own
+    return wanted
+
+
+def _read(
+    name: str,
+    loinc: str,
+    provider_id: str,
+    type_: str,
+    text: str,
+    value: float | None,
+    unit: str,
+    reference_range: str,
+    low: float | None,
+    high: float | None,
+    interpretation: str,
+    is_above: bool | None,
+    is_below: bool | None,
+    is_preliminary: bool,
+    observed_at: datetime | None,
+    collected_at: datetime | None,
+    reported_at: datetime,
+    order_id: UUID,
+    lab_slug: str,
+    lab: str,
+) -> MarkerResult:
+    return MarkerResult(
+        name=name,
+        loinc=loinc,
+        measure=measure_key(
+            loinc=loinc, lab_slug=lab_slug, provider_id=provider_id, name=name
+        ),
+        type=type_,
+        text=text,
+        value=value,
+        unit=unit,
+        reference_range=reference_range,
+        low=low,
+        high=high,
+        interpretation=interpretation,
+        is_above=is_above,
+        is_below=is_below,
+        is_preliminary=is_preliminary,
+        at=observed_at or collected_at or reported_at,
+        order_id=order_id,
+        lab=lab,
+    )

@@ -1,0 +1,87 @@
+"""Which results are the same measure, and how a value stands in another unit.
+
+For display beside what the lab wrote; a stored value is never converted. Must not be
+here: units as such (portal.lib.units), or reading results (labs.queries.trends).
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import NamedTuple
+
+from portal.lib.units import convert_amount, normalise_units
+
+
+class _Twins(NamedTuple):
+    """One substance by mass and by moles: two LOINC codes, grams in a mole."""
+
+    mass: str
+    moles: str
+    molar_mass: Decimal
+
+
+# Codes by LOINC 2.80; molar masses from the elements' standard atomic weights (IUPAC),
+# triglycerides as triolein, urea nitrogen as the two nitrogens of urea.
+_TWINS = tuple(
+    _Twins(mass, moles, Decimal(grams))
+    for mass, moles, grams in (
+        ("2345-7", "14749-6", "180.156"),  # glucose
+        ("1558-6", "14771-0", "180.156"),  # glucose, fasting
+        ("2093-3", "14647-2", "386.65"),  # cholesterol
+        ("2085-9", "14646-4", "386.65"),  # cholesterol in HDL
+        ("13457-7", "39469-2", "386.65"),  # cholesterol in LDL, calculated
+        ("2571-8", "14927-8", "885.4"),  # triglycerides
+        ("2160-0", "14682-9", "113.12"),  # creatinine
+        ("3094-0", "22664-7", "28.014"),  # urea nitrogen
+        ("3084-1", "14933-6", "168.11"),  # urate
+        ("17861-6", "2000-8", "40.078"),  # calcium
+        ("19123-9", "2601-3", "24.305"),  # magnesium
+        ("1975-2", "14631-6", "584.66"),  # bilirubin
+        ("2498-4", "14798-3", "55.845"),  # iron
+        ("3024-7", "14920-3", "776.87"),  # thyroxine, free
+        ("1989-3", "14635-7", "400.64"),  # calcidiol
+        ("2284-8", "14732-2", "441.40"),  # folate
+        ("2143-6", "14675-3", "362.46"),  # cortisol
+        ("2986-8", "14913-8", "288.42"),  # testosterone
+    )
+)
+_TWINS_OF = {code: twins for twins in _TWINS for code in (twins.mass, twins.moles)}
+
+
+def measure_of(loinc: str) -> str:
+    """The code that stands for a measure: of twins by mass and moles, that by mass."""
+    twins = _TWINS_OF.get(loinc)
+    return twins.mass if twins else loinc
+
+
+def codes_of(measure: str) -> tuple[str, ...]:
+    """All LOINC codes whose results are of this measure."""
+    twins = _TWINS_OF.get(measure)
+    return (twins.mass, twins.moles) if twins else (measure,)
+
+
+def same_unit(unit: str, other: str) -> bool:
+    """Whether two printed units are one, however they are spelt."""
+    if unit == other:
+        return True
+    read = normalise_units(unit)
+    return read is not None and read == normalise_units(other)
+
+
+def convert_value(value: float, *, unit: str, to: str, loinc: str = "") -> float | None:
+    """A value in another printed unit; None where the two can't be compared.
+
+    Mass and moles convert for the measures whose molar mass is known. Source: Ours
+    (spec silent): each converted value says from which unit.
+    """
+    source, target = normalise_units(unit), normalise_units(to)
+    if source is None or target is None:
+        return None
+    twins = _TWINS_OF.get(loinc)
+    converted = convert_amount(
+        Decimal(str(value)),
+        unit=source,
+        to=target,
+        molar_mass=twins.molar_mass if twins else None,
+    )
+    return None if converted is None else float(converted)

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pytest
+
+from labs.states.trends import codes_of, convert_value, measure_of, same_unit
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "to", "loinc", "expected"),
+    [
+        (1.0, "mg/L", "mg/dL", "30522-7", 0.1),
+        (5.5, "mmol/L", "mg/dL", "14749-6", 99.086),
+        (100.0, "mg/dL", "mmol/L", "2093-3", 2.5863),
+        (1.0, "mg/dL", "umol/L", "2160-0", 88.402),
+        (14.0, "mg/dL", "mmol/L", "3094-0", 4.9975),
+    ],
+)
+def test_values_convert_where_the_measure_allows(value, unit, to, loinc, expected):
+    found = convert_value(value, unit=unit, to=to, loinc=loinc)
+
+    assert found == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("unit", "to", "loinc"),
+    [("mmol/L", "mg/dL", "30522-7"), ("mg/dL", "%", "2345-7"), ("", "mg/dL", "2345-7")],
+)
+def test_what_cant_be_compared_is_not_converted(unit, to, loinc):
+    assert convert_value(5.0, unit=unit, to=to, loinc=loinc) is None
+
+
+def test_twins_by_mass_and_moles_are_one_measure():
+    assert measure_of("14749-6") == measure_of("2345-7") == "2345-7"
+    assert codes_of("2345-7") == ("2345-7", "14749-6")
+    assert (measure_of("718-7"), codes_of("718-7")) == ("718-7", ("718-7",))
+
+
+def test_a_units_spelling_makes_no_other_unit():
+    assert same_unit("mg/dl", "mg/dL")
+    assert not same_unit("mg/L", "mg/dL")
+    assert same_unit("", "")
