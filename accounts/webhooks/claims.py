@@ -19,6 +19,7 @@ from psycopg.rows import dict_row
 from accounts.webhooks.catalogue import ATTEMPT_EXHAUSTED
 from accounts.webhooks.models import new_message_id
 from accounts.webhooks.operations.emitting import EMIT
+from accounts.webhooks.schedule import ATTEMPTS_MAX, DISABLE_AFTER, longest_wait
 from accounts.webhooks.states import DeliveryStatus, DisabledBy
 
 if TYPE_CHECKING:
@@ -33,13 +34,13 @@ LEASE_S = 60
 # Ours: how much of an endpoint's room replays may take.
 REPLAY_SHARE = 4
 # Contract 8.5.
-DISABLE_AFTER = "5 days"
 _FAILED_APART = "12 hours"
 _FAILED_WITHIN = "24 hours"
 
 # Endpoints with something pending are found by skipping through the index, so that
 # neither many endpoints nor a long backlog of one costs more. A rate is a bucket that
-# holds one second of it; the row lock lets one worker at a time draw from it.
+# holds one second of it; the row lock lets one worker at a time draw from it. It is
+# never used up beyond now: where it says so, the clock was set back.
 _CLAIM = """
 WITH RECURSIVE waiting(id) AS (
     (SELECT endpoint_id FROM webhooks_delivery WHERE status = 'pending'
@@ -50,19 +51,20 @@ WITH RECURSIVE waiting(id) AS (
         ORDER BY endpoint_id LIMIT 1)
     FROM waiting WHERE waiting.id IS NOT NULL
 ), rated AS (
-    SELECT id, floor(
-        least(extract(epoch FROM now() - paced_until), 1) * rate_limit)::int AS room
+    SELECT id, CASE
+        WHEN paced_until IS NULL OR paced_until > now() + interval '1 second'
+            THEN rate_limit
+        ELSE floor(least(extract(epoch FROM now() - paced_until), 1) * rate_limit)
+        END AS room
     FROM webhooks_endpoint
     WHERE id IN (SELECT id FROM waiting) AND rate_limit IS NOT NULL
-        AND paced_until IS NOT NULL
         AND disabled_at IS NULL AND deleted_at IS NULL
     FOR UPDATE SKIP LOCKED
 ), open AS (
     SELECT e.id, least(%(per_endpoint)s - coalesce(busy.number, 0),
         CASE WHEN e.rate_limit IS NULL THEN %(per_endpoint)s
-             WHEN e.paced_until IS NULL THEN e.rate_limit
              ELSE coalesce((SELECT room FROM rated WHERE rated.id = e.id), 0) END
-    ) AS room
+    )::int AS room
     FROM webhooks_endpoint AS e
     LEFT JOIN unnest(%(busy)s::bigint[], %(numbers)s::int[]) AS busy(id, number)
         ON busy.id = e.id
@@ -85,8 +87,10 @@ WITH RECURSIVE waiting(id) AS (
     LIMIT %(limit)s
 ), paced AS (
     UPDATE webhooks_endpoint AS e
-    SET paced_until = greatest(coalesce(e.paced_until, now() - interval '1 second'),
-            now() - interval '1 second')
+    SET paced_until = CASE
+            WHEN e.paced_until BETWEEN now() - interval '1 second'
+                AND now() + interval '1 second' THEN e.paced_until
+            ELSE now() - interval '1 second' END
         + make_interval(secs => taken.number::float8 / e.rate_limit)
     FROM (SELECT endpoint_id, count(*) AS number FROM picked GROUP BY 1) AS taken
     WHERE e.id = taken.endpoint_id AND e.rate_limit IS NOT NULL
@@ -106,7 +110,19 @@ JOIN webhooks_endpoint AS e ON e.id = leased.endpoint_id
 ORDER BY leased.id
 """
 
-# First, so that the statement after it reads what nobody changes any more.
+# An endpoint that is well, and was so a minute ago, is not written at each message.
+_NEWS = """
+NOT met.well OR e.first_failed_at IS NOT NULL OR e.last_success_at IS NULL
+    OR e.last_success_at < now() - interval '1 minute'
+"""
+# Endpoints before deliveries, as who disables one locks them; and both first, so that
+# the statements after them read what nobody changes any more.
+_LOCK_ENDPOINTS = f"""
+SELECT e.id FROM webhooks_endpoint AS e
+JOIN unnest(%(endpoints)s::bigint[], %(well)s::bool[]) AS met(id, well)
+    ON met.id = e.id
+WHERE {_NEWS} ORDER BY e.id FOR UPDATE OF e
+"""  # noqa: S608 - a constant of this module
 _LOCK = """
 SELECT id FROM webhooks_delivery WHERE id = ANY(%(deliveries)s) ORDER BY id FOR UPDATE
 """
@@ -152,15 +168,10 @@ RETURNING d.id, d.status, coalesce(mine, false) AS mine, d.event_type
 """
 
 # Contract 8.5: the five days begin when failures of one day lie half a day apart.
-_HEALTH = """
+_HEALTH = f"""
 WITH met AS (
     SELECT * FROM unnest(%(endpoints)s::bigint[], %(well)s::bool[], %(gone)s::bool[])
         AS m(id, well, gone)
-), locked AS (
-    SELECT e.id FROM webhooks_endpoint AS e JOIN met ON met.id = e.id
-    WHERE NOT met.well OR e.first_failed_at IS NOT NULL OR e.last_success_at IS NULL
-        OR e.last_success_at < now() - interval '1 minute'
-    ORDER BY e.id FOR UPDATE OF e
 ), judged AS (
     SELECT e.id, met.well, met.gone, CASE WHEN NOT met.well THEN
         coalesce(e.failing_since, CASE WHEN (
@@ -169,15 +180,16 @@ WITH met AS (
                 AND a.started_at > now() - %(within)s::interval
                 AND a.started_at >= e.first_failed_at
         ) <= now() - %(apart)s::interval THEN now() END) END AS failing_since
-    FROM webhooks_endpoint AS e
-    JOIN locked ON locked.id = e.id JOIN met ON met.id = e.id
+    FROM webhooks_endpoint AS e JOIN met ON met.id = e.id
+    WHERE {_NEWS}
 )
 UPDATE webhooks_endpoint AS e
 SET last_success_at = CASE WHEN judged.well THEN now() ELSE e.last_success_at END,
     first_failed_at = CASE WHEN judged.well THEN NULL
         ELSE coalesce(e.first_failed_at, now()) END,
     failing_since = judged.failing_since,
-    warned_percent = CASE WHEN judged.well THEN 0 ELSE e.warned_percent END,
+    warned_percent = CASE WHEN judged.well AND e.disabled_at IS NULL THEN 0
+        ELSE e.warned_percent END,
     disabled_at = CASE WHEN judged.gone
             OR judged.failing_since <= now() - %(disable_after)s::interval
         THEN coalesce(e.disabled_at, now()) ELSE e.disabled_at END,
@@ -188,7 +200,7 @@ SET last_success_at = CASE WHEN judged.well THEN now() ELSE e.last_success_at EN
         ELSE '' END
 FROM judged WHERE e.id = judged.id
 RETURNING e.id, e.disabled_at IS NOT NULL AS is_disabled
-"""
+"""  # noqa: S608 - as above
 
 _HOLD = """
 UPDATE webhooks_delivery SET status = 'held', lease = NULL, leased_until = NULL
@@ -203,6 +215,19 @@ SET status = CASE WHEN e.deleted_at IS NULL THEN 'held' ELSE 'dropped' END,
 FROM webhooks_endpoint AS e
 WHERE d.status = 'pending' AND d.endpoint_id = e.id
     AND (e.disabled_at IS NOT NULL OR e.deleted_at IS NOT NULL)
+"""
+
+# After the clock was set back, what should be sent or freed soon seems to be due late:
+# nothing waits longer than it could have been told to. Replays are paced by their own
+# operation.
+_MEND_CLOCK = """
+UPDATE webhooks_delivery AS d
+SET due_at = least(d.due_at, now() + make_interval(secs => longest.wait_s)),
+    leased_until = least(d.leased_until, now() + make_interval(secs => %(lease_s)s))
+FROM unnest(%(steps)s::int[], %(waits)s::float8[]) AS longest(step, wait_s)
+WHERE d.status = 'pending' AND d.step = longest.step AND (
+    (d.lane = 0 AND d.due_at > now() + make_interval(secs => longest.wait_s + 1))
+    OR d.leased_until > now() + make_interval(secs => %(lease_s)s + 1))
 """
 
 _RELEASE = """
@@ -313,13 +338,15 @@ async def tell(connection: AsyncConnection[Any], told: Sequence[Told]) -> None:
     One transaction: a message that is given up and the event that says so exist
     together. Source: Contract 8.5, 8.2 (message.attempt.exhausted).
     """
+    health = _health(told)
     async with connection.transaction(), connection.cursor(row_factory=dict_row) as do:
+        await do.execute(_LOCK_ENDPOINTS, health)
         await do.execute(_LOCK, {"deliveries": [t.claim.delivery for t in told]})
         await do.execute(
             _TELL, {"told": orjson.dumps([_as_json(t) for t in told]).decode()}
         )
         moved = await do.fetchall()
-        await do.execute(_HEALTH, _health(told))
+        await do.execute(_HEALTH, health)
         disabled = [row["id"] for row in await do.fetchall() if row["is_disabled"]]
         if disabled:
             await do.execute(_HOLD, {"endpoints": disabled})
@@ -353,6 +380,27 @@ async def hold_late(connection: AsyncConnection[Any]) -> None:
     """Hold what is pending for endpoints that are disabled."""
     async with connection.transaction():
         await connection.execute(_HOLD_LATE)
+
+
+async def read_clock(connection: AsyncConnection[Any]) -> float:
+    """The database's time, in Unix seconds."""
+    found = await connection.execute("SELECT extract(epoch FROM clock_timestamp())")
+    row = await found.fetchone()
+    return float(row[0]) if row else 0.0
+
+
+async def mend_clock(connection: AsyncConnection[Any]) -> None:
+    """Bring nearer what the database's clock, set back, has moved too far away.
+
+    Safe at any time, and by several workers at once. Source: Contract 8.5; Ours: a
+    clock that steps back holds nothing up.
+    """
+    waits = [longest_wait(step) for step in range(ATTEMPTS_MAX)]
+    async with connection.transaction():
+        await connection.execute(
+            _MEND_CLOCK,
+            {"steps": list(range(ATTEMPTS_MAX)), "waits": waits, "lease_s": LEASE_S},
+        )
 
 
 def _as_json(told: Told) -> dict[str, Any]:

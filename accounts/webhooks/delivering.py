@@ -35,7 +35,8 @@ logger = logging.getLogger(__name__)
 BATCH = 100
 FLUSH_S = 0.1
 POLL_S = 0.25
-HOLD_LATE_S = 60.0
+KEEP_UP_S = 60.0
+CLOCK_STEP_S = 1.0
 RECONNECT_S = 1.0
 # Ours: leased by this worker, at once.
 CLAIMED_MAX = 1000
@@ -75,7 +76,8 @@ class Deliverer:
         )
         self._awake = asyncio.Event()
         self._stopping = False
-        self._held_at = 0.0
+        self._kept_up_at = -KEEP_UP_S
+        self._ahead: float | None = None
 
     def stop(self) -> None:
         """Claim nothing more; what is in flight is waited for and told."""
@@ -123,9 +125,9 @@ class Deliverer:
 
     async def _claim(self, connection: psycopg.AsyncConnection[Any]) -> int:
         now = time.monotonic()
-        if now - self._held_at > HOLD_LATE_S:
-            await claims.hold_late(connection)
-            self._held_at = now
+        if now - self._kept_up_at >= KEEP_UP_S:
+            await self._keep_up(connection)
+            self._kept_up_at = now
         room = min(BATCH, CLAIMED_MAX - len(self._claimed))
         if room <= 0:
             return 0
@@ -144,6 +146,15 @@ class Deliverer:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         return len(new)
+
+    async def _keep_up(self, connection: psycopg.AsyncConnection[Any]) -> None:
+        """What is rare: late deliveries of disabled endpoints, a clock set back."""
+        await claims.hold_late(connection)
+        # Of two clocks this machine's steady one can't be set.
+        ahead = await claims.read_clock(connection) - time.monotonic()
+        if self._ahead is None or ahead < self._ahead - CLOCK_STEP_S:
+            await claims.mend_clock(connection)
+        self._ahead = ahead
 
     async def _deliver(self, claim: Claim, claimed_at: float) -> None:
         async with self._gates[claim.endpoint]:

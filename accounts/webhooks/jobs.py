@@ -1,4 +1,4 @@
-"""Jobs of the outbox: what is kept long enough goes.
+"""Jobs of the outbox: what is kept long enough goes, who should know is told.
 
 A job calls one operation. Must not be here: what the operations do, or delivering
 (accounts.webhooks.delivering).
@@ -6,11 +6,41 @@ A job calls one operation. Must not be here: what the operations do, or deliveri
 
 from __future__ import annotations
 
+from django.utils import timezone
+
+from accounts.models import Tenant
+from accounts.webhooks.operations.alerts import MAIL_JOB, mail_alert, raise_alerts
+from accounts.webhooks.operations.replay import REPLAY_JOB, advance_replay
 from accounts.webhooks.operations.retention import prune_events
-from portal.lib.jobs import periodic
+from portal.lib.jobs import job, periodic
 
 
 @periodic("33 4 * * *", "webhooks.prune")
 def prune() -> None:
     """Once a day, delete what teams have kept long enough."""
     prune_events()
+
+
+@periodic("*/5 * * * *", "webhooks.raise_alerts")
+def alert() -> None:
+    """Every five minutes, find endpoints whose failing is to be told."""
+    raise_alerts(at=timezone.now())
+
+
+@job(MAIL_JOB)
+def mail(*, tenant_pk: int, endpoint_id: str, percent: int) -> None:
+    """Mail that an endpoint fails, or was disabled."""
+    mail_alert(
+        tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
+        endpoint_id=endpoint_id,
+        percent=percent,
+    )
+
+
+@job(REPLAY_JOB)
+def replay(*, tenant_pk: int, replay_pk: int) -> None:
+    """Queue what is next of a replay."""
+    advance_replay(
+        tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
+        replay_pk=replay_pk,
+    )

@@ -1,10 +1,14 @@
-"""When a failed delivery is tried again, and when it is given up. Pure.
+"""When a failed delivery is tried again, and when it or its endpoint is given up. Pure.
 
 Must not be here: the clock, the database, or what a failure is (sending).
 """
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+# Of failures alone; then an endpoint is disabled (contract 8.5).
+DISABLE_AFTER = timedelta(days=5)
 # Seconds from a failure to the next attempt; after as many failures more, none follows.
 LADDER_S = (5, 300, 1_800, 7_200, 18_000, 36_000, 36_000)
 ATTEMPTS_MAX = len(LADDER_S) + 1
@@ -25,5 +29,17 @@ def next_wait(
     wait = LADDER_S[step - 1] * (1 + JITTER * chance)
     if retry_after_s is None:
         return wait
-    longest = LADDER_S[min(step, len(LADDER_S) - 1)]
-    return max(wait, min(retry_after_s, longest))
+    return max(wait, min(retry_after_s, _next_rung(step)))
+
+
+def longest_wait(step: int) -> float:
+    """The longest that next_wait can give after the attempt number `step`; 0 for 0."""
+    if step == 0:
+        return 0.0
+    return max(
+        LADDER_S[min(step, ATTEMPTS_MAX - 1) - 1] * (1 + JITTER), _next_rung(step)
+    )
+
+
+def _next_rung(step: int) -> float:
+    return float(LADDER_S[min(step, len(LADDER_S) - 1)])

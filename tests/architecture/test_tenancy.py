@@ -44,6 +44,7 @@ UNSCOPED_MODULES = {
     "portal/lib/tenancy.py": "defines it",
     "portal/lib/idempotency.py": "writes a claim of the caller's tenant",
     "accounts/operations/api_keys.py": "a key is read before its tenant is known",
+    "accounts/webhooks/operations/alerts.py": "looks for failing ones of all tenants",
     "users/operations/users.py": "the sweep of erasures works over all tenants",
     "users/operations/sources.py": "the sweep of ended ingestion does as well",
     "users/operations/summaries.py": "the sweep of arrivals as well",

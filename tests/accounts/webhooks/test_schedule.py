@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from accounts.webhooks.schedule import next_wait
+from accounts.webhooks.schedule import ATTEMPTS_MAX, longest_wait, next_wait
 
 
 def test_eight_attempts_wait_longer_and_longer():
@@ -22,3 +22,14 @@ def test_jitter_only_ever_waits_longer_and_a_tenth_at_most():
 )
 def test_the_receivers_wish_counts_up_to_the_next_step(step, asked, wait):
     assert next_wait(step, retry_after_s=asked, chance=0.0) == wait
+
+
+def test_nothing_waits_longer_than_the_longest_wait_of_its_step():
+    longest = [longest_wait(step) for step in range(ATTEMPTS_MAX)]
+
+    assert longest == pytest.approx([0, 300, 1800, 7200, 18000, 36000, 39600, 39600])
+    for step in range(1, ATTEMPTS_MAX):
+        for asked in (None, 10**8):
+            wait = next_wait(step, retry_after_s=asked, chance=1.0)
+            assert wait is not None
+            assert wait <= longest[step]

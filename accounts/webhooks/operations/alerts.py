@@ -1,0 +1,202 @@
+"""Mails to a team whose endpoint fails: before it is disabled, and when it was.
+
+A mail names no person: users are told by the id that Assay gave them, the receiver by
+its host. Must not be here: what disables an endpoint (accounts.webhooks.claims).
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+from smtplib import SMTPException
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.db import transaction
+from django.db.models import Count, Q
+from django.template.loader import render_to_string
+
+from accounts.queries import team_members
+from accounts.states import Area, allows
+from accounts.webhooks.models import Attempt, Delivery, Endpoint
+from accounts.webhooks.schedule import DISABLE_AFTER
+from accounts.webhooks.states import DeliveryFault, DeliveryStatus, DisabledBy
+from portal.lib.jobs import enqueue
+from portal.lib.periods import find_zone
+
+if TYPE_CHECKING:
+    from datetime import datetime, tzinfo
+
+    from accounts.models import Tenant
+
+MAIL_JOB = "webhooks.mail_alert"
+# Per cent of DISABLE_AFTER that are over when a mail warns; the last is the end itself.
+WARN_PERCENTS = (50, 70, 90)
+DISABLED_PERCENT = 100
+# Ours: so many users and event types stand in a mail, the others are counted.
+NAMED_MAX = 10
+_ENDPOINTS_OF_ONE_RUN = 500
+_MISSED = (DeliveryStatus.PENDING, DeliveryStatus.FAILED, DeliveryStatus.HELD)
+_log = logging.getLogger(__name__)
+
+
+class MailRefused(Exception):
+    """The mail server did not take a mail; the job runs again."""
+
+
+@transaction.atomic
+def raise_alerts(*, at: datetime) -> int:
+    """Mail of each endpoint that reached a step of its failing; returns how many.
+
+    Over all tenants. Each step is noted with its mail, which is a job in the same
+    transaction: of two runs at once one sends it, and a run that dies sends none twice.
+    Steps that were slept through are one mail, of the last. Source: Contract 8.5; Ours:
+    the steps.
+    """
+    ended = Q(disabled_by__in=[DisabledBy.FAILING, DisabledBy.GONE])
+    failing = Q(disabled_at=None, failing_since__isnull=False)
+    found = (
+        Endpoint.unscoped.select_for_update(skip_locked=True, of=("self",))
+        .select_related("tenant")
+        .filter(ended | failing, deleted_at=None, warned_percent__lt=DISABLED_PERCENT)
+        .order_by("pk")
+    )
+    number = 0
+    for endpoint in found.iterator():
+        percent = _percent(endpoint, at)
+        if percent <= endpoint.warned_percent:
+            continue
+        endpoint.warned_percent = percent
+        endpoint.save(update_fields=["warned_percent"])
+        enqueue(
+            MAIL_JOB,
+            tenant=endpoint.tenant,
+            lock=f"webhook-alert-{endpoint.pk}",
+            endpoint_id=str(endpoint.uuid),
+            percent=percent,
+        )
+        number += 1
+        if number == _ENDPOINTS_OF_ONE_RUN:
+            break
+    return number
+
+
+def mail_alert(*, tenant: Tenant, endpoint_id: str, percent: int) -> None:
+    """Mail those who may manage endpoints that one fails, or was disabled.
+
+    Nothing once it has recovered, was enabled again or deleted. Raises: MailRefused.
+    Source: Contract 8.5; Ours: to whom, and what it says.
+    """
+    endpoint: Endpoint | None = (
+        Endpoint.objects.for_tenant(tenant)
+        .live()
+        .filter(uuid=endpoint_id, warned_percent__gte=percent)
+        .first()
+    )
+    recipients = alert_recipients(tenant=tenant)
+    if endpoint is None or not recipients:
+        return
+    context = _context(tenant, endpoint, percent)
+    subject = render_to_string("webhooks/email/alert_subject.txt", context)
+    mail = EmailMessage(
+        subject=" ".join(subject.split()),
+        body=render_to_string("webhooks/email/alert_message.txt", context),
+        to=recipients,
+    )
+    try:
+        mail.send()
+    except (OSError, SMTPException):
+        _log.warning("mail of endpoint %s was not taken", endpoint.uuid)
+        raise MailRefused from None
+
+
+def alert_recipients(*, tenant: Tenant) -> list[str]:
+    """The addresses of members who may change endpoints of this tenant."""
+    return [
+        one.member.email
+        for one in team_members(tenant.team)
+        if one.member.is_active
+        and allows(
+            roles=one.roles,
+            area=Area.WEBHOOKS,
+            write=True,
+            environment=tenant.environment,
+        )
+    ]
+
+
+def _percent(endpoint: Endpoint, at: datetime) -> int:
+    """The step that an endpoint has reached, 0 for none."""
+    if endpoint.disabled_at is not None:
+        return DISABLED_PERCENT
+    if endpoint.failing_since is None:
+        return 0
+    over = (at - endpoint.failing_since) / DISABLE_AFTER * 100
+    return max((step for step in WARN_PERCENTS if step <= over), default=0)
+
+
+def _context(tenant: Tenant, endpoint: Endpoint, percent: int) -> dict[str, object]:
+    """What the templates are given."""
+    zone = find_zone(tenant.team.time_zone)
+    missed = Delivery.objects.for_tenant(tenant).filter(
+        endpoint=endpoint,
+        status__in=_MISSED,
+        created_at__gte=endpoint.last_success_at or endpoint.created_at,
+    )
+    types = list(
+        missed.values_list("event_type")
+        .annotate(number=Count("pk"))
+        .order_by("-number", "event_type")
+    )
+    users = missed.values_list("user_uuid", flat=True).distinct()
+    number_of_users = users.count()
+    named = list(users.order_by("user_uuid")[:NAMED_MAX])
+    last = (
+        Attempt.objects.for_tenant(tenant)
+        .filter(endpoint=endpoint, succeeded=False)
+        .order_by("-started_at")
+        .first()
+    )
+    ends_at = endpoint.failing_since and endpoint.failing_since + DISABLE_AFTER
+    return {
+        "team": tenant.team.name,
+        "environment": tenant.get_environment_display(),
+        "is_sandbox": tenant.is_sandbox,
+        "host": urlsplit(endpoint.url).hostname,
+        "is_disabled": percent == DISABLED_PERCENT,
+        "is_gone": endpoint.disabled_by == DisabledBy.GONE,
+        "percent": percent,
+        "since": _moment(endpoint.first_failed_at or endpoint.failing_since, zone),
+        "ends_at": _moment(ends_at, zone),
+        "days": DISABLE_AFTER // timedelta(days=1),
+        "met": _met(last),
+        "number": sum(number for _, number in types),
+        "types": types[:NAMED_MAX],
+        "more_types": max(len(types) - NAMED_MAX, 0),
+        "number_of_users": number_of_users,
+        "users": named,
+        "more_users": number_of_users - len(named),
+        "retention_days": tenant.team.event_retention_days,
+        "link": (
+            f"{settings.PUBLIC_URL}/t/{tenant.team.slug}/{tenant.environment}"
+            f"/webhooks/{endpoint.uuid}/"
+        ),
+    }
+
+
+def _moment(at: datetime | None, zone: tzinfo) -> str:
+    if at is None:
+        return ""
+    local = at.astimezone(zone)
+    return f"{local.day} {local:%b %Y, %H:%M %Z}"
+
+
+def _met(last: Attempt | None) -> str:
+    """What the last failure was, in words."""
+    if last is None:
+        return ""
+    if last.code is not None:
+        return f"It answered {last.code}"
+    return str(dict(DeliveryFault.choices).get(last.fault, last.fault))
