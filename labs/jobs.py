@@ -5,6 +5,7 @@ Must not be here: the work itself.
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
@@ -16,7 +17,7 @@ from labs.operations.requisitions import (
     enqueue_due_requisitions,
     make_requisition,
 )
-from labs.operations.simulation import SIMULATE_JOB, walk_order
+from labs.operations.simulation import SIMULATE_JOB, unpack_flags, walk_order
 from portal.lib.actor import Actor
 from portal.lib.jobs import job, periodic
 
@@ -32,13 +33,20 @@ def requisition(*, tenant_pk: int, order_id: str) -> None:
 
 
 @job(SIMULATE_JOB)
-def simulate(*, tenant_pk: int, order_id: str, final_status: str) -> None:
+def simulate(
+    *,
+    tenant_pk: int,
+    order_id: str,
+    final_status: str,
+    flags: dict[str, Any] | None = None,
+) -> None:
     """Walk a sandbox order after its delay."""
     walk_order(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         actor=Actor.system(SIMULATE_JOB),
         order_id=UUID(order_id),
         goal=final_status,
+        flags=unpack_flags(flags or {}),
     )
 
 

@@ -94,7 +94,8 @@ def read_reported(
     """The row of a reported result, without its version and place.
 
     A number is compared with its range and the lab's flag, and the worse of both
-    counts; of a text the flag counts, else whether it is the usual one. Where nothing
+    counts; of a text the flag counts, else whether it is
+    the range's own word. Where nothing
     tells, the interpretation stays empty. Source: Contract 6.15; Ours: a lab that flags
     a value as normal outside its own range is not believed.
     """
@@ -121,7 +122,7 @@ def read_reported(
         max_range_value=high,
         is_above_max_range=above,
         is_below_min_range=below,
-        interpretation=_interpretation(reported, told, (above, below), expected) or "",
+        interpretation=_interpretation(reported, told, (above, below)) or "",
         source_interpretation=reported.flag,
         performing_laboratory=reported.laboratory,
         source_sample_id=reported.sample_id,
@@ -207,12 +208,11 @@ def _interpretation(
     reported: ReportedResult,
     told: ResultText,
     outside: tuple[bool | None, bool | None],
-    expected: ExpectedResult | None,
 ) -> Interpretation | None:
     flagged = interpret_flag(reported.flag)
     if told.amount is not None:
         return worst([flagged, _of_bounds(outside)])
-    return flagged or _of_text(told, reported.reference_range, expected)
+    return flagged or _of_text(told, reported.reference_range)
 
 
 def _of_bounds(outside: tuple[bool | None, bool | None]) -> Interpretation | None:
@@ -221,17 +221,14 @@ def _of_bounds(outside: tuple[bool | None, bool | None]) -> Interpretation | Non
     return None if None in outside else Interpretation.NORMAL
 
 
-def _of_text(
-    told: ResultText, reference: str, expected: ExpectedResult | None
-) -> Interpretation | None:
-    usual = [reference.strip()] if reference.strip() else []
-    if not usual and expected is not None:
-        usual = expected.coded_values[:1]
-    if told.text.casefold() in {text.casefold() for text in usual}:
+def _of_text(told: ResultText, reference: str) -> Interpretation | None:
+    usual = reference.strip().casefold()
+    if not usual:
+        return None
+    if told.text.casefold() == usual:
         return Interpretation.NORMAL
-    if told.type == ResultType.CODED_VALUE and usual:
-        return Interpretation.ABNORMAL
-    return None
+    is_word = told.type == ResultType.CODED_VALUE
+    return Interpretation.ABNORMAL if is_word else None
 
 
 def _name(

@@ -1,16 +1,19 @@
 """The sandbox's hand: walks an order along the ways production takes.
 
-Each step goes through the operation that production uses for it. Must not be here: a
-result value, or a step that production does not know.
+Each step goes through the operation that production uses for it. Must not be here: the
+results it makes up (labs.gateways.sandbox_results), or a step that production does not
+know.
 """
 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
+from django.utils import timezone
 
+from labs.gateways.sandbox_results import SimulationFlags, simulate_delivery
 from labs.models import Order
 from labs.operations.kits import KitRegistration, register_kit
 from labs.operations.order_steps import (
@@ -21,13 +24,23 @@ from labs.operations.order_steps import (
 )
 from labs.operations.redraws import offer_redraw
 from labs.operations.requisitions import make_requisition
+from labs.operations.results import store_results
 from labs.queries.history import last_event_id, last_known_status
 from labs.queries.orders import full_order
-from labs.states.orders import ORDER_STATUSES, find_walk, full_status, split_status
+from labs.queries.results import current_version
+from labs.states.catalogue import ResultType
+from labs.states.orders import (
+    ORDER_STATUSES,
+    Interpretation,
+    find_walk,
+    full_status,
+    split_status,
+)
 from portal.lib.errors import DomainError, NotAllowed
 from portal.lib.jobs import enqueue
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from uuid import UUID
 
     from accounts.models import Tenant
@@ -36,6 +49,9 @@ if TYPE_CHECKING:
 
 SIMULATE_JOB = "labs.simulate"
 LONGEST_DELAY = timedelta(hours=1)  # Ours: contract 6.5
+# Steps that an order takes by its lab's results.
+_REPORTS = {"partial_results", "completed", "corrected"}
+_NORMAL = SimulationFlags()
 # Whom an unregistered kit is bound to when a walk passes its registration.
 _SANDBOX_PATIENT = {
     "first_name": "Sandbox",
@@ -54,13 +70,14 @@ def simulate_order(
     final_status: str | None = None,
     delay: timedelta = timedelta(),
     seen: int | None = None,
+    flags: SimulationFlags = _NORMAL,
 ) -> None:
     """Walk an order to `final_status`, by default to completed, now or after `delay`.
 
-    `seen` is the id of the last step that the caller saw: of two who act on the same
-    sight one is refused. Raises: not_a_sandbox (403); delay_out_of_range;
-    final_status_unknown; final_status_unreachable, order_moved, with nothing written.
-    Source: Contract 6.13.
+    The last report of the sandbox lab on the way is as `flags` ask for. `seen` is the
+    id of the last step that the caller saw: of two who act on the same sight one is
+    refused. Raises: not_a_sandbox (403); delay_out_of_range; final_status_unknown;
+    final_status_unreachable, order_moved, with nothing written. Source: Contract 6.13.
     """
     if not order.tenant.is_sandbox:
         raise NotAllowed("not_a_sandbox", "Only a sandbox simulates orders.")
@@ -70,7 +87,7 @@ def simulate_order(
         )
     goal = _goal(order, final_status)
     if not delay:
-        _walk_now(order, actor, goal, seen)
+        _walk_now(order, actor, goal, seen, flags)
         return
     _require_walk(order, goal, seen)
     enqueue(
@@ -80,18 +97,38 @@ def simulate_order(
         after=delay,
         order_id=str(order.pk),
         final_status=goal,
+        flags=_packed(flags),
+    )
+
+
+def unpack_flags(packed: Mapping[str, Any]) -> SimulationFlags:
+    """The flags of a job's input; of one enqueued before there were any, the usual.
+
+    Source: Ours (jobs outlive a deployment).
+    """
+    return SimulationFlags(
+        interpretation=Interpretation(packed.get("interpretation", "normal")),
+        result_types=tuple(ResultType(one) for one in packed.get("result_types", ())),
+        has_missing_results=bool(packed.get("has_missing_results")),
     )
 
 
 @transaction.atomic
-def walk_order(*, tenant: Tenant, actor: Actor, order_id: UUID, goal: str) -> Order:
+def walk_order(
+    *,
+    tenant: Tenant,
+    actor: Actor,
+    order_id: UUID,
+    goal: str,
+    flags: SimulationFlags = _NORMAL,
+) -> Order:
     """Take every step to `goal`, each with its event; all of them or none.
 
     An order that can no longer get there stays where it is. Source: Contract 6.13.
     """
     order = lock_order(full_order(tenant=tenant, order_id=order_id))
     walk = _walk(order, goal)
-    return order if walk is None else _take(order, actor, walk)
+    return order if walk is None else _take(order, actor, walk, flags)
 
 
 def report_future_status(
@@ -113,9 +150,15 @@ def report_future_status(
 
 
 @transaction.atomic
-def _walk_now(order: Order, actor: Actor, goal: str, seen: int | None) -> None:
+def _walk_now(
+    order: Order,
+    actor: Actor,
+    goal: str,
+    seen: int | None,
+    flags: SimulationFlags,
+) -> None:
     order = lock_order(order)
-    _take(order, actor, _require_walk(order, goal, seen))
+    _take(order, actor, _require_walk(order, goal, seen), flags)
 
 
 def _require_walk(order: Order, goal: str, seen: int | None) -> list[str]:
@@ -133,9 +176,11 @@ def _require_walk(order: Order, goal: str, seen: int | None) -> list[str]:
     return walk
 
 
-def _take(order: Order, actor: Actor, walk: list[str]) -> Order:
+def _take(order: Order, actor: Actor, walk: list[str], flags: SimulationFlags) -> Order:
+    reports = [status for status in walk if split_status(status).low in _REPORTS]
     for status in walk:
-        _step(order, actor, status)
+        is_last = status in reports[-1:]
+        _step(order, actor, status, flags if is_last else flags.on_the_way)
         order = lock_order(order)
     record_order(order, actor, "simulate_order", {"status": [None, walk[-1]]})
     return order
@@ -146,7 +191,7 @@ def _walk(order: Order, goal: str) -> list[str] | None:
     return find_walk(here, to=goal, registrable=order.is_registrable)
 
 
-def _step(order: Order, actor: Actor, status: str) -> None:
+def _step(order: Order, actor: Actor, status: str, flags: SimulationFlags) -> None:
     """One step, by the operation that takes it in production."""
     match split_status(status).low:
         case "requisition_created":
@@ -165,8 +210,33 @@ def _step(order: Order, actor: Actor, status: str) -> None:
             )
         case "redraw_available":
             offer_redraw(order=order, actor=actor)
+        case low if low in _REPORTS:
+            _report(order, actor, low, flags)
         case _:
             advance(order=order, actor=actor, to=status)
+
+
+def _report(order: Order, actor: Actor, low: str, flags: SimulationFlags) -> None:
+    """Let the sandbox lab send results; storing them takes the step."""
+    markers = order.lab_test.markers.select_related("lab")
+    delivery = simulate_delivery(
+        order=order,
+        markers=markers.prefetch_related("expected_results"),
+        flags=flags,
+        before=current_version(order=order),
+        low=low,
+        at=timezone.now(),
+    )
+    store_results(order=order, actor=actor, delivery=delivery)
+
+
+def _packed(flags: SimulationFlags) -> dict[str, object]:
+    """The flags as a job's input; read back by unpack_flags."""
+    return {
+        "interpretation": flags.interpretation.value,
+        "result_types": [one.value for one in flags.result_types],
+        "has_missing_results": flags.has_missing_results,
+    }
 
 
 def _goal(order: Order, final_status: str | None) -> str:

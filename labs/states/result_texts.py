@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from labs.states.catalogue import ResultType
 
-_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)"
+_NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _PLAIN = re.compile(_NUMBER)
 _COMPARED = re.compile(
     rf"(?P<sign>[<>])\s*(?P<same>=|OR\s*=|OR EQUAL TO)?\s*(?P<number>{_NUMBER})",

@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 
-from labs.models import Order
+from labs.gateways.sandbox_results import SimulationFlags
+from labs.models import ExpectedResult, LabTest, Order, Result, ResultVersion
 from labs.operations.kits import KitRequest, order_kit
 from labs.operations.orders import cancel_order
 from labs.operations.simulation import (
@@ -16,11 +17,19 @@ from labs.operations.simulation import (
 )
 from labs.queries.history import last_event_id
 from labs.queries.orders import full_order
-from labs.states.catalogue import CollectionMethod
-from labs.states.orders import DEFAULT_WALKS, REGISTRABLE_WALK
+from labs.queries.results import (
+    current_version,
+    gaps_of,
+    result_changes,
+    result_versions,
+    rows_of,
+)
+from labs.states.catalogue import CollectionMethod, ResultType
+from labs.states.orders import DEFAULT_WALKS, REGISTRABLE_WALK, Interpretation
 from portal.lib.errors import DomainError, NotAllowed
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import ADDRESS, make_lab_test, make_order
+from tests.factories.results import make_expected_result
 from tests.factories.users import make_user
 from tests.jobs import make_all_due, queued
 from tests.labs.holdings import holdings, refused
@@ -170,8 +179,13 @@ def test_a_delay_has_bounds(alice_tenant, seconds):
 @pytest.mark.django_db(transaction=True)
 def test_a_delayed_walk_is_a_job_that_minds_what_happened_since(alice_tenant, run_jobs):
     walked, cancelled = (make_order(tenant=alice_tenant) for _ in "12")
+    flags = SimulationFlags(
+        interpretation=Interpretation.CRITICAL, result_types=(ResultType.RANGE,)
+    )
     for order in (walked, cancelled):
-        simulate_order(order=order, actor=ACTOR, delay=timedelta(seconds=3600))
+        simulate_order(
+            order=order, actor=ACTOR, delay=timedelta(seconds=3600), flags=flags
+        )
     cancel_order(order=cancelled, actor=ACTOR)
     before = holdings(alice_tenant)
 
@@ -183,6 +197,8 @@ def test_a_delayed_walk_is_a_job_that_minds_what_happened_since(alice_tenant, ru
     assert [job.name for job in queued()] == [SIMULATE_JOB] * 2
     assert early == before
     assert lows(walked)[-1] == "completed"
+    rows = rows_of(current_version(order=walked))
+    assert {(row.type, row.interpretation) for row in rows} == {("range", "critical")}
     assert lows(cancelled)[-1] == "cancelled"
 
 
@@ -247,3 +263,112 @@ def test_production_hears_nothing_of_the_future(alice_production):
 
     with refused(alice_production, "not_a_sandbox"):
         report_future_status(order=order, actor=ACTOR, status="received.x.y")
+
+
+def reference_order(tenant, slug="quest-essential-health"):
+    panel = LabTest.objects.for_tenant(tenant).get(reference_slug=slug)
+    return make_order(tenant=tenant, lab_test=panel)
+
+
+@pytest.mark.parametrize("asked", Interpretation)
+def test_the_sandbox_lab_reports_as_flags_ask_for(alice_tenant, asked):
+    order = reference_order(alice_tenant)
+
+    simulate_order(
+        order=order, actor=ACTOR, flags=SimulationFlags(interpretation=asked)
+    )
+
+    kept = Order.objects.for_tenant(alice_tenant).get()
+    version = current_version(order=kept)
+    expected = ExpectedResult.objects.filter(marker__in=order.lab_test.markers.all())
+    assert kept.interpretation == asked
+    assert kept.has_missing_results is False
+    assert (version.number, version.status) == (2, "final")
+    assert {row.expected_result_id for row in rows_of(version)} == {
+        one.pk for one in expected
+    }
+    assert emitted_types(alice_tenant).count("labtest.result.critical") == (
+        1 if asked == "critical" else 0
+    )
+
+
+@pytest.mark.parametrize("kind", ResultType)
+def test_the_sandbox_lab_reports_by_the_type_asked_for(alice_tenant, kind):
+    order = reference_order(alice_tenant)
+
+    simulate_order(
+        order=order,
+        actor=ACTOR,
+        flags=SimulationFlags(
+            interpretation=Interpretation.ABNORMAL, result_types=(kind,)
+        ),
+    )
+
+    rows = Result.objects.for_tenant(alice_tenant).filter(version__is_current=True)
+    assert set(rows.values_list("type", flat=True)) == {kind}
+    assert Order.objects.for_tenant(alice_tenant).get().interpretation == "abnormal"
+
+
+def test_a_missing_result_is_told_with_why_it_is_missing(alice_tenant):
+    order = reference_order(alice_tenant)
+
+    simulate_order(
+        order=order, actor=ACTOR, flags=SimulationFlags(has_missing_results=True)
+    )
+
+    kept = Order.objects.for_tenant(alice_tenant).get()
+    missing = gaps_of(current_version(order=kept))
+    assert kept.has_missing_results is True
+    assert [row.failure_type for row in missing] == ["quantity_not_sufficient_failure"]
+
+
+def test_a_correction_puts_right_what_was_worse_than_asked_for(alice_tenant):
+    order = reference_order(alice_tenant)
+    abnormal = SimulationFlags(interpretation=Interpretation.ABNORMAL)
+    simulate_order(order=order, actor=ACTOR, flags=abnormal)
+
+    simulate_order(
+        order=order, actor=ACTOR, final_status="completed.walk_in_test.corrected"
+    )
+
+    kept = Order.objects.for_tenant(alice_tenant).get()
+    version = current_version(order=kept)
+    assert kept.status == "completed.walk_in_test.corrected"
+    assert kept.interpretation == "normal"
+    assert (version.number, version.is_correction) == (3, True)
+    changes = result_changes(before=result_versions(order=kept)[1], after=version)
+    assert {change.before.interpretation for change in changes} == {"abnormal"}
+    assert {change.after.interpretation for change in changes} == {"normal"}
+
+
+def test_partial_results_come_in_parts_and_the_last_is_preliminary(alice_tenant):
+    panel = make_lab_test(tenant=alice_tenant)
+    make_expected_result(marker=panel.markers.get())
+    make_expected_result(marker=panel.markers.get())
+    order = make_order(tenant=alice_tenant, lab_test=panel)
+    partial = "sample_with_lab.walk_in_test.partial_results"
+
+    for _ in range(3):
+        order = full_order(tenant=alice_tenant, order_id=order.pk)
+        simulate_order(order=order, actor=ACTOR, final_status=partial)
+
+    versions = result_versions(order=order)
+    flags = [[row.is_preliminary for row in rows_of(version)] for version in versions]
+    assert flags == [[False, True], [False, True], [False]]
+
+
+def test_one_seed_gives_one_set_of_values(alice_tenant):
+    for _ in range(2):
+        simulate_order(
+            order=reference_order(alice_tenant, "quest-lipid-panel"),
+            actor=ACTOR,
+            flags=SimulationFlags(seed="fixed"),
+        )
+
+    first, second = (
+        [(row.name, row.result) for row in rows_of(version)]
+        for version in ResultVersion.objects.for_tenant(alice_tenant).filter(
+            is_current=True
+        )
+    )
+    assert first == second

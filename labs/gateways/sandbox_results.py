@@ -1,0 +1,407 @@
+"""Results that the sandbox lab makes up: of what was ordered, as flags ask for.
+
+The same seed gives the same values; none is of anybody. Must not be here: storing them
+(operations.results).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from labs.gateways.results import (
+    ReportedGap,
+    ReportedResult,
+    ReportedSample,
+    ResultDelivery,
+)
+from labs.queries.results import rows_of
+from labs.states.catalogue import ResultType
+from labs.states.orders import Interpretation
+from labs.states.results import FailureType, ResultStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from labs.models import ExpectedResult, Marker, Order, ResultVersion
+
+_COLLECTED_BEFORE = timedelta(hours=20)
+_SEVERITY = ("", "unknown", "normal", "abnormal", "critical")
+# What stands for a result of another type than the catalogue expects.
+_WORDS = ("NEGATIVE", "POSITIVE")
+_BOUNDS = (0.0, 10.0)
+_COMMENTS = {
+    Interpretation.NORMAL: ("No abnormality seen.", "N"),
+    Interpretation.ABNORMAL: ("Differs from what is usual at this age.", "A"),
+    Interpretation.CRITICAL: ("Critical finding.", "AA"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationFlags:
+    """What made-up results are to be like (contract 6.13).
+
+    `interpretation` is the order's as far as this delivery decides it; of no
+    `result_types` each result has that of the catalogue. `seed` draws the values; the
+    order's own where empty.
+    """
+
+    interpretation: Interpretation = Interpretation.NORMAL
+    result_types: tuple[ResultType, ...] = ()
+    has_missing_results: bool = False
+    seed: str = ""
+
+    @property
+    def on_the_way(self) -> SimulationFlags:
+        """Those of deliveries before the one that is asked for: nothing stands out."""
+        if self.interpretation == Interpretation.UNKNOWN:
+            return replace(self, has_missing_results=False)
+        normal = Interpretation.NORMAL
+        return replace(self, interpretation=normal, has_missing_results=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """A result that is asked for, of the first marker that gives it."""
+
+    marker: Marker
+    name: str
+    code: str
+    loinc: str
+    unit: str
+    type: str
+    low: float | None
+    high: float | None
+    words: tuple[str, ...]
+
+
+def simulate_delivery(
+    *,
+    order: Order,
+    markers: Iterable[Marker],
+    flags: SimulationFlags,
+    before: ResultVersion | None,
+    low: str,
+    at: datetime,
+) -> ResultDelivery:
+    """What the sandbox lab sends as an order comes to the low-level status `low`.
+
+    `partial_results`: half of what is still due, of a last one its preliminary value.
+    `corrected`: anew what is worse than asked for, else one result. Else all the rest.
+    `markers` have their expected results loaded, `before` its rows. Source: Contract
+    6.13.
+    """
+    number = before.number + 1 if before else 1
+    draw = _Draw(f"{flags.seed or order.pk.hex}-{number}")
+    tests = _ranked(markers, draw)
+    due = _due(tests, before) or tests[:1]
+    note, missing, is_preliminary = "", 0, False
+    match low:
+        case "partial_results":
+            tests = due[: max(1, len(due) // 2)]
+            if is_preliminary := len(due) == 1:
+                note = f"Preliminary, report {number}."
+        case "corrected" if before is not None:
+            tests = _to_correct(tests, before, flags.interpretation)
+            note = f"Corrected in report {number}."
+        case _:
+            tests = due
+            missing = int(flags.has_missing_results)
+    given = tests[: len(tests) - missing]
+    lies = _spread(flags.interpretation, len(given))
+    types = _types(given, flags.result_types)
+    collected = max(order.created_at, at - _COLLECTED_BEFORE)
+    results = [
+        _result(
+            test,
+            kind,
+            lie,
+            draw,
+            notes=note,
+            sample_id=order.sample_id,
+            observed_at=collected,
+            is_preliminary=is_preliminary,
+        )
+        for test, kind, lie in zip(given, types, lies, strict=True)
+    ]
+    received = collected + (at - collected) / 2
+    return ResultDelivery(
+        status=_status(low),
+        reported_at=at,
+        # As the catalogue lists them, not as they were drawn.
+        results=tuple(sorted(results, key=lambda one: one.provider_id)),
+        missing=tuple(_gap(test) for test in tests[len(given) :]),
+        samples=(_sample(order, draw, collected, received, at),),
+        is_correction=low == "corrected",
+        laboratory=order.lab.name,
+        collected_at=collected,
+        received_at=received,
+    )
+
+
+class _Draw:
+    """Numbers from 0 to 1 that a seed decides."""
+
+    def __init__(self, seed: str) -> None:
+        self._seed = seed
+
+    def number(self, what: str) -> float:
+        digest = hashlib.sha256(f"{self._seed}|{what}".encode()).digest()
+        return int.from_bytes(digest[:6]) / (1 << 48)
+
+
+def _ranked(markers: Iterable[Marker], draw: _Draw) -> list[_Test]:
+    """What is asked for, once each; what stands out is taken from the front."""
+    tests: dict[str, _Test] = {}
+    for marker in sorted(markers, key=lambda one: one.pk):
+        for test in _tests(marker):
+            tests.setdefault(test.loinc or test.code, test)
+    return sorted(
+        tests.values(),
+        key=lambda test: (test.type != ResultType.NUMERIC, draw.number(test.code)),
+    )
+
+
+def _tests(marker: Marker) -> list[_Test]:
+    found = [_test(marker, one) for one in marker.expected_results.all()]
+    return found or [
+        _Test(
+            marker,
+            marker.name,
+            marker.provider_id,
+            "",
+            marker.unit,
+            ResultType.NUMERIC,
+            *_BOUNDS,
+            (),
+        )
+    ]
+
+
+def _test(marker: Marker, expected: ExpectedResult) -> _Test:
+    return _Test(
+        marker=marker,
+        name=expected.name,
+        code=expected.provider_id,
+        loinc=expected.loinc_code,
+        unit=expected.unit,
+        type=expected.result_type,
+        low=expected.low,
+        high=expected.high,
+        words=tuple(expected.coded_values),
+    )
+
+
+def _due(tests: list[_Test], before: ResultVersion | None) -> list[_Test]:
+    """What has not come yet, or not for good."""
+    if before is None:
+        return tests
+    came = {row.provider_id for row in rows_of(before) if not row.is_preliminary}
+    return [test for test in tests if test.code not in came]
+
+
+def _to_correct(
+    tests: list[_Test], before: ResultVersion, wanted: Interpretation
+) -> list[_Test]:
+    worse = {
+        row.provider_id
+        for row in rows_of(before)
+        if _SEVERITY.index(row.interpretation) > _SEVERITY.index(wanted)
+    }
+    return [test for test in tests if test.code in worse] or tests[:1]
+
+
+def _spread(wanted: Interpretation, number: int) -> list[Interpretation]:
+    """How each of a delivery's results lies, so that the worst is as asked for."""
+    standing_out = [wanted]
+    if wanted == Interpretation.ABNORMAL:
+        standing_out = [wanted] * max(1, number // 3)
+    elif wanted == Interpretation.CRITICAL:
+        standing_out += [Interpretation.ABNORMAL] * (number // 4)
+    elif wanted == Interpretation.UNKNOWN:
+        standing_out = [wanted] * number
+    rest = [Interpretation.NORMAL] * number
+    return (standing_out + rest)[:number]
+
+
+def _types(tests: Sequence[_Test], wanted: tuple[ResultType, ...]) -> list[str]:
+    """A type for each result: its own where it is wanted, and each wanted one once."""
+    if not wanted:
+        return [test.type for test in tests]
+    kinds: list[str] = [
+        test.type if test.type in wanted else wanted[index % len(wanted)]
+        for index, test in enumerate(tests)
+    ]
+    for kind in wanted:
+        spare = [i for i, one in enumerate(kinds) if kinds.count(one) > 1]
+        if kind not in kinds and spare:
+            kinds[spare[-1]] = kind
+    return kinds
+
+
+def _result(
+    test: _Test,
+    kind: str,
+    lie: Interpretation,
+    draw: _Draw,
+    *,
+    notes: str,
+    sample_id: str,
+    observed_at: datetime,
+    is_preliminary: bool,
+) -> ReportedResult:
+    text, reference, flag = _value(test, kind, lie, draw)
+    if lie == Interpretation.UNKNOWN:
+        reference = flag = ""
+    is_amount = kind in {ResultType.NUMERIC, ResultType.RANGE}
+    return ReportedResult(
+        name=test.name,
+        text=text,
+        type=kind,
+        unit=test.unit if is_amount else "",
+        reference_range=reference,
+        flag=flag,
+        ordered_code=test.marker.provider_id,
+        provider_id=test.code,
+        loinc=test.loinc,
+        notes=notes,
+        sample_id=sample_id,
+        laboratory=test.marker.lab.name,
+        observed_at=observed_at,
+        is_preliminary=is_preliminary,
+    )
+
+
+def _value(
+    test: _Test, kind: str, lie: Interpretation, draw: _Draw
+) -> tuple[str, str, str]:
+    """The text of a result, its reference range and its flag."""
+    if kind == ResultType.COMMENT:
+        text, flag = _COMMENTS.get(lie, ("See the laboratory's own report.", ""))
+        return text, "", flag
+    if kind == ResultType.CODED_VALUE:
+        words = test.words or _WORDS
+        if lie == Interpretation.ABNORMAL:
+            return words[1].upper(), words[0].upper(), "A"
+        if lie == Interpretation.CRITICAL:
+            return words[-1].upper(), words[0].upper(), "AA"
+        return words[0].upper(), words[0].upper(), ""
+    bounds = (test.low, test.high) if test.type == ResultType.NUMERIC else _BOUNDS
+    return _amount(bounds, kind, lie, draw.number(f"{test.code} amount"))
+
+
+def _amount(
+    bounds: tuple[float | None, float | None],
+    kind: str,
+    lie: Interpretation,
+    drawn: float,
+) -> tuple[str, str, str]:
+    low, high = bounds if bounds != (None, None) else _BOUNDS
+    unit = _unit(low, high)
+    is_range = kind == ResultType.RANGE
+    reference = _reference(low, high)
+    if lie in {Interpretation.NORMAL, Interpretation.UNKNOWN}:
+        if not is_range:
+            return _written(_inside(low, high, drawn), unit), reference, ""
+        if low is None:
+            return f"<{_written(_inside(low, high, drawn), unit)}", reference, ""
+        if high is None:
+            return f">{_written(_inside(low, high, drawn), unit)}", reference, ""
+        ends = [_inside(low, high, one) for one in (drawn / 2, (drawn + 1) / 2)]
+        return "-".join(_written(end, unit) for end in ends), reference, ""
+    goes_up, value = _outside(low, high, lie, drawn)
+    flag = ("H" if goes_up else "L") * (2 if lie == Interpretation.CRITICAL else 1)
+    sign = (">" if goes_up else "<") if is_range else ""
+    return f"{sign}{_written(value, unit)}", reference, flag
+
+
+def _inside(low: float | None, high: float | None, drawn: float) -> float:
+    if low is not None and high is not None:
+        return low + (high - low) * (0.2 + 0.6 * drawn)
+    if high is not None:
+        return high * (0.3 + 0.5 * drawn)
+    return (low or 1.0) * (1.15 + 0.5 * drawn)
+
+
+def _outside(
+    low: float | None, high: float | None, lie: Interpretation, drawn: float
+) -> tuple[bool, float]:
+    """Whether it lies above, and where: further out when critical."""
+    far = lie == Interpretation.CRITICAL
+    if high is None:
+        return False, (low or 1.0) * ((0.2 if far else 0.6) + 0.2 * drawn)
+    if low is None:
+        return True, high * ((2.0 if far else 1.1) + 0.5 * drawn)
+    beyond = (high - low) * ((0.6 if far else 0.1) + 0.25 * drawn)
+    if drawn < 0.5 and low - beyond > 0:
+        return False, low - beyond
+    return True, high + beyond
+
+
+def _unit(low: float | None, high: float | None) -> Decimal:
+    """The last digit that is written: that of the bounds, one more if they are near."""
+    known = [Decimal(str(one)).normalize() for one in (low, high) if one is not None]
+    places = max(0, *(-int(one.as_tuple().exponent) for one in known))
+    width = abs(known[-1] - known[0]) if len(known) > 1 else abs(known[0])
+    if width * 10**places < 20:
+        places += 1
+    return Decimal(1).scaleb(-places)
+
+
+def _written(value: float, unit: Decimal) -> str:
+    return str(Decimal(value).quantize(unit))
+
+
+def _reference(low: float | None, high: float | None) -> str:
+    if low is None:
+        return f"<{high:g}"
+    return f">={low:g}" if high is None else f"{low:g}-{high:g}"
+
+
+def _gap(test: _Test) -> ReportedGap:
+    return ReportedGap(
+        name=test.name,
+        failure_type=FailureType.QUANTITY_NOT_SUFFICIENT,
+        note="Too little of the sample was left.",
+        ordered_code=test.marker.provider_id,
+        provider_id=test.code,
+        loinc=test.loinc,
+    )
+
+
+def _sample(
+    order: Order, draw: _Draw, collected: datetime, received: datetime, at: datetime
+) -> ReportedSample:
+    lab = order.lab
+    return ReportedSample(
+        sample_id=order.sample_id,
+        control_number=f"C{math.floor(draw.number('control') * 10**8):08}",
+        collected_at=collected,
+        collected_offset=0,
+        received_at=received,
+        received_offset=0,
+        reported_at=at,
+        reported_offset=0,
+        laboratories={
+            lab.slug: {
+                "name": lab.name,
+                "phone_number": None,
+                "medical_director": None,
+                "address": {
+                    "first_line": lab.first_line_address,
+                    "city": lab.city,
+                    "zip_code": lab.zipcode,
+                },
+            }
+        },
+    )
+
+
+def _status(low: str) -> ResultStatus:
+    is_partial = low == "partial_results"
+    return ResultStatus.PARTIAL if is_partial else ResultStatus.FINAL
