@@ -9,7 +9,15 @@ import pytest
 
 from accounts.models import AuditEntry
 from accounts.webhooks.models import Event
-from labs.models import LabAccount, LabTest, Order, OrderEvent, OrderTransaction
+from labs.models import (
+    LabAccount,
+    LabTest,
+    Order,
+    OrderEvent,
+    OrderTransaction,
+    Result,
+    ResultVersion,
+)
 from portal.lib.errors import DomainError
 from tests.jobs import queued
 
@@ -17,6 +25,7 @@ from tests.jobs import queued
 def holdings(tenant: Any) -> list[Any]:
     """Rows and columns of a tenant's orders, and what was told and recorded."""
     counted = (OrderTransaction, OrderEvent, LabTest, Event, AuditEntry)
+    counted += (ResultVersion, Result)
     return [
         *Order.objects.for_tenant(tenant).order_by("pk").values(),
         *LabAccount.objects.of_organisation(tenant).order_by("pk").values(),
