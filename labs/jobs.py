@@ -11,6 +11,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from accounts.models import Tenant
+from labs.operations.call_offs import CALL_OFF_JOB, call_off
 from labs.operations.critical import MAIL_JOB, escalate_critical, mail_critical
 from labs.operations.requisitions import (
     REQUISITION_JOB,
@@ -28,6 +29,15 @@ def requisition(*, tenant_pk: int, order_id: str) -> None:
     make_requisition(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         actor=Actor.system(REQUISITION_JOB),
+        order_id=UUID(order_id),
+    )
+
+
+@job(CALL_OFF_JOB)
+def tell_of_call_off(*, tenant_pk: int, order_id: str) -> None:
+    """Tell an order's lab that it was called off."""
+    call_off(
+        tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         order_id=UUID(order_id),
     )
 

@@ -226,6 +226,8 @@ CSRF_COOKIE_HTTPONLY = True
 
 # Which gateway production orders go through; a sandbox always has the sandbox lab.
 LAB_GATEWAY: str = env.str("LAB_GATEWAY", default="sandbox")
+# Where laboratories that speak HL7 and we exchange files, shared by all machines.
+HL7_DIR = Path(env.str("HL7_DIR", default=str(VAR_DIR / "hl7")))
 
 # Hosts that webhooks may be posted to although they are private, by http too.
 WEBHOOK_LOCAL_HOSTS: list[str] = [

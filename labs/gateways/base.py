@@ -33,3 +33,10 @@ class LabGateway(Protocol):
         Raises: LabUnavailable.
         """
         ...
+
+    def cancel_requisition(self, order: Order) -> None:
+        """Tell the lab that an announced order was called off; twice does no harm.
+
+        Raises: LabUnavailable.
+        """
+        ...

@@ -76,8 +76,9 @@ class InboundReport(TenantOwned):
 
     `text` is its part of the message, a message of its own, read anew whenever it is
     needed. `placers` are the numbers we gave, `fillers` the lab's, `samples` those of
-    its samples. `reason` says why no order was found; `why` is what the person said
-    who matched or rejected it.
+    its samples, `done_codes` the lab's codes of the tests of which nothing more is to
+    come. `reason` says why no order was found; `why` is what the person said who
+    matched or rejected it.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -98,6 +99,9 @@ class InboundReport(TenantOwned):
     placers = ArrayField(models.CharField(max_length=NUMBER_MAX_LENGTH), default=list)
     fillers = ArrayField(models.CharField(max_length=NUMBER_MAX_LENGTH), default=list)
     samples = ArrayField(models.CharField(max_length=NUMBER_MAX_LENGTH), default=list)
+    done_codes = ArrayField(
+        models.CharField(max_length=NUMBER_MAX_LENGTH), default=list
+    )
     received_at = models.DateTimeField(default=timezone.now, editable=False)
     resolved_at = models.DateTimeField(null=True)
     resolved_by = models.CharField(max_length=254, blank=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
+from labs.gateways.hl7.lab import Hl7FileDrop
 from labs.gateways.sandbox import SandboxLab
 
 if TYPE_CHECKING:
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
     from labs.gateways.base import LabGateway
 
 SANDBOX = "sandbox"
-GATEWAYS: dict[str, Callable[[], LabGateway]] = {SANDBOX: SandboxLab}
+GATEWAYS: dict[str, Callable[[], LabGateway]] = {
+    SANDBOX: SandboxLab,
+    "hl7": Hl7FileDrop,
+}
 
 
 def gateway_of(tenant: Tenant) -> LabGateway:

@@ -14,6 +14,7 @@ from django.utils import timezone
 from accounts.operations.audit import record_change
 from accounts.webhooks.operations import emit_event
 from labs.models import Order, OrderEvent
+from labs.operations.call_offs import request_call_off
 from labs.operations.turnaround import expected_days
 from labs.payloads import order_payload
 from labs.queries.history import last_known_status
@@ -63,6 +64,8 @@ def advance(
         **(changes or {}),
     )
     event = write_order_event(order, actor, detail=detail, why=why)
+    if low == "cancelled":
+        request_call_off(order)
     if low != "partial_results" or order.tenant.partial_webhooks_enabled:
         emit_order(order, "updated")
     return event

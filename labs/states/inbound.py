@@ -22,7 +22,8 @@ class MessageStatus(OpenChoices):
 MESSAGE_MOVES: Transitions[MessageStatus] = Transitions(
     {
         MessageStatus.TAKEN: set(),
-        MessageStatus.MALFORMED: {MessageStatus.DISMISSED},
+        # Taken after all, where this version reads what another did not.
+        MessageStatus.MALFORMED: {MessageStatus.TAKEN, MessageStatus.DISMISSED},
         MessageStatus.REFUSED: {MessageStatus.DISMISSED},
         MessageStatus.DISMISSED: set(),
     }

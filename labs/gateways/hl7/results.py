@@ -61,13 +61,22 @@ _STANDINGS = {
     "N": Standing.AWAITED,
     "O": Standing.AWAITED,
 }
+_SETTLED = {
+    Standing.FINAL,
+    Standing.CORRECTED,
+    Standing.IMPOSSIBLE,
+    Standing.WITHDRAWN,
+}
 # OBR-25, table 0123: nothing more is to come of this test.
 _DONE = {"F", "C", "X"}
 
 
 @dataclass(frozen=True, slots=True)
 class Patient:
-    """Whom a report says it is of. `sex` is of table 0001, empty where not told."""
+    """Whom a report says it is of; `given` with what stands in the middle.
+
+    `sex` is of table 0001, empty where not told.
+    """
 
     family: str = ""
     given: str = ""
@@ -110,8 +119,7 @@ class Specimen:
 class Test:
     """One OBR with its observations.
 
-    `is_done`: nothing more is to come of it; `is_refused`: the lab does not do it.
-    `documents` counts what is no text: a PDF, say. `lines` are its segments.
+    `status` is OBR-25. `documents` counts what is no text: a PDF, say. `lines` are its segments.
     """
 
     code: str
@@ -119,8 +127,7 @@ class Test:
     placers: frozenset[str]
     fillers: frozenset[str]
     parents: frozenset[str]
-    is_done: bool
-    is_refused: bool
+    status: str
     collected_at: Moment | None
     received_at: Moment | None
     reported_at: Moment | None
@@ -135,6 +142,20 @@ class Test:
     def numbers(self) -> frozenset[str]:
         """All that tell which order it is of."""
         return self.placers | self.fillers | self.parents
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing more is to come of it; of a silent lab by its results."""
+        if self.status:
+            return self.status in _DONE
+        return bool(self.observations) and all(
+            one.standing in _SETTLED for one in self.observations
+        )
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the lab does not do it."""
+        return self.status == "X"
 
 
 @dataclass(slots=True)
@@ -283,8 +304,7 @@ class _Reader:
             fillers=_numbers(segment, 3) | _numbers(order, 3),
             # A test that the lab added names the one that it follows from.
             parents=_numbers(segment, 29) | _numbers(order, 8),
-            is_done=segment.text(25) in _DONE,
-            is_refused=segment.text(25) == "X",
+            status=segment.text(25),
             collected_at=self._moment(segment, 7),
             received_at=self._moment(segment, 14),
             reported_at=self._moment(segment, 22),
@@ -377,7 +397,7 @@ def _read_patient(segment: Segment) -> Patient:
     has_day = len(segment.text(7)) >= 8
     return Patient(
         family=segment.text(5, 1),
-        given=segment.text(5, 2),
+        given=f"{segment.text(5, 2)} {segment.text(5, 3)}".strip(),
         birth_date=born.at.date() if born and has_day else None,
         sex=segment.text(8).upper()[:1],
     )

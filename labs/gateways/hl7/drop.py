@@ -1,0 +1,165 @@
+"""The folder that a laboratory and we exchange files in.
+
+Each team has a folder for each account it orders on, so that no file can cross from one
+team to another: `<team slug>/<environment>/<lab slug>/<account id or platform>` below
+HL7_DIR, and in it `out` for our orders and answers, `in` for the lab's files, `done`
+and `failed` for what we have taken. A file appears under its name at once or not at
+all: who writes gives it a name that begins with a dot or ends in `.tmp` or `.part`, and
+renames it. Must not be here: what is in a file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.conf import settings
+
+from labs.gateways.hl7.messages import MAX_FILE_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from accounts.models import Tenant
+    from labs.models import Lab, LabAccount
+
+PLATFORM = "platform"
+OUT, IN, DONE, FAILED = "out", "in", "done", "failed"
+# A file that changed a moment ago may still be written by who does not rename.
+SETTLE = timedelta(seconds=5)
+# Afterwards the database alone has it, which forgets people when it is asked to.
+DONE_RETENTION = timedelta(days=30)
+_UNFINISHED = (".tmp", ".part", ".filepart")
+_NAME_MAX_LENGTH = 180
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A file that a lab has put; `content` is None of one that is too large."""
+
+    name: str
+    content: bytes | None
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """The folder of one team, environment, lab and account (None: the platform's)."""
+
+    team_slug: str
+    environment: str
+    lab_slug: str
+    account_id: UUID | None
+
+    @classmethod
+    def of(cls, *, tenant: Tenant, lab: Lab, account: LabAccount | None) -> Drop:
+        """The folder that an order on this account goes through."""
+        return cls(
+            team_slug=tenant.team.slug,
+            environment=tenant.environment,
+            lab_slug=lab.slug,
+            account_id=account.pk if account else None,
+        )
+
+    @property
+    def path(self) -> Path:
+        """Where it is, or would be."""
+        return Path(
+            settings.HL7_DIR,
+            self.team_slug,
+            self.environment,
+            self.lab_slug,
+            str(self.account_id or PLATFORM),
+        )
+
+    def make(self) -> None:
+        """Make it where it is missing, for this user alone."""
+        for name in (OUT, IN, DONE, FAILED):
+            (self.path / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def put(self, name: str, content: bytes) -> None:
+        """Write a file for the lab, or write it again. Raises: OSError."""
+        self.make()
+        unfinished = self.path / OUT / f".{name}"
+        with unfinished.open("wb") as opened:
+            opened.write(content)
+            opened.flush()
+            os.fsync(opened.fileno())
+        unfinished.replace(self.path / OUT / name)
+
+    def waiting(self, *, now: datetime) -> list[str]:
+        """The names of the files to take, the oldest first."""
+        found: list[tuple[float, str]] = []
+        try:
+            entries = list(os.scandir(self.path / IN))
+        except FileNotFoundError:
+            return []
+        for entry in entries:
+            unfinished = entry.name.startswith(".") or entry.name.lower().endswith(
+                _UNFINISHED
+            )
+            # Links and pipes are nobody's results.
+            if unfinished or not entry.is_file(follow_symlinks=False):
+                continue
+            try:
+                changed = entry.stat(follow_symlinks=False).st_mtime
+            except FileNotFoundError:
+                continue
+            age = now.timestamp() - changed
+            # A clock that runs ahead must not hold a file back for long.
+            if age >= SETTLE.total_seconds() or age < -SETTLE.total_seconds():
+                found.append((changed, entry.name))
+        return [name for _, name in sorted(found)]
+
+    def read(self, name: str) -> Dropped | None:
+        """A waiting file; None where it has gone, or is no file. Raises: OSError."""
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+        try:
+            number = os.open(self.path / IN / name, flags)
+        except FileNotFoundError:
+            return None
+        with os.fdopen(number, "rb") as opened:
+            if not stat.S_ISREG(os.fstat(number).st_mode):
+                return None
+            content = opened.read(MAX_FILE_BYTES + 1)
+            digest = hashlib.sha256(content)
+            if len(content) <= MAX_FILE_BYTES:
+                return Dropped(name, content, digest.hexdigest())
+            while block := opened.read(1 << 20):
+                digest.update(block)
+        return Dropped(name, None, digest.hexdigest())
+
+    def put_away(self, dropped: Dropped, *, failed: bool) -> None:
+        """Take a file out of `in`; nothing where another run has. Raises: OSError."""
+        name = f"{dropped.digest[:12]}-{dropped.name}"[:_NAME_MAX_LENGTH]
+        try:
+            (self.path / IN / dropped.name).replace(
+                self.path / (FAILED if failed else DONE) / name
+            )
+        except FileNotFoundError:
+            return
+
+    def forget_done(self, *, now: datetime) -> None:
+        """Remove what was taken longer than DONE_RETENTION ago."""
+        before = (now - DONE_RETENTION).timestamp()
+        for path in (self.path / DONE).glob("*"):
+            if path.lstat().st_mtime < before:
+                path.unlink(missing_ok=True)
+
+
+def drops() -> Iterator[Drop]:
+    """The folders that there are; what does not look like one is passed over."""
+    for path in sorted(Path(settings.HL7_DIR).glob(f"*/*/*/*/{IN}")):
+        *_, team_slug, environment, lab_slug, account, _ = path.parts
+        try:
+            account_id = None if account == PLATFORM else UUID(account)
+        except ValueError:
+            continue
+        yield Drop(team_slug, environment, lab_slug, account_id)

@@ -1,0 +1,63 @@
+"""The gateway of laboratories that take orders as files of HL7.
+
+Must not be here: what comes back from them (operations.inbound).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+
+from labs.gateways.base import LabUnavailable, Requisition
+from labs.gateways.hl7.drop import Drop
+from labs.gateways.hl7.orders import CANCEL, NEW, write_order
+
+if TYPE_CHECKING:
+    from labs.models import Order
+
+_SAMPLE_ID_LENGTH = 12
+
+
+class Hl7FileDrop:
+    """A LabGateway that writes files; the lab answers some time later, or never."""
+
+    def request_requisition(self, order: Order) -> Requisition:
+        """Write the order for its lab.
+
+        The sample id is ours to give: twelve letters and digits made from the order's
+        id, which the lab prints and sends back as the placer number. Raises:
+        LabUnavailable.
+        """
+        sample_id = order.sample_id or _sample_id(order)
+        self._write(order, NEW, sample_id)
+        return Requisition(sample_id=sample_id)
+
+    def cancel_requisition(self, order: Order) -> None:
+        """Write that an order was called off. Raises: LabUnavailable."""
+        self._write(order, CANCEL, order.sample_id)
+
+    def _write(self, order: Order, control: str, sample_id: str) -> None:
+        # The same order and wish make the same id, so that a lab sees a repetition.
+        control_id = f"{control}{sample_id}"[:50]
+        content = write_order(
+            order,
+            control=control,
+            sample_id=sample_id,
+            control_id=control_id,
+            comment=order.requisition_comment,
+            at=timezone.now(),
+        )
+        drop = Drop.of(tenant=order.tenant, lab=order.lab, account=order.lab_account)
+        name = f"{control.lower()}-{order.pk}.hl7"
+        try:
+            drop.put(name, content)
+        except OSError as error:
+            raise LabUnavailable(type(error).__name__) from None
+
+
+def _sample_id(order: Order) -> str:
+    digest = hashlib.sha256(order.pk.bytes).digest()
+    return base64.b32encode(digest).decode()[:_SAMPLE_ID_LENGTH]

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import os
+import stat
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from labs.gateways.hl7.drop import DONE, FAILED, IN, OUT, Drop, drops
+from labs.gateways.hl7.messages import MAX_FILE_BYTES
+
+LATER = timedelta(minutes=1)
+
+
+@pytest.fixture
+def drop():
+    made = Drop("north", "production", "acme", None)
+    made.make()
+    return made
+
+
+def put(drop, name, content=b"x"):
+    path = drop.path / IN / name
+    path.write_bytes(content)
+    return path
+
+
+def test_a_folder_is_for_its_user_alone_and_is_found_again(drop):
+    account = Drop("north", "sandbox", "acme", uuid4())
+    account.make()
+    (drop.path.parent / "notes" / IN).mkdir(parents=True)
+
+    assert list(drops()) == [drop, account]
+    assert stat.S_IMODE((drop.path / IN).stat().st_mode) == 0o700
+
+
+def test_files_wait_oldest_first_once_nobody_writes_them_any_more(drop):
+    now = timezone.now()
+    for name, age in (("b.hl7", 60), ("a.hl7", 90), ("new.hl7", 1), ("ahead.hl7", -99)):
+        seconds = now.timestamp() - age
+        os.utime(put(drop, name), (seconds, seconds))
+
+    assert drop.waiting(now=now) == ["a.hl7", "b.hl7", "ahead.hl7"]
+
+
+def test_unfinished_files_links_and_pipes_do_not_wait(drop, tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("not ours")
+    for name in (".hidden", "half.tmp", "half.PART"):
+        put(drop, name)
+    (drop.path / IN / "link.hl7").symlink_to(secret)
+    os.mkfifo(drop.path / IN / "pipe.hl7")
+    (drop.path / IN / "folder").mkdir()
+
+    assert drop.waiting(now=timezone.now() + LATER) == []
+
+
+def test_what_became_a_link_or_a_pipe_is_not_read(drop, tmp_path):
+    (drop.path / IN / "link.hl7").symlink_to(tmp_path)
+    os.mkfifo(drop.path / IN / "pipe.hl7")
+
+    with pytest.raises(OSError):
+        drop.read("link.hl7")
+    assert drop.read("pipe.hl7") is None
+    assert drop.read("gone.hl7") is None
+
+
+def test_a_file_that_is_too_large_is_told_by_its_digest_alone(drop):
+    put(drop, "large.hl7", b"x" * (MAX_FILE_BYTES + 1))
+
+    dropped = drop.read("large.hl7")
+
+    assert dropped.content is None
+    assert len(dropped.digest) == 64
+
+
+def test_files_are_put_away_under_names_that_do_not_meet(drop):
+    for content, failed in ((b"one", False), (b"two", False), (b"three", True)):
+        put(drop, "results.hl7", content)
+        drop.put_away(drop.read("results.hl7"), failed=failed)
+
+    assert len(list((drop.path / DONE).glob("*-results.hl7"))) == 2
+    assert [path.read_bytes() for path in (drop.path / FAILED).iterdir()] == [b"three"]
+    assert list((drop.path / IN).iterdir()) == []
+
+
+def test_putting_away_what_another_run_has_put_away_does_nothing(drop):
+    put(drop, "results.hl7")
+    dropped = drop.read("results.hl7")
+    drop.put_away(dropped, failed=False)
+
+    drop.put_away(dropped, failed=False)
+
+    assert len(list((drop.path / DONE).iterdir())) == 1
+
+
+def test_an_outgoing_file_appears_whole_and_may_be_written_again(drop):
+    drop.put("nw-1.hl7", b"first")
+    drop.put("nw-1.hl7", b"second")
+
+    assert [path.name for path in (drop.path / OUT).iterdir()] == ["nw-1.hl7"]
+    assert (drop.path / OUT / "nw-1.hl7").read_bytes() == b"second"
+
+
+def test_what_was_taken_long_ago_is_removed(drop):
+    now = timezone.now()
+    for name, days in (("old", 31), ("young", 29)):
+        path = drop.path / DONE / name
+        path.write_bytes(b"x")
+        seconds = (now - timedelta(days=days)).timestamp()
+        os.utime(path, (seconds, seconds))
+
+    drop.forget_done(now=now)
+
+    assert [path.name for path in (drop.path / DONE).iterdir()] == ["young"]

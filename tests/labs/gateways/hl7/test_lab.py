@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import pytest
+
+from labs.gateways.base import LabUnavailable
+from labs.gateways.hl7.drop import OUT, Drop
+from labs.gateways.hl7.lab import Hl7FileDrop
+from labs.gateways.hl7.messages import read_message
+from labs.queries.orders import full_order
+from tests.factories.labs import make_lab_account, make_lab_test, make_order
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def order(alice_production):
+    panel = make_lab_test(tenant=alice_production)
+    make_lab_account(tenant=alice_production, lab=panel.lab)
+    placed = make_order(tenant=alice_production, lab_test=panel)
+    return full_order(tenant=alice_production, order_id=placed.pk)
+
+
+def sent(order):
+    drop = Drop.of(tenant=order.tenant, lab=order.lab, account=order.lab_account)
+    return {path.name: path.read_bytes() for path in (drop.path / OUT).iterdir()}
+
+
+def test_an_order_is_put_into_the_folder_of_its_account_once(order):
+    lab = Hl7FileDrop()
+
+    answers = {lab.request_requisition(order).sample_id for _ in range(2)}
+
+    ((name, content),) = sent(order).items()
+    (sample_id,) = answers
+    message = read_message(content)
+    assert name == f"nw-{order.pk}.hl7"
+    assert len(sample_id) == 12
+    assert message.header.text(11) == "P"
+    assert {one.text(2) for one in message.segments if one.name == "ORC"} == answers
+
+
+def test_a_kit_keeps_the_sample_id_that_is_printed_on_it(order):
+    order.sample_id = "KIT-1"
+
+    assert Hl7FileDrop().request_requisition(order).sample_id == "KIT-1"
+
+
+def test_a_cancellation_is_a_file_of_its_own(order):
+    order.sample_id = "AS1"
+
+    Hl7FileDrop().cancel_requisition(order)
+
+    ((name, content),) = sent(order).items()
+    assert name == f"ca-{order.pk}.hl7"
+    assert b"\rORC|CA|AS1|" in content
+
+
+def test_a_folder_that_cannot_be_written_is_a_lab_that_cannot_be_reached(
+    order, settings, tmp_path
+):
+    blocked = tmp_path / "file"
+    blocked.write_text("no folder")
+    settings.HL7_DIR = blocked
+
+    with pytest.raises(LabUnavailable):
+        Hl7FileDrop().request_requisition(order)

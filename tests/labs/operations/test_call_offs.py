@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+
+from labs.gateways.hl7.drop import OUT, Drop
+from labs.operations.call_offs import CALL_OFF_JOB, call_off
+from labs.operations.order_steps import advance
+from labs.operations.orders import cancel_order, import_order
+from labs.operations.requisitions import make_requisition
+from tests.factories.accounts import ACTOR
+from tests.factories.labs import make_lab_test, make_order, order_request
+from tests.factories.users import make_user
+from tests.jobs import queued
+
+pytestmark = pytest.mark.django_db
+
+
+def call_offs():
+    return [job for job in queued() if job.name == CALL_OFF_JOB]
+
+
+def announced(tenant):
+    order = make_order(tenant=tenant)
+    advance(order=order, actor=ACTOR, to="requisition_created")
+    return order
+
+
+def test_the_lab_of_an_announced_order_is_told_that_it_was_called_off(
+    alice_production, settings
+):
+    settings.LAB_GATEWAY = "hl7"
+    order = make_order(tenant=alice_production)
+    make_requisition(tenant=alice_production, actor=ACTOR, order_id=order.pk)
+
+    cancel_order(order=order, actor=ACTOR)
+    call_off(tenant=alice_production, order_id=order.pk)
+
+    drop = Drop.of(tenant=alice_production, lab=order.lab, account=None)
+    assert len(call_offs()) == 1
+    assert {path.name[:2] for path in (drop.path / OUT).iterdir()} == {"nw", "ca"}
+
+
+def test_no_lab_is_told_of_an_order_that_it_never_heard_of(
+    alice_tenant, alice_production
+):
+    panel = make_lab_test(tenant=alice_production)
+    imported = import_order(
+        tenant=alice_production,
+        actor=ACTOR,
+        wanted=order_request(user=make_user(tenant=alice_production), panels=(panel,)),
+        sample_id="ELSEWHERE",
+    )
+
+    cancel_order(order=announced(alice_tenant), actor=ACTOR)
+    cancel_order(order=make_order(tenant=alice_production), actor=ACTOR)
+    cancel_order(order=imported, actor=ACTOR)
+
+    assert call_offs() == []
