@@ -28,6 +28,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from accounts.webhooks.queries.deliverers import deliverer_silence_s
 from portal.lib.api.json import MEDIA_TYPE, dump_json
 from portal.lib.jobs import HEARTBEAT_TIMEOUT_SECONDS
 
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 OLDEST_POSTGRES = 15  # major version
 LARGEST_CLOCK_DIFFERENCE = timedelta(seconds=5)
 MAIL_TIMEOUT_S = 5
+# An idle deliverer asks four times a second; a busy one at least as often.
+DELIVERER_TIMEOUT_S = 60
 LEAST_KEY_LENGTH = 50  # characters; Django's own deploy check asks the same
 LEAST_KEY_VARIETY = 5  # different characters
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -151,6 +154,21 @@ def check_worker() -> Finding:
     return Finding(True, f"A worker reported {age_s:.0f} s ago.")
 
 
+def check_deliverer() -> Finding:
+    """A deliverer of webhooks asked for work lately."""
+    remedy = "Start one with `manage.py deliver_webhooks`, with the same DATABASE_URL."
+    silence_s = deliverer_silence_s()
+    if silence_s is None:
+        return Finding(False, "No deliverer is running: webhooks wait.", remedy)
+    if silence_s > DELIVERER_TIMEOUT_S:
+        return Finding(
+            False,
+            f"No deliverer has asked for work for {silence_s:.0f} s: webhooks wait.",
+            "Restart `manage.py deliver_webhooks`; its last lines may say why.",
+        )
+    return Finding(True, "A deliverer of webhooks is at work.")
+
+
 def check_clock() -> Finding:
     """This machine and the database agree on the time."""
     with connection.cursor() as cursor:
@@ -251,6 +269,7 @@ CHECKS = (
     Check("database_role", check_database_role, needs_database=True),
     Check("migrations", check_migrations, needs_database=True, for_ready=True),
     Check("worker", check_worker, needs_database=True, for_ready=True),
+    Check("deliverer", check_deliverer, needs_database=True, for_ready=True),
     Check("clock", check_clock, needs_database=True),
     Check("mail", check_mail),
     Check("storage", check_storage),
@@ -280,7 +299,7 @@ def healthz(_request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def readyz(_request: HttpRequest) -> HttpResponse:
-    """200 when database, migrations and worker are well, else 503 with their names."""
+    """200 when database, migrations and workers are well, else 503 with their names."""
     asked = tuple(check for check in CHECKS if check.for_ready)
     failed = [check.name for check, finding in look_at(asked) if not finding.ok]
     if failed:

@@ -20,6 +20,7 @@ from accounts.models import Member, Membership, Team
 from accounts.operations.teams import add_member, create_team
 from accounts.states import Environment, Role
 from portal.demo.models import DemoData
+from portal.demo.webhooks import open_receiver, register_receiver
 from portal.lib.actor import Actor
 from portal.lib.registry import DemoPerson, DemoScene, demo_loaders
 from portal.lib.tenancy import across_tenants, acting_for
@@ -44,6 +45,7 @@ COLLEAGUES = (
     ("Jonas Weil", "jonas.weil@assay.example", Role.VIEWER),
 )
 COLLEAGUES_TEAM = "demo"
+FAILING_TEAM = "demo"
 # The same reports that the parser's tests read; their people are fictional.
 REPORTS = Path(__file__).with_name("reports")
 ACTOR = Actor.system("demo")
@@ -122,11 +124,12 @@ TEAMS: dict[str, tuple[str, tuple[DemoUser, ...]]] = {
 }
 
 
-def load_demo_data() -> DemoTeams:
+def load_demo_data(*, webhooks_port: int = 0) -> DemoTeams:
     """Make the two teams, their owner, users, sources and reports where missing.
 
-    A report is submitted with its user and parsed by the worker like any other.
-    Source: Ours (a newcomer sees every screen with something on it).
+    Their webhooks go to the receiver at `webhooks_port` of this machine, if any. A
+    report is submitted with its user and parsed by the worker like any other. Source:
+    Ours (a newcomer sees every screen with something on it).
     """
     sandboxes = []
     for slug, (name, people) in TEAMS.items():
@@ -144,7 +147,12 @@ def load_demo_data() -> DemoTeams:
             DemoData.objects.for_tenant(sandbox).get_or_create(
                 tenant=sandbox, defaults={"loaded_at": timezone.now()}
             )
+            if webhooks_port:
+                register_receiver(
+                    tenant=sandbox, port=webhooks_port, fails=slug == FAILING_TEAM
+                )
             load_people(tenant=sandbox, people=people, are_ours=True)
+            open_receiver(tenant=sandbox)
         sandboxes.append(sandbox)
     return DemoTeams(owner=owner, sandboxes=tuple(sandboxes))
 

@@ -16,12 +16,16 @@ from django.conf import settings
 
 @dataclass(frozen=True, slots=True)
 class DemoNotes:
-    """What var/demo.json holds; `api_keys` maps a team's slug to its sandbox key."""
+    """What var/demo.json holds; `api_keys` maps a team's slug to its sandbox key.
+
+    `webhooks_port` is where webhooks are received, 0 where they are not.
+    """
 
     address: str = ""
     email: str = ""
     password: str = ""
     api_keys: dict[str, str] = field(default_factory=dict)
+    webhooks_port: int = 0
 
 
 def notes_path() -> Path:
@@ -38,6 +42,7 @@ def read_notes() -> DemoNotes:
             email=str(kept["email"]),
             password=str(kept["password"]),
             api_keys={str(slug): str(key) for slug, key in kept["api_keys"].items()},
+            webhooks_port=int(kept.get("webhooks_port", 0)),
         )
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
         return DemoNotes()

@@ -16,8 +16,8 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from django.conf import settings
@@ -27,6 +27,7 @@ from django.db import OperationalError, connection
 from portal.demo import notes
 from portal.demo.access import give_access
 from portal.demo.processes import DemoProcess
+from portal.demo.webhooks import HOST, find_port, log_path
 from portal.health import check_database, check_database_version
 from portal.lib.embedded import server
 from portal.lib.embedded.base import data_root
@@ -39,6 +40,8 @@ POLL_S = 0.1
 WORKERS_KILL_TIMEOUT_S = 5
 WEB_STOP_TIMEOUT_S = WORKERS_KILL_TIMEOUT_S + 3
 WORKER_STOP_TIMEOUT_S = 10
+DELIVERER_STOP_TIMEOUT_S = 10
+RECEIVER_STOP_TIMEOUT_S = 5
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 ANY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104 (compared with, not listened on)
 
@@ -82,7 +85,7 @@ def run_demo(options: DemoOptions, *, say: Callable[[str], None]) -> None:
     try:
         with contextlib.suppress(KeyboardInterrupt):
             granted = _prepare(options)
-            processes += _processes(options)
+            processes += _processes(options, granted)
             for process in processes:
                 process.start()
             _wait_until_ready(options, processes)
@@ -106,14 +109,24 @@ def _prepare(options: DemoOptions) -> notes.DemoNotes:
         call_command("migrate", interactive=False, verbosity=0)
         from portal.demo.data import load_demo_data
 
+        _adopt(_chosen(options))
+        kept = notes.read_notes()
+        port = find_port(kept=kept.webhooks_port, beside=options.port) or 0
         granted = give_access(
-            teams=load_demo_data(),
-            kept=notes.read_notes(),
+            teams=load_demo_data(webhooks_port=port),
+            kept=kept,
             address=options.address,
         )
+        granted = replace(granted, webhooks_port=port)
         notes.write_notes(granted)
     connection.close()
     return granted
+
+
+def _adopt(chosen: Mapping[str, str]) -> None:
+    """Write what demo writes itself under the settings that its children will have."""
+    settings.SECRET_KEY = chosen["SECRET_KEY"]
+    settings.WEBHOOK_LOCAL_HOSTS = chosen["WEBHOOK_LOCAL_HOSTS"].lower().split(",")
 
 
 def _require_port(options: DemoOptions) -> None:
@@ -183,6 +196,7 @@ def _reset() -> None:
     except ServerUnavailable as error:
         raise DemoRefused(str(error)) from None
     notes.forget_notes()
+    log_path().unlink(missing_ok=True)
     uploads = Path(settings.UPLOADS_DIR)
     if uploads.is_relative_to(settings.VAR_DIR):
         shutil.rmtree(uploads, ignore_errors=True)
@@ -201,8 +215,8 @@ def _require_database() -> None:
         raise DemoRefused(f"{version.sentence} {version.remedy}")
 
 
-def _processes(options: DemoOptions) -> list[DemoProcess]:
-    """The web server and the worker, in the order in which they start and stop."""
+def _processes(options: DemoOptions, granted: notes.DemoNotes) -> list[DemoProcess]:
+    """What runs, in the order in which it starts and stops."""
     environment = _environment(options)
     manage = str(settings.BASE_DIR / "manage.py")
     granian = [sys.executable, "-m", "granian", "--interface", "wsgi"]
@@ -213,14 +227,32 @@ def _processes(options: DemoOptions) -> list[DemoProcess]:
     granian += ["--log-level", "warning", "--working-dir", str(settings.BASE_DIR)]
     granian += ["portal.wsgi:application"]
     worker = [sys.executable, manage, "worker"]
-    return [
+    deliverer = [sys.executable, manage, "deliver_webhooks"]
+    processes = [
         DemoProcess("web server", granian, environment, WEB_STOP_TIMEOUT_S),
         DemoProcess("worker", worker, environment, WORKER_STOP_TIMEOUT_S),
+        DemoProcess("deliverer", deliverer, environment, DELIVERER_STOP_TIMEOUT_S),
     ]
+    if port := granted.webhooks_port:
+        listener = [sys.executable, manage, "listen", "--port", str(port)]
+        listener += ["--output", str(log_path())]
+        processes.append(
+            DemoProcess("receiver", listener, environment, RECEIVER_STOP_TIMEOUT_S)
+        )
+    return processes
 
 
 def _environment(options: DemoOptions) -> dict[str, str]:
-    """What the children need; what the caller set goes before what demo would."""
+    """What the children need."""
+    database = (
+        settings.DATABASE_URL
+        or server.start_server(cluster=server.DEMO, root=data_root()).url()
+    )
+    return {**_chosen(options), "DATABASE_URL": database}
+
+
+def _chosen(options: DemoOptions) -> dict[str, str]:
+    """The environment; what the caller set goes before what demo would."""
     given = dict(os.environ)
     hosts = {options.host, options.reachable_host, "127.0.0.1", "localhost", "[::1]"}
     if options.host in ANY_ADDRESS:
@@ -231,12 +263,9 @@ def _environment(options: DemoOptions) -> dict[str, str]:
         "SECRET_KEY": notes.kept_secret_key(),
         "STATICFILES_COLLECTED": "false",
         "LOG_LEVEL": "WARNING",
+        "WEBHOOK_LOCAL_HOSTS": HOST,
     }
-    database = (
-        settings.DATABASE_URL
-        or server.start_server(cluster=server.DEMO, root=data_root()).url()
-    )
-    return {**chosen, **given, "DATABASE_URL": database}
+    return {**chosen, **given}
 
 
 def _wait_until_ready(options: DemoOptions, processes: list[DemoProcess]) -> None:
@@ -278,6 +307,7 @@ def _readiness(options: DemoOptions) -> str:
 def _welcome(granted: notes.DemoNotes) -> str:
     width = max(len(slug) for slug in granted.api_keys)
     keys = [f"    {slug:{width}}  {key}" for slug, key in granted.api_keys.items()]
+    webhooks = [f"  Webhooks of both teams arrive in {log_path()}", ""]
     return "\n".join(
         [
             "",
@@ -289,6 +319,7 @@ def _welcome(granted: notes.DemoNotes) -> str:
             "  API keys of the sandbox (header x-service-api-key)",
             *keys,
             "",
+            *(webhooks if granted.webhooks_port else ()),
             f"The same is in {notes.notes_path()}. Press Ctrl-C to stop.",
             "",
         ]

@@ -45,6 +45,7 @@ UNSCOPED_MODULES = {
     "portal/lib/idempotency.py": "writes a claim of the caller's tenant",
     "accounts/operations/api_keys.py": "a key is read before its tenant is known",
     "accounts/webhooks/operations/alerts.py": "looks for failing ones of all tenants",
+    "accounts/webhooks/management/commands/listen.py": "a port may be several teams'",
     "users/operations/users.py": "the sweep of erasures works over all tenants",
     "users/operations/sources.py": "the sweep of ended ingestion does as well",
     "users/operations/summaries.py": "the sweep of arrivals as well",
@@ -63,6 +64,7 @@ ACROSS_MODULES = {
     "portal/operators.py": "operators look at every tenant",
     "portal/demo/data.py": "makes the demo teams",
     "portal/demo/access.py": "a key tells its tenant only once it is found",
+    "accounts/webhooks/management/commands/listen.py": "a port may be several teams'",
     "accounts/management/commands/create_team.py": "a new team has no tenant yet",
     "accounts/management/commands/create_management_key.py": "audited in both tenants",
 }

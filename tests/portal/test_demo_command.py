@@ -109,6 +109,15 @@ class Demo:
     def notes(self):
         return json.loads((self.var / "demo.json").read_text())
 
+    def received(self):
+        """What the receiver of webhooks wrote, once it got something."""
+        log = self.var / "webhooks.log"
+        deadline = time.monotonic() + WAIT_S
+        while not (log.exists() and log.stat().st_size):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        return log.read_text()
+
     def processes(self):
         """Pids of everything this home runs, wherever it is in the tree."""
         return [pid for pid in all_pids() if str(self.root) in surroundings(pid)]
@@ -167,6 +176,7 @@ def demo(home):
 def test_demo_serves_prints_its_access_and_changes_nothing_when_run_again(demo):
     welcome = demo.start()
     first = demo.notes()
+    received = demo.received()
     ready = demo.get("/readyz")
     entrance = demo.get("/accounts/login/")[0]
     users = {
@@ -183,6 +193,8 @@ def test_demo_serves_prints_its_access_and_changes_nothing_when_run_again(demo):
     demo.stop(signal.SIGTERM)
 
     assert ready == (200, b'{"status":"ok"}')
+    assert "  verified  " in received
+    assert "NOT VERIFIED" not in received
     assert entrance == 200
     assert first["address"] == f"http://127.0.0.1:{demo.port}"
     assert list(first["api_keys"]) == ["demo", "demo-two"]

@@ -11,14 +11,18 @@ import pytest
 from django.core.management import call_command
 from django.db import OperationalError, connection
 
+from accounts.webhooks.queries.deliverers import DELIVERER_NAME
 from portal import health
 from tests.portal.embedded_server import BASE_DIR, ServerUser, kill_all_naming
 
 
 @pytest.fixture
-def worker(db):
-    """A worker that reported just now."""
+def workers(db):
+    """A worker that reported just now, and a deliverer: this connection."""
     with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT set_config('application_name', %s, true)", [DELIVERER_NAME]
+        )
         cursor.execute("INSERT INTO procrastinate_workers DEFAULT VALUES")
 
 
@@ -42,7 +46,7 @@ def private_server():
     shutil.rmtree(folder)
 
 
-def test_doctor_says_every_check_and_ends_well_when_all_are(worker, capsys, settings):
+def test_doctor_says_every_check_and_ends_well_when_all_are(workers, capsys, settings):
     settings.EMAIL_URL = ""
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 
@@ -63,6 +67,8 @@ def test_doctor_fails_and_says_what_helps(capsys):
     assert ended.value.code == 1
     assert "FAILED  worker" in printed
     assert "manage.py worker" in printed
+    assert "FAILED  deliverer" in printed
+    assert "manage.py deliver_webhooks" in printed
 
 
 @pytest.mark.usefixtures("no_database")
@@ -75,7 +81,7 @@ def test_doctor_goes_on_without_a_database(capsys):
     assert ended.value.code == 1
     assert lines[0].startswith("FAILED  database ")
     assert "DATABASE_URL" in lines[1]
-    assert sum("needs the database" in line for line in lines) == 5
+    assert sum("needs the database" in line for line in lines) == 6
     assert any(line.startswith("ok      secret_key") for line in lines)
 
 

@@ -11,6 +11,7 @@ from django.db import OperationalError, connection
 from django.test import Client
 from django.utils import timezone
 
+from accounts.webhooks.queries.deliverers import DELIVERER_NAME as NAME
 from portal import health
 from portal.lib.jobs import HEARTBEAT_TIMEOUT_SECONDS
 
@@ -21,6 +22,8 @@ def beat(db):
 
     def record(*, seconds_ago):
         with connection.cursor() as cursor:
+            # This connection is the deliverer, too.
+            cursor.execute("SELECT set_config('application_name', %s, true)", [NAME])
             cursor.execute(
                 "INSERT INTO procrastinate_workers (last_heartbeat)"
                 " VALUES (now() - make_interval(secs => %s))",
@@ -63,17 +66,26 @@ def test_readyz_is_well_with_a_worker_that_reported_lately(beat):
     assert answer("/readyz") == (200, {"status": "ok"})
 
 
-def test_readyz_asks_four_queries(beat, django_assert_num_queries):
+def test_readyz_asks_five_queries(beat, django_assert_num_queries):
     beat(seconds_ago=1)
     answer("/readyz")
 
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         answer("/readyz")
 
 
 @pytest.mark.django_db
-def test_readyz_names_the_worker_when_none_runs():
-    assert answer("/readyz") == (503, {"status": "failing", "failed": ["worker"]})
+def test_readyz_names_worker_and_deliverer_when_none_runs():
+    failed = ["worker", "deliverer"]
+
+    assert answer("/readyz") == (503, {"status": "failing", "failed": failed})
+
+
+def test_a_deliverer_that_asks_no_more_is_told(beat, monkeypatch):
+    beat(seconds_ago=1)
+    monkeypatch.setattr(health, "deliverer_silence_s", lambda: 61.0)
+
+    assert answer("/readyz") == (503, {"status": "failing", "failed": ["deliverer"]})
 
 
 def test_readyz_names_the_worker_when_all_fell_silent(beat):

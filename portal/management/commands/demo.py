@@ -16,8 +16,8 @@ class Command(BaseCommand):
     """Run the demo until Ctrl-C."""
 
     help = (
-        "Start PostgreSQL, web server and worker with demo data, and stop them on"
-        " Ctrl-C."
+        "Start PostgreSQL, web server, workers and a receiver of webhooks with demo"
+        " data, and stop them on Ctrl-C."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -11,14 +11,13 @@ from django.core.management.base import BaseCommand
 from django.db import connection
 
 from accounts.webhooks.delivering import Deliverer
+from accounts.webhooks.queries.deliverers import DELIVERER_NAME
 from accounts.webhooks.sending import Sender
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from django.core.management.base import CommandParser
-
-APPLICATION_NAME = "assay deliver_webhooks"
 
 
 class Command(BaseCommand):
@@ -53,7 +52,7 @@ def connector() -> Callable[[], Awaitable[psycopg.AsyncConnection[Any]]]:
     """How to open a connection of its own to Django's database."""
     given = connection.get_connection_params()
     given = {k: v for k, v in given.items() if k not in {"context", "cursor_factory"}}
-    given["application_name"] = APPLICATION_NAME
+    given["application_name"] = DELIVERER_NAME
 
     async def connect() -> psycopg.AsyncConnection[Any]:
         return await psycopg.AsyncConnection.connect(**given, autocommit=True)

@@ -1,0 +1,107 @@
+"""Receive webhooks on this machine: print what arrives and whether it is signed."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+
+from accounts.webhooks.addresses import is_local_host
+from accounts.webhooks.listening import Listener, serve
+from accounts.webhooks.models import Endpoint
+from accounts.webhooks.signing import SecretInvalid, read_secret
+from portal.lib.encryption import UnreadableSecret, decrypt
+from portal.lib.tenancy import across_tenants
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.core.management.base import CommandParser
+
+
+class Command(BaseCommand):
+    """`manage.py listen --port N`."""
+
+    help = (
+        "Receive webhooks at http://127.0.0.1:PORT/ and print a line of each."
+        " Signatures are checked with --secret, else with the secrets of this"
+        " database's endpoints at that port. A path such as /status/503 answers with"
+        " that status."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--port", type=int, required=True)
+        parser.add_argument(
+            "--secret", action="append", metavar="whsec_…", help="may be repeated"
+        )
+        parser.add_argument("--body", action="store_true", help="print bodies too")
+        parser.add_argument("--output", metavar="FILE", help="append to a file instead")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        port, given = options["port"], options["secret"]
+        try:
+            keys = [read_secret(secret) for secret in given or ()]
+        except SecretInvalid as invalid:
+            raise CommandError(f"--secret: {invalid}.") from None
+        listener = Listener(
+            keys=(lambda: keys) if given else partial(_ask, port),
+            say=_append_to(options["output"]) if options["output"] else self._say,
+            shows_bodies=options["body"],
+        )
+        try:
+            asyncio.run(self._listen(listener, port))
+        except (OSError, OverflowError):
+            raise CommandError(f"Cannot listen at port {port}.") from None
+
+    async def _listen(self, listener: Listener, port: int) -> None:
+        told = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, told.set)
+        runner = await serve(listener.app(), port=port)
+        try:
+            await told.wait()
+        finally:
+            await runner.cleanup()
+
+    def _say(self, text: str) -> None:
+        self.stdout.write(text)
+        self.stdout.flush()
+
+
+def keys_of_port(port: int) -> list[bytes]:
+    """The keys of all endpoints of this database that post to this port, here."""
+    with across_tenants(why="a port may be the endpoint of several teams"):
+        found = list(Endpoint.unscoped.filter(deleted_at=None).order_by("-pk"))
+    keys = []
+    for endpoint in found:
+        parts = urlsplit(endpoint.url)
+        if parts.port != port or not is_local_host(parts.hostname or ""):
+            continue
+        for secret in filter(None, (endpoint.secret, endpoint.previous_secret)):
+            try:
+                keys.append(read_secret(decrypt(secret)))
+            except UnreadableSecret:
+                continue
+    return keys
+
+
+def _ask(port: int) -> list[bytes]:
+    try:
+        return keys_of_port(port)
+    finally:
+        connection.close()  # the next question may be hours away
+
+
+def _append_to(path: str) -> Callable[[str], None]:
+    file = Path(path).open("a", buffering=1, encoding="utf-8")  # noqa: SIM115 - until the end
+
+    def say(text: str) -> None:
+        file.write(f"{text}\n")
+
+    return say

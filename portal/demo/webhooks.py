@@ -1,0 +1,96 @@
+"""Demo's webhooks: a receiver on this machine, and endpoints that post to it.
+
+Must not be here: the receiver itself (`manage.py listen`).
+"""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+
+from accounts.webhooks.operations.endpoints import (
+    change_endpoint,
+    create_endpoint,
+    delete_endpoint,
+)
+from accounts.webhooks.queries.health import live_endpoints
+from portal.lib.actor import Actor
+from portal.lib.encryption import UnreadableSecret, decrypt
+
+if TYPE_CHECKING:
+    from accounts.models import Tenant
+
+ACTOR = Actor.system("demo")
+HOST = "127.0.0.1"
+PORTS_TRIED = 100
+# By these words demo knows its endpoints again.
+WORKS = "Demo: received by manage.py listen"
+FAILS = "Demo: answers 500 to everything"
+# What it gets of the demo's data, which has some hundreds of events more.
+AT_FIRST = ["daily.data.menstrual_cycle.", "lab_report.", "labtest.", "provider."]
+FAILING_TYPES = ["lab_report."]
+
+
+def find_port(*, kept: int, beside: int) -> int | None:
+    """A port for the receiver: that of the last run if free, else one after `beside`.
+
+    None where none of PORTS_TRIED is free.
+    """
+    after = range(beside + 1, min(beside + 1 + PORTS_TRIED, 65_536))
+    return next((port for port in (kept, *after) if port and _is_free(port)), None)
+
+
+def log_path() -> Path:
+    """Where the receiver writes what it got."""
+    return Path(settings.VAR_DIR) / "webhooks.log"
+
+
+def register_receiver(*, tenant: Tenant, port: int, fails: bool) -> None:
+    """Make the tenant's endpoints post to the receiver, where they do not yet.
+
+    A new one gets some types only, until `open_receiver`: the demo's data is about to
+    be loaded. `fails` adds one that never succeeds, for its diagnosis.
+    """
+    _register(tenant, WORKS, f"http://{HOST}:{port}/{tenant.team.slug}", types=AT_FIRST)
+    if fails:
+        _register(
+            tenant, FAILS, f"http://{HOST}:{port}/status/500", types=FAILING_TYPES
+        )
+
+
+def open_receiver(*, tenant: Tenant) -> None:
+    """Let the receiver get every event from now on, unless somebody chose otherwise."""
+    for endpoint in live_endpoints(tenant):
+        if endpoint.description == WORKS and endpoint.filter_types == AT_FIRST:
+            change_endpoint(endpoint=endpoint, actor=ACTOR, filter_types=None)
+
+
+def _register(tenant: Tenant, words: str, url: str, *, types: list[str]) -> None:
+    for endpoint in live_endpoints(tenant):
+        if endpoint.description != words:
+            continue
+        try:
+            decrypt(endpoint.secret)
+        except UnreadableSecret:
+            # The key that opened it is lost with var: nothing can be signed with it.
+            delete_endpoint(endpoint=endpoint, actor=ACTOR)
+            continue
+        if endpoint.url != url:
+            change_endpoint(endpoint=endpoint, actor=ACTOR, url=url)
+        return
+    create_endpoint(
+        tenant=tenant, actor=ACTOR, url=url, description=words, filter_types=types
+    )
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except (OSError, OverflowError):
+            return False
+    return True

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from accounts.webhooks.management.commands.listen import keys_of_port
+from accounts.webhooks.operations.endpoints import (
+    delete_endpoint,
+    reveal_secret,
+    rotate_secret,
+)
+from accounts.webhooks.signing import read_secret
+from tests.factories.accounts import ACTOR
+from tests.factories.webhooks import make_endpoint
+
+pytestmark = pytest.mark.django_db
+
+
+def key_of(endpoint):
+    return read_secret(reveal_secret(endpoint=endpoint, actor=ACTOR))
+
+
+def test_the_keys_are_those_of_live_endpoints_at_this_port(
+    alice_tenant, charlie_tenant, settings
+):
+    settings.WEBHOOK_LOCAL_HOSTS = ["127.0.0.1"]
+    mine = make_endpoint(tenant=alice_tenant, url="http://127.0.0.1:9000/a")
+    hers = make_endpoint(tenant=charlie_tenant, url="http://127.0.0.1:9000/b")
+    gone = make_endpoint(tenant=alice_tenant, url="http://127.0.0.1:9000/c")
+    make_endpoint(tenant=alice_tenant, url="http://127.0.0.1:9001/")
+    make_endpoint(tenant=alice_tenant, url="https://hooks.customer.example:9000/")
+    delete_endpoint(endpoint=gone, actor=ACTOR)
+    old = key_of(mine)
+    mine = rotate_secret(endpoint=mine, actor=ACTOR)
+
+    assert keys_of_port(9000) == [key_of(hers), key_of(mine), old]
+
+
+def test_a_secret_that_is_none_is_refused():
+    with pytest.raises(CommandError, match="--secret"):
+        call_command("listen", "--port", "9000", "--secret", "whsec_short")
+
+
+def test_a_port_that_can_not_be_had_is_refused():
+    with pytest.raises(CommandError, match="port 70000"):
+        call_command("listen", "--port", "70000")
