@@ -223,7 +223,8 @@ WHERE d.status = 'pending' AND d.endpoint_id = e.id
 _MEND_CLOCK = """
 UPDATE webhooks_delivery AS d
 SET due_at = least(d.due_at, now() + make_interval(secs => longest.wait_s)),
-    leased_until = least(d.leased_until, now() + make_interval(secs => %(lease_s)s))
+    leased_until = CASE WHEN d.leased_until IS NOT NULL THEN
+        least(d.leased_until, now() + make_interval(secs => %(lease_s)s)) END
 FROM unnest(%(steps)s::int[], %(waits)s::float8[]) AS longest(step, wait_s)
 WHERE d.status = 'pending' AND d.step = longest.step AND (
     (d.lane = 0 AND d.due_at > now() + make_interval(secs => longest.wait_s + 1))

@@ -12,6 +12,7 @@ import ssl
 import time
 from contextvars import ContextVar
 from dataclasses import dataclass
+from io import BytesIO
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 15.0  # Contract 8.5
 ANSWER_MAX = 16 * 1024
+# From here on aiohttp wants a stream, so that writing it holds up nothing else.
+_LARGE = 2**20
 _HEADERS_MAX = 50
 _HEADER_MAX_LENGTH = 500
 _GONE = 410
@@ -134,7 +137,7 @@ class Sender:
         _marks.set(marks)
         answer = await session.post(
             message.url,
-            data=message.body,
+            data=message.body if len(message.body) < _LARGE else BytesIO(message.body),
             allow_redirects=False,
             headers={
                 **message.headers,
@@ -264,6 +267,8 @@ def _fault(error: BaseException) -> DeliveryFault:
         if isinstance(cause, _Blocked):
             return DeliveryFault.BLOCKED
         cause = cause.__cause__ or getattr(cause, "os_error", None)
+    if isinstance(getattr(error, "os_error", None), ConnectionResetError):
+        return DeliveryFault.TLS  # it connected, and was closed in the handshake
     known: tuple[tuple[type[BaseException], DeliveryFault], ...] = (
         (aiohttp.ClientConnectorCertificateError, DeliveryFault.CERTIFICATE),
         (aiohttp.ClientConnectorSSLError, DeliveryFault.TLS),

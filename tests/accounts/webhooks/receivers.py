@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
 from accounts.webhooks.delivering import Deliverer
 from accounts.webhooks.management.commands.deliver_webhooks import connector
 from accounts.webhooks.sending import Sender
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import AsyncIterator
 
 
 class Receiver:
@@ -41,21 +45,25 @@ class Receiver:
 
 
 @asynccontextmanager
-async def listening(port: int, **receivers: Receiver):
+async def listening(
+    port: int, *, ssl_context: ssl.SSLContext | None = None, **receivers: Receiver
+) -> AsyncIterator[None]:
     """Serve each receiver under its name on the port."""
     app = web.Application(client_max_size=2**26)
     for name, receiver in receivers.items():
         app.router.add_post(f"/{name}", receiver.handle)
     runner = web.AppRunner(app, shutdown_timeout=0.01)
     await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", port).start()
+    await web.TCPSite(runner, "127.0.0.1", port, ssl_context=ssl_context).start()
     try:
         yield
     finally:
         await runner.cleanup()
 
 
-def deliver(port: int, *, workers: int = 1, **receivers: Receiver) -> None:
+def deliver(
+    port: int, *, workers: int = 1, connect: Any = None, **receivers: Receiver
+) -> None:
     """Deliver until nothing is due, with so many workers at once."""
 
     async def run() -> None:
@@ -64,7 +72,9 @@ def deliver(port: int, *, workers: int = 1, **receivers: Receiver) -> None:
 
     async def one() -> None:
         async with Sender() as sender:
-            deliverer = Deliverer(connect=connector(), sender=sender, dice=lambda: 0.0)
+            deliverer = Deliverer(
+                connect=connect or connector(), sender=sender, dice=lambda: 0.0
+            )
             await deliverer.run(until_idle=True)
 
     asyncio.run(run())
