@@ -141,11 +141,14 @@ def full_transaction(*, tenant: Tenant, transaction_id: UUID) -> list[Order]:
     rows: OrderQuerySet = Order.objects.for_tenant(tenant).live()
     orders = list(
         rows.filter(transaction_id=transaction_id)
+        .select_related("user", "lab", "lab_account")
         .prefetch_related("events")
         .order_by("created_at", "pk")
     )
     if not orders:
         raise NotFound("order_transaction_not_found", "Order transaction not found.")
+    for order in orders:
+        order.tenant = tenant
     return orders
 
 

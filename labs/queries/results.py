@@ -9,17 +9,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from labs.models import Result, ResultVersion
-from labs.queries.orders import full_order
+from labs.states.order_work import is_in_progress
+from labs.states.orders import Interpretation
+from labs.states.results import ResultStatus, worst
 from portal.lib.errors import NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
     from uuid import UUID
 
     from django.db.models import Model, QuerySet
 
     from accounts.models import Tenant
-    from labs.models import MissingResult, Order
+    from labs.models import MissingResult, Order, SampleData
 
 # What makes a result another one: neither its place nor when it was told.
 RESULT_CONTENT = (
@@ -53,6 +55,22 @@ class ResultChange:
     fields: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class ResultSet:
+    """Results as they stand, of an order or of all orders of a transaction.
+
+    `order` and `version` are those of the latest delivery; the rest is of all of them.
+    """
+
+    order: Order
+    version: ResultVersion
+    status: str
+    interpretation: str
+    rows: tuple[Result, ...]
+    gaps: tuple[MissingResult, ...]
+    samples: tuple[SampleData, ...]
+
+
 def result_key(row: Result | MissingResult) -> tuple[str, str]:
     """What makes it the same result in every version of an order."""
     return row.provider_id or row.loinc or row.name, row.sub_id
@@ -72,17 +90,30 @@ def current_version(*, order: Order) -> ResultVersion | None:
     return versions.first()
 
 
-def current_results(*, tenant: Tenant, order_id: UUID) -> tuple[Order, ResultVersion]:
-    """An order and its results as they stand.
+def results_of_order(*, order: Order) -> ResultSet:
+    """An order's results as they stand.
 
-    Raises: order_not_found; results_not_found, before there are any (404).
-    Source: Contract 6.15.
+    Raises: results_not_found (404), before there are any. Source: Contract 6.15.
     """
-    order = full_order(tenant=tenant, order_id=order_id)
     version = current_version(order=order)
     if version is None:
         raise NotFound("results_not_found", "This order has no results yet.")
-    return order, version
+    return _joined([order], {order.pk: version}, version.status)
+
+
+def results_of_transaction(*, tenant: Tenant, orders: Sequence[Order]) -> ResultSet:
+    """The results of a transaction's orders, first to last, as one.
+
+    Where two orders have the same result, that of the later order stands, and what one
+    lacks may have come with the other. Partial while any of the orders goes on. Raises:
+    results_not_found (404), where none has any. Source: Contract 6.15.
+    """
+    versions = current_versions(tenant=tenant, orders=orders)
+    if not versions:
+        raise NotFound("results_not_found", "These orders have no results yet.")
+    is_open = any(is_in_progress(order.status) for order in orders)
+    status = ResultStatus.PARTIAL if is_open else ResultStatus.FINAL
+    return _joined(orders, versions, status)
 
 
 def current_versions(
@@ -129,6 +160,30 @@ def changed_fields(
     """The columns among `names` in which two rows differ."""
     return tuple(
         name for name in names if getattr(before, name) != getattr(after, name)
+    )
+
+
+def _joined(
+    orders: Sequence[Order], versions: Mapping[UUID, ResultVersion], status: str
+) -> ResultSet:
+    rows: dict[tuple[str, str], Result] = {}
+    gaps: dict[tuple[str, str], MissingResult] = {}
+    samples: dict[str, SampleData] = {}
+    found = [(order, versions[order.pk]) for order in orders if order.pk in versions]
+    for _, version in found:
+        rows |= {result_key(row): row for row in rows_of(version)}
+        gaps |= {result_key(gap): gap for gap in gaps_of(version)}
+        samples |= {one.sample_id: one for one in version.samples.all()}
+    order, version = max(found, key=lambda one: (one[1].reported_at, one[1].pk))
+    overall = worst(row.interpretation for row in rows.values())
+    return ResultSet(
+        order=order,
+        version=version,
+        status=status,
+        interpretation=overall or Interpretation.UNKNOWN,
+        rows=tuple(rows.values()),
+        gaps=tuple(gap for key, gap in gaps.items() if key not in rows),
+        samples=tuple(samples[name] for name in sorted(samples)),
     )
 
 

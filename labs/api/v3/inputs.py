@@ -6,32 +6,30 @@ rules that need the database (operations).
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.core.validators import EmailValidator
 from django.utils import timezone
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
 
+from labs.api.v3.patient_inputs import (
+    ConsentInputs,
+    HealthInsuranceInputs,
+    ImportAddressInputs,
+    PatientAddressInputs,
+    PatientDetailsInputs,
+    PhysicianInputs,
+    ShippingInputs,
+)
 from labs.models.order import COMMENTS_MAX_LENGTH
 from labs.operations.kits import KitRegistration, KitRequest
 from labs.operations.order_sets import OrderSet
 from labs.operations.orders import OrderRequest
 from labs.operations.recreations import Recreation
-from labs.queries.orders import OrderFilters
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod
-from labs.states.orders import Interpretation, UpdateReason
-from labs.states.patients import (
-    NPI,
-    PHONE,
-    STATE,
-    ZIP_CODE,
-    Consent,
-    Relationship,
-)
+from labs.states.orders import UpdateReason
 from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import (
     Bool,
@@ -39,21 +37,8 @@ from portal.lib.api.fields import (
     Inputs,
     Int,
     OpenEnum,
-    QueryText,
-    QueryUuid,
     Str,
     Uuid,
-    of_pattern,
-    person_name,
-)
-from portal.lib.api.pagination import PageInputs
-from portal.lib.choices import OpenChoices
-from users.states import (
-    Ethnicity,
-    Gender,
-    GenderIdentity,
-    Race,
-    SexualOrientation,
 )
 
 if TYPE_CHECKING:
@@ -61,151 +46,6 @@ if TYPE_CHECKING:
 
 ADD_ON_MAX = 200
 RESEND_WINDOW = timedelta(days=60)  # Contract 6.5
-IMAGE_MAX_CHARACTERS = 2_000_000
-_email = EmailValidator()
-_phone = of_pattern(PHONE)
-_zip = of_pattern(ZIP_CODE)
-_state = of_pattern(STATE)
-_npi = of_pattern(NPI)
-
-
-class ActivationType(OpenChoices):
-    """Whether an order has started (contract 6.8)."""
-
-    CURRENT = "current", "Current"
-    SCHEDULED = "scheduled", "Scheduled"
-
-
-class OrderKey(OpenChoices):
-    """What a list of orders is sorted by (contract 6.8)."""
-
-    CREATED_AT = "created_at", "Created"
-    PATIENT_NAME = "patient_name", "Patient"
-    LAST_STATUS = "last_status", "Status"
-
-
-class Direction(OpenChoices):
-    """Which way a list goes."""
-
-    ASC = "asc", "Ascending"
-    DESC = "desc", "Descending"
-
-
-class GuarantorAddressInputs(Inputs):
-    """Where somebody lives (contract 2.5)."""
-
-    first_line = Str(max_length=200)
-    second_line = Str(max_length=200, required=False)
-    country = Str(max_length=100)
-    zip = Str(max_length=20)
-    city = Str(max_length=100)
-    state = Str(max_length=100)
-    access_notes = Str(max_length=1000, required=False)
-
-
-class ProxyInputs(Inputs):
-    """Who stands for a minor (contract 2.5)."""
-
-    first_name = Str(max_length=50, validators=[person_name])
-    last_name = Str(max_length=50, validators=[person_name])
-    address = GuarantorAddressInputs()
-    phone_number = Str(max_length=50)
-    household_income = Int(required=False, min_value=0)
-    household_size = Int(required=False, min_value=0)
-    email = Str(max_length=254, required=False, validators=[_email])
-
-
-class PastDate(Date):
-    """A day that has been, or is today."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        day = super().to_internal_value(data)
-        if day > timezone.now().date():
-            raise ValidationError("In the future.", code="value_error")
-        return day
-
-
-class PatientDetailsInputs(Inputs):
-    """The patient (contract 6.9)."""
-
-    first_name = Str(max_length=50, validators=[person_name])
-    last_name = Str(max_length=50, validators=[person_name])
-    dob = PastDate()
-    gender = OpenEnum(Gender)
-    phone_number = Str(max_length=30, validators=[_phone])
-    email = Str(max_length=254, validators=[_email])
-    medical_proxy = ProxyInputs(required=False)
-    race = OpenEnum(Race, required=False)
-    ethnicity = OpenEnum(Ethnicity, required=False)
-    sexual_orientation = OpenEnum(SexualOrientation, required=False)
-    gender_identity = OpenEnum(GenderIdentity, required=False)
-    household_income = Int(required=False, min_value=0)
-    household_size = Int(required=False, min_value=0)
-
-
-class PatientAddressInputs(Inputs):
-    """Where the patient lives (contract 6.9)."""
-
-    receiver_name = Str(max_length=150, required=False)
-    first_line = Str(max_length=200)
-    second_line = Str(max_length=200, required=False)
-    city = Str(max_length=100)
-    state = Str(max_length=2, validators=[_state])
-    zip = Str(max_length=10, validators=[_zip])
-    country = Str(max_length=100)
-    access_notes = Str(max_length=1000, required=False)
-    phone_number = Str(max_length=30, required=False, validators=[_phone])
-
-
-class ImportAddressInputs(PatientAddressInputs):
-    """An imported patient's address: its zip is taken as it is (contract 6.7)."""
-
-    receiver_name = Str(max_length=150)
-    zip = Str(max_length=20)
-
-
-class ShippingInputs(Inputs):
-    """Where a kit is sent (contract 6.9)."""
-
-    receiver_name = Str(max_length=150)
-    first_line = Str(max_length=200)
-    second_line = Str(max_length=200, required=False)
-    city = Str(max_length=100)
-    state = Str(max_length=2, validators=[_state])
-    zip = Str(max_length=10, validators=[_zip])
-    country = Str(max_length=100)
-    phone_number = Str(max_length=30, validators=[_phone])
-
-
-class ImageInputs(Inputs):
-    """A picture as base64 text."""
-
-    content = Str(max_length=IMAGE_MAX_CHARACTERS)
-    content_type = serializers.ChoiceField(
-        choices=["image/jpeg", "image/png"],
-        error_messages={"invalid_choice": "Not an allowed value."},
-    )
-
-
-class PhysicianInputs(Inputs):
-    """Who orders (contract 6.6)."""
-
-    first_name = Str(max_length=50)
-    last_name = Str(max_length=50)
-    npi = Str(max_length=10, validators=[_npi])
-    email = Str(max_length=254, required=False, validators=[_email])
-    licensed_states = serializers.ListField(
-        child=Str(max_length=2, validators=[_state]), required=False
-    )
-    signature_image = ImageInputs(required=False)
-
-
-class ConsentInputs(Inputs):
-    """A consent; keys as the client spells them (contract 6.6)."""
-
-    consentType = OpenEnum(Consent)  # noqa: N815 - the wire's
-    version = Str(max_length=20, default="1.0")
-    timeOfConsent = serializers.DateTimeField(required=False)  # noqa: N815 - the wire's
 
 
 class AnswerInputs(Inputs):
@@ -214,31 +54,6 @@ class AnswerInputs(Inputs):
     marker_id = Int()
     question_id = Int()
     answer = Str(max_length=500)
-
-
-class ResponsibleInputs(Inputs):
-    """Who is responsible for insurance (contract 6.6)."""
-
-    first_name = Str(max_length=50)
-    last_name = Str(max_length=50)
-    address = GuarantorAddressInputs()
-    phone_number = Str(max_length=50)
-    phone_type = Str(max_length=20, required=False)
-
-
-class HealthInsuranceInputs(Inputs):
-    """Insurance that pays for an order (contract 6.6)."""
-
-    front_image = ImageInputs(required=False)
-    back_image = ImageInputs(required=False)
-    patient_signature_image = ImageInputs(required=False)
-    subjective = Str(max_length=4000, required=False)
-    assessment_plan = Str(max_length=4000, required=False)
-    payor_code = Str(max_length=50, required=False)
-    insurance_id = Str(max_length=50, required=False)
-    responsible_relationship = OpenEnum(Relationship, required=False)
-    responsible_details = ResponsibleInputs(required=False)
-    diagnosis_codes = serializers.ListField(child=Str(max_length=20), required=False)
 
 
 class AddOnInputs(Inputs):
@@ -349,43 +164,12 @@ class RegistrationInputs(Inputs):
     consents = ConsentInputs(many=True, required=False)
 
 
-class SimulationQuery(Inputs):
-    """Query of POST /v3/order/{order_id}/test (contract 6.13)."""
-
-    final_status = QueryText(required=False)
-    delay = serializers.IntegerField(default=0)
-
-
 class ResendInputs(Inputs):
     """POST /v3/order/resend_events (contract 6.5)."""
 
     order_ids = serializers.ListField(child=Uuid(), required=False, max_length=500)
     start_at = serializers.DateTimeField(required=False)
     end_at = serializers.DateTimeField(required=False)
-
-
-class OrderListQuery(PageInputs):
-    """Query of GET /v3/orders (contract 6.8)."""
-
-    search_input = QueryText(required=False)
-    start_date = QueryText(required=False)
-    end_date = QueryText(required=False)
-    updated_start_date = QueryText(required=False)
-    updated_end_date = QueryText(required=False)
-    status = serializers.ListField(child=QueryText(), required=False)
-    order_type = serializers.ListField(child=QueryText(), required=False)
-    order_activation_types = serializers.ListField(
-        child=OpenEnum(ActivationType), required=False
-    )
-    interpretation = OpenEnum(Interpretation, required=False)
-    is_critical = serializers.BooleanField(required=False, allow_null=True)
-    user_id = QueryUuid(required=False)
-    order_transaction_id = QueryUuid(required=False)
-    order_ids = serializers.ListField(child=QueryUuid(), required=False)
-    patient_name = QueryText(required=False)
-    shipping_recipient_name = QueryText(required=False)
-    order_key = OpenEnum(OrderKey, default=OrderKey.CREATED_AT)
-    order_direction = OpenEnum(Direction, default=Direction.DESC)
 
 
 def read_order(body: Mapping[str, Any]) -> OrderRequest:
@@ -470,36 +254,6 @@ def read_resend(
     return ids, start, end
 
 
-def read_filters(query: Mapping[str, Any]) -> OrderFilters:
-    """The filters of a validated query. Raises: 422 by date, value_error."""
-    created = _window(query, "start_date", "end_date")
-    updated = _window(query, "updated_start_date", "updated_end_date")
-    return OrderFilters(
-        search=query.get("search_input", "").strip(),
-        created_from=created[0],
-        created_until=created[1],
-        updated_from=updated[0],
-        updated_until=updated[1],
-        low_statuses=tuple(_words(query.get("status", ()))),
-        methods=tuple(_words(query.get("order_type", ()))),
-        activation=frozenset(map(str, query.get("order_activation_types", ()))),
-        interpretation=str(query.get("interpretation", "")),
-        is_critical=query.get("is_critical"),
-        user_uuid=query.get("user_id"),
-        transaction_id=query.get("order_transaction_id"),
-        order_ids=tuple(query.get("order_ids", ())),
-        patient_name=query.get("patient_name", "").strip(),
-        recipient_name=query.get("shipping_recipient_name", "").strip(),
-        sort=str(query["order_key"]),
-        descending=query["order_direction"] == Direction.DESC,
-    )
-
-
-def _words(values: Any) -> list[str]:
-    """Enumeration values in any spelling (D2); those we do not know match nothing."""
-    return [v.strip().lower().replace(" ", "_").replace("-", "_") for v in values]
-
-
 def _order_set(body: Mapping[str, Any]) -> tuple[OrderSet, UUID | None]:
     """The order set and its account; `lab_test_id` is the old name of one panel."""
     legacy_lab_test_id = body.get("lab_test_id")
@@ -557,35 +311,6 @@ def _plain_value(value: Any) -> Any:
             return value.isoformat()
         case _:
             return str(value)
-
-
-def _window(
-    query: Mapping[str, Any], start: str, end: str
-) -> tuple[datetime | None, datetime | None]:
-    """Both ends included; a bare date means its first and its last second (1.5)."""
-    first = _instant(query, start, time())
-    last = _instant(query, end, time(23, 59, 59, 999999))
-    if first and last and last < first:
-        raise RequestInvalid(
-            [FieldError(("query", end), "Before its start.", "value_error")]
-        )
-    return first, last
-
-
-def _instant(query: Mapping[str, Any], name: str, at: time) -> datetime | None:
-    text = query.get(name)
-    if text is None:
-        return None
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        kind = "date_from_datetime_parsing"
-        raise RequestInvalid(
-            [FieldError(("query", name), "Not a date.", kind)]
-        ) from None
-    if len(text) == len("YYYY-MM-DD"):
-        found = datetime.combine(found.date(), at)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _fault(field: str, message: str, kind: str) -> RequestInvalid:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from django.core.validators import EmailValidator
 from rest_framework import serializers
 
-from labs.api.v3.inputs import GuarantorAddressInputs, ProxyInputs, plain
+from labs.api.v3.inputs import plain
+from labs.api.v3.patient_inputs import GuarantorAddressInputs, ProxyInputs
 from labs.operations.insurance import InsuranceRequest, PayorRequest
 from labs.states.patients import Relationship
 from portal.lib.api.fields import (

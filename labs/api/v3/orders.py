@@ -13,18 +13,16 @@ from labs.api.v3.inputs import (
     ImportInputs,
     KitInputs,
     OrderInputs,
-    OrderListQuery,
     RecreateInputs,
     RegistrationInputs,
     ResendInputs,
-    SimulationQuery,
-    read_filters,
     read_kit,
     read_order,
     read_recreation,
     read_registration,
     read_resend,
 )
+from labs.api.v3.order_list_inputs import OrderListQuery, read_filters
 from labs.api.v3.outputs import (
     OrderDone,
     OrderList,
@@ -35,6 +33,11 @@ from labs.api.v3.outputs import (
     order_done,
     order_list,
     transaction_answer,
+)
+from labs.api.v3.simulation_inputs import (
+    SimulationInputs,
+    SimulationQuery,
+    read_flags,
 )
 from labs.operations.kits import order_kit, register_kit
 from labs.operations.orders import (
@@ -231,6 +234,7 @@ class OrderSimulationView(OrderAPIView):
         "simulate_order",
         "Walk a sandbox order to a status",
         answer=SimulationDone,
+        body=SimulationInputs,
         query=SimulationQuery,
         refuses=(400, 403, 404),
     )
@@ -242,6 +246,7 @@ class OrderSimulationView(OrderAPIView):
             actor=self.actor,
             final_status=query.get("final_status"),
             delay=timedelta(seconds=query["delay"]),
+            flags=read_flags(read_body(request, SimulationInputs)),
         )
         done: SimulationDone = {"success": True, "message": "Simulation taken on."}
         return Response(done)

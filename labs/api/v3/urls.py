@@ -34,6 +34,11 @@ from labs.api.v3.orders import (
     OrderTransactionView,
     OrderView,
 )
+from labs.api.v3.results import (
+    OrderResultMetadataView,
+    OrderResultView,
+    TransactionResultView,
+)
 from portal.lib.api.views import endpoint
 
 urlpatterns = [
@@ -62,10 +67,21 @@ urlpatterns = [
     endpoint("order/<order_id>/recreate", OrderRecreateView, "api-order-recreate"),
     endpoint("order/<order_id>/test", OrderSimulationView, "api-order-test"),
     endpoint("order/<order_id>/draw_completed", OrderDrawView, "api-order-draw"),
+    endpoint("order/<order_id>/result", OrderResultView, "api-order-result"),
+    endpoint(
+        "order/<order_id>/result/metadata",
+        OrderResultMetadataView,
+        "api-order-result-metadata",
+    ),
     endpoint(
         "order_transaction/<transaction_id>",
         OrderTransactionView,
         "api-order-transaction",
+    ),
+    endpoint(
+        "order_transaction/<transaction_id>/result",
+        TransactionResultView,
+        "api-order-transaction-result",
     ),
     endpoint("insurance/search/payor", PayorSearchView, "api-payor-search"),
     endpoint("insurance/search/diagnosis", DiagnosisSearchView, "api-diagnoses"),

@@ -1,0 +1,187 @@
+"""Request bodies about people: the patient, who orders, who pays, who consents.
+
+Must not be here: what is ordered (labs.api.v3.inputs).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.validators import EmailValidator
+from django.utils import timezone
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+
+from labs.states.patients import (
+    NPI,
+    PHONE,
+    STATE,
+    ZIP_CODE,
+    Consent,
+    Relationship,
+)
+from portal.lib.api.fields import (
+    Date,
+    Inputs,
+    Int,
+    OpenEnum,
+    Str,
+    of_pattern,
+    person_name,
+)
+from users.states import (
+    Ethnicity,
+    Gender,
+    GenderIdentity,
+    Race,
+    SexualOrientation,
+)
+
+IMAGE_MAX_CHARACTERS = 2_000_000
+_email = EmailValidator()
+_phone = of_pattern(PHONE)
+_zip = of_pattern(ZIP_CODE)
+_state = of_pattern(STATE)
+_npi = of_pattern(NPI)
+
+
+class GuarantorAddressInputs(Inputs):
+    """Where somebody lives (contract 2.5)."""
+
+    first_line = Str(max_length=200)
+    second_line = Str(max_length=200, required=False)
+    country = Str(max_length=100)
+    zip = Str(max_length=20)
+    city = Str(max_length=100)
+    state = Str(max_length=100)
+    access_notes = Str(max_length=1000, required=False)
+
+
+class ProxyInputs(Inputs):
+    """Who stands for a minor (contract 2.5)."""
+
+    first_name = Str(max_length=50, validators=[person_name])
+    last_name = Str(max_length=50, validators=[person_name])
+    address = GuarantorAddressInputs()
+    phone_number = Str(max_length=50)
+    household_income = Int(required=False, min_value=0)
+    household_size = Int(required=False, min_value=0)
+    email = Str(max_length=254, required=False, validators=[_email])
+
+
+class PastDate(Date):
+    """A day that has been, or is today."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        day = super().to_internal_value(data)
+        if day > timezone.now().date():
+            raise ValidationError("In the future.", code="value_error")
+        return day
+
+
+class PatientDetailsInputs(Inputs):
+    """The patient (contract 6.9)."""
+
+    first_name = Str(max_length=50, validators=[person_name])
+    last_name = Str(max_length=50, validators=[person_name])
+    dob = PastDate()
+    gender = OpenEnum(Gender)
+    phone_number = Str(max_length=30, validators=[_phone])
+    email = Str(max_length=254, validators=[_email])
+    medical_proxy = ProxyInputs(required=False)
+    race = OpenEnum(Race, required=False)
+    ethnicity = OpenEnum(Ethnicity, required=False)
+    sexual_orientation = OpenEnum(SexualOrientation, required=False)
+    gender_identity = OpenEnum(GenderIdentity, required=False)
+    household_income = Int(required=False, min_value=0)
+    household_size = Int(required=False, min_value=0)
+
+
+class PatientAddressInputs(Inputs):
+    """Where the patient lives (contract 6.9)."""
+
+    receiver_name = Str(max_length=150, required=False)
+    first_line = Str(max_length=200)
+    second_line = Str(max_length=200, required=False)
+    city = Str(max_length=100)
+    state = Str(max_length=2, validators=[_state])
+    zip = Str(max_length=10, validators=[_zip])
+    country = Str(max_length=100)
+    access_notes = Str(max_length=1000, required=False)
+    phone_number = Str(max_length=30, required=False, validators=[_phone])
+
+
+class ImportAddressInputs(PatientAddressInputs):
+    """An imported patient's address: its zip is taken as it is (contract 6.7)."""
+
+    receiver_name = Str(max_length=150)
+    zip = Str(max_length=20)
+
+
+class ShippingInputs(Inputs):
+    """Where a kit is sent (contract 6.9)."""
+
+    receiver_name = Str(max_length=150)
+    first_line = Str(max_length=200)
+    second_line = Str(max_length=200, required=False)
+    city = Str(max_length=100)
+    state = Str(max_length=2, validators=[_state])
+    zip = Str(max_length=10, validators=[_zip])
+    country = Str(max_length=100)
+    phone_number = Str(max_length=30, validators=[_phone])
+
+
+class ImageInputs(Inputs):
+    """A picture as base64 text."""
+
+    content = Str(max_length=IMAGE_MAX_CHARACTERS)
+    content_type = serializers.ChoiceField(
+        choices=["image/jpeg", "image/png"],
+        error_messages={"invalid_choice": "Not an allowed value."},
+    )
+
+
+class PhysicianInputs(Inputs):
+    """Who orders (contract 6.6)."""
+
+    first_name = Str(max_length=50)
+    last_name = Str(max_length=50)
+    npi = Str(max_length=10, validators=[_npi])
+    email = Str(max_length=254, required=False, validators=[_email])
+    licensed_states = serializers.ListField(
+        child=Str(max_length=2, validators=[_state]), required=False
+    )
+    signature_image = ImageInputs(required=False)
+
+
+class ConsentInputs(Inputs):
+    """A consent; keys as the client spells them (contract 6.6)."""
+
+    consentType = OpenEnum(Consent)  # noqa: N815 - the wire's
+    version = Str(max_length=20, default="1.0")
+    timeOfConsent = serializers.DateTimeField(required=False)  # noqa: N815 - the wire's
+
+
+class ResponsibleInputs(Inputs):
+    """Who is responsible for insurance (contract 6.6)."""
+
+    first_name = Str(max_length=50)
+    last_name = Str(max_length=50)
+    address = GuarantorAddressInputs()
+    phone_number = Str(max_length=50)
+    phone_type = Str(max_length=20, required=False)
+
+
+class HealthInsuranceInputs(Inputs):
+    """Insurance that pays for an order (contract 6.6)."""
+
+    front_image = ImageInputs(required=False)
+    back_image = ImageInputs(required=False)
+    patient_signature_image = ImageInputs(required=False)
+    subjective = Str(max_length=4000, required=False)
+    assessment_plan = Str(max_length=4000, required=False)
+    payor_code = Str(max_length=50, required=False)
+    insurance_id = Str(max_length=50, required=False)
+    responsible_relationship = OpenEnum(Relationship, required=False)
+    responsible_details = ResponsibleInputs(required=False)
+    diagnosis_codes = serializers.ListField(child=Str(max_length=20), required=False)

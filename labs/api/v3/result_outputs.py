@@ -1,0 +1,267 @@
+"""Shapes of answers about results, and the functions that build them.
+
+All values of the metadata are text. Contract 6.15, D9, D10.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Annotated, TypedDict
+
+from labs.api.v3.outputs import TransactionAnswer
+from labs.states.catalogue import ResultType
+from labs.states.orders import Interpretation
+from labs.states.results import FailureType, ResultStatus
+
+if TYPE_CHECKING:
+    from labs.models import MissingResult, Result, SampleData
+    from labs.queries.results import ResultSet
+
+# The key of the laboratory's number holds a hash sign.
+ResultMetadata = TypedDict(
+    "ResultMetadata",
+    {
+        "age": str,
+        "dob": str,
+        "patient": str,
+        "date_reported": str,
+        "specimen_number": str,
+        "clia_#": str | None,
+        "provider": str | None,
+        "laboratory": str | None,
+        "date_collected": str | None,
+        "date_received": str | None,
+        "status": Annotated[str, ResultStatus] | None,
+        "interpretation": Annotated[str, Interpretation] | None,
+        "patient_id": str | None,
+        "account_id": str | None,
+    },
+)
+
+
+class SourceMarker(TypedDict):
+    """The orderable marker that a result came from."""
+
+    marker_id: int
+    name: str
+    slug: str
+    provider_id: str | None
+
+
+class BiomarkerResult(TypedDict):
+    """One result; `type` repeats `result_type` (D9)."""
+
+    name: str
+    slug: str | None
+    result: str
+    result_type: Annotated[str, ResultType]
+    type: Annotated[str, ResultType]
+    unit: str | None
+    timestamp: datetime | None
+    notes: str | None
+    reference_range: str | None
+    min_range_value: float | None
+    max_range_value: float | None
+    is_above_max_range: bool | None
+    is_below_min_range: bool | None
+    interpretation: Annotated[str, Interpretation] | None
+    source_interpretation: str | None
+    loinc: str | None
+    loinc_slug: str | None
+    provider_id: str | None
+    source_markers: list[SourceMarker]
+    performing_laboratory: str | None
+    source_sample_id: str | None
+
+
+class MissingResultAnswer(TypedDict):
+    """A result that the lab could not give."""
+
+    name: str
+    slug: str
+    inferred_failure_type: Annotated[str, FailureType]
+    note: str | None
+    loinc: str | None
+    loinc_slug: str | None
+    provider_id: str | None
+    source_markers: list[SourceMarker]
+
+
+class LabInstant(TypedDict):
+    """A time with the lab's offset in seconds east of UTC."""
+
+    timestamp: datetime
+    timezone_offset: int
+
+
+class LabAddress(TypedDict, total=False):
+    """Where a laboratory is."""
+
+    first_line: str
+    second_line: str
+    city: str
+    state: str
+    zip_code: str
+
+
+class PerformingLaboratory(TypedDict):
+    """Who measured."""
+
+    name: str
+    phone_number: str | None
+    medical_director: str | None
+    address: LabAddress | None
+
+
+class ClinicalInformation(TypedDict):
+    """What the lab was told with the sample."""
+
+    fasting: bool | None
+    notes: str | None
+    information: str | None
+    total_volume: str | None
+
+
+class SampleAnswer(TypedDict):
+    """A sample; a time is text where the lab gave no offset."""
+
+    sample_id: str | None
+    control_number: str | None
+    date_collected: LabInstant | str | None
+    date_received: LabInstant | str | None
+    date_reported: LabInstant | str | None
+    performing_laboratories: dict[str, PerformingLaboratory] | None
+    clinical_information: ClinicalInformation | None
+
+
+class LabResults(TypedDict):
+    """Results of an order, or of a transaction's orders as one."""
+
+    metadata: ResultMetadata
+    results: list[BiomarkerResult]
+    missing_results: list[MissingResultAnswer] | None
+    sample_information: dict[str, SampleAnswer] | None
+    order_transaction: TransactionAnswer | None
+
+
+def lab_results(found: ResultSet, transaction: TransactionAnswer) -> LabResults:
+    """Results as they stand, with the transaction they belong to."""
+    return {
+        "metadata": result_metadata(found),
+        "results": [_result(row) for row in found.rows],
+        "missing_results": [_missing(gap) for gap in found.gaps],
+        "sample_information": {
+            sample.sample_id: _sample(sample) for sample in found.samples
+        },
+        "order_transaction": transaction,
+    }
+
+
+def result_metadata(found: ResultSet) -> ResultMetadata:
+    """Whom the results are of and who reported them; age in years at the draw."""
+    order, version = found.order, found.version
+    born = order.patient_dob
+    physician = order.physician or {}
+    doctor = f"{physician.get('first_name', '')} {physician.get('last_name', '')}"
+    account = order.lab_account
+    return {
+        "age": str(_age(born, version.collected_at or version.reported_at))
+        if born
+        else "",
+        "dob": str(born or ""),
+        "patient": order.patient_name,
+        "date_reported": version.reported_at.isoformat(),
+        "specimen_number": order.sample_id,
+        "clia_#": version.clia_number or None,
+        "provider": doctor.strip() or None,
+        "laboratory": version.laboratory or None,
+        "date_collected": _text(version.collected_at),
+        "date_received": _text(version.received_at),
+        "status": found.status,
+        "interpretation": found.interpretation,
+        "patient_id": str(order.user.uuid),
+        "account_id": account.provider_account_id if account else None,
+    }
+
+
+def _result(row: Result) -> BiomarkerResult:
+    return {
+        "name": row.name,
+        "slug": row.slug or None,
+        "result": row.result,
+        "result_type": row.type,
+        "type": row.type,
+        "unit": row.unit or None,
+        "timestamp": row.observed_at,
+        "notes": _notes(row) or None,
+        "reference_range": row.reference_range or None,
+        "min_range_value": row.min_range_value,
+        "max_range_value": row.max_range_value,
+        "is_above_max_range": row.is_above_max_range,
+        "is_below_min_range": row.is_below_min_range,
+        "interpretation": row.interpretation or None,
+        "source_interpretation": row.source_interpretation or None,
+        "loinc": row.loinc or None,
+        "loinc_slug": row.loinc_slug or None,
+        "provider_id": row.provider_id or None,
+        "source_markers": row.source_markers,
+        "performing_laboratory": row.performing_laboratory or None,
+        "source_sample_id": row.source_sample_id or None,
+    }
+
+
+def _notes(row: Result) -> str:
+    """The lab's notes, after the text itself where that is no number (6.15)."""
+    if row.type not in {ResultType.RANGE, ResultType.COMMENT}:
+        return row.notes
+    return "\n".join(text for text in (row.result, row.notes) if text)
+
+
+def _missing(gap: MissingResult) -> MissingResultAnswer:
+    return {
+        "name": gap.name,
+        "slug": gap.slug,
+        "inferred_failure_type": gap.failure_type,
+        "note": gap.note or None,
+        "loinc": gap.loinc or None,
+        "loinc_slug": gap.loinc_slug or None,
+        "provider_id": gap.provider_id or None,
+        "source_markers": gap.source_markers,
+    }
+
+
+def _sample(sample: SampleData) -> SampleAnswer:
+    return {
+        "sample_id": sample.sample_id,
+        "control_number": sample.control_number or None,
+        "date_collected": _instant(sample.collected_at, sample.collected_offset),
+        "date_received": _instant(sample.received_at, sample.received_offset),
+        "date_reported": _instant(sample.reported_at, sample.reported_offset),
+        "performing_laboratories": sample.laboratories or None,
+        "clinical_information": _clinical(sample),
+    }
+
+
+def _clinical(sample: SampleData) -> ClinicalInformation | None:
+    told: ClinicalInformation = {
+        "fasting": sample.fasting,
+        "notes": sample.notes or None,
+        "information": sample.information or None,
+        "total_volume": sample.total_volume or None,
+    }
+    return None if all(value is None for value in told.values()) else told
+
+
+def _instant(at: datetime | None, offset: int | None) -> LabInstant | str | None:
+    if at is None or offset is None:
+        return _text(at)
+    return {"timestamp": at, "timezone_offset": offset}
+
+
+def _text(at: datetime | None) -> str | None:
+    return at.isoformat() if at else None
+
+
+def _age(born: date, at: datetime) -> int:
+    day = at.date()
+    return day.year - born.year - ((day.month, day.day) < (born.month, born.day))

@@ -1,0 +1,81 @@
+"""GET of results: an order's, their metadata, a transaction's as one (contract 6.15).
+
+Must not be here: their paper (labs.api.v3.papers).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rest_framework.response import Response
+
+from labs.api.v3.orders import OrderAPIView
+from labs.api.v3.outputs import transaction_answer
+from labs.api.v3.result_outputs import (
+    LabResults,
+    ResultMetadata,
+    lab_results,
+    result_metadata,
+)
+from labs.queries.orders import full_transaction
+from labs.queries.results import results_of_order, results_of_transaction
+from portal.lib.api.fields import read_uuid
+from portal.lib.api.schema import describe
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+
+class OrderResultView(OrderAPIView):
+    """GET /v3/order/{order_id}/result."""
+
+    @describe(
+        "get_order_result",
+        "Read an order's results, partial ones too",
+        answer=LabResults,
+        refuses=(404,),
+    )
+    def get(self, request: Request, order_id: str) -> Response:
+        order = self.get_order(order_id)
+        found = results_of_order(order=order)
+        joined = sorted(
+            order.transaction.orders.all(), key=lambda one: (one.created_at, one.pk)
+        )
+        self.record_read("result", order.pk, order.user.uuid)
+        return Response(lab_results(found, transaction_answer(self.tenant, joined)))
+
+
+class OrderResultMetadataView(OrderAPIView):
+    """GET /v3/order/{order_id}/result/metadata."""
+
+    @describe(
+        "get_order_result_metadata",
+        "Read whom an order's results are of, and who reported them",
+        answer=ResultMetadata,
+        refuses=(404,),
+    )
+    def get(self, request: Request, order_id: str) -> Response:
+        order = self.get_order(order_id)
+        found = results_of_order(order=order)
+        self.record_read("result", order.pk, order.user.uuid)
+        return Response(result_metadata(found))
+
+
+class TransactionResultView(OrderAPIView):
+    """GET /v3/order_transaction/{transaction_id}/result."""
+
+    @describe(
+        "get_order_transaction_result",
+        "Read the results of an order, its redraw and its recreations as one",
+        answer=LabResults,
+        refuses=(404,),
+    )
+    def get(self, request: Request, transaction_id: str) -> Response:
+        orders = full_transaction(
+            tenant=self.tenant,
+            transaction_id=read_uuid(transaction_id, "transaction_id"),
+        )
+        found = results_of_transaction(tenant=self.tenant, orders=orders)
+        order = found.order
+        self.record_read("transaction_result", order.transaction_id, order.user.uuid)
+        return Response(lab_results(found, transaction_answer(self.tenant, orders)))

@@ -1,0 +1,42 @@
+"""Query and body of the sandbox's simulation (contract 6.13).
+
+Must not be here: what follows from them (labs.operations.simulation).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rest_framework import serializers
+
+from labs.gateways.sandbox_results import SimulationFlags
+from labs.states.catalogue import ResultType
+from labs.states.orders import Interpretation
+from portal.lib.api.fields import Bool, Inputs, OpenEnum, QueryText
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class SimulationQuery(Inputs):
+    """Query of POST /v3/order/{order_id}/test (contract 6.13)."""
+
+    final_status = QueryText(required=False)
+    delay = serializers.IntegerField(default=0)
+
+
+class SimulationInputs(Inputs):
+    """Body of POST /v3/order/{order_id}/test, which may be empty."""
+
+    interpretation = OpenEnum(Interpretation, default=Interpretation.NORMAL)
+    result_types = serializers.ListField(child=OpenEnum(ResultType), required=False)
+    has_missing_results = Bool(default=False)
+
+
+def read_flags(body: Mapping[str, Any]) -> SimulationFlags:
+    """The flags of a validated body."""
+    return SimulationFlags(
+        interpretation=body["interpretation"],
+        result_types=tuple(dict.fromkeys(body.get("result_types", ()))),
+        has_missing_results=body["has_missing_results"],
+    )
