@@ -14,6 +14,7 @@ from labs.web import (
     orders,
     panels,
     place_order,
+    results,
 )
 
 app_name = "labs"
@@ -53,6 +54,8 @@ urlpatterns = [
     ),
     path("orders/<uuid:order_id>/draw/", order_actions.note_draw, name="note_draw"),
     path("orders/<uuid:order_id>/resend/", order_actions.resend, name="resend_order"),
+    path("orders/<uuid:order_id>/results/", results.order_results, name="results"),
+    path("users/<str:user_id>/results/", results.user_results, name="user_results"),
     path("critical/", critical.critical_queue, name="critical"),
     path(
         "critical/<int:alert_id>/acknowledge/", critical.acknowledge, name="acknowledge"

@@ -27,8 +27,9 @@ from tests.factories.accounts import (
     make_management_key,
     make_member,
 )
-from tests.factories.labs import make_lab_account, make_order
+from tests.factories.labs import make_lab_account
 from tests.factories.reports import make_parsing_job
+from tests.factories.results import make_ready_order, make_results, reported
 from tests.factories.summaries import record
 from tests.factories.users import make_user
 from tests.factories.webhooks import make_endpoint
@@ -103,7 +104,9 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     (workout_id,) = record(user, "workouts").ids
     (sleep_id,) = record(user, "sleep").ids
     job = make_parsing_job(user=user)
-    order = make_order(tenant=alice_tenant, user=user)
+    order = make_ready_order(tenant=alice_tenant, user=user)
+    make_results(order=order, results=(reported(text="400", flag="HH"),))
+    alert = order.critical_alerts.get()
     account = make_lab_account(tenant=alice_tenant, lab=order.lab)
     key, _ = create_api_key(tenant=alice_tenant, actor=ACTOR, label="hers")
     member = make_member(team=alice_tenant.team)
@@ -133,6 +136,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         "invitation_id": str(invitation.pk),
         "view_id": str(view.pk),
         "order_id": str(order.pk),
+        "alert_id": str(alert.pk),
         "lab_test_id": str(order.lab_test_id),
         "account_id": str(account.pk),
         "transaction_id": str(order.transaction_id),
@@ -272,6 +276,7 @@ def test_every_parameter_that_is_swept_has_a_sample_or_says_why_not():
         "invitation_id",
         "view_id",
         "order_id",
+        "alert_id",
         "lab_test_id",
         "account_id",
         "transaction_id",

@@ -1,0 +1,360 @@
+"""Results as pages show them: rows, grouped by what was ordered, and their versions.
+
+Must not be here: a query, or a view.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+
+from labs.queries.results import result_changes, result_key, rows_of
+from labs.queries.trends import measure_key
+from labs.states.catalogue import ResultType
+from labs.states.orders import Interpretation
+from labs.states.results import ResultStatus
+from labs.states.trends import convert_value, same_unit
+from labs.states.turnaround import Lateness, is_at_lab, lateness
+from portal.charts import range_bar
+from portal.pills import find_pill, words
+from portal.trend_chart import TrendMark, trend_chart
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import date, datetime
+
+    from django.utils.safestring import SafeString
+
+    from labs.models import Marker, Order, OrderEvent, Result, ResultVersion
+    from labs.queries.results import ResultChange
+    from labs.queries.trends import MarkerResult, Trend
+
+# Shown of a filter: those whose interpretation it is.
+ABNORMAL = (Interpretation.ABNORMAL, Interpretation.CRITICAL)
+CHARTS_AT_MOST = 4
+_SIDES = {
+    (Interpretation.ABNORMAL, True): "high",
+    (Interpretation.ABNORMAL, False): "low",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """How a result is marked: a status for its pill, and words that say more."""
+
+    status: str
+    says: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Previous:
+    """The result of the same measure before; `text` in the unit of the new one.
+
+    `converted_from` is its own unit where that is another, `change` the difference with
+    its sign, empty where the two can't be compared.
+    """
+
+    text: str
+    at: datetime
+    order_id: object
+    change: str = ""
+    converted_from: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRow:
+    """A result as a row; `was` is what the version before said, where it differs."""
+
+    result: Result
+    measure: str
+    sign: Sign | None
+    bar: SafeString | str
+    previous: Previous | None
+    has_trend: bool
+    was: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultGroup:
+    """What one orderable gave, and how it stands to the days it takes.
+
+    `due_by` and `state` are None where nothing was expected; `came_on` is None while
+    nothing has come.
+    """
+
+    name: str
+    rows: tuple[ResultRow, ...]
+    due_by: date | None = None
+    came_on: date | None = None
+    state: Lateness | None = None
+
+    @property
+    def is_late(self) -> bool:
+        """Whether it came, or still comes, after its usual day."""
+        return self.state in {Lateness.LATE, Lateness.OVERDUE}
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRow:
+    """A version in the list of them, with what it changed of the one before."""
+
+    version: ResultVersion
+    words: str
+    changes: Sequence[ResultChange]
+    is_first: bool
+    is_shown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TrendFigure:
+    """A trend with its chart and how its newest result is marked."""
+
+    trend: Trend
+    chart: SafeString
+    sign: Sign | None
+    ranges: str
+
+
+def sign_of(
+    interpretation: str, *, is_above: bool | None, is_below: bool | None
+) -> Sign | None:
+    """How a result is marked; None where nothing tells how it is.
+
+    Never more than the lab's or our own reading against the range (design guide 10).
+    """
+    side = True if is_above else False if is_below else None
+    if interpretation == Interpretation.CRITICAL:
+        side_words = {True: "Critical high", False: "Critical low", None: ""}
+        return Sign(interpretation, side_words[side])
+    if interpretation == Interpretation.ABNORMAL and side is not None:
+        return Sign(_SIDES[Interpretation.ABNORMAL, side])
+    if interpretation in {"", Interpretation.UNKNOWN}:
+        return None
+    return Sign(interpretation)
+
+
+def groups_of(
+    order: Order,
+    version: ResultVersion,
+    *,
+    before: ResultVersion | None,
+    trends: Mapping[str, Trend],
+    shown: Sequence[str] | None,
+) -> list[ResultGroup]:
+    """The results by what was ordered, in the lab's order; `shown` narrows them.
+
+    What was ordered and has nothing yet comes last, unless narrowed.
+    """
+    markers = {marker.pk: marker for marker in order.lab_test.markers.all()}
+    was = {result_key(row): row.result for row in rows_of(before)} if before else {}
+    rows: dict[int, list[ResultRow]] = {}
+    names: dict[int, str] = {}
+    for result in rows_of(version):
+        source = result.source_markers[0] if result.source_markers else {}
+        key = int(source.get("marker_id", 0))
+        names.setdefault(key, source.get("name", "") or "Other results")
+        rows.setdefault(key, [])
+        if shown is None or result.interpretation in shown:
+            rows[key].append(_row(order, result, was, trends))
+    groups = [
+        _group(order, version, names[key], markers.get(key), tuple(found))
+        for key, found in rows.items()
+        if found
+    ]
+    if shown is None and version.status == ResultStatus.PARTIAL:
+        groups += [
+            _group(order, version, marker.name, marker, ())
+            for key, marker in markers.items()
+            if key not in rows
+        ]
+    return groups
+
+
+def versions_of(
+    versions: Sequence[ResultVersion], *, shown: ResultVersion
+) -> list[VersionRow]:
+    """Versions, newest first, each with what it changed."""
+    befores = [*versions[1:], None]
+    return [
+        VersionRow(
+            version=version,
+            words=version_words(version),
+            changes=result_changes(before=before, after=version) if before else (),
+            is_first=before is None,
+            is_shown=version.pk == shown.pk,
+        )
+        for version, before in zip(versions, befores, strict=True)
+    ]
+
+
+def version_words(version: ResultVersion) -> str:
+    """What kind of version it is."""
+    if version.is_correction:
+        return "Corrected"
+    known = ResultStatus.known(version.status)
+    return str(known.label) if known else words(version.status)
+
+
+def figure_of(trend: Trend) -> TrendFigure:
+    """A trend with its chart; the chart is empty below two numbers."""
+    drawn = trend.drawn
+    newest = trend.latest
+    sign = sign_of(
+        newest.interpretation, is_above=newest.is_above, is_below=newest.is_below
+    )
+    chart = trend_chart(
+        [
+            TrendMark(
+                timezone.localtime(point.result.at).date(),
+                point.value,
+                point.low,
+                point.high,
+                point.result.interpretation,
+            )
+            for point in drawn
+            if point.value is not None
+        ],
+        unit=trend.unit,
+        says=_finding(trend),
+    )
+    return TrendFigure(trend=trend, chart=chart, sign=sign, ranges=range_words(newest))
+
+
+def range_words(result: MarkerResult) -> str:
+    """A range in words: 30 to 200, under 90, over 40; else as the lab wrote it."""
+    low, high = result.low, result.high
+    if low is not None and high is not None:
+        return f"{low:g} to {high:g}"
+    if high is not None:
+        return f"under {high:g}"
+    if low is not None:
+        return f"over {low:g}"
+    return result.reference_range
+
+
+def bar_of(
+    *, type_: str, value: float | None, low: float | None, high: float | None, unit: str
+) -> SafeString | str:
+    """The range bar of a number with a bound; of anything else nothing."""
+    if type_ != ResultType.NUMERIC or value is None:
+        return ""
+    return range_bar(value, low=low, high=high, unit=unit)
+
+
+def _row(
+    order: Order,
+    result: Result,
+    was: Mapping[tuple[str, str], str],
+    trends: Mapping[str, Trend],
+) -> ResultRow:
+    measure = measure_key(
+        loinc=result.loinc,
+        lab_slug=order.lab.slug,
+        provider_id=result.provider_id,
+        name=result.name,
+    )
+    trend = trends.get(measure)
+    before = was.get(result_key(result), result.result)
+    return ResultRow(
+        result=result,
+        measure=measure,
+        sign=sign_of(
+            result.interpretation,
+            is_above=result.is_above_max_range,
+            is_below=result.is_below_min_range,
+        ),
+        bar=bar_of(
+            type_=result.type,
+            value=result.value,
+            low=result.min_range_value,
+            high=result.max_range_value,
+            unit=result.unit,
+        ),
+        previous=_previous(order, result, trend) if trend else None,
+        has_trend=trend is not None and len(trend.points) > 1,
+        was=before if before != result.result else "",
+    )
+
+
+def _previous(order: Order, result: Result, trend: Trend) -> Previous | None:
+    mine = [p.result.at for p in trend.points if p.result.order_id == order.pk]
+    if not mine:
+        return None
+    earlier = [
+        point.result
+        for point in trend.points
+        if point.result.order_id != order.pk and point.result.at <= min(mine)
+    ]
+    if not earlier:
+        return None
+    last = earlier[-1]
+    if last.value is None or result.value is None:
+        return Previous(f"{last.text} {last.unit}".strip(), last.at, last.order_id)
+    value: float | None = last.value
+    converted_from = ""
+    if not same_unit(last.unit, result.unit):
+        value = convert_value(
+            last.value, unit=last.unit, to=result.unit, loinc=last.loinc
+        )
+        converted_from = last.unit
+    if value is None:
+        return Previous(f"{last.text} {last.unit}".strip(), last.at, last.order_id)
+    return Previous(
+        text=f"{value:.4g}" if converted_from else last.text,
+        at=last.at,
+        order_id=last.order_id,
+        change=f"{result.value - value:+.3g}",
+        converted_from=converted_from,
+    )
+
+
+def _group(
+    order: Order,
+    version: ResultVersion,
+    name: str,
+    marker: Marker | None,
+    rows: tuple[ResultRow, ...],
+) -> ResultGroup:
+    start = _started_on(order, version)
+    if marker is None or marker.common_tat_days is None or start is None:
+        return ResultGroup(name, rows)
+    due_by = start + timedelta(days=marker.common_tat_days)
+    worst = max(marker.common_tat_days, marker.worst_case_tat_days or 0)
+    came_on = max((row.result.reported_at.date() for row in rows), default=None)
+    return ResultGroup(
+        name=name,
+        rows=rows,
+        due_by=due_by,
+        came_on=came_on,
+        state=lateness(
+            due_by=due_by,
+            worst_case_by=start + timedelta(days=worst),
+            on=came_on or timezone.now().date(),
+        ),
+    )
+
+
+def _started_on(order: Order, version: ResultVersion) -> date | None:
+    """The day from which the lab's days count: received, collected, or known to be."""
+    told = version.received_at or version.collected_at
+    if told is not None:
+        return told.date()
+    events: Sequence[OrderEvent] = sorted(order.events.all(), key=lambda one: one.pk)
+    return next(
+        (event.created_at.date() for event in events if is_at_lab(event.status)), None
+    )
+
+
+def _finding(trend: Trend) -> str:
+    drawn = trend.drawn
+    if not drawn or drawn[-1].value is None or drawn[0].value is None:
+        return trend.name
+    first, last = drawn[0].value, drawn[-1].value
+    moved = "unchanged at" if first == last else "from"
+    span = f"{first:.4g}" if first == last else f"{first:.4g} to {last:.4g}"
+    state = drawn[-1].result.interpretation
+    now = f", now {find_pill(state).words.lower()}" if state else ""
+    return f"{trend.name} {moved} {span} {trend.unit}".strip() + now

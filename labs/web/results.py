@@ -1,0 +1,232 @@
+"""The results of an order, and of a person over all orders.
+
+Must not be here: the queue of critical results (labs.web.critical), or a PDF.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.http import Http404
+from django.views.decorators.http import require_GET
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.rights import require_right
+from labs.payloads import order_events
+from labs.queries.critical import alerts_of_order, critical_results
+from labs.queries.orders import full_order
+from labs.queries.results import gaps_of, result_versions, rows_of
+from labs.queries.trends import measure_key, user_trends
+from labs.states.orders import Interpretation
+from labs.states.results import FailureType
+from labs.web.critical import alert_row
+from labs.web.lifecycle import turnaround_of
+from labs.web.order_rows import account_name
+from labs.web.result_rows import (
+    ABNORMAL,
+    CHARTS_AT_MOST,
+    bar_of,
+    figure_of,
+    groups_of,
+    sign_of,
+    version_words,
+    versions_of,
+)
+from portal.lib.web import render_page
+from portal.pills import words
+from users.queries.users import user_overview
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from django.http import HttpResponse
+
+    from labs.models import MissingResult, Order, Result, ResultVersion
+    from labs.queries.trends import Trend
+    from labs.web.result_rows import TrendFigure
+    from portal.lib.web import TenantRequest
+
+_SHOWN: dict[str, tuple[str, ...] | None] = {
+    "": None,
+    "abnormal": ABNORMAL,
+    "critical": (Interpretation.CRITICAL,),
+}
+
+
+@require_GET
+@require_right(Area.ORDERS)
+def order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    """An order's results; `show` narrows them, `version` looks at an earlier one."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    versions = result_versions(order=order)
+    shown = _chosen(versions, request.GET.get("version", ""))
+    _record(request, "results", order.pk, order.user.uuid)
+    if shown is None:
+        return render_page(
+            request,
+            "labs/no_results.html",
+            order=order,
+            section="orders",
+            turnaround=turnaround_of(order, order_events(order)),
+        )
+    trends = user_trends(
+        tenant=request.tenant,
+        user_uuid=order.user.uuid,
+        measures=[_measure(order, row) for row in shown.results.all()],
+    )
+    show = request.GET.get("show", "")
+    alerts = alerts_of_order(tenant=request.tenant, order_id=order.pk)
+    critical = critical_results(
+        tenant=request.tenant, order_ids=[order.pk] if alerts else []
+    )
+    return render_page(
+        request,
+        "labs/results.html",
+        order=order,
+        section="orders",
+        account=account_name(order.lab_account),
+        shown=shown,
+        shown_words=version_words(shown),
+        groups=groups_of(
+            order,
+            shown,
+            before=_before(versions, shown),
+            trends=trends,
+            shown=_SHOWN.get(show),
+        ),
+        show=show if show in _SHOWN else "",
+        counts=_counts(shown),
+        gaps=[(gap, _why(gap)) for gap in gaps_of(shown)],
+        samples=sorted(shown.samples.all(), key=lambda one: one.sample_id),
+        versions=versions_of(versions, shown=shown),
+        figures=_figures(order, shown, trends),
+        alerts=[alert_row(one, critical.get(order.pk, ())) for one in alerts],
+        may_acknowledge=request.rights.allow(Area.SIGN_REPORTS, write=True),
+        turnaround=turnaround_of(order, order_events(order)),
+    )
+
+
+@require_GET
+@require_right(Area.USERS)
+@require_right(Area.ORDERS)
+def user_results(request: TenantRequest, user_id: str) -> HttpResponse:
+    """A user's tab: every measure with its newest result, and one over time.
+
+    `of` names the measure that is shown over time.
+    """
+    overview = user_overview(tenant=request.tenant, user_id=_uuid(user_id))
+    user_uuid = overview.user.uuid
+    wanted = request.GET.get("of", "")
+    trends = user_trends(tenant=request.tenant, user_uuid=user_uuid)
+    if wanted and wanted not in trends:
+        raise Http404
+    _record(request, "result_trends", user_uuid, user_uuid)
+    listed = sorted(trends.values(), key=lambda one: one.name.lower())
+    return render_page(
+        request,
+        "labs/user_results.html",
+        overview=overview,
+        section="users",
+        tab="results",
+        figure=figure_of(trends[wanted]) if wanted else None,
+        rows=[_latest_row(trend) for trend in listed],
+    )
+
+
+def _latest_row(trend: Trend) -> dict[str, object]:
+    """A measure with its newest result, as a row."""
+    newest = trend.latest
+    return {
+        "trend": trend,
+        "newest": newest,
+        "sign": sign_of(
+            newest.interpretation, is_above=newest.is_above, is_below=newest.is_below
+        ),
+        "bar": bar_of(
+            type_=newest.type,
+            value=newest.value,
+            low=newest.low,
+            high=newest.high,
+            unit=newest.unit,
+        ),
+    }
+
+
+def _chosen(versions: Sequence[ResultVersion], number: str) -> ResultVersion | None:
+    """The version asked for, else the newest; None before any."""
+    if not number:
+        return versions[0] if versions else None
+    found = [one for one in versions if str(one.number) == number]
+    if not found:
+        raise Http404
+    return found[0]
+
+
+def _before(
+    versions: Sequence[ResultVersion], shown: ResultVersion
+) -> ResultVersion | None:
+    return next((one for one in versions if one.number == shown.number - 1), None)
+
+
+def _measure(order: Order, result: Result) -> str:
+    return measure_key(
+        loinc=result.loinc,
+        lab_slug=order.lab.slug,
+        provider_id=result.provider_id,
+        name=result.name,
+    )
+
+
+def _counts(version: ResultVersion) -> list[tuple[str, str, int]]:
+    """Each filter: its value, its words, how many results it shows."""
+    told = [result.interpretation for result in version.results.all()]
+    return [
+        ("", "All", len(told)),
+        ("abnormal", "Abnormal", sum(one in ABNORMAL for one in told)),
+        ("critical", "Critical", sum(one == Interpretation.CRITICAL for one in told)),
+    ]
+
+
+def _figures(
+    order: Order, version: ResultVersion, trends: Mapping[str, Trend]
+) -> list[TrendFigure]:
+    """Charts of what is out of range and was measured before, the worst first."""
+    figures: dict[str, TrendFigure] = {}
+    rows = sorted(
+        rows_of(version),
+        key=lambda row: row.interpretation != Interpretation.CRITICAL,
+    )
+    for row in rows:
+        measure = _measure(order, row)
+        trend = trends.get(measure)
+        if row.interpretation in ABNORMAL and trend and len(trend.drawn) > 1:
+            figures.setdefault(measure, figure_of(trend))
+        if len(figures) == CHARTS_AT_MOST:
+            break
+    return list(figures.values())
+
+
+def _why(gap: MissingResult) -> str:
+    known = FailureType.known(gap.failure_type)
+    return str(known.label) if known else words(gap.failure_type)
+
+
+def _record(
+    request: TenantRequest, subject: str, subject_id: object, user_uuid: UUID
+) -> None:
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject=subject,
+        subject_id=subject_id,
+        user_uuid=user_uuid,
+    )
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Http404 from None

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.states import Role
+from labs.models import CriticalAlert
+from tests.audit import audited
+from tests.factories.accounts import make_member
+from tests.factories.results import make_ready_order, make_results, reported
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
+NORA = "nora@alice.example"
+
+
+def place(tenant, name, **ids):
+    team = {"team_slug": tenant.team.slug, "environment": tenant.environment}
+    return reverse(f"labs:{name}", kwargs={**team, **ids})
+
+
+def signed_in(team, *roles):
+    client = Client()
+    client.force_login(make_member(team=team, roles=roles, email=NORA))
+    return client
+
+
+@pytest.fixture
+def nora(alice_team):
+    return signed_in(alice_team, Role.CLINICIAN)
+
+
+@pytest.fixture
+def alert(alice_tenant):
+    order = make_ready_order(tenant=alice_tenant)
+    make_results(order=order, results=(reported("Potassium", "7.1", flag="HH"),))
+    return CriticalAlert.objects.for_tenant(alice_tenant).get()
+
+
+def test_the_queue_shows_what_waits_how_long_and_whose_it_is(alice_tenant, nora, alert):
+    queue = place(alice_tenant, "critical")
+    now = timezone.now()
+
+    fresh = nora.get(queue).context["waiting"]
+    with time_machine.travel(now + timedelta(minutes=50), tick=False):
+        soon = nora.get(queue).context["waiting"]
+    with time_machine.travel(now + timedelta(minutes=125), tick=False):
+        over = nora.get(queue).context["waiting"]
+
+    (row,) = fresh
+    assert [result.name for result in row.results] == ["Potassium"]
+    assert row.clock.family == "rev"
+    assert (soon[0].clock.family, soon[0].clock.words[-8:]) == ("warn", "min left")
+    assert over[0].clock.family == "bad"
+    assert over[0].clock.words.startswith("1 h ")
+    assert audited(alice_tenant)[-1] == (
+        "read",
+        "critical_results",
+        "waiting=1 acknowledged=0",
+    )
+
+
+def test_a_poll_that_finds_what_was_seen_is_no_new_read(alice_tenant, nora, alert):
+    queue = place(alice_tenant, "critical")
+    nora.get(queue)
+    before = audited(alice_tenant)
+
+    poll = nora.get(queue, {"seen": str(alert.pk)}, headers=HTMX)
+
+    assert poll.status_code == 200
+    assert "<html" not in poll.content.decode()
+    assert audited(alice_tenant) == before
+    nora.get(queue, {"seen": ""}, headers=HTMX)
+    assert len(audited(alice_tenant)) == len(before) + 1
+
+
+def test_a_clinician_acknowledges_and_comes_to_the_results(alice_tenant, nora, alert):
+    address = place(alice_tenant, "acknowledge", alert_id=alert.pk)
+    given = {"action": "Called the patient in", "told_by": "treating"}
+
+    asked = nora.get(address)
+    reply = nora.post(address, given)
+
+    alert.refresh_from_db()
+    assert "told_at" in asked.context["form"].fields
+    assert reply["Location"] == place(alice_tenant, "results", order_id=alert.order_id)
+    assert (alert.member_name, alert.action) == (
+        NORA,
+        "Called the patient in",
+    )
+    page = nora.get(place(alice_tenant, "critical"))
+    assert page.context["waiting"] == []
+    (done,) = page.context["done"]
+    assert (done.told_by, done.was_late) == ("I treat the patient myself", False)
+
+
+def test_what_is_refused_stays_in_the_form(alice_tenant, nora, alert):
+    given = {"action": "Told", "told_by": "phone", "told": "Dr Ingram"}
+    given["told_at"] = timezone.now().strftime("%Y-%m-%dT%H:%M")
+
+    reply = nora.post(place(alice_tenant, "acknowledge", alert_id=alert.pk), given)
+
+    alert.refresh_from_db()
+    assert reply.status_code == 422
+    assert set(reply.context["form"].errors) == {"was_read_back"}
+    assert alert.acknowledged_at is None
+
+
+def test_who_comes_second_is_told_that_it_is_done(alice_tenant, nora, alert):
+    address = place(alice_tenant, "acknowledge", alert_id=alert.pk)
+    nora.post(address, {"action": "First", "told_by": "treating"})
+
+    reply = nora.post(address, {"action": "Second", "told_by": "treating"}, follow=True)
+
+    alert.refresh_from_db()
+    assert alert.action == "First"
+    assert f"{NORA} has acknowledged it already." in reply.content.decode()
+
+
+@pytest.mark.parametrize("role", [Role.OWNER, Role.LAB_STAFF, Role.VIEWER])
+def test_who_is_no_clinician_sees_the_queue_and_acknowledges_nothing(
+    alice_team, alice_tenant, alert, role
+):
+    client = signed_in(alice_team, role)
+    address = place(alice_tenant, "acknowledge", alert_id=alert.pk)
+
+    reply = client.post(address, {"action": "Done", "told_by": "treating"})
+
+    alert.refresh_from_db()
+    assert client.get(place(alice_tenant, "critical")).status_code == 200
+    assert (reply.status_code, alert.acknowledged_at) == (403, None)
