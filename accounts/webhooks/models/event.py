@@ -20,7 +20,10 @@ def new_message_id() -> str:
 
 
 class Event(TenantOwned):
-    """One message; `body` is the envelope of contract 8.1, exactly as it is sent."""
+    """One message; `body` is the envelope of contract 8.1, exactly as it is sent.
+
+    A test is an example that one endpoint was sent; it happened to nobody.
+    """
 
     tenant = models.ForeignKey(
         "accounts.Tenant",
@@ -35,6 +38,7 @@ class Event(TenantOwned):
     user_uuid = models.UUIDField()
     client_user_id = models.CharField(max_length=255)
     body = models.TextField()
+    is_test = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta(TenantOwned.Meta):

@@ -13,11 +13,13 @@ from accounts.api.management import TeamManagementView
 from accounts.webhooks.api.v1.inputs import (
     HeadersInputs,
     RotateInputs,
+    TestInputs,
     WebhookInputs,
     WebhookListQuery,
     WebhookPatch,
 )
 from accounts.webhooks.api.v1.outputs import (
+    TestMessage,
     Webhook,
     WebhookHeaders,
     WebhookPage,
@@ -34,6 +36,7 @@ from accounts.webhooks.operations.endpoints import (
     rotate_secret,
     set_headers,
 )
+from accounts.webhooks.operations.testing import send_test_event
 from portal.lib.api.fields import read_body, read_patch, read_query, read_uuid
 from portal.lib.api.pagination import read_position, write_cursor
 from portal.lib.api.schema import describe
@@ -187,3 +190,21 @@ class WebhookRotateView(WebhookManagementView):
         secret = read_body(request, RotateInputs).get("key")
         rotate_secret(endpoint=endpoint, actor=self.actor, secret=secret)
         return Response(status=204)
+
+
+class WebhookTestView(WebhookManagementView):
+    """POST …/webhook/{webhook_id}/test."""
+
+    @describe(
+        "test_webhook",
+        "Send an example to an endpoint",
+        answer=TestMessage,
+        body=TestInputs,
+        refuses=(400, 404),
+    )
+    def post(self, request: Request, *, webhook_id: str, **place: str) -> Response:
+        """It is signed, tried again and logged like any other event."""
+        endpoint = self.get_endpoint(webhook_id)
+        kind = read_body(request, TestInputs).get("event_type")
+        sent = send_test_event(endpoint=endpoint, actor=self.actor, event_type=kind)
+        return Response({"id": sent.event.message_id, "event_type": sent.event_type})

@@ -80,3 +80,9 @@ class RotateInputs(Inputs):
     """`key`, the new secret; without it one is made."""
 
     key = Str(required=False)
+
+
+class TestInputs(Inputs):
+    """`event_type`; without it, one that the endpoint takes."""
+
+    event_type = Str(required=False, max_length=EVENT_TYPE_MAX_LENGTH)

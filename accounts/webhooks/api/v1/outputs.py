@@ -44,6 +44,13 @@ class WebhookSecret(TypedDict):
     key: str
 
 
+class TestMessage(TypedDict):
+    """A test event on its way; `id` is its webhook-id."""
+
+    id: str
+    event_type: str
+
+
 def webhook_answer(endpoint: Endpoint) -> Webhook:
     """An endpoint as answered."""
     return {

@@ -7,6 +7,7 @@ from accounts.webhooks.api.v1.endpoints import (
     WebhookRotateView,
     WebhookSecretView,
     WebhooksView,
+    WebhookTestView,
     WebhookView,
 )
 from portal.lib.api.views import endpoint
@@ -18,6 +19,7 @@ urlpatterns = [
     endpoint(_BASE, WebhooksView, "api-webhooks"),
     endpoint(_ONE, WebhookView, "api-webhook"),
     endpoint(f"{_ONE}/headers", WebhookHeadersView, "api-webhook-headers"),
+    endpoint(f"{_ONE}/test", WebhookTestView, "api-webhook-test"),
     endpoint(f"{_ONE}/secret", WebhookSecretView, "api-webhook-secret"),
     endpoint(f"{_ONE}/secret/rotate", WebhookRotateView, "api-webhook-rotate"),
 ]

@@ -311,3 +311,21 @@ def test_times_are_in_utc_with_their_offset(api, base, alice_tenant):
 
     assert found["created_at"].endswith("+00:00")
     assert datetime.fromisoformat(found["updated_at"]).utcoffset() == timedelta(0)
+
+
+def test_a_test_event_is_on_its_way(api, base, alice_tenant):
+    endpoint = make_endpoint(tenant=alice_tenant, filter_types=["labtest."])
+    path = f"{base}/{endpoint.uuid}/test"
+
+    first = api.post(path)
+    second = api.post(path, {"event_type": "daily.data.sleep.created"})
+    unknown = api.post(path, {"event_type": "no.such"})
+
+    check_answer(first, "post", f"{ONE}/test")
+    assert first.json()["event_type"] == "labtest.order.created"
+    assert (unknown.status_code, unknown.json()["code"]) == (400, "event_type_unknown")
+    sent = Delivery.objects.for_tenant(alice_tenant).order_by("pk")
+    assert [d.event.message_id for d in sent] == [
+        first.json()["id"],
+        second.json()["id"],
+    ]

@@ -1,0 +1,244 @@
+"""An example of each event type, made of its schema and of values that could be true.
+
+For documents and test events: the ids are those of nobody. Must not be here: schemas
+(the catalogue).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from accounts.webhooks.catalogue import EVENT_TYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+USER_ID = "00000000-0000-4000-8000-000000000001"
+TEAM_ID = "00000000-0000-4000-8000-000000000002"
+CLIENT_USER_ID = "example-user"
+_ID = "00000000-0000-4000-8000-000000000003"
+_MOMENT = "2026-03-02T07:10:00+00:00"
+_EVENT = {
+    "id": 1,
+    "created_at": _MOMENT,
+    "status": "received.walk_in_test.ordered",
+    "status_detail": None,
+}
+_LOGO = "https://assay.example/logos/oura.svg"
+_SOURCE = {
+    "name": "Oura",
+    "slug": "oura",
+    "logo": _LOGO,
+    "provider": "oura",
+    "type": "ring",
+    "app_id": None,
+    "device_id": None,
+}
+# What a schema does not say: by key, where the value is of the key's type.
+_BY_NAME: dict[str, tuple[Any, ...]] = {
+    "user_id": (USER_ID,),
+    "team_id": (TEAM_ID,),
+    "source_id": (1,),
+    "slug": ("oura",),
+    "provider": ("oura",),
+    "source_provider": ("oura",),
+    "name": ("Oura", "Lipid panel"),
+    "logo": (_LOGO,),
+    "source_type": ("ring",),
+    "period_start": ("2026-03-02",),
+    "period_end": ("2026-03-06",),
+    "cycle_end": ("2026-03-29",),
+    "bedtime_start": ("2026-03-01T22:40:00+00:00",),
+    "bedtime_stop": (_MOMENT,),
+    "session_start": ("2026-03-01T22:40:00",),
+    "session_end": ("2026-03-02T07:10:00",),
+    "start": ("2026-03-02T07:00:00+00:00",),
+    "start_date": ("2026-02-01T00:00:00+00:00",),
+    "end_date": (_MOMENT,),
+    "time_start": ("2026-03-02T06:30:00+00:00",),
+    "time_end": (_MOMENT,),
+    "time_zone": ("Europe/Lisbon",),
+    "timezone_offset": (3600,),
+    "duration": (30_600,),
+    "total": (27_600,),
+    "awake": (3_000,),
+    "light": (14_400,),
+    "deep": (6_000,),
+    "rem": (7_200,),
+    "latency": (540,),
+    "efficiency": (90.2,),
+    "score": (84,),
+    "hr_lowest": (48,),
+    "hr_average": (55,),
+    "hr_resting": (52,),
+    "average_hrv": (61.5,),
+    "respiratory_rate": (14.6,),
+    "steps": (8_412,),
+    "floors_climbed": (9,),
+    "height": (172,),
+    "weight": (68.4,),
+    "systolic": (118,),
+    "diastolic": (76,),
+    "title": ("Morning run",),
+    "msg_id": ("msg_VhTGrv3ZF5mK0o1iBkjUp9wUqeY",),
+    "number": (8,),
+    "response_status_code": (503,),
+    "fault": ("status",),
+    "sample_id": ("A1020418",),
+    "interpretation": (None, "critical"),
+    "message": ("The stream of this workout can be read.",),
+    "provider_id": ("workout-81",),
+    "failure_reason": (None,),
+    "status": (_EVENT["status"],),
+    "created_at": (_MOMENT,),
+    "updated_at": (_MOMENT,),
+    "sport": ({"id": 108, "name": "Running", "slug": "running"},),
+    "temperature_delta": (0.2,),
+    "skin_temperature": (34.1,),
+    "hr_dip": (12.5,),
+    "source": (_SOURCE,),
+    "billing_type": ("client_bill",),
+    "events": ([_EVENT],),
+    "last_event": (_EVENT,),
+    "details": ({"type": "walk_in_test", "data": None},),
+    "lab_test": ({"id": _ID, "name": "Lipid panel", "method": "walk_in_test"},),
+    "order_transaction": ({"id": _ID, "status": "active"},),
+    "method": ("walk_in_test",),
+    "origin": ("initial",),
+    "priority": (False,),
+    "has_abn": (False,),
+    "has_missing_results": (None,),
+    "patient_details": ({"first_name": "Example", "last_name": "Person"},),
+    "patient_address": ({"zip": "85004", "state": "AZ", "country": "US"},),
+    "test_name": ("Sodium",),
+}
+# By unit, where a value has one of its own.
+_BY_UNIT: dict[str, float] = {
+    "%": 97.0,
+    "bpm": 61.0,
+    "beats per minute": 61.0,
+    "°C": 36.6,
+    "degree Celsius": 36.6,
+    "kg": 68.4,
+    "kcal": 412.0,
+    "mmol/L": 5.4,
+    "mmHg": 118.0,
+    "rmssd": 61.5,
+    "m": 1_240.0,
+    "cm": 82.0,
+    "L": 4.1,
+    "L/min": 480.0,
+    "mL/kg/min": 44.0,
+    "mV": 0.4,
+    "percent": 21.0,
+    "seconds": 1_800.0,
+    "minutes": 32.0,
+    "Hz": 512.0,
+}
+_BY_FORMAT = {"uuid": _ID, "date": "2026-03-02", "date-time": _MOMENT}
+_FIRST_OF = re.compile(r"Among others: ([^,.]+)")
+_PLAIN: dict[str, Any] = {
+    "string": "example",
+    "integer": 12,
+    "number": 12.0,
+    "boolean": False,
+    "null": None,
+}
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "null": type(None),
+    "object": dict,
+    "array": list,
+}
+
+
+def example_of(event_type: str) -> dict[str, Any]:
+    """The envelope of an example of this type; it fits the catalogue's schema.
+
+    Raises KeyError for a type the catalogue lacks. Source: Contract 8.1.
+    """
+    kind = EVENT_TYPES[event_type]
+    data: dict[str, Any] = _value("data", kind.schema)
+    return {
+        "event_type": event_type,
+        "data": data | _more_of(event_type),
+        "team_id": TEAM_ID,
+        "user_id": USER_ID,
+        "client_user_id": CLIENT_USER_ID,
+    }
+
+
+def _more_of(event_type: str) -> dict[str, Any]:
+    """What of the data hangs together, so that no key's value says it alone."""
+    match event_type:
+        case "lab_report.parsing_job.created":
+            return {"status": "started", "data": None}
+        case "lab_report.parsing_job.updated":
+            row = {"test_name": "Sodium", "value": "140", "units": "mmol/L"}
+            return {"status": "completed", "data": {"metadata": {}, "results": [row]}}
+        case "labtest.order.updated":
+            done = {**_EVENT, "id": 2, "status": "completed.walk_in_test.completed"}
+            return {
+                "status": done["status"],
+                "events": [_EVENT, done],
+                "last_event": done,
+                "interpretation": "normal",
+            }
+    return {}
+
+
+def _value(name: str, schema: Mapping[str, Any]) -> Any:
+    if "const" in schema:
+        return schema["const"]
+    if "enum" in schema:
+        return schema["enum"][0]
+    types = schema.get("type", "null")
+    kinds = [types] if isinstance(types, str) else list(types)
+    for known in _BY_NAME.get(name, ()):
+        if "type" not in schema or any(_is(known, kind) for kind in kinds):
+            if isinstance(known, dict) and "properties" in schema:
+                wanted = {*schema["properties"], *schema.get("required", ())}
+                return {key: known[key] for key in known if key in wanted}
+            return known
+    if kinds[0] == "object":
+        return _object(schema, may_be_null="null" in kinds)
+    if kinds[0] == "array":
+        return [_value(name, schema["items"])] if "items" in schema else []
+    return _scalar(kinds, schema)
+
+
+def _object(schema: Mapping[str, Any], *, may_be_null: bool) -> dict[str, Any] | None:
+    properties: Mapping[str, Mapping[str, Any]] = schema.get("properties", {})
+    if may_be_null and not properties:
+        return None
+    names = dict.fromkeys((*properties, *schema.get("required", ())))
+    found = {name: _value(name, properties.get(name, {})) for name in names}
+    unit = found.get("unit")
+    if isinstance(found.get("value"), float) and unit in _BY_UNIT:
+        found["value"] = _BY_UNIT[unit]
+    return found
+
+
+def _scalar(kinds: list[str], schema: Mapping[str, Any]) -> Any:
+    says = schema.get("description", "")
+    first = _FIRST_OF.match(says)
+    if kinds[0] == "string" and first:
+        return first[1]
+    if kinds[0] in {"integer", "number"} and says in _BY_UNIT:
+        number = _BY_UNIT[says]
+        return int(number) if kinds[0] == "integer" else number
+    if "null" in kinds:
+        return None
+    if kinds[0] == "string" and "format" in schema:
+        return _BY_FORMAT[schema["format"]]
+    return _PLAIN[kinds[0]]
+
+
+def _is(value: Any, kind: str) -> bool:
+    if isinstance(value, bool):
+        return kind == "boolean"
+    return isinstance(value, _TYPES[kind])

@@ -1,0 +1,84 @@
+"""Test events: an example of the catalogue, sent to one endpoint like any other event.
+
+Must not be here: the examples themselves.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import orjson
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.operations.audit import record_change
+from accounts.webhooks.catalogue import EVENT_TYPES
+from accounts.webhooks.examples import example_of
+from accounts.webhooks.models import Delivery, Endpoint, Event
+from portal.lib.errors import DomainError
+
+if TYPE_CHECKING:
+    from portal.lib.actor import Actor
+
+
+@transaction.atomic
+def send_test_event(
+    *, endpoint: Endpoint, actor: Actor, event_type: str | None = None
+) -> Delivery:
+    """Send an example to an endpoint, whatever its filter; give its delivery.
+
+    Without `event_type` it is the first that the endpoint takes. It is signed, tried
+    again and logged as others are; `team_id` is the team's, its user is nobody, and the
+    feed leaves it out. Raises: event_type_unknown, endpoint_disabled. Source: Ours: a
+    receiver is tried before anything happens that it must not miss.
+    """
+    kind = event_type or _first_type(endpoint)
+    if kind not in EVENT_TYPES:
+        raise DomainError(
+            "event_type_unknown", "There is no such event type.", "event_type"
+        )
+    tenant = endpoint.tenant
+    locked = Endpoint.objects.for_tenant(tenant).live().select_for_update()
+    if not locked.filter(pk=endpoint.pk, disabled_at=None).exists():
+        raise DomainError(
+            "endpoint_disabled", "A disabled endpoint is sent nothing; enable it first."
+        )
+    example = {**example_of(kind), "team_id": tenant.team_id}
+    now = timezone.now()
+    event = Event(
+        tenant=tenant,
+        event_type=kind,
+        user_uuid=UUID(example["user_id"]),
+        client_user_id=example["client_user_id"],
+        body=orjson.dumps(example).decode(),
+        is_test=True,
+        created_at=now,
+    )
+    event.save(force_insert=True)
+    delivery = Delivery(
+        tenant=tenant,
+        endpoint=endpoint,
+        event=event,
+        event_type=kind,
+        user_uuid=event.user_uuid,
+        due_at=now,
+        created_at=now,
+    )
+    delivery.save(force_insert=True)
+    record_change(
+        tenant=tenant,
+        actor=actor,
+        verb="send_test_event",
+        subject="endpoint",
+        subject_id=endpoint.uuid,
+        changes={"event_type": [None, kind]},
+    )
+    return delivery
+
+
+def _first_type(endpoint: Endpoint) -> str:
+    wanted = endpoint.filter_types or [""]
+    return next(
+        kind for each in wanted for kind in EVENT_TYPES if kind.startswith(each)
+    )
