@@ -43,6 +43,7 @@ urlpatterns = [
         include(
             [
                 path("", include("accounts.web.team_urls")),
+                path("", include("accounts.webhooks.web.urls")),
                 path("", include("users.web.urls")),
                 path("", include("labs.web.urls")),
                 path("", include("reports.web.urls")),

@@ -15,6 +15,7 @@ from labs.operations.gateways import gateway_of
 from labs.operations.order_steps import advance, lock_order
 from labs.queries.history import last_known_status
 from labs.queries.orders import full_orders
+from labs.states.catalogue import COMMENT_LABS
 from labs.states.orders import split_status
 from portal.lib.errors import DomainError
 from portal.lib.jobs import enqueue
@@ -23,18 +24,21 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from accounts.models import Tenant
-    from labs.models import LabAccount
+    from labs.models import Lab, LabAccount
     from portal.lib.actor import Actor
 
 REQUISITION_JOB = "labs.make_requisition"
 _WAITING = {"ordered", "registered"}
 
 
-def printed_comment(*, account: LabAccount | None, comments: str) -> str:
+def printed_comment(*, lab: Lab, account: LabAccount | None, comments: str) -> str:
     """An order's comment as its requisition prints it, after the account's own text.
 
-    Source: Contract 6.4 (`default_clinical_notes`).
+    Empty at labs that take none. Source: Specification 8; contract 6.1, 6.4
+    (`default_clinical_notes`).
     """
+    if lab.slug not in COMMENT_LABS:
+        return ""
     default = account.default_clinical_notes if account else ""
     return "\n".join(text for text in (default.strip(), comments.strip()) if text)
 
@@ -85,7 +89,15 @@ def _store(order: Order, actor: Actor, sample_id: str) -> None:
                 order=order,
                 actor=actor,
                 to="requisition_created",
-                changes={"sample_id": sample_id},
+                changes={
+                    "sample_id": sample_id,
+                    "requisition_issued_at": timezone.now(),
+                    "requisition_comment": printed_comment(
+                        lab=order.lab,
+                        account=order.lab_account,
+                        comments=order.comments,
+                    ),
+                },
             )
     except IntegrityError:
         raise DomainError(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 from uuid import UUID
 
 from labs.models import Shipment
+from labs.papers.links import requisition_url
 from labs.payloads.catalogue import LabTestAnswer, lab_test_payload
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod
@@ -217,7 +218,7 @@ def order_payload(order: Order) -> OrderAnswer:
         "last_event": events[-1],
         "physician": _physician(order),
         "health_insurance_id": order.health_insurance_id,
-        "requisition_form_url": None,
+        "requisition_form_url": requisition_url(order),
         "priority": order.priority,
         "shipping_details": order.shipping_address,
         "activate_by": order.activate_by,

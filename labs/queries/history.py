@@ -32,6 +32,14 @@ def last_known_status(order: Order) -> str:
     return found.values_list("status", flat=True).first() or ""
 
 
+def has_requisition(order: Order) -> bool:
+    """Whether an order's requisition was ever made; never for one that was imported."""
+    return any(
+        split_status(event.status).low == "requisition_created"
+        for event in order.events.all()
+    )
+
+
 def last_event_id(order: Order) -> int:
     """The number of an order's latest step."""
     return last_step(tenant=order.tenant, order_id=order.pk).pk

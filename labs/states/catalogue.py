@@ -18,6 +18,10 @@ class CollectionMethod(OpenChoices):
     ON_SITE_COLLECTION = "on_site_collection", "On-site collection"
 
 
+# Specification 8: comments go to the requisitions of these labs alone (contract 6.1).
+COMMENT_LABS = frozenset({"quest", "sonora_quest", "labcorp", "bioreference"})
+
+
 class SampleType(OpenChoices):
     """What is tested (contract 6.3)."""
 

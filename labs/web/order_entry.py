@@ -17,7 +17,7 @@ from labs.queries.catalogue import MarkerFilters, find_markers, full_lab_tests
 from labs.queries.insurance import latest_insurance
 from labs.queries.orders import ordering_physicians
 from labs.states.accounts import US_STATES, AccountReason, Billing, LabAccountStatus
-from labs.states.catalogue import CollectionMethod
+from labs.states.catalogue import COMMENT_LABS, CollectionMethod
 from labs.states.patients import Relationship
 from labs.web.order_forms import (
     BillingForm,
@@ -129,6 +129,11 @@ class OrderEntry:
         chosen = self.draft.entry("tests").get("method")
         wanted = (chosen, CollectionMethod.WALK_IN_TEST, *ways)
         return str(next((way for way in wanted if way in ways), ""))
+
+    @property
+    def lab_prints_comments(self) -> bool:
+        """Whether the lab takes comments on its requisitions."""
+        return self.lab is not None and self.lab.slug in COMMENT_LABS
 
     @property
     def order_set(self) -> OrderSet:

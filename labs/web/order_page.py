@@ -19,12 +19,13 @@ from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from accounts.webhooks.queries import events_about
-from labs.operations.requisitions import printed_comment
+from labs.operations.papers import comment_of
 from labs.payloads import order_events
 from labs.queries.history import goals_of, last_step, usual_goal
+from labs.queries.order_answers import answers_of
 from labs.queries.orders import full_order
 from labs.states.accounts import AccountReason, Billing
-from labs.states.catalogue import CollectionMethod, LabTestStatus, QuestionType
+from labs.states.catalogue import COMMENT_LABS, CollectionMethod, LabTestStatus
 from labs.states.order_work import is_closed, is_in_progress
 from labs.states.orders import (
     CANCELLABLE,
@@ -41,6 +42,7 @@ from labs.web.lifecycle import (
     turnaround_of,
 )
 from labs.web.order_rows import account_name
+from labs.web.papers import shelf_of
 from portal.lib.web import render_page, wants_fragment
 from portal.pills import find_pill, words
 from users.states import Gender
@@ -48,7 +50,7 @@ from users.states import Gender
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from labs.models import Marker, Order, OrderEvent
+    from labs.models import Order, OrderEvent
     from portal.lib.web import TenantRequest
 
 ORDER_EVENTS = ("labtest.order.created", "labtest.order.updated")
@@ -75,15 +77,6 @@ class Actions:
     def next_words(self) -> str:
         """The usual next step, in words."""
         return find_pill(self.next_goal).words
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A question asked at order entry, and what was answered."""
-
-    marker: str
-    question: str
-    answer: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +154,10 @@ def show_order(
         billing=billing.label if billing else words(order.billing_type),
         markers=sorted(order.lab_test.markers.all(), key=lambda one: one.name),
         is_archived=order.lab_test.status == LabTestStatus.INACTIVE,
-        answers=_answers(order),
-        comment=printed_comment(account=order.lab_account, comments=order.comments),
+        answers=answers_of(order),
+        comment=comment_of(order),
+        prints_comments=order.lab.slug in COMMENT_LABS,
+        papers=shelf_of(request, order),
         relatives=_relatives(order),
         insurance=_insurance(order),
         patient=patient,
@@ -244,30 +239,6 @@ def _poll_seconds(last: OrderEvent) -> int | None:
     if not is_in_progress(last.status):
         return None
     return _OFTEN if timezone.now() - last.created_at < _LIVELY else _SELDOM
-
-
-def _answers(order: Order) -> list[Answer]:
-    markers = {marker.pk: marker for marker in order.lab_test.markers.all()}
-    return [
-        _answer(given, markers.get(given["marker_id"])) for given in order.aoe_answers
-    ]
-
-
-def _answer(given: Mapping[str, Any], marker: Marker | None) -> Answer:
-    asked = marker.aoe_questions if marker else []
-    question = next((q for q in asked if q["id"] == given["question_id"]), None)
-    text = str(given["answer"])
-    if question and question["type"] in {
-        QuestionType.CHOICE,
-        QuestionType.MULTI_CHOICE,
-    }:
-        named = {choice["code"]: choice["value"] for choice in question["answers"]}
-        text = ", ".join(named.get(code, code) for code in text.split(","))
-    return Answer(
-        marker=marker.name if marker else f"Marker {given['marker_id']}",
-        question=question["value"] if question else f"Question {given['question_id']}",
-        answer=text,
-    )
 
 
 def _relatives(order: Order) -> list[Relative]:

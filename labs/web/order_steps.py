@@ -339,8 +339,10 @@ def take_comments(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
 
 
 def printed_of(entry: OrderEntry, comments: str) -> str:
+    if entry.lab is None:
+        return ""
     account = entry.account.account if entry.account else None
-    return printed_comment(account=account, comments=comments)
+    return printed_comment(lab=entry.lab, account=account, comments=comments)
 
 
 def _asked(entry: OrderEntry) -> list[int]:

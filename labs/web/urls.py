@@ -13,6 +13,7 @@ from labs.web import (
     order_page,
     orders,
     panels,
+    papers,
     place_order,
     results,
 )
@@ -60,9 +61,20 @@ urlpatterns = [
     path(
         "critical/<int:alert_id>/acknowledge/", critical.acknowledge, name="acknowledge"
     ),
+    path("orders/<uuid:order_id>/requisition/", papers.requisition, name="requisition"),
+    path("orders/<uuid:order_id>/labels/", papers.labels, name="labels"),
+    path(
+        "orders/<uuid:order_id>/instructions/", papers.instructions, name="instructions"
+    ),
+    path("orders/<uuid:order_id>/link/", papers.reissue_link, name="reissue_link"),
     path("lab-tests/", catalogue.test_list, name="tests"),
     path("lab-tests/markers/", catalogue.marker_list, name="markers"),
     path("lab-tests/new/", panels.new_panel, name="new_panel"),
+    path(
+        "lab-tests/<str:lab_test_id>/instructions/",
+        papers.panel_instructions,
+        name="panel_instructions",
+    ),
     path("lab-tests/<str:lab_test_id>/archive/", catalogue.archive, name="archive"),
     path(
         "lab-tests/<str:lab_test_id>/unarchive/", catalogue.unarchive, name="unarchive"

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from labs.models import Order
 from tests.browser.conftest import assert_sound, complaints
 from tests.factories.labs import (
-    make_lab,
+    comment_lab,
     make_lab_account,
     make_lab_test,
     make_marker,
@@ -26,7 +26,7 @@ PLACE = "/t/alice-health/sandbox/orders/place/"
 
 @pytest.fixture
 def lab(alice_tenant):
-    lab = make_lab(name="Northgate")
+    lab = comment_lab("Northgate")
     make_lab_account(
         tenant=alice_tenant,
         lab=lab,

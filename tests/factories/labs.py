@@ -56,6 +56,14 @@ def make_lab(slug: str | None = None, **fields: Any) -> Lab:
     return lab
 
 
+def comment_lab(name: str = "Northgate") -> Lab:
+    """A lab whose requisitions print comments; where it is laid already, that one."""
+    lab = Lab.objects.filter(slug="quest").first() or make_lab("quest")
+    lab.name = name
+    lab.save(update_fields=["name"])
+    return lab
+
+
 def make_marker(*, lab: Lab, **fields: Any) -> Marker:
     number = _FIRST + next(_numbers)
     marker = Marker(

@@ -34,6 +34,13 @@ from labs.api.v3.orders import (
     OrderTransactionView,
     OrderView,
 )
+from labs.api.v3.papers import (
+    AbnPdfView,
+    LabelsPdfView,
+    OrderInstructionsPdfView,
+    PanelInstructionsPdfView,
+    RequisitionPdfView,
+)
 from labs.api.v3.results import (
     OrderResultMetadataView,
     OrderResultView,
@@ -44,6 +51,11 @@ from portal.lib.api.views import endpoint
 urlpatterns = [
     endpoint("lab_test", LabTestListView, "api-lab-test-list"),
     endpoint("lab_test/lab_account", LabAccountsView, "api-lab-accounts"),
+    endpoint(
+        "lab_test/<lab_test_id>/collection_instruction_pdf",
+        PanelInstructionsPdfView,
+        "api-lab-test-instructions",
+    ),
     endpoint("lab_tests", LabTestsView, "api-lab-tests"),
     endpoint("lab_tests/labs", LabsView, "api-labs"),
     endpoint("lab_tests/markers", MarkersView, "api-markers"),
@@ -73,6 +85,16 @@ urlpatterns = [
         OrderResultMetadataView,
         "api-order-result-metadata",
     ),
+    endpoint(
+        "order/<order_id>/requisition/pdf", RequisitionPdfView, "api-requisition-pdf"
+    ),
+    endpoint("order/<order_id>/labels/pdf", LabelsPdfView, "api-labels-pdf"),
+    endpoint(
+        "order/<order_id>/collection_instruction_pdf",
+        OrderInstructionsPdfView,
+        "api-order-instructions",
+    ),
+    endpoint("order/<order_id>/abn_pdf", AbnPdfView, "api-abn-pdf"),
     endpoint(
         "order_transaction/<transaction_id>",
         OrderTransactionView,

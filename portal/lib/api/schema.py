@@ -31,6 +31,7 @@ from django.conf import settings
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 
 from portal.lib.api.fields import Inputs
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 Endpoint = tuple[str, str, str, Any]
 F = TypeVar("F", bound="Callable[..., Any]")
+# An answer of `describe` that is a file.
+PDF = "application/pdf"
 _PLAIN: dict[Any, dict[str, Any]] = {
     str: {"type": "string"},
     int: {"type": "integer"},
@@ -98,7 +101,7 @@ def describe(
 ) -> Callable[[F], F]:
     """Say in the document what a view's method takes and answers.
 
-    `answer` is a TypedDict, a list of one, a JsonShape, or None for an empty body.
+    `answer` is a TypedDict, a list of one, a JsonShape, PDF, or None for an empty body.
     `body` is a class of inputs, or inputs or a JsonShape by media type. `refuses` names
     statuses besides 401 and 422, a mapping those with a shape of their own.
     """
@@ -107,12 +110,13 @@ def describe(
         if isinstance(refuses, Mapping)
         else dict.fromkeys(refuses, Refusal)
     )
+    done = {(status, PDF): OpenApiTypes.BINARY} if answer is PDF else {status: answer}
     return extend_schema(
         operation_id=operation_id,
         summary=summary,
         parameters=[query] if query else [],
         request=body,
-        responses={status: answer, 401: Refusal, **shapes, 422: InvalidRequest},
+        responses={**done, 401: Refusal, **shapes, 422: InvalidRequest},
     )
 
 

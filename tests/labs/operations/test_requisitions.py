@@ -6,7 +6,7 @@ import pytest
 import time_machine
 
 from labs.gateways.base import LabUnavailable, Requisition
-from labs.models import Order
+from labs.models import Lab, LabAccount, Order
 from labs.operations import requisitions
 from labs.operations.orders import cancel_order
 from labs.operations.requisitions import (
@@ -19,7 +19,7 @@ from labs.queries.orders import full_order
 from portal.lib.tenancy import across_tenants
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import (
-    make_lab,
+    comment_lab,
     make_lab_account,
     make_lab_test,
     make_order,
@@ -28,7 +28,7 @@ from tests.jobs import queued
 from tests.labs.holdings import holdings, refused
 
 
-class Lab:
+class FakeLab:
     """A lab that answers as it is told to."""
 
     def __init__(self, answer):
@@ -43,7 +43,7 @@ class Lab:
 @pytest.fixture
 def lab_answers(monkeypatch):
     def answers(answer):
-        monkeypatch.setattr(requisitions, "gateway_of", lambda tenant: Lab(answer))
+        monkeypatch.setattr(requisitions, "gateway_of", lambda tenant: FakeLab(answer))
 
     return answers
 
@@ -168,9 +168,30 @@ def test_the_job_makes_the_requisition_of_a_production_order(
 def test_an_accounts_text_is_printed_before_the_orders_own(
     alice_tenant, default, comments, printed
 ):
+    lab = comment_lab()
     account = make_lab_account(
-        tenant=alice_tenant, lab=make_lab(), default_clinical_notes=default
+        tenant=alice_tenant, lab=lab, default_clinical_notes=default
     )
 
-    assert printed_comment(account=account, comments=comments) == printed
-    assert printed_comment(account=None, comments=comments) == comments.strip()
+    assert printed_comment(lab=lab, account=account, comments=comments) == printed
+    bare = printed_comment(lab=lab, account=None, comments=comments)
+    assert bare == comments.strip()
+
+
+@pytest.mark.parametrize(
+    ("slug", "prints"),
+    [
+        ("quest", True),
+        ("sonora_quest", True),
+        ("labcorp", True),
+        ("bioreference", True),
+        ("ussl", False),
+        ("manual", False),
+    ],
+)
+def test_four_labs_print_comments(slug, prints):
+    account = LabAccount(default_clinical_notes="Call us.")
+
+    printed = printed_comment(lab=Lab(slug=slug), account=account, comments="Now.")
+
+    assert printed == ("Call us.\nNow." if prints else "")

@@ -23,6 +23,7 @@ from tests.audit import audited
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.labs import (
     PATIENT,
+    comment_lab,
     make_lab,
     make_lab_account,
     make_lab_test,
@@ -84,7 +85,7 @@ def test_a_new_order_shows_where_it_stands_and_what_comes_next(alice_web, order)
 def test_the_account_says_why_it_was_chosen_and_how_the_comment_prints(
     alice_web, alice_tenant
 ):
-    panel = make_lab_test(tenant=alice_tenant)
+    panel = make_lab_test(tenant=alice_tenant, lab=comment_lab())
     make_lab_account(
         tenant=alice_tenant,
         lab=panel.lab,

@@ -19,6 +19,7 @@ from labs.states.accounts import LabAccountStatus
 from tests.audit import audited
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.labs import (
+    comment_lab,
     make_lab,
     make_lab_account,
     make_lab_test,
@@ -463,7 +464,8 @@ def test_diagnoses_are_checked_where_they_are_entered(wizard, user, panel):
     assert set(page.context["form"].errors) == {"icd_2", "icd_3"}
 
 
-def test_a_comment_is_shown_as_it_prints_and_bounded(wizard, alice_tenant, user, panel):
+def test_a_comment_is_shown_as_it_prints_and_bounded(wizard, alice_tenant, user):
+    panel = make_lab_test(tenant=alice_tenant, lab=comment_lab())
     make_lab_account(
         tenant=alice_tenant, lab=panel.lab, default_clinical_notes="Call us."
     )

@@ -1,0 +1,142 @@
+"""PDFs over the API (contract 6.3, 6.16)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.http import HttpResponse
+
+from labs.api.v3.catalogue import CatalogueAPIView
+from labs.api.v3.orders import OrderAPIView
+from labs.operations.papers import (
+    LABELS_AT_MOST,
+    LABELS_USUAL,
+    instructions_of,
+    instructions_of_panel,
+    labels_of,
+    requisition_of,
+)
+from labs.papers.labels import Stock
+from portal.lib.api.fields import Date, Inputs, OpenEnum, QueryInt, read_query
+from portal.lib.api.schema import PDF, describe
+from portal.lib.errors import NotFound
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from rest_framework.request import Request
+
+    from labs.papers.sheet import Paper
+
+_DAY_LENGTH = len("YYYY-MM-DD")
+
+
+class QueryDay(Date):
+    """A day, or the day of a date-time as its clock says it (contract 1.5)."""
+
+    def to_internal_value(self, data: Any) -> date:
+        text = str(data)
+        if text[_DAY_LENGTH : _DAY_LENGTH + 1] in {"T", " "}:
+            text = text[:_DAY_LENGTH]
+        day: date = super().to_internal_value(text)
+        return day
+
+
+class LabelsQuery(Inputs):
+    """What is printed on labels, how many, and on what; `stock` is ours."""
+
+    collection_date = QueryDay()
+    number_of_labels = QueryInt(
+        default=LABELS_USUAL, min_value=1, max_value=LABELS_AT_MOST
+    )
+    stock = OpenEnum(Stock, default=Stock.SHEET)
+
+
+class RequisitionPdfView(OrderAPIView):
+    """GET /v3/order/{order_id}/requisition/pdf."""
+
+    @describe(
+        "get_requisition_pdf",
+        "Download an order's requisition",
+        answer=PDF,
+        refuses=(404,),
+    )
+    def get(self, request: Request, order_id: str) -> HttpResponse:
+        order = self.get_order(order_id)
+        paper = requisition_of(order)
+        self.record_read("requisition", order.pk, order.user.uuid)
+        return _answer(paper)
+
+
+class LabelsPdfView(OrderAPIView):
+    """GET /v3/order/{order_id}/labels/pdf."""
+
+    @describe(
+        "get_labels_pdf",
+        "Download specimen labels of an order",
+        answer=PDF,
+        query=LabelsQuery,
+        refuses=(404,),
+    )
+    def get(self, request: Request, order_id: str) -> HttpResponse:
+        order = self.get_order(order_id)
+        query = read_query(request, LabelsQuery)
+        paper = labels_of(
+            order,
+            collected_on=query["collection_date"],
+            number=query["number_of_labels"],
+            stock=query["stock"],
+        )
+        self.record_read("labels", order.pk, order.user.uuid)
+        return _answer(paper)
+
+
+class OrderInstructionsPdfView(OrderAPIView):
+    """GET /v3/order/{order_id}/collection_instruction_pdf."""
+
+    @describe(
+        "get_order_collection_instruction_pdf",
+        "Download how an order's sample is taken",
+        answer=PDF,
+        refuses=(404,),
+    )
+    def get(self, request: Request, order_id: str) -> HttpResponse:
+        order = self.get_order(order_id)
+        paper = instructions_of(order)
+        self.record_read("collection_instructions", order.pk, order.user.uuid)
+        return _answer(paper)
+
+
+class AbnPdfView(OrderAPIView):
+    """GET /v3/order/{order_id}/abn_pdf: no order of ours has one (`has_abn`)."""
+
+    @describe(
+        "get_abn_pdf",
+        "Download an order's advance beneficiary notice: always 404",
+        answer=PDF,
+        refuses=(404,),
+    )
+    def get(self, request: Request, order_id: str) -> HttpResponse:
+        self.get_order(order_id)
+        raise NotFound("abn_not_found", "This order has no advance notice.")
+
+
+class PanelInstructionsPdfView(CatalogueAPIView):
+    """GET /v3/lab_test/{lab_test_id}/collection_instruction_pdf."""
+
+    @describe(
+        "get_lab_test_collection_instruction_pdf",
+        "Download how a lab test's sample is taken",
+        answer=PDF,
+        refuses=(404,),
+    )
+    def get(self, request: Request, lab_test_id: str) -> HttpResponse:
+        return _answer(instructions_of_panel(self.get_panel(lab_test_id)))
+
+
+def _answer(paper: Paper) -> HttpResponse:
+    return HttpResponse(
+        paper.body,
+        content_type="application/pdf",
+        headers={"Content-Disposition": f'inline; filename="{paper.name}"'},
+    )

@@ -1,0 +1,211 @@
+"""The papers of an order: whether there is one, what it is made of, and its link.
+
+Must not be here: drawing (labs.papers), or the audit of a read (the edge that asks),
+but for the link's, which has no other edge than who holds it.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import Tenant
+from accounts.operations.audit import record_read
+from labs.operations.diagnoses import known_diagnoses
+from labs.operations.order_steps import lock_order, record_order
+from labs.operations.requisitions import printed_comment
+from labs.papers.instructions import OrderMarks, draw_instructions
+from labs.papers.labels import Stock, draw_labels
+from labs.papers.links import LINK_TTL, read_token
+from labs.papers.requisition import RequisitionContent, draw_requisition
+from labs.papers.sheet import Paper
+from labs.queries.history import has_requisition
+from labs.queries.order_answers import answers_of
+from labs.queries.orders import full_order
+from portal.lib.actor import Actor
+from portal.lib.errors import DomainError, Invalid, NotFound
+from portal.lib.periods import find_zone
+from portal.lib.tenancy import acting_for
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from labs.models import LabTest, Order
+
+LABELS_AT_MOST = 90
+LABELS_USUAL = 3  # Contract 6.16
+LINK_ACTOR = "requisition_link"
+
+
+def requisition_of(order: Order) -> Paper:
+    """An order's requisition, as it was first printed.
+
+    Raises: requisition_not_found (404), before it is made and for imports. Source:
+    Contract 6.16.
+    """
+    _require_requisition(order)
+    known = known_diagnoses()
+    insured = (order.health_insurance or {}).get("diagnosis_codes") or ()
+    codes = dict.fromkeys((*order.icd_codes, *insured))
+    content = RequisitionContent(
+        order=order,
+        ordered_at=order.created_at.astimezone(find_zone(order.tenant.team.time_zone)),
+        comment=comment_of(order),
+        answers=answers_of(order),
+        diagnoses=[
+            (code, known[code].description if code in known else "") for code in codes
+        ],
+        url=_page_of(order),
+    )
+    return Paper(_name("requisition", order), draw_requisition(content))
+
+
+def labels_of(
+    order: Order,
+    *,
+    collected_on: date,
+    number: int = LABELS_USUAL,
+    stock: Stock = Stock.SHEET,
+) -> Paper:
+    """Specimen labels of an order.
+
+    Raises: requisition_not_found (404); labels_out_of_range (422). Source: Contract
+    6.16; Ours: at most LABELS_AT_MOST.
+    """
+    _require_requisition(order)
+    if not 1 <= number <= LABELS_AT_MOST:
+        raise Invalid(
+            "labels_out_of_range",
+            f"1 to {LABELS_AT_MOST} labels.",
+            "number_of_labels",
+            place="query",
+        )
+    body = draw_labels(order, collected_on=collected_on, number=number, stock=stock)
+    return Paper(_name("labels", order), body)
+
+
+def instructions_of(order: Order) -> Paper:
+    """What the patient of an order reads before the sample is taken.
+
+    Raises: instructions_not_found (404), where its test has none. Source: Contract
+    6.16.
+    """
+    panel = order.lab_test
+    _require_instructions(panel)
+    marks = OrderMarks(order_id=str(order.pk), sample_id=order.sample_id)
+    return Paper(_name("instructions", order), draw_instructions(panel, of=marks))
+
+
+def instructions_of_panel(panel: LabTest) -> Paper:
+    """The same of a panel.
+
+    Raises: instructions_not_found (404). Source: Contract 6.3.
+    """
+    _require_instructions(panel)
+    return Paper(f"instructions-{panel.slug}.pdf", draw_instructions(panel))
+
+
+def comment_of(order: Order) -> str:
+    """The comment as the requisition prints it, or has printed it once it is made."""
+    if order.requisition_issued_at is not None:
+        return order.requisition_comment
+    return printed_comment(
+        lab=order.lab, account=order.lab_account, comments=order.comments
+    )
+
+
+@transaction.atomic
+def reissue_requisition_link(*, order: Order, actor: Actor) -> Order:
+    """Make a new link, good for seven days; the one before stops at once.
+
+    Raises: requisition_not_found (404). Source: Specification 8; Ours: a link that went
+    astray can be stopped, and the audit says who made another.
+    """
+    order = lock_order(order)
+    _require_requisition(order)
+    comment = comment_of(order)
+    before, now = order.requisition_issued_at, timezone.now()
+    order.requisition_issued_at = order.updated_at = now
+    order.requisition_comment = comment
+    order.save(
+        update_fields=["requisition_issued_at", "requisition_comment", "updated_at"]
+    )
+    record_order(
+        order,
+        actor,
+        "reissue_requisition_link",
+        {"requisition_issued_at": [before and before.isoformat(), now.isoformat()]},
+    )
+    return order
+
+
+def open_requisition_link(*, token: str, address: str | None) -> Paper:
+    """The requisition that a link leads to; that it was opened is in the audit.
+
+    Raises: requisition_link_unknown (404), of no link of ours and of one that another
+    took the place of; requisition_link_expired, after seven days. Source: Specification
+    8; contract D19.
+    """
+    claim = read_token(token)
+    if claim is None:
+        raise _unknown_link()
+    tenant = Tenant.objects.select_related("team").filter(pk=claim.tenant_id).first()
+    if tenant is None:
+        raise _unknown_link()
+    with acting_for(tenant):
+        try:
+            order = full_order(tenant=tenant, order_id=claim.order_id)
+        except NotFound:
+            raise _unknown_link() from None
+        if order.requisition_issued_at != claim.issued_at:
+            raise _unknown_link()
+        if not timedelta() <= timezone.now() - claim.issued_at < LINK_TTL:
+            raise DomainError(
+                "requisition_link_expired", "This link was good for seven days."
+            )
+        paper = requisition_of(order)
+        system = Actor.system(LINK_ACTOR)
+        record_read(
+            tenant=tenant,
+            actor=Actor(system.kind, system.key, system.label, address),
+            subject="requisition",
+            subject_id=order.pk,
+            user_uuid=order.user.uuid,
+        )
+    return paper
+
+
+def _require_requisition(order: Order) -> None:
+    if not has_requisition(order):
+        raise NotFound(
+            "requisition_not_found", "This order has no requisition, or not yet."
+        )
+
+
+def _require_instructions(panel: LabTest) -> None:
+    if not panel.has_collection_instructions:
+        raise NotFound(
+            "instructions_not_found", "This test has no collection instructions."
+        )
+
+
+def _unknown_link() -> NotFound:
+    return NotFound("requisition_link_unknown", "This link leads nowhere.")
+
+
+def _name(what: str, order: Order) -> str:
+    return f"{what}-{str(order.pk)[:8]}.pdf"
+
+
+def _page_of(order: Order) -> str:
+    place = {
+        "team_slug": order.tenant.team.slug,
+        "environment": order.tenant.environment,
+        "order_id": order.pk,
+    }
+    return settings.PUBLIC_URL + reverse("labs:order", kwargs=place)

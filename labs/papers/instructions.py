@@ -1,0 +1,111 @@
+"""Collection instructions: what a patient reads before a sample is taken.
+
+Names no patient, so that it may lie about. Must not be here: its texts (papers.guides).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from labs.papers.guides import guide_of
+from labs.papers.sheet import MARGIN, WIDTH, Sheet
+from labs.papers.typeface import BOLD, break_lines, width_of
+from labs.states.catalogue import CollectionMethod, SampleType
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from labs.models import LabTest
+
+_SIZE = 11.0
+_LEADING = 1.4
+_INDENT = 22.0
+
+
+@dataclass(frozen=True, slots=True)
+class OrderMarks:
+    """Whose instructions they are, where they are an order's: by its ids alone."""
+
+    order_id: str
+    sample_id: str
+
+
+def draw_instructions(panel: LabTest, *, of: OrderMarks | None = None) -> bytes:
+    """The instructions of a panel, or of one order of it."""
+    method = CollectionMethod.known(panel.method)
+    kind = SampleType.known(panel.sample_type)
+    guide = guide_of(
+        method=panel.method, sample_type=panel.sample_type, fasting=panel.fasting
+    )
+    foot = f"Order {of.order_id}" if of else f"Test {panel.pk}"
+    sheet = Sheet(
+        title="Collection instructions",
+        running_head="Collection instructions",
+        foot=foot,
+    )
+    sheet.y += 20
+    sheet.write("How to take your sample", size=22, font=BOLD)
+    sheet.y += 8
+    sheet.paragraph(panel.name, size=12)
+    sheet.y += 6
+    about = [
+        ("Collection", method.label if method else panel.method),
+        ("Sample", kind.label if kind else panel.sample_type),
+        ("Lab", panel.lab.name),
+    ]
+    if of:
+        about += [("Sample id", of.sample_id), ("Order", of.order_id)]
+    for label, text in about:
+        _pair(sheet, label, text)
+    _part(sheet, "Before", guide.before, marks=("\N{BULLET}",))
+    _part(
+        sheet,
+        "Step by step",
+        guide.steps,
+        marks=[f"{number}." for number in range(1, len(guide.steps) + 1)],
+    )
+    _part(sheet, "Afterwards", guide.after, marks=("\N{BULLET}",))
+    sheet.y += 12
+    sheet.paragraph(
+        "If you feel unwell or a step can't be done as it stands here, stop and call"
+        " your clinic. In an emergency call 911.",
+        size=_SIZE - 1,
+        grey=0.3,
+    )
+    return sheet.finish()
+
+
+def _pair(sheet: Sheet, label: str, text: str) -> None:
+    if not text:
+        return
+    lines = break_lines(text, _SIZE, WIDTH - 80)
+    for number, line in enumerate(lines):
+        sheet.need(_SIZE * _LEADING)
+        sheet.y += _SIZE * _LEADING
+        if number == 0:
+            sheet.write(label, size=_SIZE - 1, grey=0.38)
+        sheet.write(line, x=MARGIN + 80, size=_SIZE)
+
+
+def _part(
+    sheet: Sheet, title: str, texts: Sequence[str], *, marks: Sequence[str]
+) -> None:
+    """A heading and its points; a point is never torn between pages."""
+    if not texts:
+        return
+    sheet.y += 26
+    sheet.need(3 * _SIZE * _LEADING + 20)
+    sheet.write(title, size=14, font=BOLD)
+    sheet.y += 4
+    for number, text in enumerate(texts):
+        lines = break_lines(text, _SIZE, WIDTH - _INDENT)
+        sheet.need(len(lines) * _SIZE * _LEADING + 5)
+        sheet.y += 4
+        mark = marks[number % len(marks)]
+        for line_number, line in enumerate(lines):
+            sheet.y += _SIZE * _LEADING
+            if line_number == 0:
+                end = MARGIN + _INDENT - 8 - width_of(mark, _SIZE, font=BOLD)
+                sheet.write(mark, x=end, size=_SIZE, font=BOLD)
+            sheet.write(line, x=MARGIN + _INDENT, size=_SIZE)

@@ -1,0 +1,147 @@
+"""Specimen labels: for a sheet of thirty, or one after another for a label printer.
+
+Must not be here: how many there may be, or of which order.
+"""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from reportlab.lib.pagesizes import LETTER
+from reportlab.pdfgen.canvas import Canvas
+
+from labs.papers.codes import bars
+from labs.papers.typeface import (
+    BOLD,
+    REGULAR,
+    cut_to,
+    load_typeface,
+    printable,
+    width_of,
+)
+from labs.states.catalogue import SampleType
+from portal.lib.choices import OpenChoices
+from users.states import Gender
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from labs.models import Order
+
+_INCH = 72.0
+LABEL_WIDTH, LABEL_HEIGHT = 2.625 * _INCH, 1.0 * _INCH
+# The common sheet: three columns of ten, 1/8 inch between the columns.
+_COLUMNS, _ROWS = 3, 10
+_LEFT, _TOP, _STEP = 0.1875 * _INCH, 0.5 * _INCH, 2.75 * _INCH
+_PAD = 7.0
+
+
+class Stock(OpenChoices):
+    """What labels are printed on."""
+
+    SHEET = "sheet", "Sheets of 30 labels (US Letter, 2 5/8 by 1 inch)"
+    ROLL = "roll", "Label printer, one label after another (2 5/8 by 1 inch)"
+
+
+def draw_labels(
+    order: Order, *, collected_on: date, number: int, stock: Stock = Stock.SHEET
+) -> bytes:
+    """Labels of an order, numbered; each names the patient by name and birth date.
+
+    Source: Contract 6.16; Ours: the label sizes, and what stands on them.
+    """
+    load_typeface()
+    opened = BytesIO()
+    size = LETTER if stock == Stock.SHEET else (LABEL_WIDTH, LABEL_HEIGHT)
+    canvas = Canvas(opened, pagesize=size, invariant=1, pageCompression=1)
+    canvas.setTitle(f"Labels {order.sample_id}")
+    canvas.setAuthor("Assay")
+    for label in range(number):
+        x, y, fills_page = _place(label, stock)
+        if label and fills_page:
+            canvas.showPage()
+        _draw_label(
+            canvas,
+            order,
+            collected_on=collected_on,
+            count=f"{label + 1} of {number}",
+            x=x,
+            y=y,
+        )
+    canvas.showPage()
+    canvas.save()
+    return opened.getvalue()
+
+
+def _place(label: int, stock: Stock) -> tuple[float, float, bool]:
+    """A label's lower left corner, and whether it is the first of its page."""
+    if stock != Stock.SHEET:
+        return 0.0, 0.0, True
+    on_page = label % (_COLUMNS * _ROWS)
+    row, column = divmod(on_page, _COLUMNS)
+    y = LETTER[1] - _TOP - (row + 1) * LABEL_HEIGHT
+    return _LEFT + column * _STEP, y, on_page == 0
+
+
+def _draw_label(
+    canvas: Canvas, order: Order, *, collected_on: date, count: str, x: float, y: float
+) -> None:
+    details = order.patient_details or {}
+    gender = Gender.known(str(details.get("gender", "")))
+    kind = SampleType.known(order.lab_test.sample_type)
+    born = order.patient_dob
+    left, right = x + _PAD, x + LABEL_WIDTH - _PAD
+    room = right - left
+    first, last = details.get("first_name", ""), details.get("last_name", "")
+    name = f"{last}, {first}" if first and last else last or first
+    canvas.setFillGray(0)
+    _put(canvas, name, x=left, y=y + 56, size=10, width=room, font=BOLD)
+    about = [
+        f"Born {_day(born)}" if born else "",
+        str(gender.label) if gender else str(details.get("gender", "")),
+        str(kind.label) if kind else order.lab_test.sample_type,
+    ]
+    said = "   ".join(text for text in about if text)
+    _put(canvas, said, x=left, y=y + 46, size=7.5, width=room)
+    barcode = bars(order.sample_id, width=LABEL_WIDTH - 6, height=18)
+    if barcode:
+        wide, put_bars = barcode
+        put_bars(canvas, x + (LABEL_WIDTH - wide) / 2, y + 25)
+    _put(canvas, order.sample_id, x=left, y=y + 16, size=8, width=room, font=BOLD)
+    drawn = f"Collected {_day(collected_on)}"
+    shift = right - width_of(drawn, 7)
+    _put(canvas, drawn, x=shift, y=y + 16, size=7, width=room)
+    _put(
+        canvas,
+        f"{order.lab.name}   order {str(order.pk)[:8]}",
+        x=left,
+        y=y + 7,
+        size=6.5,
+        width=room - 32,
+    )
+    canvas.setFont(REGULAR, 6.5)
+    canvas.drawRightString(right, y + 7, count)
+
+
+def _put(
+    canvas: Canvas,
+    text: str,
+    *,
+    x: float,
+    y: float,
+    size: float,
+    width: float,
+    font: str = REGULAR,
+) -> None:
+    """Write one line; a long one grows smaller, to two thirds, then is cut."""
+    shown = printable(text).replace("\n", " ")
+    least = size * 2 / 3
+    while size > least and width_of(shown, size, font=font) > width:
+        size -= 0.25
+    canvas.setFont(font, size)
+    canvas.drawString(x, y, cut_to(shown, size, width, font=font))
+
+
+def _day(day: date) -> str:
+    return f"{day.day} {day:%b %Y}"

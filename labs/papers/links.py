@@ -1,0 +1,64 @@
+"""The link to a requisition: who holds it reads the paper, without signing in.
+
+It is signed with SECRET_KEY and good for seven days; its secret part stands in the
+query string, which no log of ours writes. Must not be here: opening one (operations).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.conf import settings
+from django.core.signing import BadSignature, Signer
+from django.urls import reverse
+
+if TYPE_CHECKING:
+    from labs.models import Order
+
+LINK_TTL = timedelta(days=7)  # Specification 8
+_SALT = "labs.requisition-link"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_TICK = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkClaim:
+    """What a link with a good signature says; `issued_at` is UTC."""
+
+    tenant_id: int
+    order_id: UUID
+    issued_at: datetime
+
+
+def requisition_url(order: Order) -> str | None:
+    """The present link of an order, dead or alive; None where it has none.
+
+    The same text until another one is issued. Source: Contract D19.
+    """
+    if order.requisition_issued_at is None:
+        return None
+    ticks = (order.requisition_issued_at - _EPOCH) // _TICK
+    token = _signer().sign_object([order.tenant_id, order.pk.hex, ticks])
+    return f"{settings.PUBLIC_URL}{reverse('requisition_link')}?token={token}"
+
+
+def link_ends_at(order: Order) -> datetime | None:
+    """When the present link stops; None where the order has none."""
+    issued = order.requisition_issued_at
+    return None if issued is None else issued + LINK_TTL
+
+
+def read_token(token: str) -> LinkClaim | None:
+    """What a token says; None for one that is not ours."""
+    try:
+        tenant_id, order_id, ticks = _signer().unsign_object(token)
+    except (BadSignature, ValueError):
+        return None
+    return LinkClaim(tenant_id, UUID(order_id), _EPOCH + ticks * _TICK)
+
+
+def _signer() -> Signer:
+    return Signer(salt=_SALT)

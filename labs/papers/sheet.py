@@ -1,0 +1,333 @@
+"""A paper in the making: text that flows over pages of US Letter, each numbered.
+
+Measures are points, down from the page's upper left corner. What is drawn waits until
+the last page is known, so that each can say "page 1 of 3". Must not be here: any one
+paper's content.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from reportlab.lib.pagesizes import LETTER
+from reportlab.pdfgen.canvas import Canvas
+
+from labs.papers.typeface import (
+    BOLD,
+    MISSING,
+    REGULAR,
+    break_lines,
+    cut_to,
+    load_typeface,
+    printable,
+    width_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+PAGE_WIDTH, PAGE_HEIGHT = LETTER
+MARGIN = 40.0
+WIDTH = PAGE_WIDTH - 2 * MARGIN
+# Below it stands the foot.
+BOTTOM = PAGE_HEIGHT - 46.0
+INK = 0.0
+SOFT = 0.38
+LINE = 0.72
+_LEADING = 1.3
+# The column of labels of a block.
+_LABEL = 62.0
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A finished PDF; `name` is its file name and names no patient."""
+
+    name: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table; `share` is its part of the width."""
+
+    title: str
+    share: float
+    is_bold: bool = False
+
+
+class Sheet:
+    """Pages that fill from top to bottom; `y` is where the next thing goes.
+
+    `running_head` is what pages after the first say on top, `foot` what each page says
+    at its bottom, beside its number.
+    """
+
+    def __init__(self, *, title: str, running_head: str, foot: str) -> None:
+        load_typeface()
+        self.title = title
+        self.running_head = running_head
+        self.foot = foot
+        self.y = MARGIN
+        self.has_missing = False
+        self._pages: list[list[Callable[[Canvas], None]]] = [[]]
+
+    def draw(self, what: Callable[[Canvas], None]) -> None:
+        """Draw on the present page, in the library's own coordinates."""
+        self._pages[-1].append(what)
+
+    def write(
+        self,
+        text: str,
+        *,
+        x: float = MARGIN,
+        y: float | None = None,
+        size: float = 9,
+        font: str = REGULAR,
+        grey: float = INK,
+        to_right: bool = False,
+    ) -> None:
+        """Write one line with its base at `y`, here where none is given.
+
+        With `to_right` it ends at `x`.
+        """
+        shown = self._shown(text)
+        base = PAGE_HEIGHT - (self.y if y is None else y)
+        left = x - width_of(shown, size, font=font) if to_right else x
+
+        def put(canvas: Canvas) -> None:
+            canvas.setFillGray(grey)
+            canvas.setFont(font, size)
+            canvas.drawString(left, base, shown)
+
+        self.draw(put)
+
+    def rule(
+        self, *, grey: float = LINE, width: float = 0.6, x: float = MARGIN
+    ) -> None:
+        """Draw a line across, here."""
+        height = PAGE_HEIGHT - self.y
+
+        def put(canvas: Canvas) -> None:
+            canvas.setStrokeGray(grey)
+            canvas.setLineWidth(width)
+            canvas.line(x, height, MARGIN + WIDTH, height)
+
+        self.draw(put)
+
+    def box(
+        self,
+        *,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        fill: float | None = None,
+        stroke: float | None = LINE,
+    ) -> None:
+        """Draw a box whose upper left corner is at `x`, `y`."""
+        base = PAGE_HEIGHT - y - height
+
+        def put(canvas: Canvas) -> None:
+            if fill is not None:
+                canvas.setFillGray(fill)
+            if stroke is not None:
+                canvas.setStrokeGray(stroke)
+                canvas.setLineWidth(0.6)
+            canvas.rect(
+                x,
+                base,
+                width,
+                height,
+                fill=int(fill is not None),
+                stroke=int(stroke is not None),
+            )
+
+        self.draw(put)
+
+    def need(self, height: float) -> bool:
+        """Go to a new page unless `height` is left on this one; whether it did."""
+        if self.y + height <= BOTTOM:
+            return False
+        self._pages.append([])
+        self.y = MARGIN + 4
+        head = cut_to(self._shown(self.running_head), 8.5, WIDTH, font=BOLD)
+        self.write(head, size=8.5, font=BOLD)
+        self.y += 7
+        self.rule()
+        self.y += 14
+        return True
+
+    def heading(self, text: str, *, keep: float = 30) -> None:
+        """A heading with at least `keep` of what follows on its page."""
+        self.y += 7
+        self.need(16 + keep)
+        self.y += 8
+        self.write(text, size=9.5, font=BOLD)
+        self.y += 5
+        self.rule(grey=INK, width=0.8)
+        self.y += 4
+
+    def paragraph(
+        self,
+        text: str,
+        *,
+        size: float = 9,
+        font: str = REGULAR,
+        grey: float = INK,
+        x: float = MARGIN,
+        width: float | None = None,
+    ) -> None:
+        """Text that breaks into lines and over pages."""
+        room = MARGIN + WIDTH - x if width is None else width
+        for line in break_lines(self._shown(text), size, room, font=font):
+            self.need(size * _LEADING)
+            self.y += size
+            self.write(line, x=x, size=size, font=font, grey=grey)
+            self.y += size * (_LEADING - 1)
+
+    def table(
+        self,
+        columns: Sequence[Column],
+        rows: Sequence[Sequence[str]],
+        *,
+        size: float = 8.5,
+    ) -> None:
+        """Rows that break into lines; the head comes again on each new page."""
+        widths = [column.share * WIDTH for column in columns]
+        self._table_head(columns, widths)
+        for row in rows:
+            cells = [
+                break_lines(self._shown(text), size, width - 8, font=font)
+                for text, width, font in zip(
+                    row, widths, (_font(column) for column in columns), strict=True
+                )
+            ]
+            # No row is higher than a page; the longest names take some ten lines.
+            height = max(map(len, cells)) * size * _LEADING + 3
+            if self.need(height):
+                self._table_head(columns, widths)
+            self._table_row(columns, widths, cells, size)
+            self.y += height
+            self.rule(grey=0.85, width=0.4)
+
+    def pairs(
+        self,
+        blocks: Sequence[tuple[str, Sequence[tuple[str, str]]]],
+        *,
+        size: float = 8.5,
+        gap: float = 14,
+    ) -> None:
+        """Blocks side by side, each a title and its pairs of label and text."""
+        width = (WIDTH - gap * (len(blocks) - 1)) / len(blocks)
+        laid = [
+            [
+                (label, break_lines(self._shown(text), size, width - _LABEL))
+                for label, text in pairs
+                if text
+            ]
+            for _, pairs in blocks
+        ]
+        heights = [
+            sum(len(lines) for _, lines in block) * size * _LEADING for block in laid
+        ]
+        self.need(22 + max(heights))
+        top = self.y + 9
+        for number, ((title, _), block) in enumerate(zip(blocks, laid, strict=True)):
+            x = MARGIN + number * (width + gap)
+            self._block(title, block, x=x, y=top, width=width, size=size)
+        self.y = top + 9 + max(heights)
+
+    def finish(self) -> bytes:
+        """The PDF: the same bytes for the same drawing."""
+        opened = BytesIO()
+        canvas = Canvas(opened, pagesize=LETTER, invariant=1, pageCompression=1)
+        canvas.setTitle(self.title)
+        canvas.setAuthor("Assay")
+        for number, page in enumerate(self._pages, 1):
+            for put in page:
+                put(canvas)
+            self._foot(canvas, number)
+            canvas.showPage()
+        canvas.save()
+        return opened.getvalue()
+
+    def _foot(self, canvas: Canvas, number: int) -> None:
+        height = PAGE_HEIGHT - BOTTOM - 14
+        canvas.setStrokeGray(LINE)
+        canvas.setLineWidth(0.6)
+        canvas.line(MARGIN, height + 10, MARGIN + WIDTH, height + 10)
+        canvas.setFillGray(SOFT)
+        canvas.setFont(REGULAR, 7.5)
+        canvas.drawString(MARGIN, height, printable(self.foot))
+        canvas.drawRightString(
+            MARGIN + WIDTH, height, f"Page {number} of {len(self._pages)}"
+        )
+        if self.has_missing:
+            canvas.drawString(
+                MARGIN,
+                height - 10,
+                f"{MISSING} stands for a sign of a script that this paper can't print;"
+                " the order holds it.",
+            )
+
+    def _block(
+        self,
+        title: str,
+        pairs: Sequence[tuple[str, Sequence[str]]],
+        *,
+        x: float,
+        y: float,
+        width: float,
+        size: float,
+    ) -> None:
+        self.write(title, x=x, y=y, size=9.5, font=BOLD)
+        line = PAGE_HEIGHT - y - 4
+
+        def put(canvas: Canvas) -> None:
+            canvas.setStrokeGray(INK)
+            canvas.setLineWidth(0.8)
+            canvas.line(x, line, x + width, line)
+
+        self.draw(put)
+        base = y + 6
+        for label, lines in pairs:
+            self.write(label, x=x, y=base + size, size=size - 1, grey=SOFT)
+            for text in lines:
+                base += size * _LEADING
+                self.write(text, x=x + _LABEL, y=base - size * 0.3, size=size)
+
+    def _table_head(self, columns: Sequence[Column], widths: Sequence[float]) -> None:
+        self.y += 9
+        x = MARGIN
+        for column, width in zip(columns, widths, strict=True):
+            self.write(column.title, x=x, size=7.5, grey=SOFT)
+            x += width
+        self.y += 4
+        self.rule(grey=LINE, width=0.6)
+
+    def _table_row(
+        self,
+        columns: Sequence[Column],
+        widths: Sequence[float],
+        cells: Sequence[Sequence[str]],
+        size: float,
+    ) -> None:
+        x = MARGIN
+        for column, width, lines in zip(columns, widths, cells, strict=True):
+            base = self.y + size + 1.5
+            for line in lines:
+                self.write(line, x=x, y=base, size=size, font=_font(column))
+                base += size * _LEADING
+            x += width
+
+    def _shown(self, text: str) -> str:
+        shown = printable(text)
+        self.has_missing = self.has_missing or MISSING in shown
+        return shown
+
+
+def _font(column: Column) -> str:
+    return BOLD if column.is_bold else REGULAR

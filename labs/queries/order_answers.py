@@ -1,0 +1,50 @@
+"""Questions asked at order entry, beside what was answered, in words.
+
+Must not be here: asking them, or checking an answer (operations.order_checks).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from labs.states.catalogue import QuestionType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from labs.models import Marker, Order
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A question asked at order entry, and what was answered."""
+
+    marker: str
+    question: str
+    answer: str
+
+
+def answers_of(order: Order) -> list[Answer]:
+    """The answers of an order in words, its markers loaded."""
+    markers = {marker.pk: marker for marker in order.lab_test.markers.all()}
+    return [
+        _answer(given, markers.get(given["marker_id"])) for given in order.aoe_answers
+    ]
+
+
+def _answer(given: Mapping[str, Any], marker: Marker | None) -> Answer:
+    asked = marker.aoe_questions if marker else []
+    question = next((q for q in asked if q["id"] == given["question_id"]), None)
+    text = str(given["answer"])
+    if question and question["type"] in {
+        QuestionType.CHOICE,
+        QuestionType.MULTI_CHOICE,
+    }:
+        named = {choice["code"]: choice["value"] for choice in question["answers"]}
+        text = ", ".join(named.get(code, code) for code in text.split(","))
+    return Answer(
+        marker=marker.name if marker else f"Marker {given['marker_id']}",
+        question=question["value"] if question else f"Question {given['question_id']}",
+        answer=text,
+    )

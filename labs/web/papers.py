@@ -1,0 +1,237 @@
+"""The papers of an order on the dashboard: download them, print labels, renew the link.
+
+They name the patient, so they ask for the right to patient details, but for collection
+instructions, which do not. Must not be here: drawing (labs.papers).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.dialogs import render_form
+from accounts.web.rights import require_right
+from labs.operations.papers import (
+    LABELS_AT_MOST,
+    LABELS_USUAL,
+    instructions_of,
+    instructions_of_panel,
+    labels_of,
+    reissue_requisition_link,
+    requisition_of,
+)
+from labs.papers.labels import Stock
+from labs.papers.links import LINK_TTL, link_ends_at, requisition_url
+from labs.queries.catalogue import full_lab_test
+from labs.queries.history import has_requisition
+from labs.queries.orders import full_order
+from labs.states.orders import split_status
+from portal.lib.errors import NotFound
+from portal.lib.web import page_url
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from labs.models import Order
+    from labs.papers.sheet import Paper
+    from portal.lib.web import TenantRequest
+
+_HOUR = timedelta(hours=1)
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Which papers of an order there are for this member, and the link that is out.
+
+    `requisition` and `labels` come with the requisition; `link` is empty without one,
+    and `link_left` says how long it works, empty where it has ended.
+    """
+
+    may_see: bool
+    requisition: bool
+    instructions: bool
+    is_import: bool = False
+    link: str = ""
+    link_ends_at: datetime | None = None
+    link_left: str = ""
+
+
+class LabelsForm(forms.Form):
+    """What is printed on labels, how many, and on what."""
+
+    collection_date = forms.DateField(
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+    )
+    number_of_labels = forms.IntegerField(min_value=1, max_value=LABELS_AT_MOST)
+    stock = forms.ChoiceField(choices=Stock.offered, required=False)
+
+
+def answer_paper(paper: Paper) -> HttpResponse:
+    """The PDF, to be shown in the browser, with the name that it is saved by."""
+    return HttpResponse(
+        paper.body,
+        content_type="application/pdf",
+        headers={"Content-Disposition": f'inline; filename="{paper.name}"'},
+    )
+
+
+def shelf_of(request: TenantRequest, order: Order) -> Shelf:
+    """The papers of an order for this member."""
+    may_see = request.rights.allow(Area.PATIENT_DETAILS)
+    is_made = has_requisition(order)
+    ends_at = link_ends_at(order)
+    shows_link = may_see and ends_at is not None
+    return Shelf(
+        may_see=may_see,
+        requisition=is_made,
+        instructions=order.lab_test.has_collection_instructions,
+        is_import=any(
+            split_status(event.status).low == "requisition_bypassed"
+            for event in order.events.all()
+        ),
+        link=(requisition_url(order) or "") if shows_link else "",
+        link_ends_at=ends_at if shows_link else None,
+        link_left=_left(ends_at) if shows_link and ends_at else "",
+    )
+
+
+@require_GET
+@require_right(Area.ORDERS)
+@require_right(Area.PATIENT_DETAILS)
+def requisition(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    try:
+        paper = requisition_of(order)
+    except NotFound as refusal:
+        return _back(request, order, refusal)
+    _record(request, order, "requisition")
+    return answer_paper(paper)
+
+
+@require_GET
+@require_right(Area.ORDERS)
+@require_right(Area.PATIENT_DETAILS)
+def labels(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    """The labels as they are asked for; what to print is asked first."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    if not has_requisition(order):
+        refusal = NotFound("requisition_not_found", "The requisition comes first.")
+        return _back(request, order, refusal)
+    if "collection_date" not in request.GET:
+        form = LabelsForm(
+            initial={
+                "collection_date": timezone.localdate(),
+                "number_of_labels": LABELS_USUAL,
+                "stock": Stock.SHEET,
+            }
+        )
+        return _ask_labels(request, order, form)
+    form = LabelsForm(request.GET)
+    if not form.is_valid():
+        return _ask_labels(request, order, form, status=422)
+    day: date = form.cleaned_data["collection_date"]
+    paper = labels_of(
+        order,
+        collected_on=day,
+        number=form.cleaned_data["number_of_labels"],
+        stock=Stock.known(form.cleaned_data["stock"]) or Stock.SHEET,
+    )
+    _record(request, order, "labels")
+    return answer_paper(paper)
+
+
+@require_GET
+@require_right(Area.ORDERS)
+def instructions(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    try:
+        paper = instructions_of(order)
+    except NotFound as refusal:
+        return _back(request, order, refusal)
+    _record(request, order, "collection_instructions")
+    return answer_paper(paper)
+
+
+@require_GET
+@require_right(Area.CATALOGUE)
+def panel_instructions(request: TenantRequest, lab_test_id: str) -> HttpResponse:
+    try:
+        wanted = UUID(lab_test_id)
+    except ValueError:
+        raise Http404 from None
+    panel = full_lab_test(tenant=request.tenant, lab_test_id=wanted)
+    try:
+        return answer_paper(instructions_of_panel(panel))
+    except NotFound as refusal:
+        messages.error(request, refusal.message)
+        return HttpResponseRedirect(page_url(request, "labs:tests"))
+
+
+@require_POST
+@require_right(Area.ORDERS, write=True)
+@require_right(Area.PATIENT_DETAILS)
+def reissue_link(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    try:
+        reissue_requisition_link(order=order, actor=request.actor)
+    except NotFound as refusal:
+        return _back(request, order, refusal)
+    messages.success(
+        request,
+        f"The new link works for {LINK_TTL.days} days. The one before has stopped.",
+    )
+    return HttpResponseRedirect(page_url(request, "labs:order", order_id=order.pk))
+
+
+def _ask_labels(
+    request: TenantRequest, order: Order, form: LabelsForm, status: int = 200
+) -> HttpResponse:
+    return render_form(
+        request,
+        "labs/_order_labels.html",
+        title="Print labels",
+        back=page_url(request, "labs:order", order_id=order.pk),
+        back_words="Order",
+        status=status,
+        form=form,
+        section="orders",
+    )
+
+
+def _back(request: TenantRequest, order: Order, refusal: NotFound) -> HttpResponse:
+    """To the order's page, which says there why."""
+    messages.error(request, refusal.message)
+    return HttpResponseRedirect(page_url(request, "labs:order", order_id=order.pk))
+
+
+def _record(request: TenantRequest, order: Order, subject: str) -> None:
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject=subject,
+        subject_id=order.pk,
+        user_uuid=order.user.uuid,
+    )
+
+
+def _left(ends_at: datetime) -> str:
+    """How long until then, in days and hours; empty for a moment that has passed."""
+    left = ends_at - timezone.now()
+    if left <= timedelta():
+        return ""
+    days, rest = divmod(left, _DAY)
+    hours = rest // _HOUR
+    if days:
+        return f"{days} d {hours} h"
+    return f"{hours} h" if hours else "less than an hour"

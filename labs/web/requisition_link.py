@@ -1,0 +1,41 @@
+"""Where a requisition's link leads, outside of every team: no sign-in, no session.
+
+Must not be here: which links are good (labs.operations.papers).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import add_never_cache_headers
+from django.views.decorators.http import require_GET
+
+from labs.operations.papers import open_requisition_link
+from labs.web.papers import answer_paper
+from portal.lib.errors import DomainError, NotFound
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+
+@require_GET
+def open_link(request: HttpRequest) -> HttpResponse:
+    """The paper itself; 404 for a link that is none, 410 for one that has ended."""
+    try:
+        paper = open_requisition_link(
+            token=request.GET.get("token", ""),
+            address=request.META.get("REMOTE_ADDR") or None,
+        )
+    except NotFound:
+        raise Http404 from None
+    except DomainError:
+        response = render(request, "labs/requisition_link_ended.html", status=410)
+    else:
+        response = answer_paper(paper)
+    # Who holds the address holds the paper: it goes to no cache, index or next site.
+    add_never_cache_headers(response)
+    response["Referrer-Policy"] = "no-referrer"
+    response["X-Robots-Tag"] = "noindex"
+    return response

@@ -1,0 +1,383 @@
+from __future__ import annotations
+
+import base64
+import logging
+from datetime import UTC, date, datetime, timedelta
+from io import BytesIO
+
+import pytest
+import time_machine
+from django.core.signing import Signer
+from django.utils import timezone
+from PIL import Image
+
+from accounts.models import AuditEntry
+from labs.models import LabAccount
+from labs.operations.order_steps import advance
+from labs.operations.orders import cancel_order
+from labs.operations.papers import (
+    LABELS_AT_MOST,
+    instructions_of,
+    instructions_of_panel,
+    labels_of,
+    open_requisition_link,
+    reissue_requisition_link,
+    requisition_of,
+)
+from labs.operations.requisitions import make_requisition
+from labs.papers.labels import Stock
+from labs.papers.links import LINK_TTL, requisition_url
+from labs.queries.orders import full_order
+from tests.audit import audited, changes_of
+from tests.factories.accounts import ACTOR
+from tests.factories.labs import (
+    PATIENT,
+    comment_lab,
+    make_lab_account,
+    make_lab_test,
+    make_marker,
+    make_order,
+)
+from tests.labs.holdings import holdings, refused
+from tests.labs.printed import pages_of
+
+pytestmark = pytest.mark.django_db
+NOW = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)
+DAY = date(2026, 11, 23)
+
+
+@pytest.fixture
+def clock():
+    with time_machine.travel(NOW, tick=False) as travelling:
+        yield travelling
+
+
+def made(tenant, **wanted):
+    """An order whose requisition is made."""
+    order = make_order(tenant=tenant, **wanted)
+    make_requisition(tenant=tenant, actor=ACTOR, order_id=order.pk)
+    return read(order)
+
+
+def read(order):
+    return full_order(tenant=order.tenant, order_id=order.pk)
+
+
+def token_of(order):
+    return requisition_url(order).partition("?token=")[2]
+
+
+def opened(order_or_token):
+    given = order_or_token
+    token = given if isinstance(given, str) else token_of(given)
+    return open_requisition_link(token=token, address="192.0.2.7")
+
+
+def signature(color="blue"):
+    file = BytesIO()
+    Image.new("RGB", (60, 20), color).save(file, "PNG")
+    return base64.b64encode(file.getvalue()).decode()
+
+
+def test_a_requisition_says_what_is_asked_for_whom_and_who_pays(alice_tenant):
+    lab = comment_lab()
+    question = {
+        "id": 7,
+        "code": "purpose",
+        "required": True,
+        "type": "choice",
+        "value": "Purpose of the test",
+        "answers": [{"id": 1, "code": "I", "value": "Initial"}],
+    }
+    marker = make_marker(
+        lab=lab, name="Lead", provider_id="T-599", aoe_questions=[question]
+    )
+    panel = make_lab_test(
+        tenant=alice_tenant, lab=lab, name="Metals", markers=(marker,)
+    )
+    make_lab_account(
+        tenant=alice_tenant,
+        lab=lab,
+        provider_account_id="ACC-77",
+        account_name="Clinic",
+        default_clinical_notes="Call us.",
+    )
+
+    order = made(
+        alice_tenant,
+        lab_test=panel,
+        comments="Butterfly needle.",
+        icd_codes=("E11.9", "Z99.99"),
+        priority=True,
+        physician={"first_name": "Noor", "last_name": "Haddad", "npi": "1234567893"},
+        aoe_answers=({"marker_id": marker.pk, "question_id": 7, "answer": "I"},),
+    )
+    paper = requisition_of(order)
+
+    (text,) = pages_of(paper.body)
+    assert paper.name == f"requisition-{str(order.pk)[:8]}.pdf"
+    for said in (
+        "Northgate",
+        "Example, Ada",
+        "17 May 1990",
+        "Female",
+        "1 Sample Street Phoenix, AZ 85004",
+        "ACC-77",
+        "Clinic",
+        "Alice Health",
+        "Noor Haddad",
+        "1234567893",
+        "Tests ordered: Metals",
+        "T-599 Lead Serum",
+        "1 test in all",
+        "E11.9 Type 2 diabetes mellitus without complications",
+        "Z99.99",
+        "Lead: Purpose of the test Initial",
+        "Comments Call us. Butterfly needle.",
+        "STAT: collect and process with priority",
+        "SANDBOX: not a real order",
+        f"Order {order.pk} Sample {order.sample_id} Page 1 of 1",
+    ):
+        assert said in text, said
+    assert requisition_of(read(order)).body == paper.body
+
+
+def test_a_long_order_goes_over_pages_that_each_name_it(alice_tenant):
+    lab = comment_lab()
+    markers = tuple(
+        make_marker(lab=lab, name=f"Marker with a rather long name {n}")
+        for n in range(40)
+    )
+    panel = make_lab_test(tenant=alice_tenant, lab=lab, markers=markers)
+    order = made(
+        alice_tenant,
+        lab_test=panel,
+        icd_codes=tuple(f"E11.{n}" for n in range(20)),
+        comments="Butterfly needle. " * 55,
+    )
+
+    pages = pages_of(requisition_of(order).body)
+
+    assert len(pages) == 3
+    for number, page in enumerate(pages, 1):
+        assert f"Page {number} of 3" in page
+        assert str(order.pk) in page
+        assert "Example, Ada" in page
+    whole = " ".join(pages)
+    assert all(f"long name {n} " in whole for n in range(40))
+    assert all(f"E11.{n} " in whole for n in range(20))
+    assert whole.count("Butterfly needle.") == 55
+
+
+def test_what_was_printed_stays_when_the_account_changes_its_text(alice_tenant):
+    panel = make_lab_test(tenant=alice_tenant, lab=comment_lab())
+    account = make_lab_account(
+        tenant=alice_tenant, lab=panel.lab, default_clinical_notes="Call us."
+    )
+    order = made(alice_tenant, lab_test=panel)
+    before = requisition_of(order).body
+
+    LabAccount.unscoped.filter(pk=account.pk).update(default_clinical_notes="Don't.")
+
+    assert requisition_of(read(order)).body == before
+
+
+def test_a_lab_that_takes_no_comments_prints_none(alice_tenant):
+    order = made(alice_tenant, comments="Butterfly needle.")
+
+    (text,) = pages_of(requisition_of(order).body)
+
+    assert "Butterfly" not in text
+
+
+def test_a_cancelled_order_says_so_on_its_requisition(alice_tenant):
+    order = made(alice_tenant)
+
+    cancel_order(order=order, actor=ACTOR)
+
+    (text,) = pages_of(requisition_of(read(order)).body)
+    assert "CANCELLED: do not collect" in text
+
+
+def test_a_signature_is_drawn_and_what_is_no_picture_is_left_out(alice_tenant):
+    def body(content):
+        order.physician = {
+            "first_name": "Noor",
+            "last_name": "Haddad",
+            "npi": "1234567893",
+            "signature_image": {"content": content, "content_type": "image/png"},
+        }
+        return requisition_of(order).body
+
+    order = made(alice_tenant)
+
+    unsigned = body("")
+
+    assert b"/Image" in body(signature())
+    for broken in ("no base64!", base64.b64encode(b"%PDF-1.7").decode()):
+        assert body(broken) == unsigned
+    assert body(signature()[:60]) == unsigned
+
+
+@pytest.mark.parametrize("status", ["", "requisition_bypassed", "cancelled"])
+def test_without_a_requisition_there_is_no_paper_of_it(alice_tenant, status):
+    order = make_order(tenant=alice_tenant)
+    if status:
+        advance(order=order, actor=ACTOR, to=status)
+    order = read(order)
+
+    with refused(alice_tenant, "requisition_not_found"):
+        requisition_of(order)
+    with refused(alice_tenant, "requisition_not_found"):
+        labels_of(order, collected_on=DAY)
+    with refused(alice_tenant, "requisition_not_found"):
+        reissue_requisition_link(order=order, actor=ACTOR)
+    assert requisition_url(order) is None
+
+
+def test_labels_name_patient_sample_and_day(alice_tenant):
+    order = made(alice_tenant)
+
+    sheet = labels_of(order, collected_on=DAY, number=31)
+    roll = labels_of(order, collected_on=DAY, number=2, stock=Stock.ROLL)
+
+    first, second = pages_of(sheet.body)
+    assert first.count("Example, Ada") == 30
+    assert f"{order.sample_id} Collected 23 Nov 2026" in second
+    assert "Born 17 May 1990 Female Serum" in second
+    assert "31 of 31" in second
+    assert [page.count(order.sample_id) for page in pages_of(roll.body)] == [1, 1]
+    assert labels_of(order, collected_on=DAY, number=31).body == sheet.body
+
+
+@pytest.mark.parametrize("number", [0, LABELS_AT_MOST + 1])
+def test_labels_are_bounded(alice_tenant, number):
+    order = made(alice_tenant)
+
+    with refused(alice_tenant, "labels_out_of_range"):
+        labels_of(order, collected_on=DAY, number=number)
+
+
+@pytest.mark.parametrize(
+    ("method", "sample_type", "says"),
+    [
+        ("testkit", "dried_blood_spot", "Press the lancet"),
+        ("testkit", "of_the_future", "Follow the leaflet of the kit"),
+        ("walk_in_test", "serum", "Bring a photo id"),
+        ("walk_in_test", "urine", "You get a cup"),
+    ],
+)
+def test_instructions_are_those_of_the_sample(alice_tenant, method, sample_type, says):
+    panel = make_lab_test(
+        tenant=alice_tenant,
+        method=method,
+        sample_type=sample_type,
+        fasting=True,
+        has_collection_instructions=True,
+    )
+
+    (text,) = pages_of(instructions_of_panel(panel).body)
+
+    assert says in text
+    assert "nothing but plain water for 8 to 12 hours" in text
+    assert str(panel.pk) in text
+
+
+def test_an_orders_instructions_name_the_order_and_nobody(alice_tenant):
+    panel = make_lab_test(tenant=alice_tenant, has_collection_instructions=True)
+    order = made(alice_tenant, lab_test=panel)
+
+    (text,) = pages_of(instructions_of(order).body)
+
+    assert str(order.pk) in text
+    assert order.sample_id in text
+    assert PATIENT["last_name"] not in text
+
+
+def test_a_test_without_instructions_has_none(alice_tenant):
+    order = made(alice_tenant)
+
+    with refused(alice_tenant, "instructions_not_found"):
+        instructions_of(order)
+    with refused(alice_tenant, "instructions_not_found"):
+        instructions_of_panel(order.lab_test)
+
+
+def test_a_link_leads_to_the_requisition_and_says_who_came(alice_tenant, clock):
+    order = made(alice_tenant)
+
+    paper = opened(order)
+
+    assert paper == requisition_of(order)
+    assert audited(alice_tenant)[-1] == ("read", "requisition", str(order.pk))
+    line = AuditEntry.objects.for_tenant(alice_tenant).order_by("-id").first()
+    assert (line.actor_label, line.address) == ("requisition_link", "192.0.2.7")
+
+
+def test_a_link_works_for_seven_days_and_no_moment_more(alice_tenant, clock):
+    order = made(alice_tenant)
+
+    clock.move_to(NOW + LINK_TTL - timedelta(microseconds=1))
+    assert opened(order).body
+    clock.move_to(NOW + timedelta(days=7))
+
+    with refused(alice_tenant, "requisition_link_expired"):
+        opened(order)
+
+
+def test_a_new_link_stops_the_one_before_and_is_in_the_audit(alice_tenant, clock):
+    order = made(alice_tenant)
+    old = token_of(order)
+    clock.move_to(NOW + timedelta(days=8))
+
+    reissue_requisition_link(order=order, actor=ACTOR)
+
+    order = read(order)
+    assert opened(order).body
+    assert order.requisition_issued_at == order.updated_at == timezone.now()
+    assert changes_of(alice_tenant, "reissue_requisition_link") == {
+        "requisition_issued_at": [
+            NOW.isoformat(),
+            (NOW + timedelta(days=8)).isoformat(),
+        ]
+    }
+    with refused(alice_tenant, "requisition_link_unknown"):
+        opened(old)
+
+
+def test_a_link_that_is_not_ours_leads_nowhere(alice_tenant, clock):
+    order = made(alice_tenant)
+    token = token_of(order)
+    ticks = 1_000_000 * int(NOW.timestamp())
+    strange = Signer(salt="another").sign_object([alice_tenant.pk, order.pk.hex, ticks])
+
+    for other in ("", "nonsense", token[:-1], f"x{token}", strange):
+        with refused(alice_tenant, "requisition_link_unknown"):
+            opened(other)
+
+
+def test_a_link_ends_with_its_user(alice_tenant, clock):
+    order = made(alice_tenant)
+    token = token_of(order)
+
+    type(order.user).unscoped.filter(pk=order.user_id).update(deleted_at=NOW)
+
+    with refused(alice_tenant, "requisition_link_unknown"):
+        opened(token)
+
+
+def test_no_log_line_of_ours_holds_a_token(client, alice_tenant, clock, caplog):
+    order = made(alice_tenant)
+    url = requisition_url(order)
+    path = url.partition("127.0.0.1:8000")[2]
+    clock.move_to(NOW + timedelta(days=8))
+    before = holdings(alice_tenant)
+
+    with caplog.at_level(logging.DEBUG):
+        ended = client.get(path)
+        lost = client.get(path[:-1])
+
+    assert (ended.status_code, lost.status_code) == (410, 404)
+    assert "token" not in caplog.text
+    assert token_of(order) not in caplog.text
+    assert holdings(alice_tenant) == before
