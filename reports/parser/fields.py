@@ -167,7 +167,8 @@ def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
         if is_flag(after):
             return number, unit, after.strip("()[] "), found_range
         if looks_like_range(after) and found_range is None:
-            return number, unit, glued, after
+            spread, late = split_range_flag(after)
+            return number, unit, glued or late, spread
     if _STRANGE_UNIT.fullmatch(rest):
         return number, rest, flag, found_range
     first, _, after = rest.partition(" ")
@@ -308,8 +309,10 @@ def split_range_flag(text: str) -> tuple[str, str | None]:
     """Part '70 - 99 (H)' and 'High (70 - 99)' into the range and its flag."""
     if match := re.fullmatch(r"(?i)(high|low|h|l|\*+)\s*([(\[].*\d.*[)\]])", text):
         return match[2], match[1]
-    if match := re.fullmatch(rf"(?i)(.*\d[)\]]?)\s+({_LEVEL})", text):
+    if match := re.fullmatch(rf"(?i)(.*\d[)\]]?)\s+(?:[-–—]\s*)?({_LEVEL})", text):
         return match[1], match[2]
+    if match := re.fullmatch(r"(?i)([(\[].*\d[)\]])\s+[-–—]\s*normal", text):
+        return match[1], None
     if match := re.fullmatch(rf"([(\[][^()\[\]]*[)\]])\s+{NUMBER}", text):
         # An earlier result, in a column that stands close.
         text = match[1]

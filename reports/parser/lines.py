@@ -17,6 +17,7 @@ from .pages import Word
 CELL_GAP = 0.75
 TIGHT_GAP = 0.5
 _PITCH = 0.6
+_PARTING = frozenset("|·•¦│")
 # In a picture a word ends with its ink, which leaves more between words.
 _WIDER = 0.1
 # A number set so much larger than its unit shifts the middle of their line.
@@ -179,16 +180,24 @@ def make_line(words: Iterable[Word], *, page: int, drawn: bool = False) -> Line:
 
 
 def part_cells(words: Sequence[Word], *, gap: float = CELL_GAP) -> tuple[Cell, ...]:
-    """Part words, sorted by x, where the gap is wider than `gap` font sizes."""
+    """Part words, sorted by x, where the gap is wider than `gap` font sizes.
+
+    A sign that only parts what stands beside it, as a bar or a dot, is in no cell.
+    """
     cells: list[list[Word]] = []
     end = 0.0
+    parted = False
     for word in words:
-        if cells and word[1] - end < gap * word[5]:
+        if word[0] in _PARTING and cells:
+            parted = True
+            continue
+        if cells and not parted and word[1] - end < gap * word[5]:
             cells[-1].append(word)
             end = max(end, word[3])
         else:
             cells.append([word])
             end = word[3]
+            parted = False
     return tuple(Cell(tuple(cell)) for cell in cells)
 
 

@@ -118,7 +118,8 @@ _CATEGORY = re.compile(
     | .*\b(?:goals?|targets?|cut\s?offs?)\b.*
     | .*\brisk\s(?:group|category|factor)s? | goals?\s.* | target\s.* | category.* |
     interpretation.* | classification.* | references?\b.*
-    | cut\s?off.* | reference\s.* | normal\s.* | therapeutic\srange.* | toxic\srange.*
+    | cut\s?off.* | reference\s.* | normal\s(?!forms|morphology).* |
+    therapeutic\srange.* | toxic\srange.*
     | cord\sblood.* | cord
     | (?:ldl|hdl|tg|cholesterol|hba1c|a1c|egfr|gfr|bnp|nt\sprobnp|level|levels|value
     |values|result|results)\s(?:goal|target|level|levels|value|range|ranges|band

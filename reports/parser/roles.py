@@ -206,7 +206,8 @@ _TITLES: dict[Role, str] = {
         performing|perf lab|date performed|test date|nabl status|price range|si units
         si results|si value
         si unit|si reference range
-        category|test category|graph|chart|gauge|visual|distribution|scale|bar
+        panel|section|group|system|discipline|category|test category
+        graph|chart|gauge|visual|distribution|scale|bar
     """,
 }
 # Where a table has a column for each, the result stands in one of them.

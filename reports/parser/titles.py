@@ -262,6 +262,9 @@ def _read_group(words: list[Word]) -> tuple[list[Title], int]:
             unread.append(parts[n])
             n += 1
     strange = {part.word for part in unread if part.folded not in _FILLERS}
+    if len(titles) == 1 and titles[0].role is Role.RANGE:
+        # Whose range it is stands before or behind: 'WHO 2010 Reference'.
+        titles = [_title(Role.RANGE, titles[0].text, words)]
     if len(titles) == 1 and titles[0].role is Role.VALUE and words[-1] is not last:
         behind = words[words.index(last) + 1 :] if last in words else []
         unit = " ".join(word.text for word in behind).strip("()[],")

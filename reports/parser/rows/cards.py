@@ -7,19 +7,21 @@ that is told from the numbers of its scale.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from reports.parser.fields import Fields, is_unit, split_value
+from reports.parser.fields import Fields, is_status, is_unit, split_value
 from reports.parser.lines import Cell, Line
 from reports.parser.names import has_letters, heads_explanation
+from reports.parser.pages import Word
 from reports.parser.ranges import (
     announced_range,
     is_expected_finding,
     is_range_label,
     looks_like_range,
 )
-from reports.parser.roles import is_title
+from reports.parser.roles import Role, role_of
 from reports.parser.values import is_blank, is_flag, is_numeric_value, is_worded_value
 
 from .row import Row, Section, with_announced, with_flag, with_units
@@ -27,6 +29,7 @@ from .wording import clean_name, is_exact, is_heading, may_name_a_test
 
 _DEEPEST = 7.5
 _LEAST_CARDS = 2
+_ALIGNED = 2.0
 
 
 @dataclass(slots=True)
@@ -43,17 +46,38 @@ class _Card:
 
 def read_cards(lines: Sequence[Line], section: Section) -> list[Row]:
     """The rows of cards; none where there are fewer than two."""
-    cards = _find_cards(lines, section)
-    rows = [row for card in cards if (row := _read_card(card)) is not None]
+    known = _find_cards(lines, section.copy(), frozenset())
+    styles = Counter(_style(card.name.words[0]) for card in known)
+    usual = frozenset(style for style, times in styles.items() if times > 1)
+    rows = [
+        row
+        for card in _find_cards(lines, section, usual)
+        if (row := _read_card(card)) is not None
+        and (section.knows(row.test_name, Fields()) or _is_whole(row.fields))
+    ]
     return rows if len(rows) >= _LEAST_CARDS else []
 
 
-def _find_cards(lines: Sequence[Line], section: Section) -> list[_Card]:
+def _style(word: Word) -> tuple[int, float, bool]:
+    return round(word.x0), round(word.size, 1), word.bold
+
+
+def _is_whole(fields: Fields) -> bool:
+    return bool(fields.units and fields.range) and is_numeric_value(fields.value)
+
+
+def _find_cards(
+    lines: Sequence[Line], section: Section, styles: frozenset[tuple[int, float, bool]]
+) -> list[_Card]:
+    """styles: how names are set that need not be known."""
     cards: list[_Card] = []
     near: list[_Card] = []
     for line in lines:
-        named = [n for n, cell in enumerate(line.cells) if _is_name(cell, section)]
-        if len(line.cells) > 1 and heads_explanation(line.text):
+        named = [
+            n for n, cell in enumerate(line.cells) if _is_name(cell, section, styles)
+        ]
+        labels = any(role_of(cell.text) is Role.VALUE for cell in line.cells)
+        if len(line.cells) > 1 and heads_explanation(line.text) and not labels:
             named, near = [], []
         if named:
             found = _open_cards(line, named, section)
@@ -93,18 +117,25 @@ def _is_row(line: Line, named: Sequence[int]) -> bool:
     others = [cell.text for n, cell in enumerate(line.cells) if n not in named]
     return any(
         any(sign.isdigit() for sign in text)
-        or (is_worded_value(text) and not is_flag(text))
+        or (is_worded_value(text) and not is_flag(text) and not is_status(text))
         for text in others
     )
 
 
-def _is_name(cell: Cell, section: Section) -> bool:
+def _is_name(
+    cell: Cell, section: Section, styles: frozenset[tuple[int, float, bool]]
+) -> bool:
     name = clean_name(cell.text)
     if not has_letters(name) or not may_name_a_test(name) or len(cell.words) > 8:
         return False
-    if is_title(name) or announced_range(cell.text) is not None or is_unit(name):
+    # Of flags are titled 'L/H' too, which is a hormone on a card.
+    role = role_of(name)
+    if role not in (None, Role.FLAG) or is_unit(name):
         return False
-    return section.knows(name, Fields())
+    if announced_range(cell.text) is not None:
+        return False
+    alike = role is None and name[:1].isalpha() and _style(cell.words[0]) in styles
+    return alike or section.knows(name, Fields())
 
 
 def _overlaps(a: _Card, b: _Card) -> bool:
@@ -118,7 +149,7 @@ def _read_card(card: _Card) -> Row | None:
     expected: tuple[str, Cell] | None = None
     for n, cell in enumerate(card.cells):
         spread = announced_range(cell.text)
-        if spread is None and n and is_range_label(card.cells[n - 1].text):
+        if spread is None and _is_labelled(cell, card.cells[:n]):
             spread = cell.text
         if spread is not None:
             readable = looks_like_range(spread) or is_expected_finding(spread)
@@ -149,6 +180,19 @@ def _read_card(card: _Card) -> Row | None:
     row.panel, row.specimen = card.panel.panel, card.panel.specimen
     row.score, row.titled = 7.0, False
     return row
+
+
+def _is_labelled(cell: Cell, before: Sequence[Cell]) -> bool:
+    """Whether a label of ranges stands right in front of a cell or right over it."""
+    if not before:
+        return False
+    if (
+        is_range_label(before[-1].text)
+        and before[-1].words[0].top < cell.words[0].bottom
+    ):
+        return True
+    over = [other for other in before if abs(other.x0 - cell.x0) < _ALIGNED]
+    return bool(over) and is_range_label(over[-1].text)
 
 
 def _read_value(cell: Cell) -> Fields | None:

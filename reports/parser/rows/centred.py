@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from reports.parser.fields import is_unit, text_of
+from reports.parser.fields import is_unit, split_value, text_of
 from reports.parser.lines import Line
 from reports.parser.ranges import (
     looks_like_range,
@@ -16,6 +16,8 @@ from reports.parser.values import is_numeric_value
 from .row import (
     Parts,
 )
+
+_HALF_LINE = 0.8
 
 
 def is_centred(cut: Sequence[tuple[Line, Parts]]) -> bool:
@@ -51,6 +53,11 @@ def join_stacked(cut: Sequence[tuple[Line, Parts]]) -> list[tuple[Line, Parts]]:
             joined.append((line, parts))
             n += 3
             continue
+        if len(three) > 1 and _is_split(three[0], three[1]):
+            (_, upper), (line, middle) = three[:2]
+            joined.append((line, {**upper, **middle}))
+            n += 2
+            continue
         joined.append(cut[n])
         n += 1
     return joined
@@ -70,6 +77,17 @@ def _is_stacked(three: Sequence[tuple[Line, Parts]]) -> bool:
         and line.middle - above.middle < above.size
         and below.middle - line.middle < line.size
     )
+
+
+def _is_split(above: tuple[Line, Parts], below: tuple[Line, Parts]) -> bool:
+    """Whether a number stands half a line over the name it belongs to."""
+    (over, upper), (line, lower) = above, below
+    if not set(upper) <= {Role.VALUE, Role.FLAG} or Role.VALUE in lower:
+        return False
+    if Role.VALUE not in upper or not {Role.NAME, Role.RANGE} <= set(lower):
+        return False
+    number = is_numeric_value(split_value(text_of(upper[Role.VALUE]))[0])
+    return number and line.middle - over.middle < _HALF_LINE * line.size
 
 
 def gather_centred(cut: Sequence[tuple[Line, Parts]]) -> list[tuple[Line, Parts]]:

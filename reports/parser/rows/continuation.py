@@ -18,6 +18,8 @@ from reports.parser.values import is_flag
 from .row import Parts, Row, Section, with_range, with_units
 from .wording import clean_name, is_cut_off, is_part_of_name
 
+# Of two words, in points, for a line may have its unit set smaller.
+_SAME_SIZE = 0.1
 _BESIDE = frozenset({Role.RANGE, Role.UNIT, Role.METHOD})
 
 
@@ -46,7 +48,11 @@ class Continuation:
         if beside and not self._is_wrapped_name(last, line, name_words):
             name_words = []
         if not others - _BESIDE:
-            if Role.RANGE in parts:
+            stacked = text_of(parts.get(Role.RANGE, []))
+            if not last.fields.units and last.fields.range and is_unit(stacked):
+                last.fields = with_units(last.fields, stacked, parts[Role.RANGE])
+                took = True
+            elif Role.RANGE in parts:
                 if name_words and not self._is_wrapped_name(last, line, name_words):
                     return False
                 if name_words and _is_next_row(last, parts[Role.RANGE]):
@@ -64,7 +70,8 @@ class Continuation:
         text = text_of(words)
         wrapped = self._is_wrapped_name(last, line, words)
         bracketed = text.startswith("(") and text.count("(") == text.count(")")
-        if bracketed and (wrapped or is_method(text)):
+        short = self._section.knows(text[1:].partition(")")[0], last.fields)
+        if bracketed and not short and (wrapped or is_method(text)):
             self._bracketed.append((last, last.test_name, last.name))
         if wrapped:
             last.name_text = join_wrapped(last.test_name, clean_name(text))
@@ -76,7 +83,8 @@ class Continuation:
         trailing = text[:1].islower() and len(words) <= 2
         bracketed = self._methods and text.startswith("(") and text.endswith(")")
         method = is_method(text) and not trailing and not bracketed
-        if not is_of_size(last.line, line) or method:
+        apart = abs(words[0].size - last.name[0].size)
+        if method or not (is_of_size(last.line, line) or apart < _SAME_SIZE):
             return False
         if opens_explanation(text) or is_prose(text) or len(words) > 6:
             return False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from reports.parser.columns import Strip, cut_line
 from reports.parser.fields import is_mark, is_unit, split_value, text_of
 from reports.parser.folding import fold
@@ -13,12 +15,20 @@ from reports.parser.values import is_blank, is_numeric_value, is_value
 from .row import Parts
 from .wording import is_leader
 
+# Under a value, in small print: 'Prev: 5.6 (2023-09-04)'.
+_EARLIER = re.compile(
+    r"(?i)[(\[]?(?:prev(?:ious|\.)?|prior|last|earlier|vorwert|anterior|précédent)"
+    r"(?:\s+(?:result|value))?\s*:?\s+[<>]?\s*\d"
+)
+
 
 def cut_parts(line: Line, strip: Strip) -> Parts:
     """The words of a line by what its columns hold; nothing where they are limits."""
     parts: Parts = {}
     for column, words in zip(strip.columns, cut_line(line, strip), strict=True):
         if not words:
+            continue
+        if column.role is Role.VALUE and _EARLIER.match(text_of(words)):
             continue
         if column.role is Role.VALUE and Role.VALUE in parts:
             if fold(column.title) in ZONES and not is_blank(text_of(words)):

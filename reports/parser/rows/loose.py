@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from reports.parser.fields import (
     is_mark,
+    is_status,
     is_unit,
     text_of,
     type_cells,
@@ -170,6 +171,9 @@ class LooseReader:
         words = _without_remark(line.words)
         if is_prose(text_of(words)) and (len(line.cells) == 1 or len(line.words) > 16):
             return None
+        first = len(line.cells[0].words)
+        if len(line.cells) > 2 and is_status(line.cells[0].text):
+            words = words[first:]
         while len(words) > 2 and _is_mark_before(words[0].text):
             words = words[1:]
         best: tuple[float, Row] | None = None

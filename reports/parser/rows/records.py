@@ -11,11 +11,12 @@ from reports.parser.fields import text_of
 from reports.parser.lines import Line, part_cells
 from reports.parser.names import has_letters
 from reports.parser.pages import Word
-from reports.parser.roles import Role, is_name_title, role_of
+from reports.parser.ranges import without_label
+from reports.parser.roles import Role, is_name_title, is_title, role_of
 from reports.parser.values import is_blank, is_value
 
 from .reading import read_fields
-from .row import Parts, Row, Section
+from .row import Parts, Row, Section, with_announced
 from .wording import clean_name, may_name_a_test
 
 _LABEL = re.compile(r"(?P<label>[^:]{2,40}?)\s*:(?=\s|$)")
@@ -27,6 +28,9 @@ _SPOKEN = {
     "department": "panel",
 }
 _FARTHEST = 9
+_LABEL_AND_TEXT = 2
+# What a word in a cell of its own may announce without a colon.
+_LABELLING = frozenset({Role.NAME, Role.VALUE, Role.UNIT, Role.RANGE, Role.FLAG})
 
 
 class _Entry(NamedTuple):
@@ -84,7 +88,14 @@ def read_records(lines: Sequence[Line], section: Section) -> list[Row]:
 def _entries(line: Line) -> Iterator[_Entry]:
     """Labels of a line with the words behind each, up to the next label."""
     entry: _Entry | None = None
-    for cell in part_cells(line.words, gap=line.tight):
+    cells = part_cells(line.words, gap=line.tight)
+    if len(cells) == _LABEL_AND_TEXT and not is_title(cells[1].text):
+        role = role_of(cells[0].text)
+        if role in _LABELLING:
+            label = cells[0].text.lower().strip()
+            yield _Entry(line, label, role, list(cells[1].words))
+            return
+    for cell in cells:
         match = _LABEL.match(cell.text)
         if match is None:
             if entry is not None:
@@ -115,7 +126,10 @@ def _row(
         return None
     if name is not None and not is_name_title(name.label):
         return None
+    spread = parts.pop(Role.RANGE, [])
     fields = read_fields(parts, has_limits=False)
+    if spread and not fields.range:
+        fields = with_announced(fields, without_label(text_of(spread)), spread)
     text = clean_name(text_of(words))
     if (
         not may_name_a_test(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from reports.parser.report import SampleType
 
@@ -16,6 +17,7 @@ _LABELLED = re.compile(
     r"\s*[:=]\s*(?P<rest>\S.*)"
 )
 _BAND = re.compile(r"[^\W\d_]{2,}\s*[:=]")
+_SERIAL = re.compile(r"\d{1,3}[.)]?")
 _LAB_NUMBER = re.compile(r"(?<=[^\d\s])\s?0\d$")
 
 
@@ -25,9 +27,24 @@ def settle_rows(rows: Sequence[Row]) -> list[Row]:
     if len(numbered) >= max(3, 0.4 * len(rows)):
         for row in numbered:
             row.name_text = _LAB_NUMBER.sub("", row.test_name)
+    _drop_serials(rows)
     for row in rows:
         _drop_label(row)
     return _without_repeats(rows)
+
+
+def _drop_serials(rows: Sequence[Row]) -> None:
+    """Leave out the numbers that count the rows: '1 Sodium', '2 Potassium'."""
+    counted = [
+        row for row in rows if len(row.name) > 1 and _SERIAL.fullmatch(row.name[0].text)
+    ]
+    numbers = [int(row.name[0].text.rstrip(".)")) for row in counted]
+    follows = sum(1 for a, b in pairwise(numbers) if b == a + 1)
+    if len(counted) < max(3, 0.7 * len(rows)) or follows < 0.7 * len(counted) - 1:
+        return
+    for row in counted:
+        row.name_text = row.test_name.removeprefix(row.name[0].text).strip(" .)")
+        row.name = row.name[1:]
 
 
 def _drop_label(row: Row) -> None:

@@ -10,7 +10,7 @@ from reports.parser.columns import Strip, lay_strips
 from reports.parser.lines import Line, clip_lines, make_line
 from reports.parser.names import heads_explanation, opens_explanation
 from reports.parser.pages import Page
-from reports.parser.roles import Role, is_name_title
+from reports.parser.roles import Role, is_name_title, role_of
 from reports.parser.titles import Title, has_title_word, read_dated, read_titles
 from reports.parser.values import is_numeric_value
 
@@ -184,6 +184,8 @@ def find_tables(lines: Sequence[Line]) -> list[TitledPart]:
             if depth > 1 and any(c.isdigit() for c in group[-1].text):
                 break
             if depth == 2 and any(is_numeric_value(w.text) for w in group[0].words):
+                break
+            if depth > 1 and role_of(group[0].text) is Role.FLAG:
                 break
             if depth > 1 and best is None and read_titles(group[-1:]):
                 break

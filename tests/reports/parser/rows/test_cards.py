@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.reports.parser.drawing import Ink, printed, read
+from tests.reports.parser.drawing import Drawn, Ink, printed, read
 
 
 def test_cards_side_by_side_are_read_each_by_itself(tmp_path: Path) -> None:
@@ -118,4 +118,43 @@ def test_a_range_may_stand_beside_the_name_or_behind_a_bare_label(
         ("Urea", "7.9", "mmol/L", "2.5 - 7.1"),
         ("Ferritin", "61", "µg/L", "15 - 200"),
         ("ALT", "38", "U/L", "0 - 33"),
+    ]
+
+
+def test_names_set_as_known_ones_open_cards_too(tmp_path: Path) -> None:
+    def card(name: str, status: str, value: str, below: str) -> list[list[Drawn] | str]:
+        return [[(40, name), (240, status)], [Ink(40, value, size=15)], below]
+
+    report = read(
+        tmp_path,
+        [
+            *card("Ferritin", "Normal", "122", "µg/L · range 13 - 150"),
+            *card("Iron", "Normal", "19.4", "µmol/L · range 5.8 - 34.5"),
+            *card("Unheardine", "Low", "48", "nmol/L · range 50 - 175"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Ferritin", "122", "µg/L", "13 - 150"),
+        ("Iron", "19.4", "µmol/L", "5.8 - 34.5"),
+        ("Unheardine", "48", "nmol/L", "50 - 175"),
+    ]
+
+
+def test_labels_over_value_and_range_are_read_by_place(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            "Prolactin",
+            [(40, "Result"), (120, "Range"), (200, "Status")],
+            [(40, "611 mIU/L"), (120, "86 - 324"), (200, "High")],
+            "LH",
+            [(40, "Result"), (120, "Range"), (200, "Status")],
+            [(40, "6.2 IU/L"), (120, "1.7 - 8.6"), (200, "Normal")],
+        ],
+    )
+
+    assert printed(report) == [
+        ("Prolactin", "611", "mIU/L", "86 - 324"),
+        ("LH", "6.2", "IU/L", "1.7 - 8.6"),
     ]

@@ -201,3 +201,37 @@ def test_an_ideal_under_a_value_is_its_range(tmp_path: Path) -> None:
     )
 
     assert [r.reference_range for r in report.results] == ["30 - 150", "< 10.4"]
+
+
+def test_a_word_behind_a_bracketed_range_is_no_part_of_it(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            "White blood cells: 11.8 x10^9/L (4.0-11.0) - high",
+            "Platelets: 301 x10^9/L (150-400)",
+            "TSH: 0.12 mIU/L (0.27-4.20) - low",
+        ],
+    )
+
+    assert [r.reference_range for r in report.results] == [
+        "(4.0-11.0)",
+        "(150-400)",
+        "(0.27-4.20)",
+    ]
+
+
+def test_a_word_in_front_of_a_name_says_how_its_value_is(tmp_path: Path) -> None:
+    xs = (40, 100, 250, 350)
+
+    report = read(
+        tmp_path,
+        [
+            row(xs, "High", "Total cholesterol", "6.1 mmol/L", "Target < 5.0"),
+            row(xs, "Normal", "HDL cholesterol", "1.2 mmol/L", "Target > 1.0"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Total cholesterol", "6.1", "mmol/L", "< 5.0"),
+        ("HDL cholesterol", "1.2", "mmol/L", "> 1.0"),
+    ]

@@ -100,3 +100,27 @@ def test_the_numbers_of_a_scale_do_not_end_a_record(tmp_path: Path) -> None:
         ("Platelet Count", "141"),
         ("MPV", "9.9"),
     ]
+
+
+def test_labels_may_stand_in_cells_of_their_own_without_colons(tmp_path: Path) -> None:
+    def record(name: str, value: str, unit: str, spread: str) -> list[list[Drawn]]:
+        return [
+            [(40, "Analyte"), (160, name)],
+            [(40, "Result"), (160, value)],
+            [(40, "Units"), (160, unit)],
+            [(40, "Reference Range"), (160, spread)],
+            [(40, "Abnormal Flag"), (160, "N")],
+        ]
+
+    report = read(
+        tmp_path,
+        [
+            *record("Apolipoprotein B", "0.92", "g/L", "0.60 - 1.17"),
+            *record("Homocysteine", "13.1", "µmol/L", "5.0 - 15.0"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Apolipoprotein B", "0.92", "g/L", "0.60 - 1.17"),
+        ("Homocysteine", "13.1", "µmol/L", "5.0 - 15.0"),
+    ]

@@ -53,3 +53,23 @@ def test_a_row_quoted_again_on_a_later_page_is_one_row(tmp_path: Path) -> None:
     )
 
     assert [r.test_name for r in report.results] == ["Sodium", "Urea"]
+
+
+def test_numbers_that_count_the_rows_are_no_part_of_names(tmp_path: Path) -> None:
+    xs = (40, 55, 220, 300, 380)
+
+    report = read(
+        tmp_path,
+        [
+            row(xs, "#", "Test", "Result", "Unit", "Range"),
+            row(xs, "1", "Sodium", "139", "mmol/L", "136 - 145"),
+            row(xs, "2", "Potassium", "3.4", "mmol/L", "3.5 - 5.1"),
+            row(xs, "3", "17-OH Progesterone", "1.2", "ng/mL", "0.2 - 1.7"),
+        ],
+    )
+
+    assert [r.test_name for r in report.results] == [
+        "Sodium",
+        "Potassium",
+        "17-OH Progesterone",
+    ]

@@ -332,3 +332,62 @@ def test_dates_over_the_titles_of_units_name_the_columns_of_results(
         ("Sodium", "142"),
         ("Potassium", "5.6"),
     ]
+
+
+def test_a_unit_set_small_under_its_range_leaves_the_name_to_go_on(
+    tmp_path: Path,
+) -> None:
+    report = read(
+        tmp_path,
+        [
+            row(XS, "Test", "Result", "Reference"),
+            row(XS, "Parathyroid hormone, intact", "44", "15 - 65"),
+            [(40, "(PTH)"), Ink(300, "pg/mL", size=6.8)],
+            row(XS, "Thyroid peroxidase antibodies", "212", "0 - 34"),
+            [(40, "(Anti-TPO)"), Ink(300, "IU/mL", size=6.8)],
+        ],
+    )
+
+    assert printed(report) == [
+        ("Parathyroid hormone, intact (PTH)", "44", "pg/mL", "15 - 65"),
+        ("Thyroid peroxidase antibodies (Anti-TPO)", "212", "IU/mL", "0 - 34"),
+    ]
+
+
+def test_whose_range_it_is_may_stand_in_its_title(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            row(XS, "Parameter", "Result", "Unit", "WHO 2010 Reference"),
+            row(XS, "Total Motility", "55", "%", ">= 40"),
+            row(XS, "Normal Forms", "5", "%", ">= 4"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Total Motility", "55", "%", ">= 40"),
+        ("Normal Forms", "5", "%", ">= 4"),
+    ]
+
+
+def test_an_earlier_result_under_a_value_is_not_read(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            TITLES,
+            [Ink(220, "5.9 H", y=70)],
+            [Ink(40, "Glucose", y=74), Ink(380, "3.9 - 5.8", y=74)],
+            [Ink(220, "Prev: 5.6 (2023-09-04)", y=83, size=6)],
+            [Ink(220, "88", y=100)],
+            [
+                Ink(40, "Urea", y=104),
+                Ink(300, "mg/dL", y=104),
+                Ink(380, "8 - 90", y=104),
+            ],
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("Glucose", "5.9"),
+        ("Urea", "88"),
+    ]
