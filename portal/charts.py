@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # Shares of a range bar's width: a side zone beside two bounds, and beside one.
 _SIDE_OF_TWO = 0.3
 _SIDE_OF_ONE = 0.42
-_WIDTH = 180
+RANGE_BAR_WIDTH = 180
 _MARK_ROOM = 6.5
 
 
@@ -29,7 +29,7 @@ _BAR_WIDTH, _BAR_HEIGHT, _BAR_GAP, _LEAST_PART = 760, 14, 3, 2
 _SHADES = (0.0, 0.25, 0.5, 0.75)
 
 
-class _Zone(NamedTuple):
+class Zone(NamedTuple):
     """A stretch of a range bar: its class, the values at its ends, its place in px."""
 
     name: str
@@ -39,17 +39,24 @@ class _Zone(NamedTuple):
     width: float
 
 
-def range_bar(
-    value: float, *, low: float | None, high: float | None, unit: str = ""
-) -> SafeString:
-    """Draw where a value lies: below, within or above its reference range.
+class RangeBar(NamedTuple):
+    """Where a value lies: the zones that there are, and the middle of its mark."""
+
+    zones: tuple[Zone, Zone, Zone]
+    mark: float
+
+
+def lay_range_bar(
+    value: float, *, low: float | None, high: float | None
+) -> RangeBar | None:
+    """Lay out a range bar RANGE_BAR_WIDTH wide, for pages and for papers.
 
     Zones have fixed widths and each is its own linear scale, so the normal zone lines
     up down a whole table whatever the units. A missing bound drops its side; without
     both there is no bar. A value on a bound is within. Source: Ours (design guide).
     """
     if low is None and high is None:
-        return SafeString("")
+        return None
     below, within, above = _zones(value, low, high)
     if low is not None and value < low:
         home = below
@@ -63,12 +70,23 @@ def range_bar(
         home.x + home.width - _MARK_ROOM,
         max(home.x + _MARK_ROOM, home.x + share * home.width),
     )
+    return RangeBar((below, within, above), mark)
+
+
+def range_bar(
+    value: float, *, low: float | None, high: float | None, unit: str = ""
+) -> SafeString:
+    """Draw where a value lies: below, within or above its reference range."""
+    bar = lay_range_bar(value, low=low, high=high)
+    if bar is None:
+        return SafeString("")
+    _, within, above = bar.zones
     rectangles = format_html_join(
         "",
         '<rect class="rb-{}" x="{}" y="5" width="{}" height="6" rx="2"/>',
         (
             (zone.name, f"{zone.x + 0.75:.1f}", f"{zone.width - 1.5:.1f}")
-            for zone in (below, within, above)
+            for zone in bar.zones
             if zone.width
         ),
     )
@@ -85,11 +103,11 @@ def range_bar(
         '<svg class="rb" viewBox="0 0 {} 28" role="img" aria-label="{}"'
         ' preserveAspectRatio="xMinYMid">{}{}'
         '<circle class="rb-mark" cx="{}" cy="8" r="5"/></svg>',
-        _WIDTH,
+        RANGE_BAR_WIDTH,
         f"{value:g} {unit}".strip() + f", reference {_words(low, high)}",
         rectangles,
         bounds,
-        f"{mark:.1f}",
+        f"{bar.mark:.1f}",
     )
 
 
@@ -188,10 +206,10 @@ def _shade(count: int, busiest: int) -> int:
 
 def _zones(
     value: float, low: float | None, high: float | None
-) -> tuple[_Zone, _Zone, _Zone]:
+) -> tuple[Zone, Zone, Zone]:
     side = _SIDE_OF_ONE if low is None or high is None else _SIDE_OF_TWO
-    left = 0 if low is None else side * _WIDTH
-    right = 0 if high is None else side * _WIDTH
+    left = 0 if low is None else side * RANGE_BAR_WIDTH
+    right = 0 if high is None else side * RANGE_BAR_WIDTH
     bottom = min(0.0, value) if low is None else low
     if low is not None and high is not None:
         span = high - low
@@ -202,9 +220,9 @@ def _zones(
     if value >= 0 and bottom > 0:
         floor = max(0.0, floor)
     return (
-        _Zone("off", floor, bottom, 0, left),
-        _Zone("ok", bottom, top, left, _WIDTH - left - right),
-        _Zone("off", top, max(value, top + span / 2), _WIDTH - right, right),
+        Zone("off", floor, bottom, 0, left),
+        Zone("ok", bottom, top, left, RANGE_BAR_WIDTH - left - right),
+        Zone("off", top, max(value, top + span / 2), RANGE_BAR_WIDTH - right, right),
     )
 
 

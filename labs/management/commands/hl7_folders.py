@@ -1,0 +1,40 @@
+"""Make the folders for files of HL7 and say which is whose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts.models import Tenant
+from accounts.states import Environment
+from labs.operations.inbound_files import make_drops
+from portal.lib.tenancy import acting_for
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
+
+
+class Command(BaseCommand):
+    """`manage.py hl7_folders --team SLUG [--environment production]`."""
+
+    help = "Make the folders of a team's lab accounts and print them."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--team", required=True, metavar="SLUG")
+        parser.add_argument(
+            "--environment", choices=Environment.values, default=Environment.PRODUCTION
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        tenant = (
+            Tenant.objects.select_related("team")
+            .filter(team__slug=options["team"], environment=options["environment"])
+            .first()
+        )
+        if tenant is None:
+            raise CommandError(f"No team has the slug {options['team']}.")
+        with acting_for(tenant):
+            for account, drop in make_drops(tenant=tenant):
+                number = account.provider_account_id
+                self.stdout.write(f"{account.lab.name}, account {number}: {drop.path}")

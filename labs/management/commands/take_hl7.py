@@ -1,0 +1,20 @@
+"""Take the files of HL7 that wait, now: the worker does so each minute."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from labs.operations.inbound_files import take_waiting_files
+from portal.lib.actor import Actor
+
+
+class Command(BaseCommand):
+    """`manage.py take_hl7`."""
+
+    help = "Take the files that laboratories have dropped, without a worker."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        number = take_waiting_files(actor=Actor.system("take_hl7"))
+        self.stdout.write(f"{number} file{'s' * (number != 1)} taken.")

@@ -1,0 +1,373 @@
+"""Taking what labs send by themselves: results, and answers to our orders.
+
+A message is stored under the digest of its bytes in the transaction that acts on it:
+nothing is lost, and nothing is taken twice. Must not be here: the files that messages
+come in (operations.inbound_files), which order a report is of (operations.matching), or
+what people decide (operations.inbound_review).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+from django.db import InterfaceError, OperationalError, transaction
+from django.utils import timezone
+
+from accounts.operations.audit import record_change
+from labs.gateways.hl7.acknowledgements import answer_code, read_header
+from labs.gateways.hl7.deliveries import delivery_of
+from labs.gateways.hl7.messages import (
+    DATA_TYPE_ERROR,
+    REQUIRED_MISSING,
+    UNSUPPORTED_PROCESSING,
+    Malformed,
+    read_message,
+    split_file,
+)
+from labs.gateways.hl7.results import read_results
+from labs.models import InboundMessage, InboundReport
+from labs.models.inbound import NUMBER_MAX_LENGTH
+from labs.operations.matching import find_match
+from labs.operations.results import store_results
+from labs.queries.inbound import done_codes, orders_of_numbers
+from labs.states.inbound import (
+    MATCH_MOVES,
+    MESSAGE_MOVES,
+    MatchStatus,
+    MessageStatus,
+    UnmatchedReason,
+)
+from portal.lib.errors import DomainError
+from portal.lib.transitions import move_status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from accounts.models import Tenant
+    from labs.gateways.hl7.acknowledgements import Header
+    from labs.gateways.hl7.drop import Dropped
+    from labs.gateways.hl7.results import Report
+    from labs.models import Lab, LabAccount, Order
+    from portal.lib.actor import Actor
+
+logger = logging.getLogger(__name__)
+
+INTERNAL_ERROR = "207"  # table 0357
+_TOO_LARGE = Malformed(DATA_TYPE_ERROR, "", "The file is larger than 10 MB.")
+_FAILED_INSIDE = Malformed(INTERNAL_ERROR, "", "The message could not be processed.")
+_ANSWERS = {"ACK", "ORL"}
+_AGREED = {"AA", "CA"}
+_NAME_MAX_LENGTH = 255
+_KIND_MAX_LENGTH = 50
+
+
+@dataclass(frozen=True, slots=True)
+class MessageKey:
+    """What makes a message itself: whose it is, from whom, and its bytes."""
+
+    tenant: Tenant
+    lab: Lab
+    account: LabAccount | None
+    digest: str
+    file_name: str
+
+
+def take_content(
+    *,
+    tenant: Tenant,
+    actor: Actor,
+    lab: Lab,
+    account: LabAccount | None,
+    dropped: Dropped,
+) -> list[InboundMessage]:
+    """Take the messages of a file; those taken before are returned as they are.
+
+    A file that can't be split is one malformed message.
+    """
+    broken: Malformed | None = None
+    if dropped.content is None:
+        contents, broken = [b""], _TOO_LARGE
+    else:
+        try:
+            contents = split_file(dropped.content)
+        except Malformed as refusal:
+            contents, broken = [dropped.content], refusal
+    taken = []
+    for content in contents:
+        key = MessageKey(
+            tenant=tenant,
+            lab=lab,
+            account=account,
+            digest=hashlib.sha256(content).hexdigest() if content else dropped.digest,
+            file_name=_storable(dropped.name)[:_NAME_MAX_LENGTH],
+        )
+        taken.append(_take_message(actor, key, content, broken))
+    return taken
+
+
+def _take_message(
+    actor: Actor, key: MessageKey, content: bytes, broken: Malformed | None
+) -> InboundMessage:
+    known = _known(key)
+    if known is not None:
+        return known
+    try:
+        if broken is None:
+            return _store(actor, key, content)
+        refusal = broken
+    except Malformed as found:
+        refusal = found
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception as fault:  # noqa: BLE001 - kept, answered and shown instead
+        known = _known(key)  # another run may just have taken it
+        if known is not None:
+            return known
+        # The type alone: its text may hold health data.
+        logger.warning("a message failed: %s", type(fault).__name__)
+        refusal = _FAILED_INSIDE
+    return _store_malformed(actor, key, content, refusal)
+
+
+def _known(key: MessageKey) -> InboundMessage | None:
+    rows = InboundMessage.objects.for_tenant(key.tenant)
+    found: InboundMessage | None = rows.filter(
+        lab=key.lab, lab_account=key.account, digest=key.digest
+    ).first()
+    return found
+
+
+def _read(tenant: Tenant, content: bytes) -> list[Report]:
+    """The reports of a message.
+
+    Raises: Malformed. Source: Ours: a production environment takes no test messages.
+    """
+    parsed = read_message(content)
+    reports = read_results(parsed, zone=zone_of(tenant))
+    if not tenant.is_sandbox and parsed.header.text(11) not in {"P", ""}:
+        raise Malformed(
+            UNSUPPORTED_PROCESSING, "MSH-11", "This folder takes no test messages."
+        )
+    return reports
+
+
+@transaction.atomic
+def _store(actor: Actor, key: MessageKey, content: bytes) -> InboundMessage:
+    """Raises: Malformed."""
+    header = read_header(content)
+    if header.kind.partition("^")[0] in _ANSWERS:
+        return _store_answer(actor, key, header, content)
+    reports = _read(key.tenant, content)
+    message = _write(
+        actor,
+        key,
+        header,
+        "take_message",
+        status=MessageStatus.TAKEN,
+        answer=answer_code(None),
+    )
+    _store_reports(actor, message, reports)
+    return message
+
+
+def _write(
+    actor: Actor, key: MessageKey, header: Header, verb: str, **fields: Any
+) -> InboundMessage:
+    message = InboundMessage(
+        tenant=key.tenant,
+        lab=key.lab,
+        lab_account=key.account,
+        digest=key.digest,
+        file_name=key.file_name,
+        control_id=header.control_id,
+        kind=header.kind[:_KIND_MAX_LENGTH],
+        sender=header.sending_facility or header.sending_application,
+        **fields,
+    )
+    message.save(force_insert=True)
+    _record(actor, message, verb)
+    return message
+
+
+def _store_reports(
+    actor: Actor, message: InboundMessage, reports: Iterable[Report]
+) -> None:
+    for position, report in enumerate(reports):
+        row = InboundReport(
+            tenant=message.tenant,
+            message=message,
+            position=position,
+            text=report.text,
+            placers=_numbers(report.placers),
+            fillers=_numbers(report.fillers),
+            samples=_numbers(report.samples),
+            done_codes=_numbers(test.code for test in report.tests if test.is_done),
+            received_at=message.received_at,
+        )
+        row.save(force_insert=True)
+        match = find_match(
+            tenant=message.tenant,
+            lab=message.lab,
+            account=message.lab_account,
+            report=report,
+        )
+        reason = match.reason
+        if match.order is not None:
+            reason = _give(actor, row, match.order, report)
+        if reason is not None:
+            row.reason = reason
+            row.save(update_fields=["reason"])
+
+
+def _give(
+    actor: Actor, row: InboundReport, order: Order, report: Report
+) -> UnmatchedReason | None:
+    try:
+        with transaction.atomic():
+            give_to_order(actor=actor, row=row, order=order, report=report)
+    except DomainError:
+        return UnmatchedReason.NOT_EXPECTED
+    return None
+
+
+def give_to_order(
+    *,
+    actor: Actor,
+    row: InboundReport,
+    order: Order,
+    report: Report,
+    by: str = "",
+    why: str = "",
+) -> None:
+    """Make a report an order's: match it and store its results.
+
+    A report of nothing yet is matched all the same. `by` and `why` are a person's.
+    Raises: transition_not_allowed; results_not_expected, where the order takes none.
+    """
+    delivery = delivery_of(
+        report,
+        is_final=_is_whole(order, report),
+        received_at=row.received_at,
+    )
+    move_status(
+        row,
+        moves=MATCH_MOVES,
+        to=MatchStatus.MATCHED,
+        order_id=order.pk,
+        reason="",
+        resolved_at=timezone.now(),
+        resolved_by=by,
+        why=why,
+    )
+    if delivery.results or delivery.missing:
+        store_results(order=order, actor=actor, delivery=delivery)
+
+
+def _is_whole(order: Order, report: Report) -> bool:
+    """Whether nothing more is to come of an order after this report.
+
+    By the lab's codes of what was ordered; of a lab that reports by other codes, where
+    every test of the report is done.
+    """
+    ordered = {marker.provider_id for marker in order.lab_test.markers.all()}
+    if not ordered & {test.code for test in report.tests}:
+        return all(test.is_done for test in report.tests)
+    now = {test.code for test in report.tests if test.is_done}
+    return ordered <= now | done_codes(order=order)
+
+
+def _store_answer(
+    actor: Actor, key: MessageKey, header: Header, content: bytes
+) -> InboundMessage:
+    """Note what a lab says to an order of ours; a refusal waits for a person."""
+    segments = read_message(content).segments
+    answer = next((one for one in segments if one.name == "MSA"), None)
+    if answer is None:
+        raise Malformed(REQUIRED_MISSING, "MSA", "An answer has no MSA.")
+    # What we wrote has the sample id behind two letters for its control id.
+    orders = orders_of_numbers(
+        tenant=key.tenant,
+        lab=key.lab,
+        placers=(),
+        fillers=(),
+        samples=(answer.text(2)[2:],),
+    )
+    order = orders[0] if orders else None
+    if answer.text(1) in _AGREED:
+        status = MessageStatus.TAKEN
+        return _write(actor, key, header, "take_answer", status=status, order=order)
+    return _write(
+        actor,
+        key,
+        header,
+        "take_answer",
+        status=MessageStatus.REFUSED,
+        order=order,
+        content=content,
+        error_code=answer.text(1)[:2],
+        error_says="The lab refused an order, or that it was called off.",
+    )
+
+
+@transaction.atomic
+def _store_malformed(
+    actor: Actor, key: MessageKey, content: bytes, refusal: Malformed
+) -> InboundMessage:
+    return _write(
+        actor,
+        key,
+        read_header(content),
+        "take_malformed",
+        status=MessageStatus.MALFORMED,
+        content=content,
+        answer=answer_code(refusal),
+        error_code=refusal.code,
+        error_place=refusal.place,
+        error_says=refusal.says,
+    )
+
+
+@transaction.atomic
+def read_again(*, message: InboundMessage, actor: Actor) -> InboundMessage:
+    """Take a malformed message after all, where it can be read now.
+
+    The lab, which was told of a failure, is told no other thing by this. Raises:
+    transition_not_allowed; still_malformed. Source: Ours: what a later version reads
+    need not be sent again.
+    """
+    try:
+        reports = _read(message.tenant, bytes(message.content))
+    except Malformed as refusal:
+        raise DomainError("still_malformed", refusal.says) from None
+    move_status(message, moves=MESSAGE_MOVES, to=MessageStatus.TAKEN, content=b"")
+    _record(actor, message, "read_again")
+    _store_reports(actor, message, reports)
+    return message
+
+
+def zone_of(tenant: Tenant) -> ZoneInfo:
+    """In which zone a lab's time is that says none. Source: Ours: labs are near."""
+    return ZoneInfo(tenant.team.time_zone)
+
+
+def _numbers(told: Iterable[str]) -> list[str]:
+    return sorted({number[:NUMBER_MAX_LENGTH] for number in told})
+
+
+def _storable(name: str) -> str:
+    """A file's name as text: on disk it may be any bytes."""
+    return name.encode("utf-8", "replace").decode().replace("\x00", "")
+
+
+def _record(actor: Actor, message: InboundMessage, verb: str) -> None:
+    record_change(
+        tenant=message.tenant,
+        actor=actor,
+        verb=verb,
+        subject="lab_message",
+        subject_id=message.pk,
+    )

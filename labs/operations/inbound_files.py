@@ -1,0 +1,150 @@
+"""The files that labs drop: taken, answered, put away.
+
+What a file holds is stored first, answered after that, and the file put away last, so
+that whoever is killed in between begins again where it was. Must not be here: what is
+in a message (operations.inbound).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+
+from accounts.models import Tenant
+from labs.gateways.hl7.acknowledgements import read_header, write_acknowledgement
+from labs.gateways.hl7.drop import Drop, drops
+from labs.gateways.hl7.messages import Malformed
+from labs.models import Lab, LabAccount
+from labs.operations.inbound import take_content
+from labs.queries.accounts import linked_accounts
+from labs.states.inbound import MessageStatus
+from portal.lib.jobs import enqueue
+from portal.lib.tenancy import acting_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from uuid import UUID
+
+    from labs.gateways.hl7.drop import Dropped
+    from labs.models import InboundMessage
+    from portal.lib.actor import Actor
+
+TAKE_JOB = "labs.take_hl7"
+
+
+def make_drops(*, tenant: Tenant) -> list[tuple[LabAccount, Drop]]:
+    """Make the folders of the lab accounts that a tenant may use."""
+    made = []
+    for account in linked_accounts(tenant=tenant):
+        drop = Drop.of(tenant=tenant, lab=account.lab, account=account)
+        drop.make()
+        made.append((account, drop))
+    return made
+
+
+def enqueue_waiting_files() -> int:
+    """Enqueue a job for each folder in which files wait; returns how many.
+
+    Over all tenants. Source: Ours: a folder says nothing by itself.
+    """
+    number = 0
+    for tenant, drop in _waiting_drops():
+        enqueue(
+            TAKE_JOB,
+            tenant=tenant,
+            lock=f"{TAKE_JOB} {drop.path}",
+            lab_slug=drop.lab_slug,
+            account_id=str(drop.account_id) if drop.account_id else None,
+        )
+        number += 1
+    return number
+
+
+def take_waiting_files(*, actor: Actor) -> int:
+    """Take the files of every folder now; returns how many. Raises: as take_files."""
+    number = 0
+    for tenant, drop in _waiting_drops():
+        with acting_for(tenant):
+            number += take_files(
+                tenant=tenant,
+                actor=actor,
+                lab_slug=drop.lab_slug,
+                account_id=drop.account_id,
+            )
+    return number
+
+
+def _waiting_drops() -> Iterator[tuple[Tenant, Drop]]:
+    now = timezone.now()
+    for drop in drops():
+        drop.forget_done(now=now)
+        if not drop.waiting(now=now):
+            continue
+        tenants = Tenant.objects.select_related("team").filter(
+            team__slug=drop.team_slug, environment=drop.environment
+        )
+        if tenant := tenants.first():
+            yield tenant, drop
+
+
+def take_files(
+    *, tenant: Tenant, actor: Actor, lab_slug: str, account_id: UUID | None
+) -> int:
+    """Take the files that wait in one folder, the oldest first; returns how many.
+
+    A folder of no lab or account of the tenant's organisation is left alone. Raises:
+    OSError, DatabaseError (what was not put away is taken again).
+    """
+    lab = Lab.objects.filter(slug=lab_slug).first()
+    accounts = LabAccount.objects.of_organisation(tenant).filter(lab=lab)
+    account = accounts.filter(pk=account_id).first() if account_id else None
+    if lab is None or (account_id and account is None):
+        return 0
+    drop = Drop.of(tenant=tenant, lab=lab, account=account)
+    number = 0
+    for name in drop.waiting(now=timezone.now()):
+        dropped = drop.read(name)
+        if dropped is not None:
+            _take_file(tenant, actor, lab, account, drop, dropped)
+            number += 1
+    return number
+
+
+def _take_file(
+    tenant: Tenant,
+    actor: Actor,
+    lab: Lab,
+    account: LabAccount | None,
+    drop: Drop,
+    dropped: Dropped,
+) -> None:
+    messages = take_content(
+        tenant=tenant, actor=actor, lab=lab, account=account, dropped=dropped
+    )
+    for message in messages:
+        if message.answer:
+            drop.put(f"ack-{message.digest[:16]}.hl7", answer_to(message))
+    failed = any(message.status == MessageStatus.MALFORMED for message in messages)
+    drop.put_away(dropped, failed=failed)
+
+
+def answer_to(message: InboundMessage) -> bytes:
+    """The ACK of a message as it was stored; the same bytes each time."""
+    header = read_header(_header_line(message))
+    refusal = None
+    if message.error_code:
+        refusal = Malformed(message.error_code, message.error_place, message.error_says)
+    return write_acknowledgement(
+        header,
+        control_id=f"ACK{message.digest[:16]}",
+        at=message.received_at,
+        refusal=refusal,
+    )
+
+
+def _header_line(message: InboundMessage) -> bytes:
+    if message.content:
+        return bytes(message.content)
+    first = message.reports.order_by("position").values_list("text", flat=True)[:1]
+    return "".join(first).encode()

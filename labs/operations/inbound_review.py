@@ -1,0 +1,174 @@
+"""What people decide about what labs sent: match, reject, put back, dismiss.
+
+Each decision has its reason, and is audited. Must not be here: what follows from a
+match (operations.inbound, operations.results).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.operations.audit import record_change
+from labs.gateways.hl7.messages import read_text
+from labs.gateways.hl7.results import read_results
+from labs.models import InboundMessage, InboundReport
+from labs.models.inbound import WHY_MAX_LENGTH
+from labs.operations.inbound import give_to_order, zone_of
+from labs.queries.orders import full_order
+from labs.states.inbound import (
+    MATCH_MOVES,
+    MESSAGE_MOVES,
+    MatchStatus,
+    MessageStatus,
+)
+from portal.lib.errors import DomainError
+from portal.lib.transitions import move_status
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from labs.gateways.hl7.results import Report
+    from portal.lib.actor import Actor
+
+
+def read_report(row: InboundReport) -> Report:
+    """What a stored report says."""
+    (report,) = read_results(read_text(row.text), zone=zone_of(row.tenant))
+    return report
+
+
+@transaction.atomic
+def match_report(
+    *, report: InboundReport, actor: Actor, order_id: UUID, why: str
+) -> InboundReport:
+    """Give a report that found no order to the one that a person says it is of.
+
+    Also against the evidence: the person has looked, and says why. Raises:
+    order_not_found (404); why_missing, why_too_long; other_lab; no_person, as nobody
+    could read the results; results_not_expected; transition_not_allowed.
+    """
+    why = _reason(why)
+    row = _locked(report)
+    order = full_order(tenant=row.tenant, order_id=order_id)
+    if order.lab_id != row.message.lab_id:
+        raise DomainError("other_lab", "This order went to another lab.", "order")
+    if order.patient_details is None:
+        raise DomainError(
+            "no_person", "Nobody is registered to this order yet.", "order"
+        )
+    give_to_order(
+        actor=actor,
+        row=row,
+        order=order,
+        report=read_report(row),
+        by=actor.label,
+        why=why,
+    )
+    _record(
+        row, actor, "match_report", {"order": [None, str(order.pk)]}, order.user.uuid
+    )
+    return row
+
+
+@transaction.atomic
+def reject_report(*, report: InboundReport, actor: Actor, why: str) -> InboundReport:
+    """Say that a report is of no order here; it is kept, and can be put back.
+
+    Raises: why_missing, why_too_long; transition_not_allowed.
+    """
+    why = _reason(why)
+    row = _locked(report)
+    move_status(
+        row,
+        moves=MATCH_MOVES,
+        to=MatchStatus.REJECTED,
+        resolved_at=timezone.now(),
+        resolved_by=actor.label,
+        why=why,
+    )
+    _record(row, actor, "reject_report")
+    return row
+
+
+@transaction.atomic
+def put_back_report(*, report: InboundReport, actor: Actor) -> InboundReport:
+    """Take a rejection back: the report waits again. Raises: transition_not_allowed."""
+    row = _locked(report)
+    move_status(
+        row,
+        moves=MATCH_MOVES,
+        to=MatchStatus.UNMATCHED,
+        resolved_at=None,
+        resolved_by="",
+        why="",
+    )
+    _record(row, actor, "put_back_report")
+    return row
+
+
+@transaction.atomic
+def dismiss_message(
+    *, message: InboundMessage, actor: Actor, why: str
+) -> InboundMessage:
+    """Say that a malformed message or a lab's refusal was seen to; it is kept.
+
+    Raises: why_missing, why_too_long; transition_not_allowed.
+    """
+    why = _reason(why)
+    move_status(
+        message,
+        moves=MESSAGE_MOVES,
+        to=MessageStatus.DISMISSED,
+        resolved_at=timezone.now(),
+        resolved_by=actor.label,
+        why=why,
+    )
+    record_change(
+        tenant=message.tenant,
+        actor=actor,
+        verb="dismiss_message",
+        subject="lab_message",
+        subject_id=message.pk,
+    )
+    return message
+
+
+def _reason(why: str) -> str:
+    why = why.strip()
+    if not why:
+        raise DomainError("why_missing", "Say why, for who looks at this later.", "why")
+    if len(why) > WHY_MAX_LENGTH:
+        raise DomainError(
+            "why_too_long", f"A reason has at most {WHY_MAX_LENGTH} characters.", "why"
+        )
+    return why
+
+
+def _locked(report: InboundReport) -> InboundReport:
+    rows = InboundReport.objects.for_tenant(report.tenant).select_for_update(
+        of=("self",)
+    )
+    found: InboundReport = rows.select_related("message__lab").get(pk=report.pk)
+    found.tenant = report.tenant
+    return found
+
+
+def _record(
+    row: InboundReport,
+    actor: Actor,
+    verb: str,
+    changes: dict[str, object] | None = None,
+    user_uuid: UUID | None = None,
+) -> None:
+    record_change(
+        tenant=row.tenant,
+        actor=actor,
+        verb=verb,
+        subject="lab_report",
+        subject_id=row.pk,
+        user_uuid=user_uuid,
+        changes=changes,
+    )

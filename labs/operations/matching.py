@@ -1,0 +1,199 @@
+"""Which order a lab's report is of: by its numbers, and only if the person agrees.
+
+Must not be here: any write (operations.inbound, operations.inbound_review).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+
+from labs.queries.inbound import CANDIDATES_MAX, orders_like, orders_of_numbers
+from labs.states.inbound import Agreement, UnmatchedReason
+
+if TYPE_CHECKING:
+    from accounts.models import Tenant
+    from labs.gateways.hl7.results import Patient, Report
+    from labs.models import Lab, LabAccount, Order
+
+_SEX = {"female": "F", "male": "M"}
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """How a report compares with an order, point by point."""
+
+    number: Agreement
+    name: Agreement
+    birth_date: Agreement
+    sex: Agreement
+    tests: Agreement
+    account: Agreement
+
+    @property
+    def is_same_person(self) -> bool:
+        """Whether name and birth date agree and the sexes do not contradict."""
+        return (
+            self.name is Agreement.AGREES
+            and self.birth_date is Agreement.AGREES
+            and self.sex is not Agreement.DIFFERS
+        )
+
+    @property
+    def weight(self) -> int:
+        """By which candidates are sorted: what tells a person most counts most."""
+        points = (
+            (self.number, 4),
+            (self.birth_date, 4),
+            (self.name, 4),
+            (self.tests, 2),
+            (self.sex, 1),
+            (self.account, 1),
+        )
+        signs = {Agreement.AGREES: 1, Agreement.DIFFERS: -1, Agreement.UNTOLD: 0}
+        return sum(signs[agreement] * points for agreement, points in points)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An order that a report may be of."""
+
+    order: Order
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The order that a report is of, or why there is none."""
+
+    order: Order | None
+    reason: UnmatchedReason | None = None
+
+
+def find_match(
+    *, tenant: Tenant, lab: Lab, account: LabAccount | None, report: Report
+) -> Match:
+    """The one order that a report's numbers name, if it is of the same person.
+
+    Source: Ours: a result under the wrong name harms more than one that waits, so name
+    and birth date must be told and agree, and nothing may contradict.
+    """
+    orders = orders_of_numbers(
+        tenant=tenant,
+        lab=lab,
+        placers=report.placers,
+        fillers=report.fillers,
+        samples=report.samples,
+    )
+    if not orders:
+        return Match(None, UnmatchedReason.NO_ORDER)
+    if len(orders) > 1:
+        return Match(None, UnmatchedReason.SEVERAL_ORDERS)
+    (order,) = orders
+    order.tenant = tenant
+    if order.lab_account_id != (account.pk if account else None):
+        return Match(None, UnmatchedReason.OTHER_ACCOUNT)
+    if order.patient_details is None:
+        return Match(None, UnmatchedReason.NO_PERSON)
+    if not compare(report, order, account=account, has_number=True).is_same_person:
+        return Match(None, UnmatchedReason.PERSON_DIFFERS)
+    return Match(order)
+
+
+def candidates(
+    *, tenant: Tenant, lab: Lab, account: LabAccount | None, report: Report
+) -> list[Candidate]:
+    """Orders that a report may be of, the likeliest first, at most CANDIDATES_MAX.
+
+    Those its numbers name, and those of people of its name or birth date.
+    """
+    named = orders_of_numbers(
+        tenant=tenant,
+        lab=lab,
+        placers=report.placers,
+        fillers=report.fillers,
+        samples=report.samples,
+    )
+    by_number = {order.pk for order in named}
+    like = orders_like(
+        tenant=tenant,
+        lab=lab,
+        birth_date=report.patient.birth_date,
+        family=report.patient.family,
+    )
+    found = {order.pk: order for order in (*named, *like)}
+    weighed = [
+        Candidate(
+            order,
+            compare(report, order, account=account, has_number=order.pk in by_number),
+        )
+        for order in found.values()
+    ]
+    weighed.sort(
+        key=lambda one: (-one.evidence.weight, -one.order.created_at.timestamp())
+    )
+    return weighed[:CANDIDATES_MAX]
+
+
+def compare(
+    report: Report, order: Order, *, account: LabAccount | None, has_number: bool
+) -> Evidence:
+    """Hold a report against an order; its panel's markers are loaded."""
+    patient, details = report.patient, order.patient_details or {}
+    codes = {test.code for test in report.tests}
+    ordered = {marker.provider_id for marker in order.lab_test.markers.all()}
+    return Evidence(
+        number=Agreement.AGREES if has_number else Agreement.DIFFERS,
+        name=_names(
+            patient,
+            str(details.get("first_name", "")),
+            str(details.get("last_name", "")),
+        ),
+        birth_date=_days(patient.birth_date, order.patient_dob),
+        sex=_told(
+            patient.sex if patient.sex in _SEX.values() else "",
+            _SEX.get(str(details.get("gender", "")), ""),
+        ),
+        tests=Agreement.AGREES if codes & ordered else Agreement.DIFFERS,
+        account=Agreement.AGREES
+        if order.lab_account_id == (account.pk if account else None)
+        else Agreement.DIFFERS,
+    )
+
+
+def _names(patient: Patient, first: str, last: str) -> Agreement:
+    """The family name is the same; of given names the shorter begins the longer."""
+    if not (patient.family and patient.given and first and last):
+        return Agreement.UNTOLD
+    if "".join(_words(patient.family)) != "".join(_words(last)):
+        return Agreement.DIFFERS
+    pairs = zip(_words(patient.given), _words(first), strict=False)
+    same = all(_same_given(one, other) for one, other in pairs)
+    return Agreement.AGREES if same else Agreement.DIFFERS
+
+
+def _same_given(one: str, other: str) -> bool:
+    """A single letter stands for the name that it begins, but not as the first."""
+    if 1 in {len(one), len(other)}:
+        return one[0] == other[0]
+    return one == other
+
+
+def _words(name: str) -> list[str]:
+    plain = unicodedata.normalize("NFKD", name).casefold()
+    kept = "".join(one for one in plain if not unicodedata.combining(one))
+    return _WORD.findall(kept.replace("'", "").replace("’", ""))
+
+
+def _days(told: date | None, known: date | str | None) -> Agreement:
+    return _told(str(told or ""), str(known or ""))
+
+
+def _told(told: str, known: str) -> Agreement:
+    if not (told and known):
+        return Agreement.UNTOLD
+    return Agreement.AGREES if told == known else Agreement.DIFFERS

@@ -1,0 +1,177 @@
+"""Reads of what labs send by themselves.
+
+Must not be here: how a report compares with an order (operations.matching), any write,
+or the audit of a read (the edge that asks records it).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.db.models import Q
+
+from labs.models import InboundMessage, InboundReport, Order
+from labs.states.inbound import MatchStatus, MessageStatus
+from portal.lib.errors import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import date, datetime
+
+    from django.db.models import QuerySet
+
+    from accounts.models import Tenant
+    from labs.models import Lab
+
+CANDIDATES_MAX = 10
+_TO_LOOK_AT = (MessageStatus.MALFORMED, MessageStatus.REFUSED)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """How much of what labs sent waits for a person, and since when the oldest."""
+
+    reports: int = 0
+    messages: int = 0
+    since: datetime | None = None
+
+    @property
+    def total(self) -> int:
+        """Both."""
+        return self.reports + self.messages
+
+
+def waiting(*, tenant: Tenant) -> Waiting:
+    """Unmatched reports, malformed messages and refused orders; two queries."""
+    reports = list(
+        _reports(tenant)
+        .filter(status=MatchStatus.UNMATCHED)
+        .order_by("received_at")
+        .values_list("received_at", flat=True)
+    )
+    messages = list(
+        _messages(tenant)
+        .filter(status__in=_TO_LOOK_AT)
+        .order_by("received_at")
+        .values_list("received_at", flat=True)
+    )
+    return Waiting(
+        len(reports), len(messages), min(reports[:1] + messages[:1], default=None)
+    )
+
+
+def reports_in(
+    *, tenant: Tenant, status: str, offset: int, limit: int
+) -> tuple[list[InboundReport], int]:
+    """A page of the reports in a status, newest first, and how many there are."""
+    rows = _reports(tenant).filter(status=status)
+    page = rows.select_related("message__lab", "message__lab_account", "order__user")
+    page = page.order_by("-received_at", "pk")[offset : offset + limit]
+    return list(page), rows.count()
+
+
+def messages_to_look_at(
+    *, tenant: Tenant, offset: int, limit: int
+) -> tuple[list[InboundMessage], int]:
+    """A page of malformed messages and refused orders, newest first; and how many."""
+    rows = _messages(tenant).filter(status__in=_TO_LOOK_AT)
+    page = rows.select_related("lab", "lab_account", "order").defer("content")
+    return list(page.order_by("-received_at", "pk")[offset : offset + limit]), (
+        rows.count()
+    )
+
+
+def inbound_report(*, tenant: Tenant, report_id: UUID) -> InboundReport:
+    """A report with its message. Raises: report_not_found (404)."""
+    rows = _reports(tenant).select_related(
+        "message__lab", "message__lab_account", "order__user"
+    )
+    found: InboundReport | None = rows.filter(pk=report_id).first()
+    if found is None:
+        raise NotFound("report_not_found", "Report not found.")
+    return found
+
+
+def inbound_message(*, tenant: Tenant, message_id: UUID) -> InboundMessage:
+    """A message. Raises: message_not_found (404)."""
+    rows = _messages(tenant).select_related("lab", "lab_account", "order")
+    found: InboundMessage | None = rows.filter(pk=message_id).first()
+    if found is None:
+        raise NotFound("message_not_found", "Message not found.")
+    return found
+
+
+def orders_of_numbers(
+    *,
+    tenant: Tenant,
+    lab: Lab,
+    placers: Iterable[str],
+    fillers: Iterable[str],
+    samples: Iterable[str],
+) -> list[Order]:
+    """Live orders at a lab that any of these numbers is of.
+
+    A number is the order's sample id or, of ours, its id; or one by which the lab
+    reported before.
+    """
+    told = list(fillers)
+    of_lab = _orders(tenant, lab)
+    before = _reports(tenant).filter(
+        status=MatchStatus.MATCHED, message__lab=lab, fillers__overlap=told
+    )
+    ids = {order for order in before.values_list("order_id", flat=True) if order}
+    ids |= {found for number in placers if (found := _uuid(number))}
+    numbers = {*placers, *told, *samples} - {""}
+    return list(of_lab.filter(Q(sample_id__in=numbers) | Q(pk__in=ids)))
+
+
+def orders_like(
+    *, tenant: Tenant, lab: Lab, birth_date: date | None, family: str
+) -> list[Order]:
+    """The latest live orders at a lab of this birth date or family name."""
+    wanted = Q()
+    if birth_date is not None:
+        wanted |= Q(patient_dob=birth_date)
+    if family:
+        wanted |= Q(patient_name__icontains=family)
+    if not wanted:
+        return []
+    rows = _orders(tenant, lab).filter(wanted)
+    return list(rows.order_by("-created_at")[:CANDIDATES_MAX])
+
+
+def done_codes(*, order: Order) -> set[str]:
+    """The lab's codes of the tests of an order of which nothing more is to come."""
+    rows = _reports(order.tenant).filter(status=MatchStatus.MATCHED, order=order)
+    told = rows.values_list("done_codes", flat=True)
+    return {code for codes in told for code in codes}
+
+
+def _orders(tenant: Tenant, lab: Lab) -> QuerySet[Order]:
+    rows: QuerySet[Order] = (
+        Order.objects.for_tenant(tenant)
+        .live()
+        .filter(lab=lab)
+        .select_related("user", "lab", "lab_test", "lab_account")
+        .prefetch_related("lab_test__markers")
+    )
+    return rows
+
+
+def _reports(tenant: Tenant) -> QuerySet[InboundReport]:
+    rows: QuerySet[InboundReport] = InboundReport.objects.for_tenant(tenant)
+    return rows
+
+
+def _messages(tenant: Tenant) -> QuerySet[InboundMessage]:
+    rows: QuerySet[InboundMessage] = InboundMessage.objects.for_tenant(tenant)
+    return rows
+
+
+def _uuid(number: str) -> UUID | None:
+    try:
+        return UUID(number)
+    except ValueError:
+        return None
