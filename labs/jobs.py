@@ -13,6 +13,11 @@ from django.utils import timezone
 from accounts.models import Tenant
 from labs.operations.call_offs import CALL_OFF_JOB, call_off
 from labs.operations.critical import MAIL_JOB, escalate_critical, mail_critical
+from labs.operations.inbound_files import (
+    TAKE_JOB,
+    enqueue_waiting_files,
+    take_files,
+)
 from labs.operations.requisitions import (
     REQUISITION_JOB,
     enqueue_due_requisitions,
@@ -40,6 +45,23 @@ def tell_of_call_off(*, tenant_pk: int, order_id: str) -> None:
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         order_id=UUID(order_id),
     )
+
+
+@job(TAKE_JOB)
+def take_hl7(*, tenant_pk: int, lab_slug: str, account_id: str | None) -> None:
+    """Take the files that a lab has dropped into one folder."""
+    take_files(
+        tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
+        actor=Actor.system(TAKE_JOB),
+        lab_slug=lab_slug,
+        account_id=UUID(account_id) if account_id else None,
+    )
+
+
+@periodic("* * * * *", "labs.look_for_hl7")
+def look_for_hl7() -> None:
+    """Look for files that labs have dropped."""
+    enqueue_waiting_files()
 
 
 @job(SIMULATE_JOB)
