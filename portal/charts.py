@@ -25,6 +25,8 @@ _SPARK_WIDTH, _SPARK_HEIGHT, _SPARK_ROOM = 104, 40, 4
 _CELL, _CELL_HEIGHT = 10, 12
 # One bar of several parts; a part that counts is seen, however small its share.
 _BAR_WIDTH, _BAR_HEIGHT, _BAR_GAP, _LEAST_PART = 760, 14, 3, 2
+# Bars of outcomes; what counts is seen, and an hour without anything is a low tick.
+_OUTCOME_WIDTH, _OUTCOME_HEIGHT, _LEAST_OUTCOME, _TICK = 760, 44, 2.5, 3
 # Shares of the busiest hour at which a cell gets darker.
 _SHADES = (0.0, 0.25, 0.5, 0.75)
 
@@ -165,6 +167,49 @@ def arrival_strip(counts: Sequence[int], *, says: str) -> SafeString:
         _CELL_HEIGHT,
         says,
         cells,
+    )
+
+
+def outcome_bars(cells: Sequence[tuple[int, int, int]], *, says: str) -> SafeString:
+    """Draw how messages fared, a bar for each hour, oldest first, bad ends on top.
+
+    A cell is how many were delivered at once, were retried, and failed. `says` is the
+    finding. Source: Ours (design guide).
+    """
+    busiest = max((sum(cell) for cell in cells), default=0) or 1
+    step = _OUTCOME_WIDTH / max(len(cells), 1)
+    drawn: list[tuple[str, str, str, str, str]] = []
+    for place, cell in enumerate(cells):
+        x, y, width = place * step, float(_OUTCOME_HEIGHT), step - 2
+        if not sum(cell):
+            drawn.append(
+                ("none", f"{x:.1f}", f"{y - _TICK:.1f}", f"{width:.1f}", f"{_TICK}")
+            )
+        for kind, number in zip(("ok", "warn", "bad"), cell, strict=True):
+            if number:
+                share = number / busiest * (_OUTCOME_HEIGHT - 2)
+                height = max(_LEAST_OUTCOME, share)
+                y -= height
+                drawn.append(
+                    (
+                        kind,
+                        f"{x:.1f}",
+                        f"{max(y, 0):.1f}",
+                        f"{width:.1f}",
+                        f"{max(1.5, height - 1):.1f}",
+                    )
+                )
+    return format_html(
+        '<svg class="chart up" viewBox="0 0 {} {}" role="img" aria-label="{}"'
+        ' preserveAspectRatio="none">{}</svg>',
+        _OUTCOME_WIDTH,
+        _OUTCOME_HEIGHT,
+        says,
+        format_html_join(
+            "",
+            '<rect class="u-{}" x="{}" y="{}" width="{}" height="{}" rx="1.5"/>',
+            drawn,
+        ),
     )
 
 

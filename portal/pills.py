@@ -29,6 +29,7 @@ PILLS = {
     "critical": Pill("bad", "alert", "Critical"),
     "high": Pill("warn", "alert", "High"),
     "low": Pill("warn", "alert", "Low"),
+    "not_acknowledged": Pill("bad", "clock", "Not acknowledged"),
     # Results against the days they were expected by
     "in_time": Pill("ok", "check", "In time"),
     "late": Pill("warn", "clock", "Late"),
@@ -77,8 +78,22 @@ PILLS = {
     "pending_approval": Pill("warn", "clock", "Waits for approval"),
     "inactive": Pill("mute", "minus", "Archived"),
     "delivered": Pill("ok", "check", "Delivered"),
+    "waiting": Pill("info", "clock", "Waiting"),
+    "retrying": Pill("warn", "replay", "Retrying"),
+    "held": Pill("mute", "minus", "Held"),
+    "dropped": Pill("mute", "ban", "Dropped"),
     "archived": Pill("mute", "minus", "Archived"),
     "expired": Pill("mute", "clock", "Expired"),
+    # Endpoints and replays
+    "healthy": Pill("ok", "check", "Healthy"),
+    "degraded": Pill("warn", "alert", "Degraded"),
+    "failing": Pill("bad", "alert", "Failing"),
+    "disabled": Pill("bad", "ban", "Disabled"),
+    "unused": Pill("mute", "clock", "Not used yet"),
+    "probing": Pill("info", "eye", "One sent first"),
+    "running": Pill("info", "replay", "Sending"),
+    "done": Pill("ok", "check", "Done"),
+    "stopped": Pill("bad", "ban", "Stopped"),
     "switched_off": Pill("mute", "ban", "Switched off"),
 }
 

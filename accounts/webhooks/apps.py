@@ -6,7 +6,42 @@ from django.apps import AppConfig
 
 
 class WebhooksConfig(AppConfig):
-    """Events and, later, their deliveries."""
+    """Events, the endpoints they go to, and what became of each."""
 
     name = "accounts.webhooks"
     label = "webhooks"
+
+    def ready(self) -> None:
+        """Enter the pages of endpoints, and what others show of them."""
+        from accounts.states import Area
+        from accounts.webhooks.web.overview import nav_count, overview_part
+        from accounts.webhooks.web.palette import find_webhooks
+        from portal.lib.registry import (
+            Destination,
+            Search,
+            destinations,
+            nav_counts,
+            overview_parts,
+            searches,
+        )
+
+        area = Area.WEBHOOKS
+        overview_parts.add("webhooks", overview_part)
+        nav_counts.add("webhooks", nav_count)
+        searches.add("webhooks", Search(50, "Webhooks", "hook", area, find_webhooks))
+        destinations.add(
+            "webhooks",
+            Destination(55, "Webhooks", "hook", "webhooks:list", area=area),
+        )
+        destinations.add(
+            "webhooks:create",
+            Destination(
+                150,
+                "Add an endpoint",
+                "hook",
+                "webhooks:create",
+                area=area,
+                write=True,
+                is_action=True,
+            ),
+        )

@@ -323,6 +323,28 @@ def thousands(number: int) -> str:
 
 
 @register.filter
+def percent(share: float) -> str:
+    """0.971 as 97.1 %; what is not all never reads 100."""
+    tenths = int(share * 1000)
+    return f"{tenths // 10} %" if tenths % 10 == 0 else f"{tenths / 10:.1f} %"
+
+
+@register.filter
+def milliseconds(number: float) -> str:
+    """182 as 182 ms, 10040 as 10.0 s."""
+    return f"{number:.0f} ms" if number < 1000 else f"{number / 1000:.1f} s"
+
+
+@register.filter
+def duration(seconds: int) -> str:
+    """90 as 90 s, 600 as 10 min, 7500 as 2 h 5 min."""
+    minutes = seconds // 60
+    if minutes < 2:
+        return f"{seconds} s"
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+@register.filter
 def initials(text: str) -> str:
     """Up to two letters that stand for a name or an e-mail address."""
     parts = text.partition("@")[0].replace(".", " ").split()

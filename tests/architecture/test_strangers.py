@@ -19,6 +19,8 @@ from accounts.operations.api_keys import create_api_key
 from accounts.operations.invitations import invite_member
 from accounts.operations.saved_views import ViewWishes, save_view
 from accounts.states import Environment, Role
+from accounts.webhooks.operations.replay import start_replay
+from accounts.webhooks.queries.log import LogFilters
 from portal.lib.tenancy import TenantOwned
 from tests.clients import ApiClient, ManagementClient
 from tests.factories.accounts import (
@@ -32,7 +34,7 @@ from tests.factories.reports import make_parsing_job
 from tests.factories.results import make_ready_order, make_results, reported
 from tests.factories.summaries import record
 from tests.factories.users import make_user
-from tests.factories.webhooks import make_endpoint
+from tests.factories.webhooks import make_delivery, make_endpoint, make_tried
 from users.operations.sources import connect_source
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ METHODS = ("get", "post", "put", "patch", "delete")
 # Parameters that name nobody's data, and why.
 PUBLIC = {
     "slug": "a source's logo",
+    "event_type": "a type of the catalogue, the same for all",
     "lab_id": "a lab, the same for all",
     "provider_id": "a lab's code of a marker, the same for all",
     "uidb36": "a one-time link, its own proof",
@@ -54,6 +57,7 @@ PUBLIC = {
 TEAM_WIDE = {"member_id", "invitation_id"}
 # URLs that answer a stranger, and why.
 OPEN = {
+    "api-docs-event": "the catalogue of events, the same for all",
     "logo": "a source's logo",
     "api-lab-marker": "a marker, the same for all; without a key it is 401",
     "account_reset_password_from_key": "a one-time link, its own proof",
@@ -124,6 +128,12 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         query="q=a",
         wishes=ViewWishes("Shared", is_shared=True),
     )
+    endpoint = make_endpoint(tenant=alice_tenant)
+    delivery = make_delivery(endpoint=endpoint)
+    make_tried(delivery, status="failed")
+    replay = start_replay(
+        endpoint=endpoint, actor=ACTOR, filters=LogFilters(outcome="failed")
+    )
     return {
         "team_slug": alice_tenant.team.slug,
         "environment": alice_tenant.environment,
@@ -146,6 +156,9 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         "workout_id": str(workout_id),
         "sleep_id": str(sleep_id),
         "resource": "heartrate",
+        "endpoint_id": str(endpoint.uuid),
+        "message_id": delivery.event.message_id,
+        "replay_id": str(replay.uuid),
     }
 
 
@@ -286,6 +299,9 @@ def test_every_parameter_that_is_swept_has_a_sample_or_says_why_not():
         "workout_id",
         "sleep_id",
         "resource",
+        "endpoint_id",
+        "message_id",
+        "replay_id",
     }
 
     assert named - known == set(PUBLIC) & named

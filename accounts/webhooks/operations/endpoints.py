@@ -18,7 +18,7 @@ from accounts.webhooks.addresses import AddressRefused, split_url
 from accounts.webhooks.catalogue import covers_event_type
 from accounts.webhooks.models import Delivery, Endpoint
 from accounts.webhooks.models.endpoint import DESCRIPTION_MAX_LENGTH, URL_MAX_LENGTH
-from accounts.webhooks.signing import SecretInvalid, make_secret, read_secret
+from accounts.webhooks.signing import SecretInvalid, make_secret, read_secret, sign
 from accounts.webhooks.states import DELIVERY_MOVES, DeliveryStatus, DisabledBy
 from portal.lib.encryption import decrypt, encrypt
 from portal.lib.errors import DomainError
@@ -229,6 +229,28 @@ def reveal_secret(*, endpoint: Endpoint, actor: Actor) -> str:
     """The signing secret as text; who asked is recorded. Source: Contract 8.7."""
     _record(endpoint, actor, "reveal_secret", {})
     return decrypt(endpoint.secret)
+
+
+WHO_SIGNED = {
+    "present": "the present secret",
+    "previous": "the secret before the present one",
+    "": "none of the secrets it has now",
+}
+
+
+def who_signed(
+    *, endpoint: Endpoint, message_id: str, timestamp: int, body: str, signature: str
+) -> str:
+    """Which secret of an endpoint a signature is of; a key of WHO_SIGNED."""
+    secrets = {"present": endpoint.secret, "previous": endpoint.previous_secret}
+    entries = signature.split()
+    for which, secret in secrets.items():
+        if not secret:
+            continue
+        key = read_secret(decrypt(secret))
+        if sign([key], message_id, timestamp, body.encode()) in entries:
+            return which
+    return ""
 
 
 def read_headers(endpoint: Endpoint) -> dict[str, str]:

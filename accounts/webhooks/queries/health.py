@@ -99,7 +99,7 @@ CROSS JOIN LATERAL (
     SELECT count(*) AS number FROM (
         SELECT 1 FROM webhooks_delivery AS d
         WHERE d.endpoint_id = e.id AND d.status = 'pending' LIMIT %(most)s
-    ) AS some
+    ) AS counted
 ) AS waits
 LEFT JOIN LATERAL (
     SELECT d.created_at AS at FROM webhooks_delivery AS d
@@ -110,7 +110,7 @@ CROSS JOIN LATERAL (
     SELECT count(*) AS number FROM (
         SELECT 1 FROM webhooks_delivery AS d
         WHERE d.endpoint_id = e.id AND d.status IN ('failed', 'held') LIMIT %(most)s
-    ) AS some
+    ) AS counted
 ) AS missed
 WHERE e.id = ANY(%(endpoints)s)
 """

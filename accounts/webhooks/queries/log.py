@@ -20,6 +20,7 @@ from portal.lib.choices import OpenChoices
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from accounts.models import Tenant
     from accounts.webhooks.models import Endpoint
 
 # A list that matches more says so instead of counting on.
@@ -222,6 +223,19 @@ def find_delivery(*, endpoint: Endpoint, message_id: str) -> Delivery | None:
         .first()
     )
     return found
+
+
+def deliveries_of(*, tenant: Tenant, message_id: str) -> list[Delivery]:
+    """The deliveries of one message, to endpoints that are not deleted."""
+    rows = Delivery.objects.for_tenant(tenant).select_related("endpoint")
+    return list(
+        rows.filter(
+            event__in=Event.objects.for_tenant(tenant)
+            .filter(message_id=message_id)
+            .values("pk"),
+            endpoint__deleted_at=None,
+        ).order_by("pk")
+    )
 
 
 def attempts_of(delivery: Delivery) -> list[Attempt]:

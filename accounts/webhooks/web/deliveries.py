@@ -1,0 +1,291 @@
+"""An endpoint's page with its log, and the page of one delivery.
+
+Must not be here: sending many again (replays).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import messages
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.rights import require_right
+from accounts.webhooks.diagnosis import diagnose
+from accounts.webhooks.operations.replay import drop_delivery, resend_delivery
+from accounts.webhooks.queries.health import health_of, hours_of, situation_of
+from accounts.webhooks.queries.log import (
+    COUNTED_UP_TO,
+    Answer,
+    Outcome,
+    Tries,
+    attempts_of,
+    count_matching,
+    log_page,
+)
+from accounts.webhooks.queries.replays import last_replays
+from accounts.webhooks.states import DeliveryFault, DeliveryStatus
+from accounts.webhooks.web.endpoints import events_words
+from accounts.webhooks.web.finding import get_delivery, get_endpoint, name_of
+from accounts.webhooks.web.forms import PERIOD_WORDS, LogQuery, type_groups
+from accounts.webhooks.web.payloads import (
+    answer_text,
+    as_curl,
+    masked,
+    may_read,
+    pretty,
+    sent_headers,
+    verify,
+)
+from portal.charts import outcome_bars
+from portal.lib.errors import DomainError
+from portal.lib.web import go_to, page_url, render_page, wants_fragment
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from accounts.webhooks.models import Attempt, Delivery
+    from portal.lib.web import TenantRequest
+
+PAGE_SIZE = 50
+HOURS = 48
+REPLAYS_SHOWN = 3
+# A page asks again while what it shows is about to change.
+_SOON = timedelta(minutes=2)
+POLL_S = 3
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryRow:
+    """A delivery as the log shows it; `status` is a value of the look's pills."""
+
+    delivery: Delivery
+    status: str
+    answer: str
+    next_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRow:
+    """An attempt in the list of them."""
+
+    attempt: Attempt
+    met: str
+
+
+@require_GET
+@require_right(Area.WEBHOOKS)
+def endpoint_page(request: TenantRequest, endpoint_id: str) -> HttpResponse:
+    endpoint = get_endpoint(request, endpoint_id)
+    asked = LogQuery.read(request.GET)
+    page = log_page(
+        endpoint=endpoint,
+        filters=asked.filters,
+        before=_read_cursor(request.GET.get("before", "")),
+        limit=PAGE_SIZE,
+    )
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="delivery_list",
+        subject_id=endpoint.uuid,
+    )
+    log: dict[str, Any] = {
+        "endpoint": endpoint,
+        "asked": asked,
+        "rows": [delivery_row(delivery) for delivery in page.deliveries],
+        "after": _write_cursor(page.after),
+    }
+    if wants_fragment(request) and "before" in request.GET:
+        return render_page(request, "webhooks/_older.html", **log)
+    log |= _choices(asked)
+    log["total"] = count_matching(endpoint=endpoint, filters=asked.filters)
+    log["counted_up_to"] = COUNTED_UP_TO
+    if wants_fragment(request):
+        return render_page(request, "webhooks/_log.html", **log)
+    health = health_of([endpoint])[endpoint.pk]
+    hours = hours_of([endpoint], hours=HOURS)[endpoint.pk]
+    diagnosis = diagnose(situation_of(endpoint, health))
+    return render_page(
+        request,
+        "webhooks/endpoint.html",
+        name=name_of(endpoint),
+        events=events_words(endpoint),
+        health=health,
+        diagnosis=diagnosis,
+        diagnosis_icon="check" if diagnosis.family == "ok" else "",
+        bars=outcome_bars(
+            [(hour.delivered, hour.retried, hour.failed) for hour in hours],
+            says=_hours_say(
+                sum(hour.delivered for hour in hours),
+                sum(hour.retried for hour in hours),
+                sum(hour.failed for hour in hours),
+            ),
+        ),
+        bars_from=timezone.now() - timedelta(hours=HOURS),
+        replays=last_replays(endpoint=endpoint, limit=REPLAYS_SHOWN),
+        may_write=request.rights.allow(Area.WEBHOOKS, write=True),
+        section="webhooks",
+        **log,
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.WEBHOOKS)
+def delivery_page(
+    request: TenantRequest, endpoint_id: str, message_id: str
+) -> HttpResponse:
+    """One delivery; a POST is the wish to see its payload, which the audit keeps."""
+    delivery = get_delivery(request, endpoint_id, message_id)
+    attempts = attempts_of(delivery)
+    attempt = _chosen(attempts, request.GET.get("attempt", ""))
+    event = delivery.event
+    is_readable = may_read(request.rights, event.event_type)
+    is_shown = request.method == "POST" and is_readable
+    answer = answer_text(attempt) if attempt and is_readable else ""
+    for is_read, subject in ((is_shown, "delivery_payload"), (answer, "answer")):
+        if is_read:
+            record_read(
+                tenant=request.tenant,
+                actor=request.actor,
+                subject=subject,
+                subject_id=event.message_id,
+                user_uuid=event.user_uuid,
+            )
+    row = delivery_row(delivery)
+    return render_page(
+        request,
+        "webhooks/delivery.html",
+        fragment="webhooks/_delivery.html",
+        endpoint=delivery.endpoint,
+        name=name_of(delivery.endpoint),
+        delivery=delivery,
+        event=event,
+        row=row,
+        attempts=[AttemptRow(each, _met(each)) for each in attempts],
+        attempt=attempt,
+        met=_met(attempt) if attempt else "",
+        payload=pretty(event.body) if is_shown else masked(event.body),
+        size=len(event.body.encode()),
+        is_readable=is_readable,
+        is_shown=is_shown,
+        headers=sent_headers(delivery, attempt) if attempt else [],
+        answer=answer,
+        verification=verify(delivery, attempt) if attempt else None,
+        curl=as_curl(delivery, attempt) if attempt and is_shown else "",
+        poll_seconds=POLL_S if not is_shown and _is_about_to_change(delivery) else None,
+        may_write=request.rights.allow(Area.WEBHOOKS, write=True),
+        section="webhooks",
+    )
+
+
+@require_POST
+@require_right(Area.WEBHOOKS, write=True)
+def resend(request: TenantRequest, endpoint_id: str, message_id: str) -> HttpResponse:
+    delivery = get_delivery(request, endpoint_id, message_id)
+    try:
+        resend_delivery(delivery=delivery, actor=request.actor)
+    except DomainError as refusal:
+        messages.error(request, f"{refusal.message} Nothing was sent.")
+    return _back(request, endpoint_id, message_id)
+
+
+@require_POST
+@require_right(Area.WEBHOOKS, write=True)
+def drop(request: TenantRequest, endpoint_id: str, message_id: str) -> HttpResponse:
+    delivery = get_delivery(request, endpoint_id, message_id)
+    try:
+        drop_delivery(delivery=delivery, actor=request.actor)
+    except DomainError as refusal:
+        messages.error(request, refusal.message)
+    return _back(request, endpoint_id, message_id)
+
+
+def delivery_row(delivery: Delivery) -> DeliveryRow:
+    """A delivery as a row."""
+    status = delivery.status
+    if status == DeliveryStatus.PENDING:
+        status = "retrying" if delivery.attempts else "waiting"
+    return DeliveryRow(
+        delivery=delivery,
+        status=status,
+        answer=_answer(delivery.last_code, delivery.last_fault),
+        next_at=delivery.due_at if status == "retrying" else None,
+    )
+
+
+def _answer(code: int | None, fault: str) -> str:
+    """The code of an answer, else in a word why there is none."""
+    if code is not None:
+        return str(code)
+    return fault.replace("_", " ")
+
+
+def _met(attempt: Attempt) -> str:
+    """What an attempt met, in words."""
+    if attempt.succeeded:
+        return ""
+    fault = DeliveryFault.known(attempt.fault)
+    return str(fault.label) if fault else attempt.fault
+
+
+def _chosen(attempts: list[Attempt], number: str) -> Attempt | None:
+    """The attempt that is asked for, else the last."""
+    wanted = [each for each in attempts if str(each.number) == number]
+    found = wanted or attempts[-1:]
+    return found[0] if found else None
+
+
+def _is_about_to_change(delivery: Delivery) -> bool:
+    soon = timezone.now() + _SOON
+    return delivery.status == DeliveryStatus.PENDING and delivery.due_at < soon
+
+
+def _back(request: TenantRequest, endpoint_id: str, message_id: str) -> HttpResponse:
+    return go_to(
+        request,
+        page_url(
+            request,
+            "webhooks:delivery",
+            endpoint_id=endpoint_id,
+            message_id=message_id,
+        ),
+    )
+
+
+def _choices(asked: LogQuery) -> dict[str, Any]:
+    """What the filters offer."""
+    return {
+        "outcomes": Outcome.offered(),
+        "answers": Answer.offered(),
+        "tries": Tries.offered(),
+        "periods": list(PERIOD_WORDS.items()),
+        "groups": type_groups(),
+        "are_set": bool(asked.kept),
+    }
+
+
+def _hours_say(delivered: int, retried: int, failed: int) -> str:
+    return (
+        f"Messages of the last {HOURS} hours: {delivered:,} delivered at once, "
+        f"{retried:,} retried, {failed:,} failed or held"
+    )
+
+
+def _write_cursor(after: tuple[datetime, int] | None) -> str:
+    return f"{after[0].timestamp():.6f}-{after[1]}" if after else ""
+
+
+def _read_cursor(text: str) -> tuple[datetime, int] | None:
+    at, _, key = text.partition("-")
+    try:
+        return datetime.fromtimestamp(float(at), timezone.get_current_timezone()), int(
+            key
+        )
+    except (ValueError, OverflowError, OSError):
+        return None

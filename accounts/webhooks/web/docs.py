@@ -1,0 +1,132 @@
+"""Pages about webhooks for who receives them: signatures, and the event catalogue.
+
+Open to all, like the API's own. Must not be here: anything of a team's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from django.http import Http404
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from accounts.webhooks.catalogue import EVENT_TYPES
+from accounts.webhooks.examples import example_of
+from accounts.webhooks.operations.endpoints import OVERLAP
+from accounts.webhooks.schedule import ATTEMPTS_MAX, LADDER_S
+from accounts.webhooks.sending import TIMEOUT_S
+from accounts.webhooks.signing import TOLERANCE_S
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+    from accounts.webhooks.catalogue import EventType
+
+SNIPPETS = Path(__file__).parents[1] / "snippets"
+LANGUAGES = {
+    "python": "Python",
+    "javascript": "JavaScript (Node.js)",
+    "ruby": "Ruby",
+    "go": "Go",
+    "php": "PHP",
+    "java": "Java",
+}
+# Beginnings of event types, in the order of the page.
+_GROUPS = {
+    "lab_report.": "Lab reports",
+    "labtest.": "Lab tests",
+    "daily.": "Data of a user",
+    "historical.": "Past data of a user",
+    "provider.": "Sources",
+    "message.": "Webhooks themselves",
+}
+_OTHERS = "Others"
+_HOUR_S, _MINUTE_S = 3600, 60
+QUERY_MAX_LENGTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Event types that begin alike."""
+
+    title: str
+    kinds: list[EventType]
+
+
+@require_safe
+def receiving(request: HttpRequest) -> HttpResponse:
+    """How to receive: what comes, how to check it, what follows from an answer."""
+    return render(
+        request,
+        "webhooks/docs/receiving.html",
+        {
+            "here": "webhooks",
+            "snippets": [
+                (slug, name, read_snippet(slug)) for slug, name in LANGUAGES.items()
+            ],
+            "waits": [_in_words(seconds) for seconds in LADDER_S],
+            "attempts": ATTEMPTS_MAX,
+            "timeout_s": int(TIMEOUT_S),
+            "tolerance_minutes": TOLERANCE_S // _MINUTE_S,
+            "overlap_hours": int(OVERLAP.total_seconds()) // _HOUR_S,
+        },
+    )
+
+
+@require_safe
+def events(request: HttpRequest) -> HttpResponse:
+    """The catalogue; `q` narrows it to types and sentences that hold a text."""
+    wanted = request.GET.get("q", "").strip()[:QUERY_MAX_LENGTH]
+    found = _grouped(wanted.lower())
+    return render(
+        request,
+        "webhooks/docs/events.html",
+        {
+            "here": "events",
+            "groups": found,
+            "query": wanted,
+            "number": sum(len(group.kinds) for group in found),
+        },
+    )
+
+
+@require_safe
+def event(request: HttpRequest, event_type: str) -> HttpResponse:
+    """One event type: when it is sent, an example, its schema."""
+    kind = EVENT_TYPES.get(event_type)
+    if kind is None:
+        raise Http404
+    example = example_of(kind.name)
+    return render(
+        request,
+        "webhooks/docs/event.html",
+        {"here": "events", "kind": kind, "example": example},
+    )
+
+
+@cache
+def read_snippet(slug: str) -> str:
+    """The code that verifies a message, in one of LANGUAGES."""
+    return (SNIPPETS / f"{slug}.txt").read_text()
+
+
+def _grouped(wanted: str) -> list[Group]:
+    groups: dict[str, list[EventType]] = {
+        title: [] for title in (*_GROUPS.values(), _OTHERS)
+    }
+    for name, kind in sorted(EVENT_TYPES.items()):
+        if wanted in name or wanted in kind.when.lower():
+            groups[_GROUPS.get(f"{name.partition('.')[0]}.", _OTHERS)].append(kind)
+    return [Group(title, kinds) for title, kinds in groups.items() if kinds]
+
+
+def _in_words(seconds: int) -> str:
+    if seconds < _MINUTE_S:
+        return f"{seconds} s"
+    if seconds < _HOUR_S:
+        return f"{seconds // _MINUTE_S} min"
+    return f"{seconds // _HOUR_S} h"

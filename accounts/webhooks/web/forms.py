@@ -1,0 +1,279 @@
+"""What the pages of webhooks are asked: endpoints, the log's filters, replays.
+
+Must not be here: rules that operations hold; these forms only read text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django import forms
+from django.utils import timezone
+
+from accounts.webhooks.catalogue import EVENT_TYPES
+from accounts.webhooks.models.endpoint import DESCRIPTION_MAX_LENGTH
+from accounts.webhooks.operations.endpoints import RATE_LIMIT_MAX
+from accounts.webhooks.operations.replay import (
+    DEFAULT_RATE,
+    DEFAULT_STOP,
+    RATES,
+    STOPS,
+)
+from accounts.webhooks.queries.log import Answer, LogFilters, Outcome, Tries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from django.http import QueryDict
+
+ALL_EVENTS, SOME_EVENTS = "all", "some"
+# Stands for a header's value that is withheld, and keeps it when it comes back.
+WITHHELD = "••••••••"
+PERIODS = {"1h": timedelta(hours=1), "24h": timedelta(days=1), "7d": timedelta(days=7)}
+PERIOD_WORDS = {"1h": "Last hour", "24h": "Last 24 hours", "7d": "Last 7 days"}
+_SELECTED_MAX = 100
+_DEEP = ("daily.data.", "historical.data.")
+
+
+@dataclass(frozen=True, slots=True)
+class TypeGroup:
+    """Event types that begin alike; `prefix` chooses them all, also those to come."""
+
+    prefix: str
+    types: tuple[tuple[str, str], ...]
+
+    @property
+    def field_id(self) -> str:
+        """The id of its box."""
+        return "all-" + self.prefix.replace(".", "-").strip("-")
+
+
+def type_groups() -> list[TypeGroup]:
+    """The catalogue by its beginnings; each type with when it is sent."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for name, kind in sorted(EVENT_TYPES.items()):
+        deep = next((prefix for prefix in _DEEP if name.startswith(prefix)), "")
+        prefix = deep or name.partition(".")[0] + "."
+        groups.setdefault(prefix, []).append((name, kind.when))
+    return [TypeGroup(prefix, tuple(types)) for prefix, types in groups.items()]
+
+
+class EndpointForm(forms.Form):
+    """An endpoint: where to, what, and how fast."""
+
+    url = forms.CharField(
+        max_length=4000, error_messages={"required": "Enter where events go."}
+    )
+    description = forms.CharField(required=False, max_length=DESCRIPTION_MAX_LENGTH)
+    events = forms.ChoiceField(
+        choices=[(ALL_EVENTS, "All events"), (SOME_EVENTS, "Only some")],
+        widget=forms.RadioSelect,
+        initial=ALL_EVENTS,
+    )
+    rate_limit = forms.IntegerField(
+        required=False, min_value=1, max_value=RATE_LIMIT_MAX
+    )
+
+    def __init__(self, *given: Any, chosen: Iterable[str] = (), **named: Any) -> None:
+        super().__init__(*given, **named)
+        data: Any = self.data
+        self.chosen = data.getlist("filter_types") if self.is_bound else list(chosen)
+
+    @property
+    def others(self) -> list[str]:
+        """Prefixes that are chosen and that no group offers."""
+        offered = set(EVENT_TYPES) | {group.prefix for group in type_groups()}
+        return [each for each in self.chosen if each not in offered]
+
+    def clean(self) -> dict[str, Any]:
+        """What operations take."""
+        given: dict[str, Any] = super().clean() or {}
+        is_some = given.pop("events", "") == SOME_EVENTS
+        if is_some and not self.chosen:
+            self.add_error("events", "Choose the events it gets.")
+        given["filter_types"] = self.chosen if is_some else None
+        return given
+
+
+class HeadersForm(forms.Form):
+    """Headers that are sent with every message, one on a line."""
+
+    headers = forms.CharField(
+        required=False, max_length=100_000, strip=False, widget=forms.Textarea
+    )
+
+    def read(self, present: Mapping[str, str]) -> dict[str, str]:
+        """Names and values; a value that is withheld stays as it is at present.
+
+        Raises ValueError for a line that is no header, or a name that comes twice.
+        """
+        found: dict[str, str] = {}
+        for line in self.cleaned_data["headers"].splitlines():
+            if not line.strip():
+                continue
+            name, colon, value = (part.strip() for part in line.partition(":"))
+            if not colon or name in found:
+                raise ValueError(name)
+            found[name] = present.get(name, "") if value == WITHHELD else value
+        return found
+
+
+class LogForm(forms.Form):
+    """The log's query string; a value that means nothing counts as not given."""
+
+    outcome = forms.ChoiceField(required=False, choices=Outcome.offered)
+    type = forms.CharField(required=False, max_length=100)
+    user = forms.CharField(required=False, max_length=255)
+    answer = forms.ChoiceField(required=False, choices=Answer.offered)
+    tries = forms.ChoiceField(required=False, choices=Tries.offered)
+    period = forms.ChoiceField(required=False, choices=list(PERIOD_WORDS.items()))
+    since = forms.DateTimeField(required=False, input_formats=["%Y-%m-%dT%H:%M"])
+    until = forms.DateTimeField(required=False, input_formats=["%Y-%m-%dT%H:%M"])
+    replay = forms.UUIDField(required=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LogQuery:
+    """What the log is asked for, every part known to be good.
+
+    `since` and `until` are in the reader's time zone; `messages` are those ticked.
+    """
+
+    outcome: str = ""
+    type: str = ""
+    user: str = ""
+    answer: str = ""
+    tries: str = ""
+    period: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+    replay: UUID | None = None
+    messages: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, query: QueryDict) -> LogQuery:
+        """Read a query string."""
+        form = LogForm(query)
+        form.is_valid()
+        given = {name: value for name, value in form.cleaned_data.items() if value}
+        if "user" in given and "\0" in given["user"]:
+            del given["user"]
+        ticked = [each for each in query.getlist("message") if "\0" not in each]
+        return cls(**given, messages=tuple(ticked[:_SELECTED_MAX]))
+
+    @property
+    def filters(self) -> LogFilters:
+        """The same, as the query takes it."""
+        since = self.since
+        if self.period and not (self.since or self.until):
+            since = timezone.now() - PERIODS[self.period]
+        return LogFilters(
+            outcome=self.outcome,
+            event_type=self.type,
+            user=self.user.strip(),
+            answer=self.answer,
+            tries=self.tries,
+            since=since,
+            until=self.until,
+            replay=self.replay,
+            message_ids=self.messages,
+        )
+
+    @property
+    def kept(self) -> list[tuple[str, object]]:
+        """The query string, all but what is ticked."""
+        kept: list[tuple[str, object]] = [
+            ("outcome", self.outcome),
+            ("type", self.type),
+            ("user", self.user),
+            ("answer", self.answer),
+            ("tries", self.tries),
+            ("period", self.period),
+            ("since", _minute(self.since)),
+            ("until", _minute(self.until)),
+            ("replay", self.replay),
+        ]
+        return [(name, value) for name, value in kept if value]
+
+    @property
+    def kept_but_user(self) -> list[tuple[str, object]]:
+        """What another user keeps of the query string."""
+        return [(name, value) for name, value in self.kept if name != "user"]
+
+    @property
+    def kept_but_time(self) -> list[tuple[str, object]]:
+        """What another time keeps of the query string."""
+        time = {"period", "since", "until"}
+        return [(name, value) for name, value in self.kept if name not in time]
+
+    @property
+    def since_input(self) -> str:
+        """The first minute as an input takes it."""
+        return _minute(self.since)
+
+    @property
+    def until_input(self) -> str:
+        """The minute after the last, as an input takes it."""
+        return _minute(self.until)
+
+    @property
+    def time_words(self) -> str:
+        """The time of the log in words, or empty."""
+        if self.since and self.until:
+            return f"{_words(self.since)} to {_words(self.until)}"
+        if self.since:
+            return f"since {_words(self.since)}"
+        if self.until:
+            return f"until {_words(self.until)}"
+        return PERIOD_WORDS.get(self.period, "")
+
+    @property
+    def outcome_words(self) -> str:
+        """The outcome in words, or empty."""
+        known = Outcome.known(self.outcome)
+        return str(known.label) if known else ""
+
+    @property
+    def answer_words(self) -> str:
+        """The answer in words, or empty."""
+        known = Answer.known(self.answer)
+        return str(known.label) if known else ""
+
+    @property
+    def tries_words(self) -> str:
+        """The attempts in words, or empty."""
+        known = Tries.known(self.tries)
+        return str(known.label) if known else ""
+
+
+class ReplayForm(forms.Form):
+    """How a replay is to go."""
+
+    rate = forms.TypedChoiceField(
+        coerce=int,
+        choices=[(rate, f"{rate} a second") for rate in RATES],
+        initial=DEFAULT_RATE,
+    )
+    stop_after = forms.TypedChoiceField(
+        coerce=int,
+        choices=[
+            (number, f"{number} failures in a row" if number else "Never")
+            for number in STOPS
+        ],
+        initial=DEFAULT_STOP,
+    )
+    probe_first = forms.BooleanField(required=False, initial=True)
+
+
+def _minute(moment: datetime | None) -> str:
+    if moment is None:
+        return ""
+    return f"{timezone.localtime(moment):%Y-%m-%dT%H:%M}"
+
+
+def _words(moment: datetime) -> str:
+    here = timezone.localtime(moment)
+    return f"{here.day} {here:%b %H:%M}"

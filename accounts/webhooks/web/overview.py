@@ -1,0 +1,58 @@
+"""What the overview and the navigation say of webhooks.
+
+Must not be here: a payload, or whose it is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from accounts.states import Area
+from accounts.webhooks.queries.health import failing_endpoints, health_of
+from accounts.webhooks.web.finding import host_of, name_of
+from portal.lib.registry import (
+    AttentionItem,
+    NavCount,
+    OverviewPart,
+    Urgency,
+)
+from portal.lib.web import page_url
+
+if TYPE_CHECKING:
+    from portal.lib.web import TenantRequest
+
+
+def overview_part(request: TenantRequest) -> OverviewPart:
+    """Endpoints that fail or were disabled for it."""
+    if not request.rights.allow(Area.WEBHOOKS):
+        return OverviewPart()
+    ill = failing_endpoints(request.tenant)
+    health = health_of(ill) if ill else {}
+    items = []
+    for endpoint in ill:
+        missed = health[endpoint.pk].missed + health[endpoint.pk].waiting
+        since = endpoint.disabled_at or endpoint.first_failed_at
+        is_off = endpoint.disabled_at is not None
+        items.append(
+            AttentionItem(
+                urgency=Urgency.DELIVERY,
+                since=since or endpoint.updated_at,
+                family="bad",
+                icon="hook",
+                title="An endpoint was disabled" if is_off else "An endpoint fails",
+                detail=f"{name_of(endpoint)} ({host_of(endpoint)}), {missed:,} "
+                f"message{'s' * (missed != 1)} not delivered",
+                url=page_url(request, "webhooks:endpoint", endpoint_id=endpoint.uuid),
+                status="disabled" if is_off else "failing",
+            )
+        )
+    return OverviewPart(attention=tuple(items))
+
+
+def nav_count(request: TenantRequest) -> NavCount | None:
+    """How many endpoints fail or were disabled for it."""
+    if not request.rights.allow(Area.WEBHOOKS):
+        return None
+    number = len(failing_endpoints(request.tenant))
+    says = "endpoint fails" if number == 1 else "endpoints fail"
+    return NavCount(number, says, "bad") if number else None

@@ -1,0 +1,51 @@
+"""How the command palette finds endpoints, by name or id, and messages by their id.
+
+Must not be here: what a message says.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from accounts.webhooks.queries.health import live_endpoints
+from accounts.webhooks.queries.log import deliveries_of
+from accounts.webhooks.web.finding import host_of, name_of
+from portal.lib.ids import is_whole_id
+from portal.lib.registry import Hit
+from portal.lib.web import page_url
+
+if TYPE_CHECKING:
+    from portal.lib.web import TenantRequest
+
+HITS = 6
+
+
+def find_webhooks(request: TenantRequest, text: str) -> list[Hit]:
+    """Endpoints whose name, host or id holds `text`, and deliveries of one message."""
+    wanted = text.lower()
+    hits = [
+        Hit(
+            words=name_of(endpoint),
+            url=page_url(request, "webhooks:endpoint", endpoint_id=endpoint.uuid),
+            detail=host_of(endpoint),
+            is_exact=is_whole_id(text, endpoint.uuid),
+        )
+        for endpoint in live_endpoints(request.tenant)
+        if wanted in name_of(endpoint).lower()
+        or wanted in host_of(endpoint).lower()
+        or str(endpoint.uuid).startswith(wanted)
+    ]
+    hits += [
+        Hit(
+            words=f"{delivery.event_type} to {name_of(delivery.endpoint)}",
+            url=page_url(
+                request,
+                "webhooks:delivery",
+                endpoint_id=delivery.endpoint.uuid,
+                message_id=text,
+            ),
+            is_exact=True,
+        )
+        for delivery in deliveries_of(tenant=request.tenant, message_id=text)
+    ]
+    return hits[:HITS]

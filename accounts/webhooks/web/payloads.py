@@ -1,0 +1,144 @@
+"""What a page shows of a message: its payload or a mask, the request, its signature.
+
+Must not be here: a query, or HTML.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from accounts.states import Area
+from accounts.webhooks.operations.endpoints import WHO_SIGNED, read_headers, who_signed
+from accounts.webhooks.sending import USER_AGENT
+from accounts.webhooks.signing import TOLERANCE_S
+
+if TYPE_CHECKING:
+    from accounts.web.rights import Rights
+    from accounts.webhooks.models import Attempt, Delivery
+
+MASK = "•••"
+# By the beginning of an event type: what one must be allowed to read. Ours: what no
+# line names needs all of it.
+_NEEDS: tuple[tuple[str, frozenset[Area]], ...] = (
+    ("daily.data.", frozenset({Area.USERS})),
+    ("historical.data.", frozenset({Area.USERS})),
+    ("provider.", frozenset({Area.USERS})),
+    ("labtest.result.", frozenset({Area.ORDERS})),
+    ("labtest.", frozenset({Area.ORDERS, Area.PATIENT_DETAILS})),
+    ("lab_report.", frozenset({Area.REPORTS})),
+    ("message.", frozenset({Area.WEBHOOKS})),
+)
+_ALL = frozenset({Area.USERS, Area.ORDERS, Area.PATIENT_DETAILS, Area.REPORTS})
+# Of a payload's data these name things and say nothing of anybody's health.
+_OPEN_KEYS = {"id", "user_id", "team_id", "event_type", "endpoint_id", "msg_id"}
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What a receiver finds that checks an attempt.
+
+    `signed_by` is in the words of WHO_SIGNED. `skew_s` is how far ahead the receiver's
+    clock is by its Date header, None where it sent none.
+    """
+
+    signed_by: str
+    is_good: bool
+    skew_s: int | None
+
+    @property
+    def skew_is_small(self) -> bool:
+        """Whether a receiver would take the timestamp."""
+        return self.skew_s is None or abs(self.skew_s) <= TOLERANCE_S
+
+
+def may_read(rights: Rights, event_type: str) -> bool:
+    """Whether a member may see the payload of an event of this type."""
+    needed = next((a for start, a in _NEEDS if event_type.startswith(start)), _ALL)
+    return all(rights.allow(area) for area in needed)
+
+
+def masked(body: str) -> Any:
+    """The envelope with every value of its data hidden but for ids."""
+    envelope = orjson.loads(body)
+    return {**envelope, "data": _mask(envelope.get("data"))}
+
+
+def pretty(body: str) -> Any:
+    """The envelope as it was sent, its keys in their order."""
+    return json.loads(body)
+
+
+def sent_headers(delivery: Delivery, attempt: Attempt) -> list[tuple[str, str]]:
+    """The headers of an attempt; the team's own by name alone, as they are now."""
+    own = [(name, MASK) for name in read_headers(delivery.endpoint)]
+    return [
+        ("content-type", "application/json"),
+        ("user-agent", USER_AGENT),
+        ("webhook-id", delivery.event.message_id),
+        ("webhook-timestamp", str(attempt.sent_timestamp)),
+        ("webhook-signature", attempt.signature),
+        *own,
+    ]
+
+
+def as_curl(delivery: Delivery, attempt: Attempt) -> str:
+    """The attempt as a command for a shell."""
+    lines = [f"curl {shlex.quote(attempt.url or delivery.endpoint.url)}"]
+    lines += [
+        f"-H {shlex.quote(f'{name}: {value}')}"
+        for name, value in sent_headers(delivery, attempt)
+    ]
+    lines.append(f"--data-binary {shlex.quote(delivery.event.body)}")
+    return " \\\n  ".join(lines)
+
+
+def verify(delivery: Delivery, attempt: Attempt) -> Verification:
+    """Check an attempt as its receiver does, by the secrets of now."""
+    found = who_signed(
+        endpoint=delivery.endpoint,
+        message_id=delivery.event.message_id,
+        timestamp=attempt.sent_timestamp,
+        body=delivery.event.body,
+        signature=attempt.signature,
+    )
+    return Verification(WHO_SIGNED[found], found != "", _skew(attempt))
+
+
+def answer_text(attempt: Attempt) -> str:
+    """The body of an answer as text; what is no UTF-8 is replaced."""
+    return bytes(attempt.body).decode("utf-8", "replace").replace("\0", "\ufffd")
+
+
+def _mask(value: Any, key: str = "") -> Any:
+    match value:
+        case dict():
+            return {name: _mask(inner, name) for name, inner in value.items()}
+        case list():
+            return [_mask(inner, key) for inner in value[:1]] + ["…"] * (len(value) > 1)
+        case None:
+            return None
+        case _:
+            return value if key in _OPEN_KEYS else MASK
+
+
+def _skew(attempt: Attempt) -> int | None:
+    dates = [value for name, value in attempt.headers if name.lower() == "date"]
+    if not dates:
+        return None
+    try:
+        told = parsedate_to_datetime(dates[0])
+    except ValueError:
+        return None
+    if told.tzinfo is None:
+        told = told.replace(tzinfo=UTC)
+    # The answer was made within this time after the start.
+    spent = (attempt.first_byte_ms or 0) / 1000
+    made = datetime.fromtimestamp(attempt.started_at.timestamp() + spent, UTC)
+    return round((told - made).total_seconds())

@@ -1,0 +1,137 @@
+"""Sending many again: what it would be, and how far it is.
+
+Must not be here: one delivery (deliveries).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from django.contrib import messages
+from django.http import HttpResponseRedirect
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from accounts.states import Area
+from accounts.web.dialogs import posted
+from accounts.web.rights import require_right
+from accounts.webhooks.operations.replay import (
+    cancel_replay,
+    continue_replay,
+    start_replay,
+)
+from accounts.webhooks.queries.log import LogFilters, Outcome, measure_matching
+from accounts.webhooks.queries.replays import is_open, probe_of, progress_of
+from accounts.webhooks.states import ReplayStatus
+from accounts.webhooks.web.finding import get_endpoint, get_replay, name_of
+from accounts.webhooks.web.forms import LogQuery, ReplayForm
+from portal.lib.errors import DomainError
+from portal.lib.web import go_to, page_url, render_page
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from accounts.webhooks.models import Replay
+    from portal.lib.web import TenantRequest
+
+POLL_S = 3
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.WEBHOOKS, write=True)
+def prepare(request: TenantRequest, endpoint_id: str) -> HttpResponse:
+    """Say what would be sent again, and start it; the query string is the log's."""
+    endpoint = get_endpoint(request, endpoint_id)
+    asked = LogQuery.read(request.GET)
+    if not asked.messages and not asked.kept:
+        # Without any filter: what the endpoint has missed.
+        asked = replace(asked, outcome=Outcome.MISSED)
+    filters = (
+        LogFilters(message_ids=asked.messages) if asked.messages else asked.filters
+    )
+    form = ReplayForm(posted(request))
+    refusal = ""
+    if request.method == "POST" and form.is_valid():
+        try:
+            replay = start_replay(
+                endpoint=endpoint,
+                actor=request.actor,
+                filters=filters,
+                **form.cleaned_data,
+            )
+        except DomainError as refused:
+            refusal = refused.message
+        else:
+            return HttpResponseRedirect(_page(request, replay))
+    return render_page(
+        request,
+        "webhooks/replay.html",
+        status=422 if refusal or form.errors else 200,
+        endpoint=endpoint,
+        name=name_of(endpoint),
+        asked=asked,
+        extent=measure_matching(endpoint=endpoint, filters=filters),
+        form=form,
+        refusal=refusal,
+        is_off=endpoint.disabled_at is not None,
+        section="webhooks",
+    )
+
+
+@require_GET
+@require_right(Area.WEBHOOKS)
+def progress(request: TenantRequest, endpoint_id: str, replay_id: str) -> HttpResponse:
+    replay = get_replay(request, endpoint_id, replay_id)
+    done = progress_of(replay)
+    is_probing = replay.status == ReplayStatus.PROBING
+    probe = probe_of(replay) if is_probing else None
+    goes_on = is_open(replay) and not (is_probing and probe)
+    return render_page(
+        request,
+        "webhooks/progress.html",
+        fragment="webhooks/_progress.html",
+        endpoint=replay.endpoint,
+        name=name_of(replay.endpoint),
+        replay=replay,
+        done=done,
+        probe=probe,
+        is_open=is_open(replay),
+        # Whole seconds that the rest takes at this rate.
+        left_s=done.left // replay.rate if is_open(replay) else 0,
+        poll_seconds=POLL_S if goes_on else None,
+        may_write=request.rights.allow(Area.WEBHOOKS, write=True),
+        section="webhooks",
+    )
+
+
+@require_POST
+@require_right(Area.WEBHOOKS, write=True)
+def go_on(request: TenantRequest, endpoint_id: str, replay_id: str) -> HttpResponse:
+    replay = get_replay(request, endpoint_id, replay_id)
+    try:
+        continue_replay(replay=replay, actor=request.actor)
+    except DomainError as refusal:
+        messages.error(request, f"{refusal.message} Nothing more was sent.")
+    return go_to(request, _page(request, replay))
+
+
+@require_POST
+@require_right(Area.WEBHOOKS, write=True)
+def cancel(request: TenantRequest, endpoint_id: str, replay_id: str) -> HttpResponse:
+    replay = get_replay(request, endpoint_id, replay_id)
+    try:
+        cancel_replay(replay=replay, actor=request.actor)
+    except DomainError:
+        messages.info(request, "It has ended already.")
+    else:
+        messages.success(request, "The replay is cancelled. The rest is as it was.")
+    return go_to(request, _page(request, replay))
+
+
+def _page(request: TenantRequest, replay: Replay) -> str:
+    return page_url(
+        request,
+        "webhooks:progress",
+        endpoint_id=replay.endpoint.uuid,
+        replay_id=replay.uuid,
+    )

@@ -1,0 +1,75 @@
+"""The signing secret of an endpoint: shown after the password, rotated.
+
+Must not be here: how messages are signed (accounts.webhooks.signing).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from allauth.account.decorators import reauthentication_required
+from django.contrib import messages
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods
+
+from accounts.states import Area
+from accounts.web.dialogs import ask
+from accounts.web.rights import require_right
+from accounts.webhooks.operations.endpoints import OVERLAP, reveal_secret, rotate_secret
+from accounts.webhooks.web.finding import get_endpoint, name_of
+from portal.lib.web import go_to, page_url, render_page
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from accounts.webhooks.models import Endpoint
+    from portal.lib.web import TenantRequest
+
+
+@require_GET
+@require_right(Area.WEBHOOKS, write=True)
+def secret(request: TenantRequest, endpoint_id: str) -> HttpResponse:
+    # First, so that a stranger is not asked for a password before the 404.
+    endpoint = get_endpoint(request, endpoint_id)
+    shown: HttpResponse = _show(request, endpoint)
+    return shown
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.WEBHOOKS, write=True)
+def rotate(request: TenantRequest, endpoint_id: str) -> HttpResponse:
+    endpoint = get_endpoint(request, endpoint_id)
+    name = name_of(endpoint)
+    if request.method == "POST":
+        rotate_secret(endpoint=endpoint, actor=request.actor)
+        messages.success(
+            request, "The secret is rotated. Give its receiver the new one."
+        )
+        return go_to(
+            request, page_url(request, "webhooks:secret", endpoint_id=endpoint.uuid)
+        )
+    hours = int(OVERLAP.total_seconds() // 3600)
+    return ask(
+        request,
+        title=f"Rotate the secret of {name}?",
+        says=f"A new secret is made now. For {hours} hours every message carries a "
+        "signature by each; after that the old secret is of no use.",
+        verb="Rotate secret",
+        keep="Keep secret",
+        back=page_url(request, "webhooks:endpoint", endpoint_id=endpoint.uuid),
+        back_words=name,
+    )
+
+
+@reauthentication_required  # type: ignore[untyped-decorator]  # the library's
+def _show(request: TenantRequest, endpoint: Endpoint) -> HttpResponse:
+    ends_at = endpoint.previous_secret_ends_at
+    return render_page(
+        request,
+        "webhooks/secret.html",
+        endpoint=endpoint,
+        name=name_of(endpoint),
+        secret=reveal_secret(endpoint=endpoint, actor=request.actor),
+        old_ends_at=ends_at if ends_at and ends_at > timezone.now() else None,
+        section="webhooks",
+    )
