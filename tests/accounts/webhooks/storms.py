@@ -9,7 +9,7 @@ import asyncio
 import random
 import threading
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aiohttp import web
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
@@ -114,6 +114,9 @@ class StormReceiver:
         return web.Response(status=204)
 
     async def _fail(self, request: web.Request) -> web.StreamResponse:
+        transport = request.transport
+        if transport is None:  # its worker was killed
+            return web.Response()
         match self._dice.randrange(5):
             case 0:
                 return web.Response(status=500, text="broken")
@@ -122,15 +125,11 @@ class StormReceiver:
             case 2:
                 return web.Response(status=302, headers={"Location": "/in"})
             case 3:
-                _transport(request).abort()
+                transport.abort()
             case _:
-                _transport(request).write(b"\x00\xff no http at all\r\n\r\n")
-                _transport(request).close()
+                transport.write(b"\x00\xff no http at all\r\n\r\n")
+                transport.close()
         return web.Response()
-
-
-def _transport(request: web.Request) -> Any:
-    return request.transport
 
 
 async def _answer_much(request: web.Request) -> web.StreamResponse:
