@@ -47,7 +47,7 @@ class LabsConfig(AppConfig):
 
     def _enter_pages(self) -> None:
         from accounts.states import Area
-        from labs.web.overview import nav_count, overview_part
+        from labs.web.overview import critical_nav_count, nav_count, overview_part
         from labs.web.palette import find_orders
         from labs.web.user_column import user_column
         from portal.lib.registry import (
@@ -63,6 +63,7 @@ class LabsConfig(AppConfig):
         area = Area.ORDERS
         overview_parts.add("labs", overview_part)
         nav_counts.add("orders", nav_count)
+        nav_counts.add("critical", critical_nav_count)
         user_columns.add("labs", user_column)
         searches.add("orders", Search(20, "Orders", "flask", area, find_orders))
         destinations.add(
@@ -81,6 +82,10 @@ class LabsConfig(AppConfig):
                 "tab=attention",
                 area=area,
             ),
+        )
+        destinations.add(
+            "critical",
+            Destination(27, "Critical results", "alert", "labs:critical", area=area),
         )
         destinations.add(
             "orders:place",

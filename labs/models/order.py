@@ -143,6 +143,8 @@ class Order(TenantOwned):
     updated_at = models.DateTimeField(default=timezone.now)
 
     objects = TenantManager(OrderQuerySet)
+    # Whether a critical result waits for its acknowledgement, on orders of a list.
+    has_open_alert: bool
 
     class Meta(TenantOwned.Meta):
         constraints = [

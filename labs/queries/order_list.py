@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from datetime import UTC, timedelta
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
-from labs.models import Lab, Order
+from labs.models import CriticalAlert, Lab, Order
 from labs.states.catalogue import CollectionMethod
 from labs.states.order_work import (
     ENDED_BADLY,
@@ -25,7 +25,8 @@ from labs.states.order_work import (
     WorkState,
     stage_of,
 )
-from labs.states.orders import Interpretation, split_status
+from labs.states.orders import split_status
+from labs.states.turnaround import AT_LAB
 from portal.lib import rows
 from portal.lib.ids import id_bounds
 from users.queries.users import users_by_id
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
 # A list is counted up to here: counting on would cost more than the page.
 COUNTED_UP_TO = 10_000
-# How long what has ended badly, or is critical, needs attention.
+# How long what has ended badly needs attention.
 LATELY = timedelta(days=7)
 # A requisition is made within seconds; an order without one for so long is stuck.
 STUCK_AFTER = timedelta(hours=1)
@@ -169,11 +170,11 @@ def listed_orders(
 
 
 def attention_orders(*, tenant: Tenant, limit: int) -> list[Order]:
-    """Orders that need attention: critical ones first, then what changed last.
+    """Orders that need attention: unacknowledged first, then what changed last.
 
     At most three queries.
     """
-    critical = Q(interpretation=Interpretation.CRITICAL)
+    critical = Q(pk__in=_open_alerts(tenant).values("order_id"))
     ids: list[UUID] = []
     for which in (critical, ~critical):
         if len(ids) < limit:
@@ -222,6 +223,13 @@ def orders_by_id(*, tenant: Tenant, text: str, limit: int) -> list[Order]:
     return _shown(tenant, list(found[:limit]), with_patients=False)
 
 
+def _open_alerts(tenant: Tenant) -> QuerySet[CriticalAlert]:
+    found: QuerySet[CriticalAlert] = CriticalAlert.objects.for_tenant(tenant).filter(
+        acknowledged_at=None
+    )
+    return found
+
+
 def _live(tenant: Tenant) -> OrderQuerySet:
     found: OrderQuerySet = Order.objects.for_tenant(tenant).live_among_many()
     return found
@@ -232,9 +240,11 @@ def _shown(tenant: Tenant, ids: list[UUID], *, with_patients: bool) -> list[Orde
     if not ids:
         return []
     columns = (*_SHOWN, *(_PATIENT if with_patients else ()))
+    alerts = _open_alerts(tenant).filter(order=OuterRef("pk"))
     full = Order.objects.for_tenant(tenant).select_related(
         "user", "lab", "lab_test", "lab_account"
     )
+    full = full.annotate(has_open_alert=Exists(alerts))
     found = {order.pk: order for order in full.only(*columns).filter(pk__in=ids)}
     return [found[pk] for pk in ids if pk in found]
 
@@ -262,10 +272,12 @@ def _attention(tenant: Tenant) -> list[OrderQuerySet]:
     """
     now = timezone.now()
     lately = Q(updated_at__gte=now - LATELY)
+    waiting = _open_alerts(tenant).values("order_id")
     parts = [
         Q(status__in=HELD_UP),
         Q(status__in=ENDED_BADLY) & lately,
-        Q(interpretation=Interpretation.CRITICAL) & lately,
+        Q(pk__in=waiting),
+        Q(status__in=AT_LAB, worst_case_due_by__lt=now.date()),
     ]
     if not tenant.is_sandbox:  # where a requisition waits for simulation
         due = Q(activate_by=None) | Q(activate_by__lt=now.date())

@@ -116,6 +116,10 @@ _NEXT_BY_METHOD = {
     (CollectionMethod.WALK_IN_TEST, "requisition_bypassed"): "Next the patient goes to"
     " a collection site with the requisition made elsewhere.",
 }
+_UNSETTLED = "Critical, not acknowledged"
+_ACKNOWLEDGE = (
+    "Next a clinician acknowledges the critical result, and says what was done."
+)
 _KIT_IS_BACK = "Next the person sends the sample to the lab."
 
 
@@ -186,14 +190,28 @@ def turnaround_of(order: Order, events: Sequence[OrderEvent]) -> Turnaround | No
     )
 
 
-def stages_of(order: Order, events: Sequence[OrderEvent]) -> list[StageRow]:
-    """The five stages of an order, from its steps, oldest first."""
+def stages_of(
+    order: Order, events: Sequence[OrderEvent], *, is_unsettled: bool = False
+) -> list[StageRow]:
+    """The five stages of an order, from its steps, oldest first.
+
+    With a critical result that nobody has acknowledged it `is_unsettled`: its results
+    are not over.
+    """
     here = 0
     over_at: dict[int, datetime] = {}
     for event in events:
         reached = max(here, _under_way(order, event.status))
         over_at |= dict.fromkeys(range(here, reached), event.created_at)
         here = reached
+    if is_unsettled and here >= RESULTS:
+        return [
+            *(
+                _stage(order, number, label, RESULTS, over_at.get(number), "")
+                for number, label in enumerate(_labels(order)[:RESULTS])
+            ),
+            StageRow(_labels(order)[RESULTS], "now", note=_UNSETTLED, has_problem=True),
+        ]
     family = find_pill(order.status).family
     return [
         _stage(order, number, label, here, over_at.get(number), family)
@@ -207,8 +225,10 @@ def history_of(events: Sequence[OrderEvent]) -> list[HistoryRow]:
     return [_history_row(event, is_last=event.pk == last) for event in reversed(events)]
 
 
-def next_step(order: Order) -> str:
-    """What happens next, in a sentence."""
+def next_step(order: Order, *, is_unsettled: bool = False) -> str:
+    """What happens next, in a sentence; `is_unsettled` as stages_of has it."""
+    if is_unsettled:
+        return _ACKNOWLEDGE
     low = split_status(order.status).low
     if order.activate_by and low == "ordered" and not _has_started(order):
         return f"It is scheduled: on {_day(order.activate_by)} the requisition is made."

@@ -21,6 +21,7 @@ from accounts.web.rights import require_right
 from accounts.webhooks.queries import events_about
 from labs.operations.papers import comment_of
 from labs.payloads import order_events
+from labs.queries.critical import alerts_of_order
 from labs.queries.history import goals_of, last_step, usual_goal
 from labs.queries.order_answers import answers_of
 from labs.queries.orders import full_order
@@ -34,6 +35,7 @@ from labs.states.orders import (
     moves_of,
     split_status,
 )
+from labs.web.critical import alert_row
 from labs.web.lifecycle import (
     history_of,
     is_known,
@@ -132,6 +134,8 @@ def show_order(
     update_reason = UpdateReason.known(order.update_reason)
     billing = Billing.known(order.billing_type)
     method = CollectionMethod.known(order.method)
+    alerts = alerts_of_order(tenant=request.tenant, order_id=order.pk)
+    is_unsettled = any(alert.acknowledged_at is None for alert in alerts)
     return render_page(
         request,
         "labs/order.html",
@@ -141,9 +145,11 @@ def show_order(
         is_status_known=is_known(order.status),
         last_event=events[-1],
         poll_seconds=_poll_seconds(events[-1]),
-        stages=stages_of(order, events),
+        stages=stages_of(order, events, is_unsettled=is_unsettled),
+        alerts=[alert_row(alert, ()) for alert in alerts],
+        may_acknowledge=request.rights.allow(Area.SIGN_REPORTS, write=True),
         history=history_of(events),
-        next_step=next_step(order),
+        next_step=next_step(order, is_unsettled=is_unsettled),
         turnaround=turnaround_of(order, events),
         actions=actions_of(request, order),
         method=method.label if method else words(order.method),

@@ -35,7 +35,8 @@ class OrderRow:
 
     `status` is the last part, so that one we do not know is shown in its own words.
     `starts_on` is the day that a scheduled order waits for, `late` says that results
-    should have come. The patient's columns are loaded only where they are shown.
+    should have come, `is_unsettled` that nobody has acknowledged a critical one. The
+    patient's columns are loaded only where they are shown.
     """
 
     order: Order
@@ -46,6 +47,7 @@ class OrderRow:
     origin: str
     starts_on: date | None
     late: Lateness | None
+    is_unsettled: bool
 
 
 def order_row(order: Order) -> OrderRow:
@@ -68,6 +70,7 @@ def order_row(order: Order) -> OrderRow:
         account=account_name(order.lab_account),
         origin="" if origin in {None, OrderOrigin.INITIAL} else str(origin.label),
         starts_on=day if day and day > today else None,
+        is_unsettled=order.has_open_alert,
         late=late if late != Lateness.IN_TIME else None,
     )
 

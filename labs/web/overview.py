@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 from django.utils import timezone
 
 from accounts.states import Area
+from labs.queries.critical import count_waiting
 from labs.queries.order_list import (
     COUNTED_UP_TO,
     attention_orders,
@@ -21,7 +22,8 @@ from labs.queries.order_list import (
     orders_per_status,
 )
 from labs.states.order_work import HELD_UP, Stage, WorkState, is_in_progress, stage_of
-from labs.states.orders import Interpretation, split_status
+from labs.states.orders import split_status
+from labs.states.turnaround import is_at_lab
 from portal.charts import segment_bar
 from portal.lib.registry import (
     AttentionItem,
@@ -59,7 +61,8 @@ _TITLES = {
     "do_not_process": "The lab does not process an order",
 }
 _STUCK = "An order has no requisition yet"
-_CRITICAL = "An order has a critical result"
+_CRITICAL = "A critical result is not acknowledged"
+_OVERDUE = "Results are overdue"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,14 @@ def nav_count(request: TenantRequest) -> NavCount | None:
     return NavCount(number, "need attention") if number else None
 
 
+def critical_nav_count(request: TenantRequest) -> NavCount | None:
+    """How many critical results nobody has acknowledged."""
+    if not request.rights.allow(Area.ORDERS):
+        return None
+    number = count_waiting(tenant=request.tenant)
+    return NavCount(number, "to acknowledge", "bad") if number else None
+
+
 def _tile(
     request: TenantRequest, per_status: Mapping[str, int], attention: int
 ) -> Tile:
@@ -157,18 +168,20 @@ def _bar(stages: list[StageCount]) -> SafeString:
 
 
 def _item(request: TenantRequest, order: Order) -> AttentionItem:
-    is_critical = order.interpretation == Interpretation.CRITICAL
+    is_critical = order.has_open_alert
     is_held_up = order.status in HELD_UP
     low = split_status(order.status).low
+    other = _OVERDUE if is_at_lab(order.status) else _STUCK
+    page = "labs:results" if is_critical else "labs:order"
     return AttentionItem(
         urgency=Urgency.CRITICAL_RESULT if is_critical else Urgency.ORDER,
         since=order.updated_at,
         family="bad" if is_critical or not is_held_up else "warn",
         icon="flask",
-        title=_CRITICAL if is_critical else _TITLES.get(low, _STUCK),
+        title=_CRITICAL if is_critical else _TITLES.get(low, other),
         detail=f"{order.user.client_user_id}, {order.lab_test.name}",
-        url=page_url(request, "labs:order", order_id=order.pk),
-        status=order.interpretation if is_critical else order.status,
+        url=page_url(request, page, order_id=order.pk),
+        status="not_acknowledged" if is_critical else order.status,
     )
 
 

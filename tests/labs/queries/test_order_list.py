@@ -4,8 +4,9 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 import time_machine
+from django.utils import timezone
 
-from labs.models import Order
+from labs.models import CriticalAlert, Order, ResultVersion
 from labs.queries import order_list
 from labs.queries.order_list import (
     ListFilters,
@@ -176,6 +177,24 @@ def test_search_by_what_many_users_begin_with(alice_tenant, place, monkeypatch):
     assert listed(alice_tenant, text="A.b*") == pks(*orders)
 
 
+def alert_of(order):
+    """Let a critical result of an order wait."""
+    now = timezone.now()
+    version = ResultVersion(
+        tenant=order.tenant,
+        order=order,
+        number=1,
+        status="final",
+        interpretation="critical",
+        reported_at=now,
+        actor_kind="system",
+    )
+    version.save(force_insert=True)
+    CriticalAlert(
+        tenant=order.tenant, order=order, version=version, due_at=now, escalate_at=now
+    ).save(force_insert=True)
+
+
 def test_a_critical_result_needs_attention_before_what_changed_last(
     alice_tenant, place
 ):
@@ -183,7 +202,8 @@ def test_a_critical_result_needs_attention_before_what_changed_last(
     lost = place(days=2, status=LOST)
     critical = place(days=3, status=DONE, interpretation="critical")
     place(days=8, status=LOST)
-    place(days=8, status=DONE, interpretation="critical")
+    place(days=1, status=DONE, interpretation="critical")  # acknowledged, or never open
+    alert_of(critical)
     place(days=1, status=DONE, interpretation="abnormal")
 
     found = attention_orders(tenant=alice_tenant, limit=5)

@@ -30,6 +30,7 @@ from tests.factories.labs import (
     make_marker,
     make_order,
 )
+from tests.factories.results import make_ready_order, make_results, reported
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -314,7 +315,7 @@ def test_the_page_takes_as_many_queries_for_ten_steps_and_markers_as_for_one(
     with CaptureQueriesContext(connection) as many:
         alice_web.get(url(long))
 
-    assert len(many) == len(few) == 12
+    assert len(many) == len(few) == 14
 
 
 def test_results_that_came_late_say_by_how_many_days(alice_web, alice_tenant):
@@ -332,3 +333,19 @@ def test_results_that_came_late_say_by_how_many_days(alice_web, alice_tenant):
     assert (waiting.state, waiting.late_by, waiting.came_on) == ("late", 1, None)
     assert (came.state, came.late_by) == ("late", 1)
     assert came.came_on == order.due_by + timedelta(days=1)
+
+
+def test_an_order_is_not_settled_while_a_critical_result_waits(alice_web, alice_tenant):
+    order = make_ready_order(tenant=alice_tenant)
+    make_results(order=order, results=(reported(text="400", flag="HH"),))
+
+    waiting = alice_web.get(url(order))
+    order.critical_alerts.update(acknowledged_at=timezone.now())
+    settled = alice_web.get(url(order))
+
+    assert labels(waiting, "stages")[-1] == ("Results", "now")
+    assert waiting.context["stages"][-1].has_problem
+    assert "a clinician acknowledges" in waiting.context["next_step"]
+    assert "A critical result is not acknowledged." in waiting.content.decode()
+    assert labels(settled, "stages")[-1] == ("Results", "done")
+    assert "Nothing is left to do" in settled.context["next_step"]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 from django.utils import timezone
 
@@ -7,6 +9,7 @@ from labs.models import Order
 from labs.web.overview import LISTED
 from tests.factories.accounts import make_api_key
 from tests.factories.labs import make_lab_test, make_order
+from tests.factories.results import make_ready_order, make_results, reported
 from tests.factories.users import make_user
 
 pytestmark = pytest.mark.django_db
@@ -57,10 +60,10 @@ def nav_count(reply):
         ),
         (
             {
-                "status": "completed.walk_in_test.completed",
-                "interpretation": "critical",
+                "status": "collecting_sample.at_home_phlebotomy.draw_completed",
+                "worst_case_due_by": date(2026, 1, 2),
             },
-            "An order has a critical result",
+            "Results are overdue",
             "bad",
         ),
     ],
@@ -75,6 +78,25 @@ def test_what_went_wrong_with_an_order_needs_attention(
     url = f"{PLACE}orders/{order.pk}/"
     assert attention(reply) == [(title, "mbr_dana, Metabolic Core", family, url)]
     assert nav_count(reply) == 1
+
+
+def test_a_critical_result_needs_attention_until_it_is_acknowledged(
+    alice_web, alice_tenant, place
+):
+    order = make_ready_order(tenant=alice_tenant)
+    make_results(order=order, results=(reported(text="400", flag="HH"),))
+
+    before = alice_web.get(PLACE)
+    counts = before.context["shell"].nav_counts
+    order.critical_alerts.update(acknowledged_at=timezone.now())
+    after = alice_web.get(PLACE)
+
+    [(title, _, family, url)] = attention(before)
+    assert (title, family) == ("A critical result is not acknowledged", "bad")
+    assert url == f"{PLACE}orders/{order.pk}/results/"
+    assert (counts["critical"].number, counts["orders"].number) == (1, 1)
+    assert attention(after) == []
+    assert "critical" not in after.context["shell"].nav_counts
 
 
 def test_what_went_wrong_with_many_ends_in_their_list(alice_web, place):
