@@ -27,6 +27,13 @@ class AccountsConfig(AppConfig):
             destinations.add(name, Destination(rank, words, icon, name, area=area))
         for rank, words, icon, name, area in (
             (160, "Create an API key", "key", "team:create_key", keys),
+            (
+                165,
+                "Create a management key",
+                "key",
+                "team:create_management_key",
+                team,
+            ),
             (170, "Invite a member", "plus", "team:invite", team),
         ):
             destinations.add(

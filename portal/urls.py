@@ -31,6 +31,7 @@ urlpatterns = [
     path("lab_report/v1/", include("reports.api.v1.urls")),
     path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("api/docs/", api_docs, name="api-docs"),
+    path("api/docs/", include("accounts.webhooks.web.docs_urls")),
     path("logos/<slug:slug>.svg", logo, name="logo"),
     path("requisition/", open_link, name="requisition_link"),
     path("healthz", healthz, name="healthz"),

@@ -21,7 +21,7 @@ from accounts.operations.api_keys import (
     revoke_api_key,
     rotate_api_key,
 )
-from accounts.queries import api_keys
+from accounts.queries import api_keys, management_keys
 from accounts.states import Area
 from accounts.web.dialogs import ask, posted, put_in_page, render_form
 from accounts.web.forms import KeyForm, RotateForm
@@ -69,7 +69,7 @@ def key_row(key: ApiKey, now: datetime) -> KeyRow:
 @require_GET
 @require_right(Area.API_KEYS)
 def key_list(request: TenantRequest) -> HttpResponse:
-    return _render_keys(request)
+    return render_keys(request)
 
 
 @require_http_methods(["GET", "POST"])
@@ -160,15 +160,18 @@ def revoke(request: TenantRequest, api_key_id: str) -> HttpResponse:
     )
 
 
-def _render_keys(request: TenantRequest, **news: Any) -> HttpResponse:
+def render_keys(request: TenantRequest, **news: Any) -> HttpResponse:
     """The page; `news` is what it shows once, of a key just made."""
     now = timezone.now()
+    manages = request.rights.allow(Area.TEAM, write=True)
     rows = [key_row(key, now) for key in api_keys(request.tenant)]
     return render_page(
         request,
         "accounts/api_keys.html",
         live=[row for row in rows if row.is_live],
         ended=[row for row in rows if not row.is_live],
+        manages=manages,
+        management_keys=management_keys(request.tenant.team) if manages else (),
         unused_days=UNUSED_AFTER.days,
         public_url=settings.PUBLIC_URL,
         section="api_keys",
@@ -177,7 +180,7 @@ def _render_keys(request: TenantRequest, **news: Any) -> HttpResponse:
 
 
 def _show_text(request: TenantRequest, key: ApiKey, text: str) -> HttpResponse:
-    response = _render_keys(request, made=key, text=text)
+    response = render_keys(request, made=key, text=text)
     return put_in_page(request, response, url=page_url(request, "team:api_keys"))
 
 

@@ -7,6 +7,7 @@ from django.urls import path
 from accounts.web import (
     api_keys,
     invitations,
+    management_keys,
     members,
     profile,
     saved_views,
@@ -27,6 +28,14 @@ urlpatterns = [
     path("api-keys/create/", api_keys.create, name="create_key"),
     path("api-keys/<str:api_key_id>/rotate/", api_keys.rotate, name="rotate_key"),
     path("api-keys/<str:api_key_id>/revoke/", api_keys.revoke, name="revoke_key"),
+    path(
+        "management-keys/create/", management_keys.create, name="create_management_key"
+    ),
+    path(
+        "management-keys/<str:management_key_id>/revoke/",
+        management_keys.revoke,
+        name="revoke_management_key",
+    ),
     path("views/save/", saved_views.save, name="save_view"),
     path("views/<str:view_id>/", saved_views.change, name="view"),
     path("views/<str:view_id>/delete/", saved_views.delete, name="delete_view"),

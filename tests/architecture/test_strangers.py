@@ -14,9 +14,10 @@ from django.apps import apps
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from accounts.models import ApiKey, Invitation, Membership
+from accounts.models import ApiKey, Invitation, ManagementKey, Membership
 from accounts.operations.api_keys import create_api_key
 from accounts.operations.invitations import invite_member
+from accounts.operations.management_keys import create_management_key
 from accounts.operations.saved_views import ViewWishes, save_view
 from accounts.states import Environment, Role
 from accounts.webhooks.operations.replay import start_replay
@@ -54,7 +55,7 @@ PUBLIC = {
     "token": "a one-time link, its own proof",
 }
 # Parameters that name what a team has in both of its environments.
-TEAM_WIDE = {"member_id", "invitation_id"}
+TEAM_WIDE = {"member_id", "invitation_id", "management_key_id"}
 # URLs that answer a stranger, and why.
 OPEN = {
     "api-docs-event": "the catalogue of events, the same for all",
@@ -113,6 +114,9 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     alert = order.critical_alerts.get()
     account = make_lab_account(tenant=alice_tenant, lab=order.lab)
     key, _ = create_api_key(tenant=alice_tenant, actor=ACTOR, label="hers")
+    management_key, _ = create_management_key(
+        team=alice_tenant.team, actor=ACTOR, label="hers"
+    )
     member = make_member(team=alice_tenant.team)
     invitation, _ = invite_member(
         team=alice_tenant.team,
@@ -142,6 +146,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         "provider": "oura",
         "job_id": str(job.id),
         "api_key_id": str(key.id),
+        "management_key_id": str(management_key.pk),
         "member_id": str(member.pk),
         "invitation_id": str(invitation.pk),
         "view_id": str(view.pk),
@@ -179,6 +184,9 @@ def everything() -> dict[str, list[Any]]:
     }
     held["keys"] = sorted(map(str, ApiKey.unscoped.values("id", "revoked_at")))
     held["memberships"] = sorted(map(str, Membership.objects.values("id", "roles")))
+    held["management keys"] = sorted(
+        map(str, ManagementKey.objects.values("id", "revoked_at"))
+    )
     held["invitations"] = sorted(map(str, Invitation.objects.values()))
     return held
 
@@ -285,6 +293,7 @@ def test_every_parameter_that_is_swept_has_a_sample_or_says_why_not():
         "provider",
         "job_id",
         "api_key_id",
+        "management_key_id",
         "member_id",
         "invitation_id",
         "view_id",

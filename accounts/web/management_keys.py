@@ -1,0 +1,110 @@
+"""Management keys: make, end. They are listed on the page of API keys.
+
+Must not be here: how a key is checked (accounts.api.management).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404
+from django.views.decorators.http import require_http_methods
+
+from accounts.operations.management_keys import (
+    create_management_key,
+    revoke_management_key,
+)
+from accounts.queries import management_keys
+from accounts.states import Area, ManagementRole
+from accounts.web.api_keys import BACK_WORDS, render_keys
+from accounts.web.dialogs import ask, posted, put_in_page, render_form
+from accounts.web.forms import KeyForm
+from accounts.web.rights import require_right
+from portal.lib.errors import DomainError
+from portal.lib.web import go_to, page_url
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from accounts.models import ManagementKey
+    from portal.lib.web import TenantRequest
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.TEAM, write=True)
+def create(request: TenantRequest) -> HttpResponse:
+    """For this team alone: keys of a whole organisation are made by operators."""
+    form = KeyForm(posted(request))
+    back = page_url(request, "team:api_keys")
+    if request.method == "POST" and form.is_valid():
+        try:
+            key, text = create_management_key(
+                team=request.tenant.team, actor=request.actor, **form.cleaned_data
+            )
+        except DomainError as refusal:
+            form.add_error("label", refusal.message)
+        else:
+            response = render_keys(request, made_management=key, text=text)
+            return put_in_page(request, response, url=back)
+    return render_form(
+        request,
+        "accounts/_create_management_key.html",
+        title="Create a management key",
+        back=back,
+        back_words=BACK_WORDS,
+        status=422 if form.errors else 200,
+        form=form,
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.TEAM, write=True)
+def revoke(request: TenantRequest, management_key_id: str) -> HttpResponse:
+    key = _key(request, management_key_id)
+    back = page_url(request, "team:api_keys")
+    typed = request.POST.get("typed_name", "").strip()
+    error = ""
+    if request.method == "POST":
+        if typed != key.label:
+            error = "That is not the key's name. Nothing was revoked."
+        else:
+            try:
+                revoke_management_key(
+                    key=key, team=request.tenant.team, actor=request.actor
+                )
+            except DomainError as refusal:
+                messages.error(request, refusal.message)
+            else:
+                messages.success(request, f"{key.label} ({key.masked}) is revoked.")
+            return go_to(request, back)
+    whole = key.role == ManagementRole.ORG_ADMIN
+    return ask(
+        request,
+        title=f"Revoke {key.label}?",
+        says=(
+            f"Calls with {key.masked} start failing at once, for all teams of your"
+            " organisation."
+            if whole
+            else f"Calls with {key.masked} start failing at once, in both environments."
+        ),
+        verb="Revoke key",
+        keep="Keep key",
+        back=back,
+        back_words=BACK_WORDS,
+        match=key.label,
+        match_label="Key name",
+        error=error,
+    )
+
+
+def _key(request: TenantRequest, management_key_id: str) -> ManagementKey:
+    try:
+        wanted = UUID(management_key_id)
+    except ValueError:
+        raise Http404 from None
+    key = management_keys(request.tenant.team).filter(pk=wanted).first()
+    if key is None:
+        raise Http404
+    return key
