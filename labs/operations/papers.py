@@ -23,6 +23,7 @@ from labs.papers.instructions import OrderMarks, draw_instructions
 from labs.papers.labels import Stock, draw_labels
 from labs.papers.links import LINK_TTL, read_token
 from labs.papers.requisition import RequisitionContent, draw_requisition
+from labs.papers.results import ReportContent, draw_results
 from labs.papers.sheet import Paper
 from labs.queries.history import has_requisition
 from labs.queries.order_answers import answers_of
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from labs.models import LabTest, Order
+    from labs.queries.results import ResultSet
 
 LABELS_AT_MOST = 90
 LABELS_USUAL = 3  # Contract 6.16
@@ -108,6 +110,19 @@ def instructions_of_panel(panel: LabTest) -> Paper:
     """
     _require_instructions(panel)
     return Paper(f"instructions-{panel.slug}.pdf", draw_instructions(panel))
+
+
+def results_paper(*, found: ResultSet, tenant: Tenant) -> Paper:
+    """The result report of an order or a transaction, read with its panel and markers.
+
+    Source: Contract 6.15, 6.16.
+    """
+    order = found.order
+    order.tenant = tenant
+    content = ReportContent(
+        found=found, zone=find_zone(tenant.team.time_zone), url=_page_of(order)
+    )
+    return Paper(_name("results", order), draw_results(content))
 
 
 def comment_of(order: Order) -> str:

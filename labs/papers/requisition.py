@@ -141,10 +141,7 @@ def _notices(sheet: Sheet, order: Order) -> None:
     ]
     for text, holds in notices:
         if holds:
-            sheet.y += 7
-            sheet.box(x=MARGIN, y=sheet.y, width=WIDTH, height=18, stroke=0, fill=0.92)
-            sheet.write(text, x=MARGIN + 8, y=sheet.y + 12.5, size=10, font=BOLD)
-            sheet.y += 18
+            sheet.notice(text)
 
 
 def _people(sheet: Sheet, content: RequisitionContent) -> None:

@@ -36,7 +36,7 @@ BOTTOM = PAGE_HEIGHT - 46.0
 INK = 0.0
 SOFT = 0.38
 LINE = 0.72
-_LEADING = 1.3
+LEADING = 1.3
 # The column of labels of a block.
 _LABEL = 62.0
 
@@ -147,6 +147,20 @@ class Sheet:
 
         self.draw(put)
 
+    def notice(self, text: str) -> None:
+        """What nobody may overlook, in a box."""
+        self.y += 7
+        self.need(18)
+        self.box(x=MARGIN, y=self.y, width=WIDTH, height=18, stroke=0, fill=0.92)
+        self.write(text, x=MARGIN + 8, y=self.y + 12.5, size=10, font=BOLD)
+        self.y += 18
+
+    def lines(
+        self, text: str, size: float, width: float, *, font: str = REGULAR
+    ) -> list[str]:
+        """A text as the lines it is written in; that it lacks signs is noted."""
+        return break_lines(self._shown(text), size, width, font=font)
+
     def need(self, height: float) -> bool:
         """Go to a new page unless `height` is left on this one; whether it did."""
         if self.y + height <= BOTTOM:
@@ -182,11 +196,11 @@ class Sheet:
     ) -> None:
         """Text that breaks into lines and over pages."""
         room = MARGIN + WIDTH - x if width is None else width
-        for line in break_lines(self._shown(text), size, room, font=font):
-            self.need(size * _LEADING)
+        for line in self.lines(text, size, room, font=font):
+            self.need(size * LEADING)
             self.y += size
             self.write(line, x=x, size=size, font=font, grey=grey)
-            self.y += size * (_LEADING - 1)
+            self.y += size * (LEADING - 1)
 
     def table(
         self,
@@ -200,13 +214,13 @@ class Sheet:
         self._table_head(columns, widths)
         for row in rows:
             cells = [
-                break_lines(self._shown(text), size, width - 8, font=font)
+                self.lines(text, size, width - 8, font=font)
                 for text, width, font in zip(
                     row, widths, (_font(column) for column in columns), strict=True
                 )
             ]
             # No row is higher than a page; the longest names take some ten lines.
-            height = max(map(len, cells)) * size * _LEADING + 3
+            height = max(map(len, cells)) * size * LEADING + 3
             if self.need(height):
                 self._table_head(columns, widths)
             self._table_row(columns, widths, cells, size)
@@ -224,14 +238,14 @@ class Sheet:
         width = (WIDTH - gap * (len(blocks) - 1)) / len(blocks)
         laid = [
             [
-                (label, break_lines(self._shown(text), size, width - _LABEL))
+                (label, self.lines(text, size, width - _LABEL))
                 for label, text in pairs
                 if text
             ]
             for _, pairs in blocks
         ]
         heights = [
-            sum(len(lines) for _, lines in block) * size * _LEADING for block in laid
+            sum(len(lines) for _, lines in block) * size * LEADING for block in laid
         ]
         self.need(22 + max(heights))
         top = self.y + 9
@@ -296,7 +310,7 @@ class Sheet:
         for label, lines in pairs:
             self.write(label, x=x, y=base + size, size=size - 1, grey=SOFT)
             for text in lines:
-                base += size * _LEADING
+                base += size * LEADING
                 self.write(text, x=x + _LABEL, y=base - size * 0.3, size=size)
 
     def _table_head(self, columns: Sequence[Column], widths: Sequence[float]) -> None:
@@ -320,7 +334,7 @@ class Sheet:
             base = self.y + size + 1.5
             for line in lines:
                 self.write(line, x=x, y=base, size=size, font=_font(column))
-                base += size * _LEADING
+                base += size * LEADING
             x += width
 
     def _shown(self, text: str) -> str:

@@ -29,12 +29,14 @@ from labs.operations.papers import (
     labels_of,
     reissue_requisition_link,
     requisition_of,
+    results_paper,
 )
 from labs.papers.labels import Stock
 from labs.papers.links import LINK_TTL, link_ends_at, requisition_url
 from labs.queries.catalogue import full_lab_test
 from labs.queries.history import has_requisition
 from labs.queries.orders import full_order
+from labs.queries.results import results_of_order
 from labs.states.orders import split_status
 from portal.lib.errors import NotFound
 from portal.lib.web import page_url
@@ -61,6 +63,7 @@ class Shelf:
     may_see: bool
     requisition: bool
     instructions: bool
+    results: bool
     is_import: bool = False
     link: str = ""
     link_ends_at: datetime | None = None
@@ -96,6 +99,8 @@ def shelf_of(request: TenantRequest, order: Order) -> Shelf:
         may_see=may_see,
         requisition=is_made,
         instructions=order.lab_test.has_collection_instructions,
+        # Set by the first delivery of results, to unknown where it tells nothing.
+        results=bool(order.interpretation),
         is_import=any(
             split_status(event.status).low == "requisition_bypassed"
             for event in order.events.all()
@@ -161,6 +166,19 @@ def instructions(request: TenantRequest, order_id: UUID) -> HttpResponse:
         return _back(request, order, refusal)
     _record(request, order, "collection_instructions")
     return answer_paper(paper)
+
+
+@require_GET
+@require_right(Area.ORDERS)
+@require_right(Area.PATIENT_DETAILS)
+def results(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    try:
+        found = results_of_order(order=order)
+    except NotFound as refusal:
+        return _back(request, order, refusal)
+    _record(request, order, "result")
+    return answer_paper(results_paper(found=found, tenant=request.tenant))
 
 
 @require_GET

@@ -66,6 +66,7 @@ urlpatterns = [
     path(
         "orders/<uuid:order_id>/instructions/", papers.instructions, name="instructions"
     ),
+    path("orders/<uuid:order_id>/results/file/", papers.results, name="results_file"),
     path("orders/<uuid:order_id>/link/", papers.reissue_link, name="reissue_link"),
     path("lab-tests/", catalogue.test_list, name="tests"),
     path("lab-tests/markers/", catalogue.marker_list, name="markers"),

@@ -15,9 +15,19 @@ from labs.operations.papers import (
     instructions_of_panel,
     labels_of,
     requisition_of,
+    results_paper,
 )
 from labs.papers.labels import Stock
-from portal.lib.api.fields import Date, Inputs, OpenEnum, QueryInt, read_query
+from labs.queries.orders import full_transaction
+from labs.queries.results import results_of_order, results_of_transaction
+from portal.lib.api.fields import (
+    Date,
+    Inputs,
+    OpenEnum,
+    QueryInt,
+    read_query,
+    read_uuid,
+)
 from portal.lib.api.schema import PDF, describe
 from portal.lib.errors import NotFound
 
@@ -132,6 +142,44 @@ class PanelInstructionsPdfView(CatalogueAPIView):
     )
     def get(self, request: Request, lab_test_id: str) -> HttpResponse:
         return _answer(instructions_of_panel(self.get_panel(lab_test_id)))
+
+
+class OrderResultPdfView(OrderAPIView):
+    """GET /v3/order/{order_id}/result/pdf."""
+
+    @describe(
+        "get_order_result_pdf",
+        "Download an order's results, partial ones too",
+        answer=PDF,
+        refuses=(404,),
+    )
+    def get(self, request: Request, order_id: str) -> HttpResponse:
+        order = self.get_order(order_id)
+        found = results_of_order(order=order)
+        paper = results_paper(found=found, tenant=self.tenant)
+        self.record_read("result", order.pk, order.user.uuid)
+        return _answer(paper)
+
+
+class TransactionResultPdfView(OrderAPIView):
+    """GET /v3/order_transaction/{transaction_id}/result/pdf."""
+
+    @describe(
+        "get_order_transaction_result_pdf",
+        "Download the results of an order, its redraw and its recreations as one",
+        answer=PDF,
+        refuses=(404,),
+    )
+    def get(self, request: Request, transaction_id: str) -> HttpResponse:
+        orders = full_transaction(
+            tenant=self.tenant,
+            transaction_id=read_uuid(transaction_id, "transaction_id"),
+        )
+        found = results_of_transaction(tenant=self.tenant, orders=orders)
+        order = found.order
+        paper = results_paper(found=found, tenant=self.tenant)
+        self.record_read("transaction_result", order.transaction_id, order.user.uuid)
+        return _answer(paper)
 
 
 def _answer(paper: Paper) -> HttpResponse:

@@ -12,6 +12,7 @@ from django.utils import timezone
 from PIL import Image
 
 from accounts.models import AuditEntry
+from labs.gateways.results import ReportedGap, ReportedSample
 from labs.models import LabAccount
 from labs.operations.order_steps import advance
 from labs.operations.orders import cancel_order
@@ -23,11 +24,14 @@ from labs.operations.papers import (
     open_requisition_link,
     reissue_requisition_link,
     requisition_of,
+    results_paper,
 )
 from labs.operations.requisitions import make_requisition
+from labs.operations.results import store_results
 from labs.papers.labels import Stock
 from labs.papers.links import LINK_TTL, requisition_url
 from labs.queries.orders import full_order
+from labs.queries.results import results_of_order
 from tests.audit import audited, changes_of
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import (
@@ -38,6 +42,7 @@ from tests.factories.labs import (
     make_marker,
     make_order,
 )
+from tests.factories.results import delivery, make_ready_order, reported
 from tests.labs.holdings import holdings, refused
 from tests.labs.printed import pages_of
 
@@ -381,3 +386,84 @@ def test_no_log_line_of_ours_holds_a_token(client, alice_tenant, clock, caplog):
     assert "token" not in caplog.text
     assert token_of(order) not in caplog.text
     assert holdings(alice_tenant) == before
+
+
+def test_a_result_report_flags_what_stands_out_and_says_how_far_it_is(alice_tenant):
+    order = make_ready_order(tenant=alice_tenant)
+    long = "Platelets are adequate in number; a few large forms are seen. " * 3
+    version = store_results(
+        order=order,
+        actor=ACTOR,
+        delivery=delivery(
+            reported("Glucose", "85"),
+            reported("Sodium", "131", unit="mmol/L", reference_range="135-145"),
+            reported(
+                "Potassium",
+                "6.9",
+                unit="mmol/L",
+                reference_range="3.5-5.1",
+                flag="HH",
+                notes="Called to the clinic.",
+            ),
+            reported("Smear", long, unit="", reference_range=""),
+            status="partial",
+        ),
+    )
+    order = read(order)
+    found = results_of_order(order=order)
+
+    paper = results_paper(found=found, tenant=alice_tenant)
+
+    text = " ".join(pages_of(paper.body))
+    for said in (
+        "Laboratory report",
+        "CRITICAL: 1 result",
+        "PARTIAL: more results follow",
+        "Ada Example",
+        "17 May 1990",
+        "Glucose 85 mg/dL 65-99",
+        "Sodium 131 Low mmol/L 135-145",
+        "Potassium 6.9 CRITICAL high mmol/L 3.5-5.1",
+        "Called to the clinic.",
+        "Smear See below",
+        long.strip(),
+        f"Order {order.pk} Report {version.number} of 20 Nov 2026, 15:30 UTC",
+    ):
+        assert said in text, said
+    again = results_paper(found=results_of_order(order=order), tenant=alice_tenant)
+    assert again == paper
+
+
+def test_a_corrected_report_says_so_and_what_is_missing(alice_tenant):
+    order = make_ready_order(tenant=alice_tenant)
+    gap = ReportedGap(name="Ferritin", failure_type="insufficient_volume", note="QNS")
+    sample = ReportedSample(
+        "S-9",
+        fasting=True,
+        notes="Slightly hemolyzed",
+        laboratories={
+            "NW": {
+                "name": "Northwest",
+                "medical_director": "Dr Example",
+                "address": {"city": "Phoenix", "state": "AZ", "zip_code": "85004"},
+            }
+        },
+    )
+    for text in ("85", "88"):
+        store_results(
+            order=order,
+            actor=ACTOR,
+            delivery=delivery(
+                reported("Glucose", text), missing=(gap,), samples=(sample,)
+            ),
+        )
+
+    order = read(order)
+    paper = results_paper(found=results_of_order(order=order), tenant=alice_tenant)
+
+    text = " ".join(pages_of(paper.body))
+    assert "CORRECTED: report 2 takes the place of those before" in text
+    assert "Ferritin Too little volume QNS" in text
+    assert "Sample S-9 Fasting Yes Notes Slightly hemolyzed" in text
+    assert "NW, Northwest, Phoenix AZ 85004, director Dr Example" in text
+    assert "PARTIAL" not in text

@@ -14,6 +14,7 @@ from labs.queries.orders import full_order
 from tests.audit import audited
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.labs import make_lab_test, make_order, order_request
+from tests.factories.results import make_ready_order, make_results
 from tests.factories.users import make_user
 from tests.labs.holdings import holdings
 from tests.labs.printed import pages_of
@@ -67,7 +68,22 @@ def test_a_paper_opens_in_the_browser_and_reading_it_is_audited(
     assert audited(alice_tenant)[-1] == ("read", subject, str(order.pk))
 
 
-@pytest.mark.parametrize("name", ["requisition", "labels", "instructions"])
+def test_results_open_as_a_paper_once_there_are_any(alice_web, alice_tenant):
+    order = make_ready_order(tenant=alice_tenant)
+    before = alice_web.get(url(order, "order")).context["papers"]
+    make_results(order=order)
+
+    reply = alice_web.get(url(order, "results_file"))
+
+    assert reply["Content-Type"] == "application/pdf"
+    assert audited(alice_tenant)[-1] == ("read", "result", str(order.pk))
+    after = alice_web.get(url(order, "order")).context["papers"]
+    assert (before.results, after.results) == (False, True)
+
+
+@pytest.mark.parametrize(
+    "name", ["requisition", "labels", "instructions", "results_file"]
+)
 def test_a_paper_that_is_not_there_leads_back_to_the_order(
     alice_web, alice_tenant, name
 ):
@@ -103,7 +119,7 @@ def test_papers_that_name_the_patient_need_the_right_to(alice_tenant, order):
     viewer = signed_in(alice_tenant, Role.VIEWER)
     before = holdings(alice_tenant)
 
-    for name in ("requisition", "labels"):
+    for name in ("requisition", "labels", "results_file"):
         assert viewer.get(url(order, name)).status_code == 403
     assert viewer.post(url(order, "reissue_link")).status_code == 403
     assert holdings(alice_tenant) == before
