@@ -10,6 +10,7 @@ from labs.models.inbound import InboundMessage, InboundReport
 from labs.models.insurance import Payor, UserInsurance
 from labs.models.order import Order, OrderEvent, OrderTransaction, Shipment
 from labs.models.result import MissingResult, Result, ResultVersion, SampleData
+from labs.models.service_center import ServiceCenter
 
 __all__ = [
     "CriticalAlert",
@@ -29,6 +30,7 @@ __all__ = [
     "Result",
     "ResultVersion",
     "SampleData",
+    "ServiceCenter",
     "Shipment",
     "UserInsurance",
 ]

@@ -1,4 +1,4 @@
-"""The reference set: labs, markers, their results, and the panels of each tenant.
+"""The reference set: labs, markers, their results, service centers, tenants' panels.
 
 Its files are labs/data/*.csv, in the order of their ids, which never change. The lab
 codes of markers are the sandbox's, shaped like the labs' own: whoever sends production
@@ -21,6 +21,10 @@ from psycopg.types.json import Jsonb
 
 from accounts.models import Tenant
 from labs.models import ExpectedResult, Lab, Marker
+from labs.operations.service_centers import (
+    read_service_centers,
+    write_service_centers,
+)
 from labs.states.catalogue import Generation, LabTestStatus
 from portal.lib import rows
 
@@ -58,7 +62,7 @@ FROM laid JOIN entry ON entry.slug = laid.reference_slug
 
 
 def lay_reference_set() -> None:
-    """Lay labs, markers and results, and the panels that any tenant lacks.
+    """Lay labs, markers, results and centers, and the panels that any tenant lacks.
 
     Laying again changes what the files changed and nothing else; what left the files
     stays, since orders may name it. Source: Ours (architecture 2.10).
@@ -67,6 +71,11 @@ def lay_reference_set() -> None:
         _write(Lab, reference_labs())
         _write(Marker, reference_markers())
         _write(ExpectedResult, reference_results())
+        write_service_centers(
+            read_service_centers(
+                entries=_read("service_centers"), labs=reference_labs()
+            )
+        )
         lay_panels(list(Tenant.objects.order_by("pk")))
 
 

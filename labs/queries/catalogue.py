@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Q
 
-from labs.models import ExpectedResult, LabTest, Marker
+from labs.models import ExpectedResult, Lab, LabTest, Marker
 from labs.states.catalogue import Generation
 from portal.lib.errors import NotFound
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from accounts.models import Tenant
-    from labs.models import Lab
     from labs.models.catalogue import LabTestQuerySet
 
 
@@ -109,6 +108,14 @@ def find_markers(
     first = (page - 1) * size
     shown = rows.select_related("lab").prefetch_related("expected_results")
     return MarkerPage(list(shown[first : first + size]), rows.count())
+
+
+def find_lab(*, lab_id: int) -> Lab:
+    """The lab with this id. Raises: lab_not_found (404)."""
+    found = Lab.objects.filter(pk=lab_id).first()
+    if found is None:
+        raise NotFound("lab_not_found", "Lab not found.", "lab_id")
+    return found
 
 
 def find_marker(*, lab_id: int, provider_id: str, lab: Lab | None = None) -> Marker:

@@ -36,6 +36,7 @@ WITHOUT_TENANT = {
     "labs.Lab": "reference data, the same for all",
     "labs.Marker": "as labs.Lab",
     "labs.ExpectedResult": "as labs.Lab",
+    "labs.ServiceCenter": "as labs.Lab",
     "labs.LabAccount": "of an organisation in one environment; has its own fence",
     "labs.LabAccountTeam": "a team on a lab account's allow-list",
 }

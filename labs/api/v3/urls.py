@@ -1,4 +1,4 @@
-"""Paths below /v3/, in the order of contract 6.1 to 6.5 and 6.21, literals first."""
+"""Paths below /v3/, in the order of contract 6, literals first."""
 
 from __future__ import annotations
 
@@ -38,14 +38,17 @@ from labs.api.v3.papers import (
     AbnPdfView,
     LabelsPdfView,
     OrderInstructionsPdfView,
+    OrderResultPdfView,
     PanelInstructionsPdfView,
     RequisitionPdfView,
+    TransactionResultPdfView,
 )
 from labs.api.v3.results import (
     OrderResultMetadataView,
     OrderResultView,
     TransactionResultView,
 )
+from labs.api.v3.service_centers import AreaView, CentersNearOrderView, CentersView
 from portal.lib.api.views import endpoint
 
 urlpatterns = [
@@ -73,6 +76,8 @@ urlpatterns = [
     endpoint("order/resend_events", OrderResendView, "api-order-resend"),
     endpoint("order/testkit", KitOrdersView, "api-order-testkit"),
     endpoint("order/testkit/register", KitRegistrationView, "api-testkit-register"),
+    endpoint("order/psc/info", CentersView, "api-psc-info"),
+    endpoint("order/area/info", AreaView, "api-area-info"),
     endpoint("orders", OrderListView, "api-orders"),
     endpoint("order/<order_id>", OrderView, "api-order"),
     endpoint("order/<order_id>/cancel", OrderCancelView, "api-order-cancel"),
@@ -85,6 +90,7 @@ urlpatterns = [
         OrderResultMetadataView,
         "api-order-result-metadata",
     ),
+    endpoint("order/<order_id>/result/pdf", OrderResultPdfView, "api-result-pdf"),
     endpoint(
         "order/<order_id>/requisition/pdf", RequisitionPdfView, "api-requisition-pdf"
     ),
@@ -94,6 +100,7 @@ urlpatterns = [
         OrderInstructionsPdfView,
         "api-order-instructions",
     ),
+    endpoint("order/<order_id>/psc/info", CentersNearOrderView, "api-order-psc-info"),
     endpoint("order/<order_id>/abn_pdf", AbnPdfView, "api-abn-pdf"),
     endpoint(
         "order_transaction/<transaction_id>",
@@ -104,6 +111,11 @@ urlpatterns = [
         "order_transaction/<transaction_id>/result",
         TransactionResultView,
         "api-order-transaction-result",
+    ),
+    endpoint(
+        "order_transaction/<transaction_id>/result/pdf",
+        TransactionResultPdfView,
+        "api-order-transaction-result-pdf",
     ),
     endpoint("insurance/search/payor", PayorSearchView, "api-payor-search"),
     endpoint("insurance/search/diagnosis", DiagnosisSearchView, "api-diagnoses"),

@@ -195,7 +195,7 @@ def test_laying_asks_a_fixed_number_of_queries(django_assert_num_queries):
     make_tenant()
     make_tenant()
 
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         lay_reference_set()
 
 

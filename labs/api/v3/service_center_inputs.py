@@ -1,0 +1,69 @@
+"""Queries about service centers and areas (contract 6.17)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from rest_framework import serializers
+
+from labs.queries.areas import CENTRAL_LABS
+from labs.states.service_centers import DEFAULT_RADIUS, RADII, read_capability
+from portal.lib.api.fields import (
+    Inputs,
+    QueryInt,
+    QueryText,
+    QueryUuid,
+    Str,
+    of_pattern,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from labs.states.service_centers import Capability
+
+_zip_code = of_pattern(r"\d{5}(?:-\d{4})?")
+_radius = of_pattern("|".join(map(str, RADII)))
+_central_lab = of_pattern("|".join(sorted(CENTRAL_LABS)))
+_LIST_MAX = 20
+
+
+class NearOrderQuery(Inputs):
+    """Query of GET /v3/order/{order_id}/psc/info; radius in miles."""
+
+    radius = Str(required=False, validators=[_radius])
+    capabilities = serializers.ListField(
+        child=QueryText(max_length=100), max_length=_LIST_MAX, required=False
+    )
+
+
+class CentersQuery(NearOrderQuery):
+    """Query of GET /v3/order/psc/info."""
+
+    zip_code = Str(validators=[_zip_code])
+    lab_id = QueryInt(validators=[MinValueValidator(0), MaxValueValidator(2**31 - 1)])
+    lab_account_id = QueryUuid(required=False)
+
+
+class AreaQuery(Inputs):
+    """Query of GET /v3/order/area/info; `lab` is the older way to name one."""
+
+    zip_code = Str(validators=[_zip_code])
+    radius = Str(required=False, validators=[_radius])
+    lab = Str(required=False, validators=[_central_lab])
+    labs = serializers.ListField(
+        child=Str(validators=[_central_lab]), max_length=_LIST_MAX, required=False
+    )
+    lab_account_id = QueryUuid(required=False)
+
+
+def read_miles(query: Mapping[str, Any]) -> int:
+    """The radius that was asked for, else the usual one."""
+    return int(query.get("radius", DEFAULT_RADIUS))
+
+
+def wanted_capabilities(query: Mapping[str, Any]) -> list[Capability]:
+    """The capabilities that mean something here; the others narrow nothing."""
+    read = [read_capability(text) for text in query.get("capabilities", [])]
+    return [one for one in read if one is not None]

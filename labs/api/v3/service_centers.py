@@ -1,0 +1,113 @@
+"""Service centers and areas over the API. Contract 6.17."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rest_framework.response import Response
+
+from labs.api.v3.orders import OrderAPIView
+from labs.api.v3.service_center_inputs import (
+    AreaQuery,
+    CentersQuery,
+    NearOrderQuery,
+    read_miles,
+    wanted_capabilities,
+)
+from labs.api.v3.service_center_outputs import (
+    AreaInfo,
+    PscInfo,
+    area_info,
+    psc_info,
+)
+from labs.queries.accounts import linked_account
+from labs.queries.areas import area_of
+from labs.queries.catalogue import find_lab
+from labs.queries.service_centers import centers_near, place_of
+from portal.lib.api.fields import read_query
+from portal.lib.api.schema import describe
+from portal.lib.api.views import TenantAPIView
+from portal.lib.errors import DomainError
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+
+class CentersView(TenantAPIView):
+    """GET /v3/order/psc/info."""
+
+    @describe(
+        "get_psc_info",
+        "Find a lab's service centers around a zip code",
+        answer=PscInfo,
+        query=CentersQuery,
+        refuses=(400, 404),
+    )
+    def get(self, request: Request) -> Response:
+        query = read_query(request, CentersQuery)
+        lab = find_lab(lab_id=query["lab_id"])
+        account = None
+        if "lab_account_id" in query:
+            account = linked_account(
+                tenant=self.tenant, account_id=query["lab_account_id"]
+            )
+            if account.lab_id != lab.pk:
+                raise DomainError(
+                    "lab_account_of_another_lab", "The account is another lab's."
+                )
+        found = centers_near(
+            place=place_of(query["zip_code"]),
+            labs=[lab],
+            miles=read_miles(query),
+            capabilities=wanted_capabilities(query),
+        )
+        return Response(psc_info(lab, found, account))
+
+
+class CentersNearOrderView(OrderAPIView):
+    """GET /v3/order/{order_id}/psc/info."""
+
+    @describe(
+        "get_order_psc_info",
+        "Find service centers of an order's lab around its patient",
+        answer=PscInfo,
+        query=NearOrderQuery,
+        refuses=(400, 404),
+    )
+    def get(self, request: Request, order_id: str) -> Response:
+        query = read_query(request, NearOrderQuery)
+        order = self.get_order(order_id)
+        address = order.patient_address
+        if not address:
+            raise DomainError("address_missing", "The order has no patient address.")
+        found = centers_near(
+            place=place_of(address["zip"]),
+            labs=[order.lab],
+            miles=read_miles(query),
+            capabilities=wanted_capabilities(query),
+        )
+        self.record_read("order_service_centers", order.pk, order.user.uuid)
+        return Response(psc_info(order.lab, found, order.lab_account))
+
+
+class AreaView(TenantAPIView):
+    """GET /v3/order/area/info."""
+
+    @describe(
+        "get_area_info",
+        "Tell who takes samples around a zip code",
+        answer=AreaInfo,
+        query=AreaQuery,
+        refuses=(400, 404),
+    )
+    def get(self, request: Request) -> Response:
+        query = read_query(request, AreaQuery)
+        account = None
+        if "lab_account_id" in query:
+            account = linked_account(
+                tenant=self.tenant, account_id=query["lab_account_id"]
+            )
+        miles = read_miles(query)
+        slugs = [*query.get("labs", []), *filter(None, [query.get("lab")])]
+        area = area_of(zip_code=query["zip_code"], miles=miles, lab_slugs=slugs)
+        return Response(area_info(area, miles, account))

@@ -1,0 +1,210 @@
+"""The directory of service centers: the reference set, and a customer's own file.
+
+Must not be here: visits and slots (labs.operations.appointments).
+"""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING, NamedTuple
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from labs.models import Lab, ServiceCenter
+from labs.queries.places import find_place
+from labs.states.accounts import US_STATES, Billing
+from labs.states.service_centers import Capability, read_hours, write_hours
+from portal.lib.errors import DomainError
+from portal.lib.periods import time_zones
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# Columns that a file must have; the others of COLUMNS may be missing or empty.
+NEEDED = (
+    "lab",
+    "site_code",
+    "name",
+    "first_line",
+    "city",
+    "state",
+    "zip_code",
+    "hours",
+)
+COLUMNS = (
+    *NEEDED,
+    *("second_line", "phone_number", "fax_number", "website"),
+    *("latitude", "longitude", "time_zone", "capabilities", "bill_types", "places"),
+)
+ROWS_MAX = 100_000
+PLACES_MAX = 100
+_WRITTEN_AT_ONCE = 1_000
+_FAULTS_TOLD = 20
+
+
+class ImportedCenters(NamedTuple):
+    """What an import did: how many it made or changed, and how many it closed."""
+
+    written: int
+    closed: int
+
+
+def import_service_centers(
+    *, lines: Iterable[str], closes_others: bool = False
+) -> ImportedCenters:
+    """Take over a directory written as CSV; all of it or, with any fault, none.
+
+    The header names COLUMNS. Lists are parted by `|`, hours are written as
+    labs.states.service_centers.read_hours tells, coordinates are degrees. Without
+    coordinates or time zone a center has those of its zip code. A center is known by
+    lab and site_code. With `closes_others` centers of the file's labs that it lacks
+    become inactive. Raises: service_centers_invalid (the lines and their faults).
+    """
+    reader = csv.DictReader(lines, restkey="more")
+    missing = [name for name in NEEDED if name not in (reader.fieldnames or ())]
+    if missing:
+        raise _refused([f"The header lacks {', '.join(missing)}."])
+    labs = {lab.slug: lab for lab in Lab.objects.all()}
+    centers: dict[tuple[int, str], ServiceCenter] = {}
+    faults = []
+    for entry in reader:
+        if len(centers) == ROWS_MAX:
+            raise _refused([f"A file holds at most {ROWS_MAX} centers."])
+        try:
+            center = _read_center(entry, labs)
+        except ValueError as fault:
+            faults.append(f"Line {reader.line_num}: {fault}.")
+            continue
+        if (center.lab_id, center.site_code) in centers:
+            faults.append(f"Line {reader.line_num}: the site_code came before.")
+        centers[center.lab_id, center.site_code] = center
+    if not centers and not faults:
+        faults = ["The file holds no centers."]
+    if faults:
+        raise _refused(faults)
+    with transaction.atomic():
+        write_service_centers(centers.values())
+        closed = 0
+        if closes_others:
+            others = ServiceCenter.objects.filter(
+                is_active=True, lab__in={center.lab_id for center in centers.values()}
+            ).exclude(
+                pk__in=[center.pk for center in _stored(centers)],
+            )
+            closed = others.update(is_active=False)
+    return ImportedCenters(written=len(centers), closed=closed)
+
+
+def write_service_centers(centers: Iterable[ServiceCenter]) -> None:
+    """Make centers, or change those of the same lab and site_code."""
+    columns = [
+        field.name for field in ServiceCenter._meta.fields if not field.primary_key
+    ]
+    ServiceCenter.objects.bulk_create(
+        centers,
+        batch_size=_WRITTEN_AT_ONCE,
+        update_conflicts=True,
+        unique_fields=["lab", "site_code"],
+        update_fields=columns,
+    )
+
+
+def read_service_centers(
+    *, entries: Iterable[dict[str, str]], labs: Iterable[Lab]
+) -> list[ServiceCenter]:
+    """Unsaved centers from rows of a directory. Raises ValueError at a fault."""
+    by_slug = {lab.slug: lab for lab in labs}
+    return [_read_center(dict(entry), by_slug) for entry in entries]
+
+
+def _stored(centers: dict[tuple[int, str], ServiceCenter]) -> list[ServiceCenter]:
+    return [
+        center
+        for center in ServiceCenter.objects.filter(
+            lab__in={lab_id for lab_id, _ in centers}
+        ).only("lab_id", "site_code")
+        if (center.lab_id, center.site_code) in centers
+    ]
+
+
+def _read_center(entry: dict[str, str], labs: dict[str, Lab]) -> ServiceCenter:
+    if entry.get("more"):
+        raise ValueError("more values than columns")
+    given = {name: (entry.get(name) or "").strip() for name in COLUMNS}
+    for name in NEEDED:
+        if not given[name]:
+            raise ValueError(f"{name} is missing")
+    lab = labs.get(given["lab"])
+    if lab is None:
+        raise ValueError("lab is none of the labs")
+    if given["state"] not in US_STATES:
+        raise ValueError("state is no US state's two letters")
+    place = find_place(given["zip_code"])
+    if place is None:
+        raise ValueError("zip_code is no US zip code in use")
+    if bool(given["latitude"]) != bool(given["longitude"]):
+        raise ValueError("latitude and longitude belong together")
+    zone = given["time_zone"] or place.time_zone
+    if zone not in time_zones():
+        raise ValueError("time_zone is not in the time zone database")
+    center = ServiceCenter(
+        lab=lab,
+        site_code=given["site_code"],
+        name=given["name"],
+        first_line=given["first_line"],
+        second_line=given["second_line"],
+        city=given["city"],
+        state=given["state"],
+        zip_code=given["zip_code"],
+        phone_number=given["phone_number"],
+        fax_number=given["fax_number"],
+        website=given["website"],
+        latitude=_number(given, "latitude", place.latitude),
+        longitude=_number(given, "longitude", place.longitude),
+        time_zone=zone,
+        hours=write_hours(read_hours(given["hours"])),
+        capabilities=_choices(given, "capabilities", Capability),
+        bill_types=_choices(given, "bill_types", Billing) or [Billing.CLIENT_BILL],
+        places=_places(given["places"]),
+    )
+    try:
+        center.clean_fields(exclude=["lab"])
+    except ValidationError as fault:
+        raise ValueError(
+            f"{', '.join(sorted(fault.error_dict))} is not right"
+        ) from None
+    return center
+
+
+def _number(given: dict[str, str], name: str, otherwise: float) -> float:
+    if not given[name]:
+        return otherwise
+    try:
+        return float(given[name])
+    except ValueError:
+        raise ValueError(f"{name} is no number") from None
+
+
+def _places(text: str) -> int:
+    if not text:
+        return 1
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= PLACES_MAX:
+        raise ValueError(f"places is not a number from 1 to {PLACES_MAX}")
+    return int(text)
+
+
+def _choices(
+    given: dict[str, str], name: str, choices: type[Capability | Billing]
+) -> list[str]:
+    parts = [part.strip() for part in given[name].split("|") if part.strip()]
+    if any(choices.known(part) is None for part in parts):
+        raise ValueError(f"{name} holds a value that is not known")
+    return parts
+
+
+def _refused(faults: list[str]) -> DomainError:
+    told = faults[:_FAULTS_TOLD]
+    if len(faults) > len(told):
+        told.append(f"And {len(faults) - len(told)} more.")
+    return DomainError("service_centers_invalid", " ".join(told))

@@ -1,0 +1,105 @@
+"""What a zip code's area offers: phlebotomists who come, labs with centers in reach.
+
+Where phlebotomists come is the sandbox's (labs/data/phlebotomy_areas.csv). Must not be
+here: free times (a provider's to tell).
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from labs.models import Lab
+from labs.queries.service_centers import centers_near, place_of
+from labs.states.catalogue import COMMENT_LABS
+from labs.states.service_centers import Capability
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from labs.queries.service_centers import NearCenter
+
+_FILE = Path(__file__).parent.parent / "data" / "phlebotomy_areas.csv"
+# Contract 6.1: these answer lookups of service centers.
+CENTRAL_LABS = COMMENT_LABS
+_COUNTED_MAX = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class LabInArea:
+    """A lab and its centers in reach of a zip code, nearest first."""
+
+    lab: Lab
+    centers: list[NearCenter]
+
+    @property
+    def is_booked_here(self) -> bool:
+        """Whether a visit at one of the centers can be booked through us."""
+        return any(
+            Capability.BOOKABLE_HERE in near.center.capabilities
+            for near in self.centers
+        )
+
+    @property
+    def capabilities(self) -> list[str]:
+        """What any of the centers can do, sorted."""
+        return sorted(
+            {one for near in self.centers for one in near.center.capabilities}
+        )
+
+    @property
+    def bill_types(self) -> list[str]:
+        """How any of the centers may be paid, sorted."""
+        return sorted({one for near in self.centers for one in near.center.bill_types})
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """What a zip code's area offers; service types by who comes to a home."""
+
+    zip_code: str
+    phlebotomy: dict[str, list[str]]
+    labs: list[LabInArea]
+
+
+def area_of(*, zip_code: str, miles: int, lab_slugs: Iterable[str] = ()) -> Area:
+    """The area of a zip code, of these central labs (empty: all four), by their ids.
+
+    One query for the labs and one for each of them. Raises: zip_code_unknown.
+    Source: Contract 6.17.
+    """
+    place = place_of(zip_code)
+    wanted = set(lab_slugs) or CENTRAL_LABS
+    labs = Lab.objects.filter(slug__in=wanted & CENTRAL_LABS).order_by("pk")
+    return Area(
+        zip_code=place.zip_code,
+        phlebotomy=phlebotomy_at(place.zip_code),
+        labs=[
+            LabInArea(
+                lab,
+                centers_near(place=place, labs=[lab], miles=miles, limit=_COUNTED_MAX),
+            )
+            for lab in labs
+        ],
+    )
+
+
+def phlebotomy_at(zip_code: str) -> dict[str, list[str]]:
+    """Who comes to homes at a zip code of five digits, and how each is asked."""
+    found: dict[str, list[str]] = {}
+    for provider, service_type, prefix in _areas():
+        if zip_code.startswith(prefix):
+            found.setdefault(provider, []).append(service_type)
+    return found
+
+
+@cache
+def _areas() -> tuple[tuple[str, str, str], ...]:
+    with _FILE.open(encoding="utf-8", newline="") as lines:
+        return tuple(
+            (entry["provider"], entry["service_type"], entry["zip_prefix"])
+            for entry in csv.DictReader(lines)
+        )

@@ -1,0 +1,74 @@
+"""Where US zip codes lie, from data that ships with the installation.
+
+Must not be here: service centers (labs.queries.service_centers).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from math import asin, cos, radians, sin, sqrt
+
+import zipcodes
+
+# Miles; the mean radius of the earth.
+_EARTH = 3958.8
+# Where the package is wrong: these towns of Arizona keep no summer time, though the
+# Navajo Nation around them does; and a town's name stands for a zone.
+_ZONES = {
+    "86003": "America/Phoenix",
+    "86040": "America/Phoenix",
+    "99634": "America/Anchorage",
+}
+_ZIP = re.compile(r"(\d{5})(?:-?\d{4})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a zip code lies: degrees, and the zone its clocks show (empty: unknown)."""
+
+    zip_code: str
+    city: str
+    state: str
+    latitude: float
+    longitude: float
+    time_zone: str
+
+
+@lru_cache(maxsize=4096)
+def find_place(zip_code: str) -> Place | None:
+    """The place of a US zip code, with or without its four further digits.
+
+    None for what is no zip code in use, and for those of the military, which lie
+    nowhere. Source: the zipcodes package.
+    """
+    written = _ZIP.fullmatch(zip_code.strip())
+    if written is None:
+        return None
+    found = zipcodes.matching(written[1])  # type: ignore[no-untyped-call]
+    if not found:
+        return None
+    entry = found[0]
+    latitude, longitude = float(entry["lat"]), float(entry["long"])
+    if not latitude and not longitude:
+        return None
+    return Place(
+        zip_code=written[1],
+        city=entry["city"],
+        state=entry["state"],
+        latitude=latitude,
+        longitude=longitude,
+        time_zone=_ZONES.get(written[1], entry["timezone"]),
+    )
+
+
+def miles_between(
+    latitude: float, longitude: float, other_latitude: float, other_longitude: float
+) -> float:
+    """The way as the crow flies between two points in degrees (haversine)."""
+    north, other_north = radians(latitude), radians(other_latitude)
+    half_up = sin((other_north - north) / 2)
+    half_over = sin(radians(other_longitude - longitude) / 2)
+    chord = half_up**2 + cos(north) * cos(other_north) * half_over**2
+    return 2 * _EARTH * asin(sqrt(min(1.0, chord)))

@@ -1,0 +1,78 @@
+"""Reads of service centers: near a zip code, near an order's patient, what an area has.
+
+Must not be here: free slots (they are a provider's to tell).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import cos, radians
+from typing import TYPE_CHECKING
+
+from labs.models import Lab, ServiceCenter
+from labs.queries.places import find_place, miles_between
+from portal.lib.errors import DomainError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from labs.queries.places import Place
+    from labs.states.service_centers import Capability
+
+# Contract 6.17.
+CENTERS_MAX = 30
+_MILES_PER_DEGREE = 69.0
+
+
+@dataclass(frozen=True, slots=True)
+class NearCenter:
+    """A service center and how far it is, in miles as the crow flies."""
+
+    center: ServiceCenter
+    miles: float
+
+
+def place_of(zip_code: str) -> Place:
+    """Where a zip code lies. Raises: zip_code_unknown."""
+    place = find_place(zip_code)
+    if place is None:
+        raise DomainError("zip_code_unknown", "This is no US zip code in use.")
+    return place
+
+
+def centers_near(
+    *,
+    place: Place,
+    labs: Iterable[Lab],
+    miles: int,
+    capabilities: Sequence[Capability] = (),
+    limit: int = CENTERS_MAX,
+) -> list[NearCenter]:
+    """Active centers of these labs within `miles`, nearest first, at most `limit`.
+
+    With `capabilities` those that have all of them. One query: an index bounds it by
+    latitude, the rest is reckoned here. Source: Contract 6.17.
+    """
+    up = miles / _MILES_PER_DEGREE
+    # Degrees of longitude shrink towards the poles; no US zip code is near one.
+    over = up / max(0.1, cos(radians(abs(place.latitude) + up)))
+    found = ServiceCenter.objects.filter(
+        is_active=True,
+        lab__in=list(labs),
+        latitude__range=(place.latitude - up, place.latitude + up),
+        longitude__range=(place.longitude - over, place.longitude + over),
+    )
+    if capabilities:
+        found = found.filter(capabilities__contains=list(capabilities))
+    near = [
+        NearCenter(
+            center,
+            miles_between(
+                *(place.latitude, place.longitude, center.latitude, center.longitude)
+            ),
+        )
+        for center in found
+    ]
+    near = [one for one in near if one.miles <= miles]
+    near.sort(key=lambda one: (one.miles, one.center.site_code))
+    return near[:limit]

@@ -1,0 +1,111 @@
+"""Open sets of service centers, and how their opening hours are written.
+
+Must not be here: appointments (labs.states.appointments) or anything with a database.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import time
+from itertools import pairwise
+
+from portal.lib.choices import OpenChoices
+
+WEEKDAYS = (
+    *("monday", "tuesday", "wednesday", "thursday", "friday"),
+    *("saturday", "sunday"),
+)
+# Miles around a zip code that lookups take (contract 6.17).
+RADII = (10, 20, 25, 50, 100)
+DEFAULT_RADIUS = 25
+# Labs whose service centers are booked here (contract 6.1).
+BOOKABLE_LABS = frozenset({"quest", "sonora_quest"})
+
+_DAY_NAMES = {name[:3]: place for place, name in enumerate(WEEKDAYS)}
+_DAYS = re.compile(r"([a-z]{3})(?:-([a-z]{3}))?")
+_SPAN = re.compile(r"(\d\d):(\d\d)-(\d\d):(\d\d)")
+
+
+class Capability(OpenChoices):
+    """What a service center can do (contract 6.17)."""
+
+    STAT = "stat", "Urgent tests"
+    BOOKABLE_HERE = "appointment_scheduling_via_api", "Booked here"
+    BOOKABLE_AT_LAB = "appointment_scheduling_with_lab", "Booked with the lab"
+
+
+def read_capability(text: str) -> Capability | None:
+    """The capability a filter means; None: it is of no meaning here.
+
+    Any value that begins with appointment_scheduling_via_ means booked here.
+    Source: Contract 6.17.
+    """
+    if text.startswith("appointment_scheduling_via_"):
+        return Capability.BOOKABLE_HERE
+    return Capability.known(text)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSpan:
+    """When a center is open on one day, on its own clock; `closes` is not included."""
+
+    opens: time
+    closes: time
+
+
+Hours = tuple[tuple[OpenSpan, ...], ...]
+"""Spans of each weekday, Monday first; a day without any is closed."""
+
+
+def read_hours(text: str) -> Hours:
+    """Opening hours from text: `mon-fri 06:30-12:00 12:30-15:30; sat 07:00-11:00`.
+
+    Later parts replace what earlier ones said of a day; a part without times closes it.
+    Raises ValueError, which names the part but no more.
+    """
+    days: list[tuple[OpenSpan, ...]] = [()] * len(WEEKDAYS)
+    for part in filter(None, (part.strip().lower() for part in text.split(";"))):
+        named, *times = part.split()
+        found = _DAYS.fullmatch(named)
+        if found is None or not {found[1], found[2] or found[1]} <= set(_DAY_NAMES):
+            raise ValueError(f"not days: {named}")
+        first, last = _DAY_NAMES[found[1]], _DAY_NAMES[found[2] or found[1]]
+        if last < first:
+            raise ValueError(f"days out of order: {named}")
+        spans = tuple(_read_span(written) for written in times)
+        if any(later.opens < span.closes for span, later in pairwise(spans)):
+            raise ValueError(f"hours overlap: {part}")
+        for day in range(first, last + 1):
+            days[day] = spans
+    return tuple(days)
+
+
+def write_hours(hours: Hours) -> dict[str, list[list[str]]]:
+    """Hours as stored and as the wire gives them: spans as texts by weekday."""
+    return {
+        name: [[f"{span.opens:%H:%M}", f"{span.closes:%H:%M}"] for span in spans]
+        for name, spans in zip(WEEKDAYS, hours, strict=True)
+    }
+
+
+def stored_hours(hours: dict[str, list[list[str]]]) -> Hours:
+    """What `write_hours` wrote."""
+    return tuple(
+        tuple(
+            OpenSpan(time.fromisoformat(opens), time.fromisoformat(closes))
+            for opens, closes in hours.get(name, [])
+        )
+        for name in WEEKDAYS
+    )
+
+
+def _read_span(text: str) -> OpenSpan:
+    found = _SPAN.fullmatch(text)
+    if found is None:
+        raise ValueError(f"not a span of hours: {text}")
+    first_hour, first_minute, last_hour, last_minute = map(int, found.groups())
+    span = OpenSpan(time(first_hour, first_minute), time(last_hour, last_minute))
+    if span.closes <= span.opens:
+        raise ValueError(f"closes before it opens: {text}")
+    return span
