@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Count, Min, Q
 
 from labs.models import InboundMessage, InboundReport, Order
 from labs.states.inbound import MatchStatus, MessageStatus
@@ -45,21 +45,11 @@ class Waiting:
 
 def waiting(*, tenant: Tenant) -> Waiting:
     """Unmatched reports, malformed messages and refused orders; two queries."""
-    reports = list(
-        _reports(tenant)
-        .filter(status=MatchStatus.UNMATCHED)
-        .order_by("received_at")
-        .values_list("received_at", flat=True)
-    )
-    messages = list(
-        _messages(tenant)
-        .filter(status__in=_TO_LOOK_AT)
-        .order_by("received_at")
-        .values_list("received_at", flat=True)
-    )
-    return Waiting(
-        len(reports), len(messages), min(reports[:1] + messages[:1], default=None)
-    )
+    wanted = {"number": Count("pk"), "since": Min("received_at")}
+    reports = _reports(tenant).filter(status=MatchStatus.UNMATCHED).aggregate(**wanted)
+    messages = _messages(tenant).filter(status__in=_TO_LOOK_AT).aggregate(**wanted)
+    told = [one["since"] for one in (reports, messages) if one["since"]]
+    return Waiting(reports["number"], messages["number"], min(told, default=None))
 
 
 def reports_in(

@@ -63,9 +63,9 @@ class Header:
 def read_header(raw: bytes) -> Header:
     """The header of what may be no message at all."""
     line = raw[:4000].partition(b"\r")[0].decode("latin-1")
-    if len(line) < 4 or not line.startswith("MSH"):
+    if len(line) < 5 or not line.startswith("MSH"):
         return Header()
-    fields = line.split(line[3])
+    fields, component = line.split(line[3]), line[4]
 
     def told(number: int) -> str:
         # MSH-1 is the delimiter itself.
@@ -78,7 +78,7 @@ def read_header(raw: bytes) -> Header:
         sending_facility=told(4),
         receiving_application=told(5),
         receiving_facility=told(6),
-        kind="^".join(told(9).split("^")[:2]),
+        kind="^".join(told(9).split(component)[:2]),
         control_id=told(10),
         processing_id=told(11),
         version=told(12),

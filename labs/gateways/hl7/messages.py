@@ -220,8 +220,19 @@ def read_message(raw: bytes) -> Message:
     Raises: Malformed, for delimiters or a character set that can't be, text that is
     not in it, or more parts than a message of results has.
     """
-    delimiters = _delimiters(raw)
+    delimiters = _delimiters(raw[:9].decode("latin-1"))
     text, character_set = _decode(raw, delimiters)
+    return _take_apart(text, delimiters, character_set)
+
+
+def read_text(text: str) -> Message:
+    """Take apart a message whose character set was undone. Raises: Malformed."""
+    delimiters = _delimiters(text[:9])
+    character_set = _character_set(text.partition("\r")[0], delimiters)
+    return _take_apart(text, delimiters, character_set or "utf-8")
+
+
+def _take_apart(text: str, delimiters: Delimiters, character_set: str) -> Message:
     if _CONTROL.search(text):
         raise Malformed(DATA_TYPE_ERROR, "", "The message holds control characters.")
     if sum(map(text.count, delimiters.encoding + delimiters.field)) > MAX_PARTS:
@@ -305,11 +316,11 @@ def _without_envelope(raw: bytes) -> bytes:
     return b"\r".join(line for line in kept if line.strip()) + b"\r"
 
 
-def _delimiters(raw: bytes) -> Delimiters:
-    head = raw[3:9].decode("latin-1")
+def _delimiters(start: str) -> Delimiters:
+    head = start[3:]
     given = head[:1] + head[1:].partition(head[:1])[0] if head else ""
     fits = (
-        raw[:3] == b"MSH"
+        start[:3] == "MSH"
         and len(given) in {5, 6}  # the sixth, for cut texts, is of v2.7
         and len(set(given)) == len(given)
         and all("!" <= one <= "~" and not one.isalnum() for one in given)
@@ -321,12 +332,7 @@ def _delimiters(raw: bytes) -> Delimiters:
 
 def _decode(raw: bytes, delimiters: Delimiters) -> tuple[str, str]:
     header = raw.partition(b"\r")[0].decode("latin-1")
-    fields = header.split(delimiters.field, MAX_HEADER_FIELDS)
-    told = fields[17] if len(fields) > 17 else ""
-    name = told.partition(delimiters.repetition)[0].strip().upper()
-    character_set = _CHARACTER_SETS.get(name)
-    if character_set is None:
-        raise Malformed(UNKNOWN_VALUE, "MSH-18", "MSH-18 names no known character set.")
+    character_set = _character_set(header, delimiters)
     for one in (character_set,) if character_set else ("utf-8", "cp1252"):
         try:
             return raw.decode(one), one
@@ -335,6 +341,16 @@ def _decode(raw: bytes, delimiters: Delimiters) -> tuple[str, str]:
     raise Malformed(
         DATA_TYPE_ERROR, "MSH-18", "The text is not in the character set of MSH-18."
     )
+
+
+def _character_set(header: str, delimiters: Delimiters) -> str:
+    """What MSH-18 names first, empty where it tells nothing."""
+    fields = header.split(delimiters.field, MAX_HEADER_FIELDS)
+    told = fields[17] if len(fields) > 17 else ""
+    name = told.partition(delimiters.repetition)[0].strip().upper()
+    if name not in _CHARACTER_SETS:
+        raise Malformed(UNKNOWN_VALUE, "MSH-18", "MSH-18 names no known character set.")
+    return _CHARACTER_SETS[name]
 
 
 def _meaning(name: str, delimiters: Delimiters, character_set: str) -> str | None:

@@ -119,7 +119,8 @@ class Specimen:
 class Test:
     """One OBR with its observations.
 
-    `status` is OBR-25. `documents` counts what is no text: a PDF, say. `lines` are its segments.
+    `status` is OBR-25. `documents` counts what is no text: a PDF, say. `lines` are its
+    segments.
     """
 
     code: str

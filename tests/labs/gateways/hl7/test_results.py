@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from labs.gateways.hl7.messages import Malformed, read_message
+from labs.gateways.hl7.messages import Malformed, read_message, read_text
 from labs.gateways.hl7.results import Standing, read_results
 from labs.gateways.hl7.values import read_moment
 from tests.factories.hl7 import make_oru, make_test, obx
@@ -163,12 +163,22 @@ def test_a_report_is_a_message_of_its_own_with_nothing_of_another():
         make_test(obx("2"), placer="P-2", filler="F-2"),
     )
 
-    (again,) = read_results(read_message(both[0].text.encode()))
+    (again,) = read_results(read_text(both[0].text))
 
     assert again.text == both[0].text
     assert again.tests == both[0].tests
     assert "ZXX|x" in both[0].text
     assert "P-2" not in both[0].text
+
+
+def test_a_report_is_read_again_whatever_its_character_set_was():
+    raw = make_oru(make_test(obx("µ \\XB5\\", type="ST")), character_set="8859/1")
+    (report,) = read_results(read_message(raw.decode().encode("latin-1")))
+
+    (again,) = read_results(read_text(report.text))
+
+    assert report.tests[0].observations[0].text == "µ µ"
+    assert again.tests == report.tests
 
 
 def test_documents_are_counted_and_are_no_results():
