@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.core.validators import RegexValidator
 
+from labs.gateways.sandbox_results import SimulationFlags
 from labs.models.order import COMMENTS_MAX_LENGTH, STATUS_MAX_LENGTH
 from labs.operations.order_sets import OrderSet
 from labs.operations.recreations import Recreation
@@ -20,7 +21,7 @@ from labs.queries.history import (
     last_known_status,
     usual_goal,
 )
-from labs.states.orders import UpdateReason, split_status
+from labs.states.orders import Interpretation, UpdateReason, split_status
 from labs.states.patients import NPI
 from labs.web.order_forms import PatientForm
 from labs.web.order_rows import account_name
@@ -49,8 +50,20 @@ class CancelForm(forms.Form):
 
 
 class AdvanceForm(forms.Form):
-    """Where a sandbox order is taken; `seen` is the last step that the page showed."""
+    """Where a sandbox order is taken, and what results it brings there.
 
+    `seen` is the last step that the page showed.
+    """
+
+    interpretation = forms.ChoiceField(
+        choices=Interpretation.offered,
+        initial=Interpretation.NORMAL,
+        required=False,
+        label="Results are",
+    )
+    has_missing_results = forms.BooleanField(
+        required=False, label="One result is missing"
+    )
     delay = forms.IntegerField(
         min_value=0,
         max_value=int(LONGEST_DELAY.total_seconds()),
@@ -80,6 +93,16 @@ class AdvanceForm(forms.Form):
     def wanted_delay(self) -> timedelta:
         """How long to wait, of a valid form."""
         return timedelta(seconds=self.cleaned_data["delay"] or 0)
+
+    @property
+    def wanted_flags(self) -> SimulationFlags:
+        """How the sandbox lab's results are to be, of a valid form."""
+        return SimulationFlags(
+            interpretation=Interpretation(
+                self.cleaned_data["interpretation"] or Interpretation.NORMAL
+            ),
+            has_missing_results=self.cleaned_data["has_missing_results"],
+        )
 
 
 class FutureForm(forms.Form):

@@ -150,6 +150,7 @@ def advance(request: TenantRequest, order_id: UUID) -> HttpResponse:
                 final_status=goal,
                 delay=form.wanted_delay,
                 seen=form.cleaned_data["seen"],
+                flags=form.wanted_flags,
             )
         except DomainError as refused:
             refusal = refused.message

@@ -135,6 +135,19 @@ def test_a_status_that_is_out_of_reach_is_refused_beside_its_field(alice_web, or
     assert holdings(order.tenant) == before
 
 
+def test_results_of_the_sandbox_lie_as_asked_for(alice_web, alice_tenant, order):
+    alice_web.post(
+        url(order, "advance_order"),
+        {
+            "final_status": "completed.walk_in_test.completed",
+            "seen": last_event_id(order),
+            "interpretation": "critical",
+        },
+    )
+
+    assert Order.objects.for_tenant(alice_tenant).get().interpretation == "critical"
+
+
 def test_an_order_advances_later_where_a_delay_is_given(alice_web, order):
     alice_web.post(
         url(order, "advance_order"),
