@@ -48,6 +48,7 @@ class LabsConfig(AppConfig):
     def _enter_pages(self) -> None:
         from accounts.states import Area
         from labs.web.overview import critical_nav_count, nav_count, overview_part
+        from labs.web import inbound_overview
         from labs.web.palette import find_orders
         from labs.web.user_column import user_column
         from portal.lib.registry import (
@@ -62,7 +63,9 @@ class LabsConfig(AppConfig):
 
         area = Area.ORDERS
         overview_parts.add("labs", overview_part)
+        overview_parts.add("labs:inbound", inbound_overview.overview_part)
         nav_counts.add("orders", nav_count)
+        nav_counts.add("unmatched", inbound_overview.nav_count)
         nav_counts.add("critical", critical_nav_count)
         user_columns.add("labs", user_column)
         searches.add("orders", Search(20, "Orders", "flask", area, find_orders))
@@ -86,6 +89,10 @@ class LabsConfig(AppConfig):
         destinations.add(
             "critical",
             Destination(27, "Critical results", "alert", "labs:critical", area=area),
+        )
+        destinations.add(
+            "unmatched",
+            Destination(28, "Unmatched results", "vial", "labs:unmatched", area=area),
         )
         destinations.add(
             "orders:place",

@@ -70,6 +70,13 @@ PILLS = {
     "failure_to_deliver_to_lab": Pill("bad", "x", "Not delivered to lab"),
     "lost": Pill("bad", "x", "Lost"),
     "do_not_process": Pill("mute", "ban", "Not to be processed"),
+    # What labs sent by themselves
+    "unmatched": Pill("warn", "alert", "Unmatched"),
+    "matched": Pill("ok", "check", "Matched"),
+    "rejected": Pill("mute", "ban", "Rejected"),
+    "malformed": Pill("bad", "x", "Malformed"),
+    "refused": Pill("bad", "x", "Refused by the lab"),
+    "dismissed": Pill("mute", "minus", "Dismissed"),
     # Lab accounts, panels, deliveries, members
     "pending": Pill("warn", "clock", "Pending"),
     "ready_to_launch": Pill("info", "clock", "Ready to launch"),

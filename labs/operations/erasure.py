@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from labs.models import Order, OrderTransaction, UserInsurance
+from labs.models import InboundMessage, Order, OrderTransaction, UserInsurance
+from labs.states.inbound import MessageStatus
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -23,6 +24,10 @@ def erase_orders(tenant_pk: int, user_uuid: UUID) -> None:
     mine = Order.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid)
     Order.unscoped.filter(tenant_id=tenant_pk, parent__in=mine).update(parent=None)
     mine.delete()
+    # What is left of a message whose last report is gone says whose file it was.
+    InboundMessage.unscoped.filter(
+        tenant_id=tenant_pk, status=MessageStatus.TAKEN, reports=None
+    ).delete()
     joined = OrderTransaction.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid)
     joined.filter(orders=None).delete()
     for kept in joined:

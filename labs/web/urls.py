@@ -16,6 +16,7 @@ from labs.web import (
     papers,
     place_order,
     results,
+    unmatched,
 )
 
 app_name = "labs"
@@ -68,6 +69,36 @@ urlpatterns = [
     ),
     path("orders/<uuid:order_id>/results/file/", papers.results, name="results_file"),
     path("orders/<uuid:order_id>/link/", papers.reissue_link, name="reissue_link"),
+    path("unmatched/", unmatched.queue, name="unmatched"),
+    path(
+        "unmatched/<uuid:lab_report_id>/", unmatched.report_page, name="unmatched_report"
+    ),
+    path(
+        "unmatched/<uuid:lab_report_id>/match/", unmatched.match, name="unmatched_match"
+    ),
+    path(
+        "unmatched/<uuid:lab_report_id>/reject/", unmatched.reject, name="unmatched_reject"
+    ),
+    path(
+        "unmatched/<uuid:lab_report_id>/put-back/",
+        unmatched.put_back,
+        name="unmatched_put_back",
+    ),
+    path(
+        "unmatched/messages/<uuid:lab_message_id>/",
+        unmatched.message_page,
+        name="unmatched_message",
+    ),
+    path(
+        "unmatched/messages/<uuid:lab_message_id>/read/",
+        unmatched.reread,
+        name="unmatched_reread",
+    ),
+    path(
+        "unmatched/messages/<uuid:lab_message_id>/dismiss/",
+        unmatched.dismiss,
+        name="unmatched_dismiss",
+    ),
     path("lab-tests/", catalogue.test_list, name="tests"),
     path("lab-tests/markers/", catalogue.marker_list, name="markers"),
     path("lab-tests/new/", panels.new_panel, name="new_panel"),

@@ -30,6 +30,7 @@ from tests.factories.accounts import (
     make_management_key,
     make_member,
 )
+from tests.factories.inbound import make_unmatched
 from tests.factories.labs import make_lab_account
 from tests.factories.reports import make_parsing_job
 from tests.factories.results import make_ready_order, make_results, reported
@@ -113,6 +114,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     make_results(order=order, results=(reported(text="400", flag="HH"),))
     alert = order.critical_alerts.get()
     account = make_lab_account(tenant=alice_tenant, lab=order.lab)
+    unmatched = make_unmatched(tenant=alice_tenant, lab=order.lab)
     key, _ = create_api_key(tenant=alice_tenant, actor=ACTOR, label="hers")
     management_key, _ = create_management_key(
         team=alice_tenant.team, actor=ACTOR, label="hers"
@@ -151,6 +153,8 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         "invitation_id": str(invitation.pk),
         "view_id": str(view.pk),
         "order_id": str(order.pk),
+        "lab_report_id": str(unmatched.pk),
+        "lab_message_id": str(unmatched.message_id),
         "alert_id": str(alert.pk),
         "lab_test_id": str(order.lab_test_id),
         "account_id": str(account.pk),
@@ -299,6 +303,8 @@ def test_every_parameter_that_is_swept_has_a_sample_or_says_why_not():
         "view_id",
         "order_id",
         "alert_id",
+        "lab_report_id",
+        "lab_message_id",
         "lab_test_id",
         "account_id",
         "transaction_id",

@@ -1,0 +1,69 @@
+"""What the overview and the navigation say of what labs sent and nobody matched.
+
+Must not be here: anything of a patient.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from accounts.states import Area
+from labs.queries.inbound import waiting
+from portal.lib.registry import AttentionItem, NavCount, OverviewPart, Urgency
+from portal.lib.web import page_url
+
+if TYPE_CHECKING:
+    from labs.queries.inbound import Waiting
+    from portal.lib.web import TenantRequest
+
+# By request: a page's tabs and its navigation tell the same numbers.
+_counted: WeakKeyDictionary[TenantRequest, Waiting] = WeakKeyDictionary()
+
+
+def waiting_of(request: TenantRequest) -> Waiting:
+    """How much waits, counted once a request."""
+    if request not in _counted:
+        _counted[request] = waiting(tenant=request.tenant)
+    return _counted[request]
+
+
+def nav_count(request: TenantRequest) -> NavCount | None:
+    """How much waits for a match or a look."""
+    if not request.rights.allow(Area.ORDERS):
+        return None
+    number = waiting_of(request).total
+    return NavCount(number, "wait for a person", "warn") if number else None
+
+
+def overview_part(request: TenantRequest) -> OverviewPart:
+    """One item, as long as something waits."""
+    if not request.rights.allow(Area.ORDERS):
+        return OverviewPart()
+    told = waiting_of(request)
+    if told.since is None:
+        return OverviewPart()
+    url = page_url(request, "labs:unmatched")
+    only_messages = not told.reports
+    title = (
+        f"{told.messages} lab message{'s' * (told.messages > 1)} to look at"
+        if only_messages
+        else f"{told.reports} lab report{'s' * (told.reports > 1)}"
+        f" match{'es' * (told.reports == 1)} no order"
+    )
+    return OverviewPart(
+        attention=(
+            AttentionItem(
+                urgency=Urgency.ORDER,
+                since=told.since,
+                family="warn",
+                icon="vial",
+                title=title,
+                url=f"{url}?tab=problems" if only_messages else url,
+                detail="The results wait until somebody says whose they are"
+                if told.reports
+                else "A lab's message can't be read, or it refused an order",
+                status="unmatched",
+            ),
+        )
+    )

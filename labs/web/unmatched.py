@@ -1,0 +1,424 @@
+"""What labs sent that waits for a person: the queue, one report, one message.
+
+Names stand on the pages of reports alone, for who may see patients; the audit keeps who
+looked. Must not be here: how a report compares with an order (operations.matching).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.views.decorators.http import require_GET, require_http_methods
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.dialogs import posted, render_form
+from accounts.web.rights import require_right
+from labs.models import InboundReport
+from labs.models.inbound import WHY_MAX_LENGTH
+from labs.operations.inbound import read_again
+from labs.operations.inbound_review import (
+    dismiss_message,
+    match_report,
+    put_back_report,
+    read_report,
+    reject_report,
+)
+from labs.operations.matching import candidates
+from labs.queries.inbound import (
+    inbound_message,
+    inbound_report,
+    messages_to_look_at,
+    reports_in,
+)
+from labs.states.inbound import (
+    Agreement,
+    MatchStatus,
+    MessageStatus,
+    UnmatchedReason,
+)
+from labs.web.inbound_overview import waiting_of
+from labs.web.order_rows import PLATFORM_WORDS, account_name
+from portal.lib.errors import DomainError
+from portal.lib.web import Pager, go_to, page_url, render_page
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from django.http import HttpResponse
+
+    from labs.gateways.hl7.results import Report
+    from labs.models import InboundMessage
+    from labs.operations.matching import Candidate, Evidence
+    from portal.lib.web import TenantRequest
+
+PAGE_SIZE = 25
+SHOWN_CHARACTERS = 20_000
+PROBLEMS = "problems"
+_TABS = {
+    MatchStatus.UNMATCHED: "Unmatched",
+    PROBLEMS: "Malformed or refused",
+    MatchStatus.MATCHED: "Matched",
+    MatchStatus.REJECTED: "Rejected",
+}
+_SEX = {"F": "Female", "M": "Male"}
+_POINTS = (
+    ("number", "Number"),
+    ("name", "Name"),
+    ("birth_date", "Birth date"),
+    ("sex", "Sex"),
+    ("tests", "Tests"),
+    ("account", "Account"),
+)
+_GLYPHS = {
+    Agreement.AGREES: ("ok", "check"),
+    Agreement.DIFFERS: ("bad", "x"),
+    Agreement.UNTOLD: ("mute", "minus"),
+}
+
+
+class ReasonForm(forms.Form):
+    """Why a person decides so."""
+
+    why = forms.CharField(
+        max_length=WHY_MAX_LENGTH,
+        required=False,
+        label="Reason",
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+
+
+class MatchForm(ReasonForm):
+    """Which order, and why."""
+
+    order = forms.UUIDField(
+        label="Order id", error_messages={"invalid": "Enter the whole id of an order."}
+    )
+    field_order = ("order", "why")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One thing that speaks for an order or against it."""
+
+    words: str
+    says: str
+    family: str
+    glyph: str
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRow:
+    """An order that a report may be of, as the page shows it."""
+
+    candidate: Candidate
+    points: Sequence[Point]
+    account: str
+
+
+@require_GET
+@require_right(Area.ORDERS)
+def queue(request: TenantRequest) -> HttpResponse:
+    """The reports and messages of a tab, newest first; no names, so no read of any."""
+    tab = request.GET.get("tab", "")
+    tab = tab if tab in _TABS else str(MatchStatus.UNMATCHED)
+    offset = _number(request.GET.get("offset", ""))
+    rows: Sequence[InboundReport | InboundMessage]
+    if tab == PROBLEMS:
+        rows, total = messages_to_look_at(
+            tenant=request.tenant, offset=offset, limit=PAGE_SIZE
+        )
+    else:
+        rows, total = reports_in(
+            tenant=request.tenant, status=tab, offset=offset, limit=PAGE_SIZE
+        )
+    waiting = waiting_of(request)
+    counts = {MatchStatus.UNMATCHED: waiting.reports, PROBLEMS: waiting.messages}
+    return render_page(
+        request,
+        "labs/unmatched.html",
+        section="unmatched",
+        tab=tab,
+        tabs=[(str(name), words, counts.get(name)) for name, words in _TABS.items()],
+        rows=[(row, _account(row), _reason(row)) for row in rows],
+        is_problems=tab == PROBLEMS,
+        pager=Pager(total=total, offset=offset, limit=PAGE_SIZE),
+        may_open=request.rights.allow(Area.PATIENT_DETAILS),
+    )
+
+
+@require_GET
+@require_right(Area.ORDERS)
+def report_page(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
+    """One report with the orders that it may be of."""
+    row = _report(request, lab_report_id)
+    report = read_report(row)
+    _record(request, "lab_report", row.pk, row)
+    is_open = row.status == MatchStatus.UNMATCHED
+    found = candidates(
+        tenant=request.tenant,
+        lab=row.message.lab,
+        account=row.message.lab_account,
+        report=report,
+    )
+    return render_page(
+        request,
+        "labs/unmatched_report.html",
+        section="unmatched",
+        row=row,
+        report=report,
+        sex=_SEX.get(report.patient.sex, ""),
+        account=_account(row),
+        reason=_reason(row),
+        text=row.text.replace("\r", "\n")[:SHOWN_CHARACTERS],
+        candidates=[_candidate(one) for one in found] if is_open else [],
+        documents=sum(test.documents for test in report.tests),
+        is_open=is_open,
+        is_rejected=row.status == MatchStatus.REJECTED,
+        may_decide=request.rights.allow(Area.ORDERS, write=True),
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.ORDERS)
+def match(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
+    """Ask which order and why, and give the report to it."""
+    row = _report(request, lab_report_id, write=True)
+    given = {"order": request.GET.get("order", "")}
+    form = MatchForm(posted(request), initial=given)
+    if request.method == "POST" and form.is_valid():
+        try:
+            match_report(
+                report=row,
+                actor=request.actor,
+                order_id=form.cleaned_data["order"],
+                why=form.cleaned_data["why"],
+            )
+        except DomainError as refused:
+            _refuse(form, refused, "order")
+        else:
+            messages.success(request, "The results are the order's now.")
+            order_id = form.cleaned_data["order"]
+            return go_to(request, page_url(request, "labs:order", order_id=order_id))
+    report = read_report(row)
+    if request.method == "GET":
+        _record(request, "lab_report", row.pk, row)
+    chosen = _chosen(request, row, report, form)
+    return _ask(request, row, "match", "Match to an order", form, chosen=chosen)
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.ORDERS)
+def reject(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
+    """Ask why, and take the report out of the queue."""
+    row = _report(request, lab_report_id, write=True)
+    form = ReasonForm(posted(request))
+    if request.method == "POST" and form.is_valid():
+        try:
+            reject_report(report=row, actor=request.actor, why=form.cleaned_data["why"])
+        except DomainError as refused:
+            _refuse(form, refused, "why")
+        else:
+            messages.success(request, "The report is rejected, and kept.")
+            return go_to(request, page_url(request, "labs:unmatched"))
+    return _ask(request, row, "reject", "Reject this report?", form)
+
+
+@require_http_methods(["POST"])
+@require_right(Area.ORDERS)
+def put_back(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
+    """Let a rejected report wait again."""
+    row = _report(request, lab_report_id, write=True)
+    try:
+        put_back_report(report=row, actor=request.actor)
+    except DomainError as refused:
+        messages.error(request, refused.message)
+    else:
+        messages.success(request, "The report waits again.")
+    return go_to(
+        request, page_url(request, "labs:unmatched_report", lab_report_id=row.pk)
+    )
+
+
+@require_GET
+@require_right(Area.ORDERS)
+def message_page(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
+    """A malformed message or a lab's refusal, as it came."""
+    message = _message(request, lab_message_id)
+    _record(request, "lab_message", message.pk)
+    text = bytes(message.content)[:SHOWN_CHARACTERS].decode("utf-8", "replace")
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return render_page(
+        request,
+        "labs/unmatched_message.html",
+        section="unmatched",
+        message=message,
+        account=_account(message),
+        text="".join(c if c == "\n" or c.isprintable() else "\ufffd" for c in lines),
+        is_cut=len(message.content) > SHOWN_CHARACTERS,
+        is_malformed=message.status == MessageStatus.MALFORMED,
+        is_open=message.status in {MessageStatus.MALFORMED, MessageStatus.REFUSED},
+        may_decide=request.rights.allow(Area.ORDERS, write=True),
+    )
+
+
+@require_http_methods(["POST"])
+@require_right(Area.ORDERS)
+def reread(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
+    """Try a malformed message again."""
+    message = _message(request, lab_message_id, write=True)
+    try:
+        read_again(message=message, actor=request.actor)
+    except DomainError as refused:
+        messages.error(request, refused.message)
+        here = page_url(request, "labs:unmatched_message", lab_message_id=message.pk)
+        return go_to(request, here)
+    messages.success(request, "The message is taken.")
+    return go_to(request, page_url(request, "labs:unmatched"))
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.ORDERS)
+def dismiss(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
+    """Ask why, and take the message out of the queue."""
+    message = _message(request, lab_message_id, write=True)
+    form = ReasonForm(posted(request))
+    if request.method == "POST" and form.is_valid():
+        try:
+            dismiss_message(
+                message=message, actor=request.actor, why=form.cleaned_data["why"]
+            )
+        except DomainError as refused:
+            _refuse(form, refused, "why")
+        else:
+            messages.success(request, "The message is dismissed, and kept.")
+            address = page_url(request, "labs:unmatched")
+            return go_to(request, f"{address}?tab={PROBLEMS}")
+    return render_form(
+        request,
+        "labs/_unmatched_dismiss.html",
+        title="Dismiss this message?",
+        back=page_url(request, "labs:unmatched_message", lab_message_id=message.pk),
+        back_words="Message",
+        status=422 if form.errors else 200,
+        form=form,
+    )
+
+
+def _ask(
+    request: TenantRequest,
+    row: InboundReport,
+    body: str,
+    title: str,
+    form: forms.Form,
+    **context: Any,
+) -> HttpResponse:
+    return render_form(
+        request,
+        f"labs/_unmatched_{body}.html",
+        title=title,
+        back=page_url(request, "labs:unmatched_report", lab_report_id=row.pk),
+        back_words="Report",
+        status=422 if form.errors else 200,
+        form=form,
+        **context,
+    )
+
+
+def _refuse(form: forms.Form, refused: DomainError, otherwise: str) -> None:
+    known = refused.field is not None and refused.field in form.fields
+    form.add_error(refused.field if known else otherwise, refused.message)
+
+
+def _report(
+    request: TenantRequest, report_id: UUID, *, write: bool = False
+) -> InboundReport:
+    row = inbound_report(tenant=request.tenant, report_id=report_id)
+    row.tenant = request.tenant
+    _require_patients(request, write=write)
+    return row
+
+
+def _message(
+    request: TenantRequest, message_id: UUID, *, write: bool = False
+) -> InboundMessage:
+    message = inbound_message(tenant=request.tenant, message_id=message_id)
+    message.tenant = request.tenant
+    _require_patients(request, write=write)
+    return message
+
+
+def _require_patients(request: TenantRequest, *, write: bool) -> None:
+    """Only now: what another team has is not there, whatever the role."""
+    if not request.rights.allow(Area.PATIENT_DETAILS) or (
+        write and not request.rights.allow(Area.ORDERS, write=True)
+    ):
+        raise PermissionDenied
+
+
+def _record(
+    request: TenantRequest,
+    subject: str,
+    subject_id: UUID,
+    row: InboundReport | None = None,
+) -> None:
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject=subject,
+        subject_id=subject_id,
+        user_uuid=row.order.user.uuid if row and row.order else None,
+    )
+
+
+def _chosen(
+    request: TenantRequest, row: InboundReport, report: Report, form: forms.Form
+) -> CandidateRow | None:
+    """The candidate that the form names, with its evidence."""
+    wanted = str(form["order"].value() or "")
+    found = candidates(
+        tenant=request.tenant,
+        lab=row.message.lab,
+        account=row.message.lab_account,
+        report=report,
+    )
+    named = (one for one in found if str(one.order.pk) == wanted)
+    one = next(named, None)
+    return _candidate(one) if one else None
+
+
+def _candidate(candidate: Candidate) -> CandidateRow:
+    return CandidateRow(
+        candidate,
+        _points(candidate.evidence),
+        account_name(candidate.order.lab_account),
+    )
+
+
+def _points(evidence: Evidence) -> list[Point]:
+    told = [(words, getattr(evidence, name)) for name, words in _POINTS]
+    return [
+        Point(words, str(agreement.label), *_GLYPHS[agreement])
+        for words, agreement in told
+    ]
+
+
+def _account(row: InboundReport | InboundMessage) -> str:
+    message = row.message if isinstance(row, InboundReport) else row
+    account = message.lab_account
+    return account_name(account) if account else PLATFORM_WORDS
+
+
+def _reason(row: InboundReport | InboundMessage) -> str:
+    told = getattr(row, "reason", "")
+    known = UnmatchedReason.known(told)
+    return str(known.label) if known else told
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 9 else 0
