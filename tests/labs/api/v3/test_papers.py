@@ -8,6 +8,7 @@ from tests.audit import audited
 from tests.clients import error_lines
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import make_lab_test, make_order
+from tests.factories.results import make_ready_order, make_results
 from tests.labs.holdings import holdings
 from tests.labs.printed import pages_of
 
@@ -94,6 +95,32 @@ def test_an_order_never_has_an_advance_notice(alice_api, order):
 
     assert (reply.status_code, reply.json()["code"]) == (404, "abn_not_found")
     assert alice_api.get(f"/v3/order/{order.pk}").json()["has_abn"] is False
+
+
+def test_results_are_a_paper_of_an_order_and_of_its_transaction(
+    alice_api, alice_tenant
+):
+    order = make_ready_order(tenant=alice_tenant)
+    paths = {
+        f"/v3/order/{order.pk}/result/pdf": ("result", order.pk),
+        f"/v3/order_transaction/{order.transaction_id}/result/pdf": (
+            "transaction_result",
+            order.transaction_id,
+        ),
+    }
+    early = [alice_api.get(path) for path in paths]
+    make_results(order=order)
+
+    replies = {path: alice_api.get(path) for path in paths}
+
+    for reply in early:
+        assert (reply.status_code, reply.json()["code"]) == (404, "results_not_found")
+    for reply in replies.values():
+        assert (reply.status_code, reply["Content-Type"]) == (200, "application/pdf")
+        assert "Glucose 85 mg/dL 65-99" in pages_of(reply.content)[0]
+    assert audited(alice_tenant)[-2:] == [
+        ("read", subject, str(pk)) for subject, pk in paths.values()
+    ]
 
 
 @pytest.mark.parametrize(
