@@ -1,6 +1,7 @@
 """Demo data of orders: those of the last weeks, by every method, in many states.
 
-Must not be here: the lab accounts they use (labs.operations.demo), or a result value.
+Must not be here: the lab accounts they use (labs.operations.demo), or a result value
+(the sandbox lab makes them up).
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 from django.utils import timezone
 
+from labs.gateways.sandbox_results import SimulationFlags
 from labs.models import LabTest, Order, OrderEvent, OrderTransaction
+from labs.operations.demo_results import date_results_back
 from labs.operations.kits import KitRequest, order_kit
 from labs.operations.order_sets import OrderSet
 from labs.operations.order_steps import advance, lock_order
@@ -25,7 +28,12 @@ from labs.operations.orders import (
 from labs.operations.recreations import Recreation, recreate_order
 from labs.operations.redraws import offer_redraw
 from labs.operations.simulation import walk_order
-from labs.states.orders import OrderStatusDetail, UpdateReason, full_status
+from labs.states.orders import (
+    Interpretation,
+    OrderStatusDetail,
+    UpdateReason,
+    full_status,
+)
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
@@ -38,15 +46,19 @@ class _Course:
     """An order and how far it has come.
 
     `panel` is the reference slug of its panel, `days` how many days ago each of its
-    steps was taken, first to last, `goals` the low-level statuses it was walked to in
-    turn, `detail` that of the last. It ends as `cancelled` says why, or goes on as
-    `redraw` or `recreation`. `starts_in` are the days to a scheduled start.
+    steps was taken, first to last, 0 within the last hour, `goals` the low-level
+    statuses it was walked to in turn, `detail` that of the last; `lies` says how the
+    results are to lie that a goal brings, `normal` where it says nothing. It ends as
+    `cancelled` says why, or goes on as `redraw` or `recreation`. `starts_in` are the
+    days to a scheduled start.
     """
 
     panel: str
     days: tuple[int, ...]
     goals: tuple[str, ...] = ()
     detail: str = ""
+    lies: tuple[Interpretation, ...] = ()
+    has_missing_results: bool = False
     cancelled: str = ""
     redraw: _Course | None = None
     recreation: _Course | None = None
@@ -57,6 +69,11 @@ class _Course:
     comments: str = ""
 
 
+_NORMAL, _ABNORMAL, _CRITICAL = (
+    Interpretation.NORMAL,
+    Interpretation.ABNORMAL,
+    Interpretation.CRITICAL,
+)
 # Fictional; by a person's place in the scene.
 # First name, last name, gender, birth, street, city, state, ZIP code.
 _PATIENTS = tuple(
@@ -85,8 +102,18 @@ _PHYSICIAN = {"first_name": "Nora", "last_name": "Whitfield", "npi": "1234567893
 # By a person's place in the scene.
 _COURSES: tuple[tuple[_Course, ...], ...] = (
     (
-        _Course("quest-essential-health", (41, 41, 38, 37), ("completed",)),
-        _Course("quest-cardiometabolic", (5, 5, 2), ("partial_results",)),
+        _Course(
+            "quest-essential-health",
+            (41, 41, 38, 37),
+            ("completed",),
+            lies=(_ABNORMAL,),
+        ),
+        _Course(
+            "quest-cardiometabolic",
+            (5, 5, 0),
+            ("partial_results",),
+            lies=(_CRITICAL,),
+        ),
     ),
     (
         _Course("ussl-thyroid-kit", (33, 33, 32, 29, 29, 26, 23, 20), ("completed",)),
@@ -97,6 +124,7 @@ _COURSES: tuple[tuple[_Course, ...], ...] = (
             "sonora-quest-general-health-at-home",
             (25, 25, 25, 24, 21, 18),
             ("completed",),
+            lies=(_ABNORMAL,),
         ),
         _Course(
             "ussl-heart-and-metabolism-kit",
@@ -115,7 +143,12 @@ _COURSES: tuple[tuple[_Course, ...], ...] = (
         _Course("quest-essential-health-at-home", (2, 2, 2), ("appointment_pending",)),
     ),
     (
-        _Course("quest-workplace-wellness", (18, 18, 17, 15), ("completed",)),
+        _Course(
+            "quest-workplace-wellness",
+            (18, 18, 17, 15),
+            ("completed",),
+            has_missing_results=True,
+        ),
         _Course(
             "ussl-thyroid-kit",
             (9, 9, 8, 6, 6),
@@ -137,7 +170,9 @@ _COURSES: tuple[tuple[_Course, ...], ...] = (
             "quest-thyroid-full",
             (11, 11, 10),
             ("requisition_created",),
-            recreation=_Course("", (10, 10, 3), ("partial_results",)),
+            recreation=_Course(
+                "", (10, 10, 3), ("partial_results",), lies=(_ABNORMAL,)
+            ),
         ),
     ),
     (
@@ -168,7 +203,10 @@ _COURSES: tuple[tuple[_Course, ...], ...] = (
     (_Course("crl-insurance-examination", (4, 4, 3), ("draw_completed",)),),
     (
         _Course(
-            "bioreference-baseline", (36, 36, 33, 32, 28), ("completed", "corrected")
+            "bioreference-baseline",
+            (36, 36, 33, 32, 28),
+            ("completed", "corrected"),
+            lies=(_ABNORMAL, _NORMAL),
         ),
     ),
     (
@@ -176,6 +214,7 @@ _COURSES: tuple[tuple[_Course, ...], ...] = (
             "labcorp-diabetes-monitoring",
             (15, 15, 12, 11),
             ("partial_results", "completed"),
+            lies=(_NORMAL, _ABNORMAL),
             is_import=True,
         ),
     ),
@@ -307,13 +346,19 @@ def _go_on(
 ) -> None:
     """Take an order's course, and that of the order that goes on in its place."""
     tenant, actor = scene.tenant, scene.actor
-    for low in course.goals:
+    for step, low in enumerate(course.goals):
         if course.detail and low == course.goals[-1]:
             order = lock_order(order)
             advance(order=order, actor=actor, to=low, detail=course.detail)
         else:
             goal = full_status(order.method, low)
-            order = walk_order(tenant=tenant, actor=actor, order_id=order.pk, goal=goal)
+            order = walk_order(
+                tenant=tenant,
+                actor=actor,
+                order_id=order.pk,
+                goal=goal,
+                flags=_flags(course, number, step),
+            )
     after = None
     if course.cancelled:
         cancel_order(order=order, actor=actor, why=course.cancelled)
@@ -328,6 +373,15 @@ def _go_on(
         _go_on(scene, after, follower, number, taken=len(course.days) - 1)
 
 
+def _flags(course: _Course, number: int, step: int) -> SimulationFlags:
+    """How the results of a goal are made up: the same at each load."""
+    return SimulationFlags(
+        interpretation=course.lies[step] if step < len(course.lies) else _NORMAL,
+        has_missing_results=course.has_missing_results,
+        seed=f"{number} {course.panel}",
+    )
+
+
 def _date_back(
     tenant: Tenant, order: Order, days: tuple[int, ...], number: int, *, taken: int
 ) -> None:
@@ -340,9 +394,11 @@ def _date_back(
     )
     now = timezone.now()
     for index, (event, ago) in enumerate(zip(events, days, strict=True)):
-        at = _working_hour(now, ago, number, taken + index)
-        event.created_at = min(at, now - timedelta(minutes=9 * (len(days) - index)))
+        lately = now - timedelta(minutes=9 * (len(days) - index))
+        at = _working_hour(now, ago, number, taken + index) if ago else lately
+        event.created_at = min(at, lately)
     OrderEvent.objects.for_tenant(tenant).bulk_update(events, ["created_at"])
+    date_results_back(order=order, events=events)
     placed, last = events[0].created_at, events[-1].created_at
     Order.objects.for_tenant(tenant).filter(pk=order.pk).update(
         created_at=placed, updated_at=last

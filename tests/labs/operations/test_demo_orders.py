@@ -1,10 +1,18 @@
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from labs.models import LabTest, Order, OrderEvent, OrderTransaction
+from labs.models import (
+    CriticalAlert,
+    LabTest,
+    Order,
+    OrderEvent,
+    OrderTransaction,
+    ResultVersion,
+)
 from labs.operations.catalogue import archive_lab_test
 from labs.operations.demo import load_demo_accounts
 from labs.operations.demo_orders import load_demo_orders
@@ -65,12 +73,23 @@ def test_demo_people_have_orders_in_every_state_of_work(everybody):
     assert {stage_of(order.status) for order in found} == {None, *Stage}
     assert sum(map(IN_STATE[WorkState.RESULTS], [one.status for one in found])) == 10
     assert sum(map(IN_STATE[WorkState.CLOSED], [one.status for one in found])) == 4
-    assert count_attention(tenant=everybody.tenant) == 6
+    assert count_attention(tenant=everybody.tenant) == 7
     assert {"redraw_available", "problem_in_transit_lab", "cancelled"} <= set(lows)
     assert {"lab_processing_blocked", "sample_error", "corrected"} <= set(lows)
     [waits] = [order for order in found if order.activate_by]
     assert waits.activate_by == date(2026, 3, 16)
     assert split_status(waits.status).low == "ordered"
+    told = Counter(order.interpretation for order in found)
+    assert told == {"": 16, "normal": 5, "abnormal": 4, "critical": 1}
+    assert sum(bool(order.has_missing_results) for order in found) == 1
+    current = ResultVersion.objects.for_tenant(everybody.tenant).filter(is_current=True)
+    assert Counter(current.values_list("status", "is_correction")) == {
+        ("final", False): 7,
+        ("partial", False): 2,
+        ("final", True): 1,
+    }
+    alerts = CriticalAlert.objects.for_tenant(everybody.tenant)
+    assert [alert.acknowledged_at for alert in alerts] == [None]
 
 
 def test_steps_lie_in_the_past_and_one_after_another(everybody):
@@ -105,7 +124,8 @@ def test_each_step_is_told_of(two):
     # Partial results are told of where a team asks for it.
     kept_quiet = walked.filter(status__endswith="partial_results").count()
     assert told.count("labtest.order.created") == len(orders(two)) == 4
-    assert len(told) == walked.count() - kept_quiet == 15
+    assert told.count("labtest.result.critical") == 1
+    assert len(told) - 1 == walked.count() - kept_quiet == 15
 
 
 def test_loading_again_changes_nothing(two, time_machine):

@@ -19,6 +19,7 @@ from labs.operations.redraws import offer_redraw
 from labs.operations.requisitions import make_requisition
 from labs.queries.orders import full_order
 from tests.audit import audited
+from tests.contract.document import check_answer
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import (
     make_lab,
@@ -70,6 +71,7 @@ def order(alice_tenant, lipids):
 def result_of(api, order, path="result"):
     reply = api.get(f"/v3/order/{order.pk}/{path}")
     assert reply.status_code == 200
+    check_answer(reply, "get", f"/v3/order/{{order_id}}/{path}")
     return reply.json()
 
 

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from labs.models import CriticalAlert, OrderEvent
+from labs.operations.demo_results import date_results_back
+from labs.queries.results import result_versions, rows_of
+from tests.factories.results import (
+    REPORTED_AT,
+    make_ready_order,
+    make_results,
+    reported,
+)
+
+pytestmark = pytest.mark.django_db
+PLACED = REPORTED_AT - timedelta(days=30)
+DAY = timedelta(days=1)
+
+
+def dated(order, days):
+    """The steps of an order, so many days after it was placed."""
+    events = OrderEvent.objects.for_tenant(order.tenant).filter(order=order)
+    found = list(events.order_by("pk"))
+    for event, after in zip(found, days, strict=True):
+        event.created_at = PLACED + after * DAY
+    return found
+
+
+def test_results_become_as_old_as_the_steps_they_took(alice_tenant):
+    order = make_ready_order(tenant=alice_tenant)
+    low = reported("Potassium", "1", flag="LL")
+    make_results(order=order, status="partial", results=(low,))
+    later = REPORTED_AT + timedelta(minutes=1)
+    make_results(order=order, results=(reported(),), reported_at=later)
+
+    date_results_back(order=order, events=dated(order, [0, 0, 3, 4]))
+
+    final, partial = result_versions(order=order)
+    assert partial.created_at == partial.reported_at == PLACED + 3 * DAY
+    assert final.created_at == final.reported_at == PLACED + 4 * DAY
+    drawn = PLACED + 3 * DAY - timedelta(hours=20)
+    assert (final.collected_at, final.received_at) == (
+        drawn,
+        drawn + timedelta(hours=10),
+    )
+    assert [(row.reported_at, row.observed_at) for row in rows_of(final)] == [
+        (partial.reported_at, drawn),
+        (final.reported_at, drawn),
+    ]
+    alert = CriticalAlert.objects.for_tenant(alice_tenant).get()
+    assert abs(alert.opened_at - partial.created_at) < timedelta(seconds=5)
+    assert alert.due_at - alert.opened_at == alert.escalate_at - alert.opened_at
+
+
+def test_a_sample_is_never_drawn_before_the_step_that_precedes_its_results(
+    alice_tenant,
+):
+    order = make_ready_order(tenant=alice_tenant)
+    make_results(order=order)
+
+    date_results_back(order=order, events=dated(order, [0, 2, 2.5]))
+
+    (version,) = result_versions(order=order)
+    assert version.collected_at == PLACED + 2 * DAY
