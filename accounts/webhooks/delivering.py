@@ -33,6 +33,7 @@ logger = logging.getLogger(__name__)
 
 # Performance 5: at a hundred a claim the database is never the limit.
 BATCH = 100
+FEW = 50
 FLUSH_S = 0.1
 POLL_S = 0.25
 KEEP_UP_S = 60.0
@@ -75,6 +76,7 @@ class Deliverer:
             lambda: asyncio.Semaphore(IN_FLIGHT_PER_ENDPOINT)
         )
         self._awake = asyncio.Event()
+        self._many = asyncio.Event()
         self._stopping = False
         self._kept_up_at = -KEEP_UP_S
         self._ahead: float | None = None
@@ -83,6 +85,7 @@ class Deliverer:
         """Claim nothing more; what is in flight is waited for and told."""
         self._stopping = True
         self._awake.set()
+        self._many.set()
 
     async def run(self, *, until_idle: bool = False) -> None:
         """Go on until `stop`, or with `until_idle` until nothing is due."""
@@ -109,19 +112,17 @@ class Deliverer:
             busy = self._tasks or self._told or self._unsent
             if not busy and not found and (self._stopping or until_idle):
                 return
-            if not found:
+            # Few at a time would cost a statement for each: more are let finish first.
+            if found < FEW:
                 await self._sleep()
 
     async def _sleep(self) -> None:
         """Until something finished, and then a little longer, as others will too."""
         self._awake.clear()
-        try:
-            async with asyncio.timeout(POLL_S):
-                await self._awake.wait()
-        except TimeoutError:
-            return
-        if len(self._told) < BATCH and self._tasks and not self._stopping:
-            await asyncio.sleep(FLUSH_S)
+        if await _within(POLL_S, self._awake) and self._tasks and not self._stopping:
+            self._many.clear()
+            if len(self._told) < FEW:
+                await _within(FLUSH_S, self._many)
 
     async def _claim(self, connection: psycopg.AsyncConnection[Any]) -> int:
         now = time.monotonic()
@@ -177,6 +178,9 @@ class Deliverer:
             self._slow.add(claim.endpoint)
         self._told.append(Told(claim, verdict, wait))
         self._awake.set()
+        # Or the last of all: nobody else will come.
+        if len(self._told) >= FEW or len(self._tasks) == 1:
+            self._many.set()
 
     async def _tell(self, connection: psycopg.AsyncConnection[Any]) -> None:
         while batch := self._told[:BATCH]:
@@ -192,16 +196,31 @@ class Deliverer:
                 self._claimed.pop(claim.delivery, None)
 
 
+async def _within(seconds: float, event: asyncio.Event) -> bool:
+    """Wait for an event no longer than that; whether it came."""
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        return False
+    return True
+
+
 def _message(claim: Claim) -> Message:
     secrets = [claim.secret, claim.previous_secret]
     return Message(
         url=claim.url,
-        host=urlsplit(claim.url).hostname or "",
+        host=_host(claim.url),
         message_id=claim.message_id,
         body=claim.body.encode(),
         keys=tuple(_key(secret) for secret in secrets if secret),
         headers=_headers(claim.headers),
     )
+
+
+@lru_cache(maxsize=1000)
+def _host(url: str) -> str:
+    return urlsplit(url).hostname or ""
 
 
 # Opening a secret costs as much as signing ten messages with it.

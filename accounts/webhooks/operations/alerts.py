@@ -17,6 +17,7 @@ from django.core.mail import EmailMessage
 from django.db import transaction
 from django.db.models import Count, Q
 from django.template.loader import render_to_string
+from django.urls import reverse
 
 from accounts.queries import team_members
 from accounts.states import Area, allows
@@ -179,9 +180,10 @@ def _context(tenant: Tenant, endpoint: Endpoint, percent: int) -> dict[str, obje
         "users": named,
         "more_users": number_of_users - len(named),
         "retention_days": tenant.team.event_retention_days,
-        "link": (
-            f"{settings.PUBLIC_URL}/t/{tenant.team.slug}/{tenant.environment}"
-            f"/webhooks/{endpoint.uuid}/"
+        "link": settings.PUBLIC_URL
+        + reverse(
+            "webhooks:endpoint",
+            args=[tenant.team.slug, tenant.environment, endpoint.uuid],
         ),
     }
 
