@@ -33,7 +33,7 @@ def send_test_event(
     feed leaves it out. Raises: event_type_unknown, endpoint_disabled. Source: Ours: a
     receiver is tried before anything happens that it must not miss.
     """
-    kind = event_type or _first_type(endpoint)
+    kind = event_type or first_type(endpoint)
     if kind not in EVENT_TYPES:
         raise DomainError(
             "event_type_unknown", "There is no such event type.", "event_type"
@@ -77,7 +77,8 @@ def send_test_event(
     return delivery
 
 
-def _first_type(endpoint: Endpoint) -> str:
+def first_type(endpoint: Endpoint) -> str:
+    """The first type of the catalogue that an endpoint takes."""
     wanted = endpoint.filter_types or [""]
     return next(
         kind for each in wanted for kind in EVENT_TYPES if kind.startswith(each)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from accounts.webhooks.web import deliveries, endpoints, replays, secrets
+from accounts.webhooks.web import deliveries, endpoints, replays, secrets, testing
 
 app_name = "webhooks"
 _ONE = "webhooks/<str:endpoint_id>/"
@@ -16,6 +16,7 @@ urlpatterns = [
     path(_ONE, deliveries.endpoint_page, name="endpoint"),
     path(f"{_ONE}edit/", endpoints.edit, name="edit"),
     path(f"{_ONE}headers/", endpoints.headers, name="headers"),
+    path(f"{_ONE}test/", testing.send_test, name="send_test"),
     path(f"{_ONE}pause/", endpoints.pause, name="pause"),
     path(f"{_ONE}resume/", endpoints.resume, name="resume"),
     path(f"{_ONE}delete/", endpoints.delete, name="delete"),

@@ -1,0 +1,67 @@
+"""Send a test event to an endpoint.
+
+Must not be here: what the example holds (accounts.webhooks.examples).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django import forms
+from django.views.decorators.http import require_http_methods
+
+from accounts.states import Area
+from accounts.web.dialogs import posted, render_form
+from accounts.web.rights import require_right
+from accounts.webhooks.operations.testing import first_type, send_test_event
+from accounts.webhooks.web.finding import get_endpoint, name_of
+from accounts.webhooks.web.forms import type_groups
+from portal.lib.errors import DomainError
+from portal.lib.web import go_to, page_url
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from portal.lib.web import TenantRequest
+
+
+class TestForm(forms.Form):
+    """Which example to send."""
+
+    event_type = forms.ChoiceField(
+        choices=lambda: [
+            (group.prefix, [(name, name) for name, _ in group.types])
+            for group in type_groups()
+        ]
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.WEBHOOKS, write=True)
+def send_test(request: TenantRequest, endpoint_id: str) -> HttpResponse:
+    endpoint = get_endpoint(request, endpoint_id)
+    form = TestForm(posted(request), initial={"event_type": first_type(endpoint)})
+    if request.method == "POST" and form.is_valid():
+        try:
+            sent = send_test_event(
+                endpoint=endpoint, actor=request.actor, **form.cleaned_data
+            )
+        except DomainError as refusal:
+            form.add_error("event_type", refusal.message)
+        else:
+            url = page_url(
+                request,
+                "webhooks:delivery",
+                endpoint_id=endpoint.uuid,
+                message_id=sent.event.message_id,
+            )
+            return go_to(request, url)
+    return render_form(
+        request,
+        "webhooks/_send_test.html",
+        title="Send a test event",
+        back=page_url(request, "webhooks:endpoint", endpoint_id=endpoint.uuid),
+        back_words=name_of(endpoint),
+        status=422 if form.errors else 200,
+        form=form,
+    )
