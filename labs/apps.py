@@ -47,8 +47,8 @@ class LabsConfig(AppConfig):
 
     def _enter_pages(self) -> None:
         from accounts.states import Area
-        from labs.web.overview import critical_nav_count, nav_count, overview_part
         from labs.web import inbound_overview
+        from labs.web.overview import critical_nav_count, nav_count, overview_part
         from labs.web.palette import find_orders
         from labs.web.user_column import user_column
         from portal.lib.registry import (

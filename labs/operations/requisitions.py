@@ -70,6 +70,8 @@ def make_requisition(*, tenant: Tenant, actor: Actor, order_id: UUID) -> None:
     order.tenant = tenant
     if not _waits(order):
         return
+    # The lab is told what the requisition is going to print.
+    order.requisition_comment = _comment(order)
     # The lab's answer comes before the transaction that stores it.
     answer = gateway_of(tenant).request_requisition(order)
     with transaction.atomic():
@@ -82,6 +84,12 @@ def _waits(order: Order) -> bool:
     return split_status(last_known_status(order)).low in _WAITING
 
 
+def _comment(order: Order) -> str:
+    return printed_comment(
+        lab=order.lab, account=order.lab_account, comments=order.comments
+    )
+
+
 def _store(order: Order, actor: Actor, sample_id: str) -> None:
     try:
         with transaction.atomic():
@@ -92,11 +100,7 @@ def _store(order: Order, actor: Actor, sample_id: str) -> None:
                 changes={
                     "sample_id": sample_id,
                     "requisition_issued_at": timezone.now(),
-                    "requisition_comment": printed_comment(
-                        lab=order.lab,
-                        account=order.lab_account,
-                        comments=order.comments,
-                    ),
+                    "requisition_comment": _comment(order),
                 },
             )
     except IntegrityError:

@@ -71,13 +71,17 @@ urlpatterns = [
     path("orders/<uuid:order_id>/link/", papers.reissue_link, name="reissue_link"),
     path("unmatched/", unmatched.queue, name="unmatched"),
     path(
-        "unmatched/<uuid:lab_report_id>/", unmatched.report_page, name="unmatched_report"
+        "unmatched/<uuid:lab_report_id>/",
+        unmatched.report_page,
+        name="unmatched_report",
     ),
     path(
         "unmatched/<uuid:lab_report_id>/match/", unmatched.match, name="unmatched_match"
     ),
     path(
-        "unmatched/<uuid:lab_report_id>/reject/", unmatched.reject, name="unmatched_reject"
+        "unmatched/<uuid:lab_report_id>/reject/",
+        unmatched.reject,
+        name="unmatched_reject",
     ),
     path(
         "unmatched/<uuid:lab_report_id>/put-back/",

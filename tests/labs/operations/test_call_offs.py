@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from labs.gateways.hl7.drop import OUT, Drop
+from labs.models import Lab
 from labs.operations.call_offs import CALL_OFF_JOB, call_off
 from labs.operations.order_steps import advance
 from labs.operations.orders import cancel_order, import_order
@@ -29,7 +30,11 @@ def test_the_lab_of_an_announced_order_is_told_that_it_was_called_off(
     alice_production, settings
 ):
     settings.LAB_GATEWAY = "hl7"
-    order = make_order(tenant=alice_production)
+    lab = Lab.objects.get(slug="labcorp")  # one that takes comments
+    panel = make_lab_test(tenant=alice_production, lab=lab)
+    order = make_order(
+        tenant=alice_production, lab_test=panel, comments="Draw at rest."
+    )
     make_requisition(tenant=alice_production, actor=ACTOR, order_id=order.pk)
 
     cancel_order(order=order, actor=ACTOR)
@@ -37,7 +42,9 @@ def test_the_lab_of_an_announced_order_is_told_that_it_was_called_off(
 
     drop = Drop.of(tenant=alice_production, lab=order.lab, account=None)
     assert len(call_offs()) == 1
-    assert {path.name[:2] for path in (drop.path / OUT).iterdir()} == {"nw", "ca"}
+    sent = {path.name[:2]: path.read_bytes() for path in (drop.path / OUT).iterdir()}
+    assert sent.keys() == {"nw", "ca"}
+    assert all(b"NTE|1|P|Draw at rest." in content for content in sent.values())
 
 
 def test_no_lab_is_told_of_an_order_that_it_never_heard_of(

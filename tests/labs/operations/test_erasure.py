@@ -2,7 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from labs.models import Order, OrderEvent, OrderTransaction, UserInsurance
+from labs.models import (
+    InboundMessage,
+    InboundReport,
+    Order,
+    OrderEvent,
+    OrderTransaction,
+    UserInsurance,
+)
 from labs.operations.erasure import erase_orders
 from labs.operations.insurance import InsuranceRequest, record_insurance
 from labs.operations.kits import KitRegistration, KitRequest, order_kit, register_kit
@@ -10,6 +17,8 @@ from labs.operations.order_steps import advance
 from labs.operations.redraws import offer_redraw
 from labs.states.catalogue import CollectionMethod
 from tests.factories.accounts import ACTOR
+from tests.factories.hl7 import make_oru, make_test, obx
+from tests.factories.inbound import make_awaited_order, make_unmatched, take
 from tests.factories.labs import ADDRESS, PATIENT, make_lab_test, make_order
 from tests.factories.users import make_user
 
@@ -73,3 +82,18 @@ def test_a_users_insurance_goes_too(alice_tenant):
     erase_orders(alice_tenant.pk, gone.uuid)
 
     assert UserInsurance.objects.for_tenant(alice_tenant).get().user == stays
+
+
+def test_what_a_lab_sent_of_a_users_order_goes_with_it(alice_tenant):
+    order = make_awaited_order(tenant=alice_tenant)
+    take(
+        alice_tenant,
+        make_oru(make_test(obx(), placer=order.sample_id)),
+        lab=order.lab,
+    )
+    waits = make_unmatched(tenant=alice_tenant)
+
+    erase_orders(alice_tenant.pk, order.user.uuid)
+
+    assert InboundReport.objects.for_tenant(alice_tenant).get() == waits
+    assert InboundMessage.objects.for_tenant(alice_tenant).get() == waits.message
