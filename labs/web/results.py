@@ -103,6 +103,7 @@ def order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
         versions=versions_of(versions, shown=shown),
         figures=_figures(order, shown, trends),
         alerts=[alert_row(one, critical.get(order.pk, ())) for one in alerts],
+        may_see_user=request.rights.allow(Area.USERS),
         may_acknowledge=request.rights.allow(Area.SIGN_REPORTS, write=True),
         turnaround=turnaround_of(order, order_events(order)),
     )

@@ -54,7 +54,7 @@ def stage(results: int) -> tuple[Any, str]:
     order = make_ready_order(tenant=tenant, user=user, lab_test=panel)
     for version in range(3):
         deliver(order, 10 + version)
-    client = Client()
+    client = Client(SERVER_NAME="localhost")
     client.force_login(make_member(team=team))
     place = f"/t/{team.slug}/{tenant.environment}"
     return client, f"{place}/orders/{order.pk}/results/"

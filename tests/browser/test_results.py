@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from accounts.states import Role
+from labs.models import CriticalAlert
+from tests.browser.conftest import complaints
+from tests.factories.accounts import make_member
+from tests.factories.results import make_ready_order, make_results, reported
+from tests.factories.users import make_user
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_a_critical_result_is_found_read_and_acknowledged(
+    visit, alice_team, alice_tenant
+):
+    nora = make_member(
+        team=alice_team, email="nora@alice.example", roles=(Role.CLINICIAN,)
+    )
+    user = make_user(tenant=alice_tenant, client_user_id="mbr_dana")
+    for text, flag in (("5.9", "H"), ("7.1", "HH")):
+        order = make_ready_order(tenant=alice_tenant, user=user)
+        potassium = reported(
+            "Potassium", text, unit="mmol/L", reference_range="3.5-5.1", flag=flag
+        )
+        make_results(order=order, results=(potassium, reported()))
+
+    with visit.page(member=nora) as page:
+        page.goto("/t/alice-health/sandbox/")
+        page.get_by_role("link", name="Critical results").first.click()
+        row = page.locator("#critical tbody tr")
+        expect(row).to_have_count(1)
+        expect(row).to_contain_text("Potassium 7.1 mmol/L")
+
+        row.get_by_role("link", name="Acknowledge").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_label("What was done").fill("Called the patient in")
+        dialog.get_by_label("By telephone").check()
+        dialog.get_by_label("Who was told").fill("Dr Whitfield")
+        dialog.get_by_role("button", name="Acknowledge").click()
+        expect(dialog.locator(".err")).to_have_count(1)
+        assert complaints(page, "#d-form") == []
+        dialog.get_by_label("They repeated the result").check()
+        dialog.get_by_role("button", name="Acknowledge").click()
+
+        expect(page.locator("h1")).to_contain_text("Results of")
+        expect(page.get_by_text("Critical result acknowledged")).to_be_visible()
+        expect(
+            page.get_by_role("img", name="7.1 mmol/L, reference 3.5")
+        ).to_be_visible()
+        assert complaints(page) == []
+
+    kept = CriticalAlert.objects.for_tenant(alice_tenant).get()
+    assert (kept.told, kept.was_read_back) == ("Dr Whitfield", True)
