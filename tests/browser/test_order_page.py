@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from labs.operations.order_steps import advance
+from labs.operations.requisitions import make_requisition
 from labs.queries.orders import full_order
 from labs.web import order_page
 from tests.browser.conftest import complaints
@@ -52,6 +53,32 @@ def test_an_open_order_page_follows_the_order(visit, alice, alice_tenant, monkey
         dialog.get_by_label("Status", exact=True).fill("sample_with_lab.pooled")
         dialog.get_by_role("button", name="Report it").click()
         expect(page.locator(".card__foot code")).to_have_text("sample_with_lab.pooled")
+
+
+def test_papers_open_and_a_link_is_renewed(visit, alice, alice_tenant, settings):
+    settings.PUBLIC_URL = visit.address
+    order = make_order(tenant=alice_tenant)
+    make_requisition(tenant=alice_tenant, actor=ACTOR, order_id=order.pk)
+
+    with visit.page(member=alice) as page:
+        page.goto(path_of(order))
+        papers = page.locator("section:has(#h-papers)")
+        expect(papers).to_contain_text("works for 6 d 23 h more")
+        assert complaints(page, "section:has(#h-papers)") == []
+        for name in ("Requisition PDF", "Open it"):
+            link = papers.get_by_role("link", name=name).get_attribute("href")
+            assert page.request.get(link).headers["content-type"] == "application/pdf"
+
+        papers.get_by_role("link", name="Print labels").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_label("How many").fill("91")
+        assert complaints(page, "#d-form") == []
+        dialog.get_by_role("button", name="Close", exact=True).last.click()
+
+        copy = papers.get_by_role("button", name="Copy link")
+        before = copy.get_attribute("data-copy")
+        papers.get_by_role("button", name="New link").click()
+        expect(copy).not_to_have_attribute("data-copy", before)
 
 
 def test_without_script_an_order_is_shown_advanced_and_cancelled(
