@@ -115,7 +115,7 @@ def test_keys_are_asked_for_anew_when_none_fits(post):
     keys = [KEY]
     first = signed()
 
-    class Rotated(list):
+    class Rotated(list[bytes]):
         def __iter__(self):
             yield from list(keys)
             keys[:] = [new]
