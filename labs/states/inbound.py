@@ -54,7 +54,7 @@ class UnmatchedReason(OpenChoices):
 
     NO_ORDER = "no_order", "No order has its numbers"
     SEVERAL_ORDERS = "several_orders", "Its numbers are those of several orders"
-    PERSON_DIFFERS = "person_differs", "The order is of somebody else"
+    PERSON_DIFFERS = "person_differs", "Its person differs from the order's"
     NO_PERSON = "no_person", "Nobody is registered to the order yet"
     OTHER_ACCOUNT = "other_account", "The order went to another account"
     NOT_EXPECTED = "not_expected", "The order takes no results as it stands"

@@ -209,7 +209,15 @@ def match(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
     if request.method == "GET":
         _record(request, "lab_report", row.pk, row)
     chosen = _chosen(request, row, report, form)
-    return _ask(request, row, "match", "Match to an order", form, chosen=chosen)
+    return _ask(
+        request,
+        row,
+        "match",
+        "Match to an order",
+        form,
+        chosen=chosen,
+        patient=report.patient,
+    )
 
 
 @require_http_methods(["GET", "POST"])

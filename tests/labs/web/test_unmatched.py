@@ -62,7 +62,7 @@ def test_the_queue_tells_of_what_waits_without_names(alice_web, report, malforme
     assert [row.pk for row, _, _ in queue.context["rows"]] == [report.pk]
     assert [row.pk for row, _, _ in problems.context["rows"]] == [malformed.pk]
     assert [count for _, _, count in queue.context["tabs"]] == [1, 1, None, None]
-    assert b"The order is of somebody else" in queue.content
+    assert b"Its person differs from the order" in queue.content
     assert b"Exampel" not in queue.content
 
 
