@@ -28,12 +28,14 @@ from labs.operations.orders import (
 from labs.operations.recreations import Recreation, recreate_order
 from labs.operations.redraws import offer_redraw
 from labs.operations.simulation import walk_order
+from labs.operations.turnaround import expected_days
 from labs.states.orders import (
     Interpretation,
     OrderStatusDetail,
     UpdateReason,
     full_status,
 )
+from labs.states.turnaround import is_at_lab
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
@@ -400,8 +402,14 @@ def _date_back(
     OrderEvent.objects.for_tenant(tenant).bulk_update(events, ["created_at"])
     date_results_back(order=order, events=events)
     placed, last = events[0].created_at, events[-1].created_at
+    due = {}
+    if at_lab := next((one for one in events if is_at_lab(one.status)), None):
+        order.due_by = None
+        due = expected_days(
+            order=order, status=at_lab.status, today=at_lab.created_at.date()
+        )
     Order.objects.for_tenant(tenant).filter(pk=order.pk).update(
-        created_at=placed, updated_at=last
+        created_at=placed, updated_at=last, **due
     )
     if not taken:
         OrderTransaction.objects.for_tenant(tenant).filter(
