@@ -65,6 +65,8 @@ _LEVEL = (
     r"high|low|alto|bajo|baixo|hoch|niedrig|[ée]lev[ée]|bas|basso|y[üu]ksek"
     r"|d[üu][şs][üu]k"
 )
+_SPAN = re.compile(rf"{NUMBER}\s*[-–—]\s*{NUMBER}")
+_NUMERIC = re.compile(NUMBER)
 _STATUS = re.compile(
     r"(?i)(?:normal|abnormal|high|low|borderline(?: high| low)?|optimal"
     r"|(?:in|within|out of|above|below)(?: normal)? range)"
@@ -229,9 +231,16 @@ def type_cells(cells: list[list[Word]]) -> Fields | None:
         value, unit, _, spread = split_value(" ".join(map(text_of, cells[1:3])))
         if unit and not spread and is_numeric_value(value):
             cells = cells[1:]
-    for cell in cells:
+    for n, cell in enumerate(cells):
         words = tuple(cell) if found.value else _without_status(cell)
         text = text_of(words)
+        if (
+            not found.value
+            and not found.range
+            and _is_span_before(text, cells[n + 1 :])
+        ):
+            found = replace(found, range=text, range_words=words)
+            continue
         if not found.value:
             if is_flag(text) and not text[:1].isdigit():
                 found = replace(found, flag=text.strip("()[] "))
@@ -247,13 +256,20 @@ def type_cells(cells: list[list[Word]]) -> Fields | None:
                 value_words=words_with(words, value),
                 units=unit,
                 units_words=words_with(words, unit),
-                range=spread,
-                range_words=words_with(words, spread),
+                range=spread or found.range,
+                range_words=words_with(words, spread) or found.range_words,
                 flag=flag or found.flag,
             )
             continue
         found = _take(found, text, words)
     return found if found.value else None
+
+
+def _is_span_before(text: str, after: list[list[Word]]) -> bool:
+    """Whether a cell is the range of the number behind it, as no value is a span."""
+    if not _SPAN.fullmatch(text):
+        return False
+    return any(_NUMERIC.fullmatch(split_value(text_of(cell))[0]) for cell in after)
 
 
 def _without_status(words: list[Word]) -> tuple[Word, ...]:

@@ -10,7 +10,9 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from .folding import fold
 from .groups import part_for
+from .roles import Role, role_of
 from .values import COMPARATOR, NUMBER, is_worded_value, read_number
 
 _TO = r"(?:-{1,2}|–|—|−|~|\bto\b|\bbis\b|\ba\b|\bà\b|\bhasta\b|\bat[eé]\b)"
@@ -55,6 +57,8 @@ _AIMED = re.compile(
     r"(?i)[(\[]?(?:ideal|optimal|target|healthy|desirable|expected|norm(?:al)?)"
     rf"\s*:\s*{_SHORT_RANGE}"
 )
+_TITLED = re.compile(r"(?P<open>[(\[]?)\s*(?P<label>[^\W\d][^\d:()\[\]]{,40}?)\s*:\s*")
+_ABBREVIATED = frozenset(["vn", "vr", "rr", "ri", "normbereich", "referenzbereich"])
 _BARE_LABEL = re.compile(r"(?i)(?:ref(?:erence|\.)?|ideal|target|range)\s*:?")
 _BETWEEN = re.compile(
     rf"(?i)(?:between|from|entre|zwischen|von|de|da|tra|fra)\s+({NUMBER})"
@@ -96,7 +100,7 @@ def without_label(text: str) -> str:
     """A range without the words that announce it: 'Ref. range: 135 - 145'."""
     if short := _SHORTLY.match(text.strip()):
         return short["range"]
-    match = _ANNOUNCED.match(text)
+    match = _ANNOUNCED.match(text) or _titled_range(text)
     if match is None:
         return text.strip()
     plain = text[match.end() :].strip()
@@ -110,8 +114,22 @@ def announced_range(line: str) -> str | None:
         return short["range"]
     match = _ANNOUNCED.match(line.strip())
     if match is None or not match["mark"]:
+        match = _titled_range(line.strip())
+    if match is None:
         return None
     return line.strip()[match.end() :].strip()
+
+
+def _titled_range(text: str) -> re.Match[str] | None:
+    """A title of ranges of any language at the start, with a colon behind it."""
+    match = _TITLED.match(text)
+    if match is None:
+        return None
+    label = fold(match["label"])
+    told = label.replace(" ", "") in _ABBREVIATED or (
+        " " in label and role_of(label) is Role.RANGE
+    )
+    return match if told else None
 
 
 def is_range_label(text: str) -> bool:

@@ -170,11 +170,14 @@ def _add_unknown(titles: list[Title], unknown: list[Title]) -> list[Title]:
     if not values:
         return titles
     added = []
+    whole = Role.RANGE in {title.role for title in titles}
     for title in unknown:
         following = next((t for t in titles if t.x0 > title.x0), None)
         role = Role.OTHER
-        if not named and following is not None and following.role is Role.VALUE:
-            role = Role.NAME
+        leftmost = whole and title.x0 < titles[0].x0
+        before = following is not None and following.role is Role.VALUE
+        if not named and (before or leftmost):
+            role, named = Role.NAME, leftmost
         elif title.x0 < values[0].x0 and not any(
             t.role is Role.NAME and t.x1 < title.x0 for t in titles
         ):

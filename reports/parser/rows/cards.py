@@ -25,7 +25,7 @@ from reports.parser.roles import Role, role_of
 from reports.parser.values import is_blank, is_flag, is_numeric_value, is_worded_value
 
 from .row import Row, Section, with_announced, with_flag, with_units
-from .wording import clean_name, is_exact, is_heading, may_name_a_test
+from .wording import clean_name, is_exact, is_heading, may_name_a_test, split_name_unit
 
 _DEEPEST = 7.5
 _LEAST_CARDS = 2
@@ -175,6 +175,9 @@ def _read_card(card: _Card) -> Row | None:
     if fields.range is None and (worded or not fields.units):
         return None
     row = Row(card.line.page, list(card.name.words), fields, card.line)
+    name, unit = split_name_unit(row.test_name)
+    if unit and fields.units is None:
+        row.name_text, row.fields = name, with_units(fields, unit, row.name[-1:])
     if flag and fields.flag is None:
         row.fields = with_flag(fields, flag)
     row.panel, row.specimen = card.panel.panel, card.panel.specimen
@@ -186,10 +189,9 @@ def _is_labelled(cell: Cell, before: Sequence[Cell]) -> bool:
     """Whether a label of ranges stands right in front of a cell or right over it."""
     if not before:
         return False
-    if (
-        is_range_label(before[-1].text)
-        and before[-1].words[0].top < cell.words[0].bottom
-    ):
+    label, first = before[-1], cell.words[0]
+    beside = abs(label.words[0].middle - first.middle) < 0.5 * first.size
+    if beside and is_range_label(label.text):
         return True
     over = [other for other in before if abs(other.x0 - cell.x0) < _ALIGNED]
     return bool(over) and is_range_label(over[-1].text)
@@ -235,7 +237,10 @@ def _choose(
 
 def _with_unit_beside(fields: Fields, own: Cell, cells: Iterable[Cell]) -> Fields:
     for cell in cells:
-        if cell is not own and is_unit(cell.text) and not is_flag(cell.text):
+        titled = role_of(cell.text) is not None
+        if cell is own or titled or is_flag(cell.text):
+            continue
+        if is_unit(cell.text):
             return with_units(fields, cell.text, list(cell.words))
     return fields
 

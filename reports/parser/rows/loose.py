@@ -7,12 +7,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 from reports.parser.fields import (
+    Fields,
     is_mark,
     is_status,
     is_unit,
+    split_value,
     text_of,
     type_cells,
 )
@@ -24,15 +25,20 @@ from reports.parser.names import (
 )
 from reports.parser.pages import Word
 from reports.parser.ranges import (
-    announced_range,
-    is_expected_finding,
-    is_plain_range,
     looks_like_range,
 )
 from reports.parser.roles import Role
 from reports.parser.titles import Title
 from reports.parser.values import is_numeric_value
 
+from .announced import (
+    announces_range,
+    is_of_range,
+    range_among,
+    stand_over,
+    take_range_beside,
+    take_range_over,
+)
 from .continuation import take_unit_below
 from .pairs import read_pair
 from .row import (
@@ -57,6 +63,10 @@ from .wording import (
 
 # So many rows make a table, in whose columns less must speak for one more.
 _MANY = 8
+_DATED = 3
+_DATE_OR_TIME = re.compile(
+    r"\d{4}-\d\d-\d\d|\d{1,2}[./-]\d{1,2}[./-](?:\d\d){1,2}|\d{1,2}:\d\d(?::\d\d)?"
+)
 _OPEN_SPAN = re.compile(r"\d\s*[-–—]$")
 _CURRENCY = re.compile(r"(?:^|\s)(?:R|Rs\.?|INR|USD|EUR|GBP|AED|SAR|[$€£₹])$")
 
@@ -73,7 +83,7 @@ class LooseReader:
         above: Line | None = None
         for n, line in enumerate(lines):
             row = self._candidate(line)
-            if row is not None and _is_of_range(row):
+            if row is not None and is_of_range(row):
                 row = None
             if row is None:
                 row = self._card(line, above, lines[n + 1 : n + 2])
@@ -85,7 +95,7 @@ class LooseReader:
             if row is not None
         ]
         explaining = False
-        over = _stand_over(candidates)
+        over = stand_over(candidates)
         for n, (line, row) in enumerate(candidates):
             if row is None:
                 if over and range_on(line) is not None:
@@ -102,7 +112,7 @@ class LooseReader:
                 continue
             known = self._section.knows(row.test_name, row.fields)
             score = self._score(row, edges, known=known)
-            if not row.fields.range and _announces_range(lines[n + 1 : n + 2]):
+            if not row.fields.range and announces_range(lines[n + 1 : n + 2]):
                 score += 2
             if opens_explanation(line.text) and not known:
                 explaining = True
@@ -110,7 +120,7 @@ class LooseReader:
             if self.rows and _goes_on(self.rows[-1], row):
                 score += 1
             if over and n and candidates[n - 1][1] is None:
-                _take_range_over(row, candidates[n - 1][0])
+                take_range_over(row, candidates[n - 1][0])
             if score >= (7.0 if explaining else 5.0):
                 row.score = score
                 row.panel = self._section.panel
@@ -133,7 +143,7 @@ class LooseReader:
             return False
         text, words = range_on(line), list(line.words)
         if text is None:
-            text, words = _range_among(line.cells, last)
+            text, words = range_among(line.cells, last)
         if text is None:
             return False
         near = line.middle - last.line.middle < 3 * last.line.size
@@ -159,8 +169,8 @@ class LooseReader:
             return None
         row = Row(line.page, list(above.cells[0].words), fields, line, titled=False)
         if not fields.range and len(above.cells) > 1:
-            _take_range_beside(row, above.cells[1:])
-        sure = bool(fields.units) and _announces_range(below)
+            take_range_beside(row, above.cells[1:])
+        sure = bool(fields.units) and announces_range(below)
         return row if sure or self._section.knows(name, fields) else None
 
     def _candidate(self, line: Line) -> Row | None:
@@ -171,9 +181,10 @@ class LooseReader:
         words = _without_remark(line.words)
         if is_prose(text_of(words)) and (len(line.cells) == 1 or len(line.words) > 16):
             return None
-        first = len(line.cells[0].words)
-        if len(line.cells) > 2 and is_status(line.cells[0].text):
-            words = words[first:]
+        words = _without_status(words, line.cells)
+        while len(words) > _DATED and _DATE_OR_TIME.fullmatch(words[0].text):
+            words = words[1:]
+        words = self._name_first(words, line)
         while len(words) > 2 and _is_mark_before(words[0].text):
             words = words[1:]
         best: tuple[float, Row] | None = None
@@ -198,11 +209,30 @@ class LooseReader:
             if pair:
                 return Row(line.page, words[:n], fields, line, titled=False)
             gap = (words[n].x0 - words[n - 1].x1) / max(words[n].size, 1)
-            worth = min(gap, 4.0) + 3 * bool(fields.units) + 3 * bool(fields.range)
+            worth = (
+                min(max(gap, 0.0), 4.0)
+                + 3 * bool(fields.units)
+                + 3 * bool(fields.range)
+            )
             if best is None or worth > best[0]:
                 row = Row(line.page, words[:n], fields, line, titled=False)
                 best = (worth, row)
         return best[1] if best else None
+
+    def _name_first(self, words: list[Word], line: Line) -> list[Word]:
+        """'139 mmol/L  Sodium  136 - 145' with the name in front of its value."""
+        cells = part_cells(words, gap=line.tight)
+        if len(cells) < 2 or not cells[0].text[:1].isdigit():
+            return words
+        value, unit, _, spread = split_value(cells[0].text)
+        if unit is None or spread or not is_numeric_value(value):
+            return words
+        name = clean_name(cells[1].text)
+        if not may_name_a_test(name):
+            return words
+        if not self._section.knows(name, Fields(value=value, units=unit)):
+            return words
+        return [word for n in (1, 0, *range(2, len(cells))) for word in cells[n].words]
 
     def _score(
         self, row: Row, edges: Iterable[tuple[float, float]], *, known: bool
@@ -225,73 +255,23 @@ class LooseReader:
         return score + (1 if aligned > 1 else 0)
 
 
+def _without_status(words: list[Word], cells: Sequence[Cell]) -> list[Word]:
+    """Words without a cell apart that says how the number on the line is."""
+    said = [cell for cell in cells if is_status(cell.text)]
+    others = [cell for cell in cells if cell not in said]
+    if not said or not any(_is_measured(cell) for cell in others[1:]):
+        return words
+    return [word for word in words if not any(word in cell.words for cell in said)]
+
+
+def _is_measured(cell: Cell) -> bool:
+    value = split_value(cell.text)[0]
+    return is_numeric_value(value) and is_exact(value)
+
+
 def _is_mark_before(text: str) -> bool:
     """Whether a sign in front of a name says that its value is high or low."""
     return is_mark(text) or text in ("^", "v")
-
-
-def _is_of_range(row: Row) -> bool:
-    """Whether what seemed a value stands in a cell that says it is a range."""
-    value = row.fields.value_words[0]
-    return any(
-        value in cell.words and announced_range(cell.text) is not None
-        for cell in row.line.cells
-    )
-
-
-def _take_range_beside(row: Row, cells: Sequence[Cell]) -> None:
-    """A range beside the name of a card, over its value."""
-    for cell in cells:
-        text = announced_range(cell.text)
-        if text is not None and looks_like_range(text):
-            row.fields = with_announced(row.fields, text, list(cell.words))
-            return
-
-
-def _stand_over(candidates: Sequence[tuple[Line, Row | None]]) -> bool:
-    """Whether lines with a range alone stand each over its row rather than under it.
-
-    Told by which leaves the fewer rows without one, then by which is nearer.
-    """
-    over: list[float] = []
-    under: list[float] = []
-    for (above, first), (below, second) in pairwise(candidates):
-        apart = below.middle - above.middle
-        if apart > 3 * max(above.size, below.size):
-            continue
-        if first is None and second is not None and range_on(above) is not None:
-            over.append(apart)
-        if first is not None and second is None and range_on(below) is not None:
-            under.append(apart)
-    if len(over) != len(under):
-        return len(over) > len(under)
-    return sum(over) < sum(under)
-
-
-def _take_range_over(row: Row, line: Line) -> None:
-    text = range_on(line)
-    near = row.line.middle - line.middle < 3 * line.size
-    if text and near and not row.fields.range and looks_like_range(text):
-        row.fields = with_announced(row.fields, text, list(line.words))
-
-
-def _range_among(cells: Sequence[Cell], last: Row) -> tuple[str | None, list[Word]]:
-    """A range in one cell of a line: named as one, or plain and under the value."""
-    value = last.fields
-    left = value.value_words[0].x0
-    right = (value.units_words or value.value_words)[-1].x1
-    for cell in cells:
-        text = announced_range(cell.text)
-        if text is None and cell.x0 < right and left < cell.x1:
-            text = cell.text if value.units and is_plain_range(cell.text) else None
-        if text is not None and looks_like_range(text):
-            return text, list(cell.words)
-    return None, []
-
-
-def _announces_range(lines: Sequence[Line]) -> bool:
-    text = range_on(lines[0]) or "" if lines else ""
-    return looks_like_range(text) or is_expected_finding(text)
 
 
 def _goes_on(last: Row, row: Row) -> bool:

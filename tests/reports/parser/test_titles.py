@@ -64,3 +64,11 @@ def test_titles_over_two_lines_are_read_as_one() -> None:
 )
 def test_other_lines_name_no_columns(text: tuple[str, ...]) -> None:
     assert read_titles([line(*zip((40, 200, 300), text, strict=False))]) == ()
+
+
+def test_the_first_column_holds_the_names_whatever_its_title() -> None:
+    found = read_titles(
+        [line((40, "What we measured"), (200, "Normal"), (300, "You"), (400, "Units"))]
+    )
+
+    assert [t.role for t in found] == [Role.NAME, Role.RANGE, Role.VALUE, Role.UNIT]

@@ -149,8 +149,8 @@ def test_labels_over_value_and_range_are_read_by_place(tmp_path: Path) -> None:
             [(40, "Result"), (120, "Range"), (200, "Status")],
             [(40, "611 mIU/L"), (120, "86 - 324"), (200, "High")],
             "LH",
-            [(40, "Result"), (120, "Range"), (200, "Status")],
-            [(40, "6.2 IU/L"), (120, "1.7 - 8.6"), (200, "Normal")],
+            [(40, "Result"), (120, "Unit"), (200, "Range")],
+            [(40, "6.2"), (120, "IU/L"), (200, "1.7 - 8.6")],
         ],
     )
 

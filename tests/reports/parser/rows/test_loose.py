@@ -170,39 +170,6 @@ def test_a_plain_range_under_a_value_is_its_own(tmp_path: Path) -> None:
     ]
 
 
-def test_ranges_over_their_rows_are_told_from_ranges_under_them(
-    tmp_path: Path,
-) -> None:
-    report = read(
-        tmp_path,
-        [
-            "Reference range: 136 - 145",
-            [(40, "Sodium"), (200, "139"), (260, "mmol/L")],
-            "Reference range: 3.5 - 5.1",
-            [(40, "Potassium"), (200, "4.2"), (260, "mmol/L")],
-        ],
-    )
-
-    assert printed(report) == [
-        ("Sodium", "139", "mmol/L", "136 - 145"),
-        ("Potassium", "4.2", "mmol/L", "3.5 - 5.1"),
-    ]
-
-
-def test_an_ideal_under_a_value_is_its_range(tmp_path: Path) -> None:
-    report = read(
-        tmp_path,
-        [
-            [(40, "Ferritin"), (300, "96 µg/L")],
-            [(300, "Ideal: 30 - 150 µg/L")],
-            [(40, "Homocysteine"), (300, "8.9 µmol/L")],
-            [(300, "Ideal: < 10.4 µmol/L")],
-        ],
-    )
-
-    assert [r.reference_range for r in report.results] == ["30 - 150", "< 10.4"]
-
-
 def test_a_word_behind_a_bracketed_range_is_no_part_of_it(tmp_path: Path) -> None:
     report = read(
         tmp_path,
@@ -234,4 +201,49 @@ def test_a_word_in_front_of_a_name_says_how_its_value_is(tmp_path: Path) -> None
     assert printed(report) == [
         ("Total cholesterol", "6.1", "mmol/L", "< 5.0"),
         ("HDL cholesterol", "1.2", "mmol/L", "> 1.0"),
+    ]
+
+
+def test_a_value_may_stand_in_front_of_its_name(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            [(60, "13.8 g/dL"), (160, "Haemoglobin"), (300, "ref 12.0 - 15.0")],
+            [(60, "12 µg/L"), (160, "Ferritin"), (300, "ref 15 - 150")],
+        ],
+    )
+
+    assert printed(report) == [
+        ("Haemoglobin", "13.8", "g/dL", "12.0 - 15.0"),
+        ("Ferritin", "12", "µg/L", "15 - 150"),
+    ]
+
+
+def test_a_day_in_front_of_a_name_is_no_part_of_it(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            "03/11/2024 08:12 Haemoglobin 13.8 g/dL [Ref: 12.0 - 15.0]",
+            "03/11/2024 08:12 Ferritin 12 µg/L [Ref: 15 - 150]",
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("Haemoglobin", "13.8"),
+        ("Ferritin", "12"),
+    ]
+
+
+def test_a_word_between_name_and_value_is_part_of_neither(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            [(40, "Zinc"), (70, "In range"), (500, "71 mcg/dL")],
+            [(40, "Uric acid"), (90, "Out of range"), (500, "9.0 mg/dL")],
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("Zinc", "71"),
+        ("Uric acid", "9.0"),
     ]

@@ -1,0 +1,98 @@
+"""Ranges that stand apart from the value of their row: on a line over or under it, in
+a cell among notes, beside the name of a card.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from reports.parser.fields import unit_in_range
+from reports.parser.lines import Cell, Line
+from reports.parser.pages import Word
+from reports.parser.ranges import (
+    announced_range,
+    is_expected_finding,
+    is_plain_range,
+    looks_like_range,
+)
+
+from .row import Row, with_announced
+from .wording import range_on
+
+
+def is_of_range(row: Row) -> bool:
+    """Whether what seemed a value stands in a cell that says it is a range."""
+    value = row.fields.value_words[0]
+    return any(
+        value in cell.words and announced_range(cell.text) is not None
+        for cell in row.line.cells
+    )
+
+
+def range_among(cells: Sequence[Cell], last: Row) -> tuple[str | None, list[Word]]:
+    """A range in one cell of a line: named as one, or plain under name or value."""
+    value = last.fields
+    places = (last.name, (*value.value_words, *value.units_words))
+    for cell in cells:
+        text = announced_range(cell.text)
+        under = any(
+            cell.x0 < words[-1].x1 and words[0].x0 < cell.x1 for words in places
+        )
+        if text is None and under and value.units:
+            text = _plain_range(cell.text, value.units)
+        if text is not None and looks_like_range(text):
+            return text, list(cell.words)
+    return None, []
+
+
+def _plain_range(text: str, unit: str) -> str | None:
+    """A range and nothing else, with or without brackets and the value's unit."""
+    if is_plain_range(text):
+        return text
+    plain = text.removeprefix("(").removesuffix(")").strip()
+    bare = plain.removesuffix(unit).strip()
+    return plain if is_plain_range(bare) and unit_in_range(plain) == unit else None
+
+
+def take_range_beside(row: Row, cells: Sequence[Cell]) -> None:
+    """A range beside the name of a card, over its value."""
+    for cell in cells:
+        text = announced_range(cell.text)
+        if text is not None and looks_like_range(text):
+            row.fields = with_announced(row.fields, text, list(cell.words))
+            return
+
+
+def stand_over(candidates: Sequence[tuple[Line, Row | None]]) -> bool:
+    """Whether lines with a range alone stand each over its row rather than under it.
+
+    Told by which leaves the fewer rows without one, then by which is nearer.
+    """
+    over: list[float] = []
+    under: list[float] = []
+    for (above, first), (below, second) in pairwise(candidates):
+        apart = below.middle - above.middle
+        if apart > 3 * max(above.size, below.size):
+            continue
+        if first is None and second is not None and range_on(above) is not None:
+            over.append(apart)
+        if first is not None and second is None and range_on(below) is not None:
+            under.append(apart)
+    if len(over) != len(under):
+        return len(over) > len(under)
+    return sum(over) < sum(under)
+
+
+def take_range_over(row: Row, line: Line) -> None:
+    """The range on the line right over a row."""
+    text = range_on(line)
+    near = row.line.middle - line.middle < 3 * line.size
+    if text and near and not row.fields.range and looks_like_range(text):
+        row.fields = with_announced(row.fields, text, list(line.words))
+
+
+def announces_range(lines: Sequence[Line]) -> bool:
+    """Whether the first of the lines says that it gives a range."""
+    text = range_on(lines[0]) or "" if lines else ""
+    return looks_like_range(text) or is_expected_finding(text)
