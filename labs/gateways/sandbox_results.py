@@ -35,6 +35,18 @@ _SEVERITY = ("", "unknown", "normal", "abnormal", "critical")
 # What stands for a result of another type than the catalogue expects.
 _WORDS = ("NEGATIVE", "POSITIVE")
 _BOUNDS = (0.0, 10.0)
+# What laboratories telephone about, and beyond which values; in the catalogue's units.
+_PANIC = {
+    "2823-3": (2.8, 6.2),  # potassium
+    "2951-2": (120, 160),  # sodium
+    "2345-7": (45, 450),  # glucose
+    "17861-6": (6.5, 13.0),  # calcium
+    "718-7": (7.0, 20.0),  # hemoglobin
+    "777-3": (20, 1000),  # platelets
+    "6690-2": (2.0, 50.0),  # white blood cells
+    "2028-9": (10, 40),  # carbon dioxide
+    "19123-9": (1.0, 4.7),  # magnesium
+}
 _COMMENTS = {
     Interpretation.NORMAL: ("No abnormality seen.", "N"),
     Interpretation.ABNORMAL: ("Differs from what is usual at this age.", "A"),
@@ -98,7 +110,8 @@ def simulate_delivery(
     """
     number = before.number + 1 if before else 1
     draw = _Draw(f"{flags.seed or order.pk.hex}-{number}")
-    tests = _ranked(markers, draw)
+    is_critical = flags.interpretation == Interpretation.CRITICAL
+    tests = _ranked(markers, draw, panic_first=is_critical)
     due = _due(tests, before) or tests[:1]
     note, missing, is_preliminary = "", 0, False
     match low:
@@ -155,7 +168,9 @@ class _Draw:
         return int.from_bytes(digest[:6]) / (1 << 48)
 
 
-def _ranked(markers: Iterable[Marker], draw: _Draw) -> list[_Test]:
+def _ranked(
+    markers: Iterable[Marker], draw: _Draw, *, panic_first: bool
+) -> list[_Test]:
     """What is asked for, once each; what stands out is taken from the front."""
     tests: dict[str, _Test] = {}
     for marker in sorted(markers, key=lambda one: one.pk):
@@ -163,7 +178,11 @@ def _ranked(markers: Iterable[Marker], draw: _Draw) -> list[_Test]:
             tests.setdefault(test.loinc or test.code, test)
     return sorted(
         tests.values(),
-        key=lambda test: (test.type != ResultType.NUMERIC, draw.number(test.code)),
+        key=lambda test: (
+            panic_first and test.loinc not in _PANIC,
+            test.type != ResultType.NUMERIC,
+            draw.number(test.code),
+        ),
     )
 
 
@@ -292,7 +311,26 @@ def _value(
             return words[-1].upper(), words[0].upper(), "AA"
         return words[0].upper(), words[0].upper(), ""
     bounds = (test.low, test.high) if test.type == ResultType.NUMERIC else _BOUNDS
-    return _amount(bounds, kind, lie, draw.number(f"{test.code} amount"))
+    drawn = draw.number(f"{test.code} amount")
+    if lie == Interpretation.CRITICAL and test.loinc in _PANIC:
+        return _panic(bounds, _PANIC[test.loinc], kind, drawn)
+    return _amount(bounds, kind, lie, drawn)
+
+
+def _panic(
+    bounds: tuple[float | None, float | None],
+    limits: tuple[float, float],
+    kind: str,
+    drawn: float,
+) -> tuple[str, str, str]:
+    goes_up = drawn >= 0.5
+    sign = (">" if goes_up else "<") if kind == ResultType.RANGE else ""
+    # A tenth beyond the limit at most.
+    beyond = (
+        limits[1] * (0.97 + drawn / 10) if goes_up else limits[0] * (0.9 + drawn / 6)
+    )
+    text = f"{sign}{_written(beyond, _unit(*bounds))}"
+    return text, _reference(*bounds), "HH" if goes_up else "LL"
 
 
 def _amount(

@@ -309,6 +309,21 @@ def test_the_sandbox_lab_reports_by_the_type_asked_for(alice_tenant, kind):
     assert Order.objects.for_tenant(alice_tenant).get().interpretation == "abnormal"
 
 
+def test_a_critical_result_is_one_that_labs_telephone_about(alice_tenant):
+    order = reference_order(alice_tenant)
+
+    simulate_order(
+        order=order,
+        actor=ACTOR,
+        final_status="sample_with_lab.walk_in_test.partial_results",
+        flags=SimulationFlags(interpretation=Interpretation.CRITICAL, seed="one"),
+    )
+
+    row = Result.objects.for_tenant(alice_tenant).get(interpretation="critical")
+    told = (row.name, row.result, row.source_interpretation)
+    assert told == ("Glucose", "464", "HH")
+
+
 def test_a_missing_result_is_told_with_why_it_is_missing(alice_tenant):
     order = reference_order(alice_tenant)
 
