@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
+from django.conf import settings
 from django.contrib.auth.hashers import Argon2PasswordHasher
-from django.test import Client
+from django.test import Client, override_settings
 
 from accounts.api import auth
 from accounts.operations.api_keys import forget_keys
@@ -20,27 +23,36 @@ Argon2PasswordHasher.memory_cost = 8  # KiB
 Argon2PasswordHasher.parallelism = 1
 
 
-@pytest.fixture(autouse=True)
-def _clean_process(settings, tmp_path, monkeypatch):
-    """No key, upload or mail outlives its test."""
-    settings.VAR_DIR = tmp_path / "var"
-    settings.UPLOADS_DIR = tmp_path / "uploads"
-    settings.HL7_DIR = tmp_path / "hl7"
-    settings.STORAGES = {
+@pytest.fixture(scope="session", autouse=True)
+def _folders(tmp_path_factory):
+    """The folders of uploads and of what is kept between runs: this process's own."""
+    base = tmp_path_factory.mktemp("process")
+    storages = {
         **settings.STORAGES,
         "default": {
             **settings.STORAGES["default"],
             "OPTIONS": {
                 **settings.STORAGES["default"]["OPTIONS"],
-                "location": settings.UPLOADS_DIR,
+                "location": base / "uploads",
             },
         },
     }
+    with override_settings(
+        VAR_DIR=base / "var", UPLOADS_DIR=base / "uploads", STORAGES=storages
+    ):
+        yield base
+
+
+@pytest.fixture(autouse=True)
+def _clean_process(_folders, monkeypatch):
+    """No key, upload or mail outlives its test."""
     # A key that is forgotten halfway costs a query more, on a busy machine.
     monkeypatch.setattr(auth, "clock", lambda: 0.0)
     forget_keys()
     yield
     forget_keys()
+    for left in _folders.iterdir():
+        shutil.rmtree(left)
 
 
 @pytest.fixture
