@@ -4,7 +4,13 @@ import re
 
 import pytest
 
-from portal.charts import arrival_strip, range_bar, segment_bar, sparkline
+from portal.charts import (
+    arrival_strip,
+    outcome_bars,
+    range_bar,
+    segment_bar,
+    sparkline,
+)
 
 
 def zones(svg):
@@ -122,3 +128,16 @@ def test_a_small_share_is_seen_and_an_empty_bar_is_nothing():
 
     assert 'class="seg-1" x="0.0" y="0" width="2.0"' in small
     assert segment_bar([("Few", 0)], says="Orders") == ""
+
+
+def test_outcomes_stack_with_the_failed_on_top_and_an_empty_hour_is_a_tick():
+    svg = outcome_bars([(30, 10, 2), (0, 0, 0)], says="Messages <b>")
+
+    bars = r'class="u-(\w+)" x="([\d.]+)" y="([\d.]+)" width="378.0" height="([\d.]+)"'
+    assert re.findall(bars, svg) == [
+        ("ok", "0.0", "14.0", "29.0"),
+        ("warn", "0.0", "4.0", "9.0"),
+        ("bad", "0.0", "1.5", "1.5"),
+        ("none", "380.0", "41.0", "3"),
+    ]
+    assert 'aria-label="Messages &lt;b&gt;"' in svg

@@ -113,6 +113,25 @@ def test_thousands():
     assert look.thousands(2418) == "2,418"
 
 
+@pytest.mark.parametrize(
+    ("share", "text"), [(1, "100 %"), (0.9999, "99.9 %"), (0.6, "60 %"), (0, "0 %")]
+)
+def test_a_share_that_is_not_all_never_reads_so(share, text):
+    assert look.percent(share) == text
+
+
+@pytest.mark.parametrize(("number", "text"), [(182.4, "182 ms"), (10_040, "10.0 s")])
+def test_milliseconds_are_seconds_once_there_are_enough(number, text):
+    assert look.milliseconds(number) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(90, "90 s"), (600, "10 min"), (7_500, "2 h 5 min")]
+)
+def test_a_duration_has_its_largest_units(seconds, text):
+    assert look.duration(seconds) == text
+
+
 class ExampleForm(forms.Form):
     name = forms.CharField(max_length=80)
     comment = forms.CharField(max_length=10, widget=forms.Textarea)
