@@ -9,7 +9,7 @@ import asyncio
 import logging
 import random
 import time
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -72,9 +72,9 @@ class Deliverer:
         self._unsent: list[Claim] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._slow: set[int] = set()
-        self._gates: dict[int, asyncio.Semaphore] = defaultdict(
-            lambda: asyncio.Semaphore(IN_FLIGHT_PER_ENDPOINT)
-        )
+        # By endpoint: claims with the moment of claiming, and how many are in flight.
+        self._queues: dict[int, deque[tuple[Claim, float]]] = defaultdict(deque)
+        self._in_flight: Counter[int] = Counter()
         self._awake = asyncio.Event()
         self._many = asyncio.Event()
         self._stopping = False
@@ -143,9 +143,12 @@ class Deliverer:
         new = [claim for claim in found if claim.delivery not in self._claimed]
         for claim in new:
             self._claimed[claim.delivery] = claim
-            task = asyncio.create_task(self._deliver(claim, claimed_at))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._queues[claim.endpoint].append((claim, claimed_at))
+            if self._in_flight[claim.endpoint] < IN_FLIGHT_PER_ENDPOINT:
+                self._in_flight[claim.endpoint] += 1
+                task = asyncio.create_task(self._deliver_all(claim.endpoint))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
         return len(new)
 
     async def _keep_up(self, connection: psycopg.AsyncConnection[Any]) -> None:
@@ -157,14 +160,28 @@ class Deliverer:
             await claims.mend_clock(connection)
         self._ahead = ahead
 
-    async def _deliver(self, claim: Claim, claimed_at: float) -> None:
-        async with self._gates[claim.endpoint]:
+    async def _deliver_all(self, endpoint: int) -> None:
+        """One after the other, beside others like it, until none is queued."""
+        queue = self._queues[endpoint]
+        while queue:
+            claim, claimed_at = queue.popleft()
             waited = time.monotonic() - claimed_at
             if self._stopping or waited > CLAIM_AGE_MAX_S:
                 self._unsent.append(claim)
                 self._awake.set()
-                return
-            verdict = await self._sender.send(_message(claim))
+                continue
+            try:
+                await self._deliver(claim)
+            except Exception as error:  # noqa: BLE001 - one message holds up no other
+                # Such as a secret that no key opens; its lease ends in its own time.
+                logger.warning("a message can't be sent: %s", type(error).__name__)
+                self._claimed.pop(claim.delivery, None)
+        self._in_flight[endpoint] -= 1
+        if not self._in_flight[endpoint]:
+            del self._in_flight[endpoint], self._queues[endpoint]
+
+    async def _deliver(self, claim: Claim) -> None:
+        verdict = await self._sender.send(_message(claim))
         wait = None
         if verdict.fault is not None and not verdict.is_gone:
             wait = next_wait(
@@ -178,8 +195,8 @@ class Deliverer:
             self._slow.add(claim.endpoint)
         self._told.append(Told(claim, verdict, wait))
         self._awake.set()
-        # Or the last of all: nobody else will come.
-        if len(self._told) >= FEW or len(self._tasks) == 1:
+        is_last = len(self._tasks) == 1 and not self._queues[claim.endpoint]
+        if len(self._told) >= FEW or is_last:
             self._many.set()
 
     async def _tell(self, connection: psycopg.AsyncConnection[Any]) -> None:

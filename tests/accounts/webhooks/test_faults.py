@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from accounts.webhooks import claims, delivering, sending
 from accounts.webhooks.management.commands.deliver_webhooks import connector
-from accounts.webhooks.models import Attempt, Delivery
+from accounts.webhooks.models import Attempt, Delivery, Endpoint
 from accounts.webhooks.sending import Message, Sender
 from accounts.webhooks.signing import make_secret, read_secret
 from tests.accounts.webhooks.receivers import Receiver, deliver, listening
@@ -225,6 +225,25 @@ def test_an_outage_of_the_database_loses_and_repeats_nothing(
     assert Attempt.objects.for_tenant(alice_tenant).count() == 5
     log = Delivery.objects.for_tenant(alice_tenant)
     assert set(log.values_list("status", flat=True)) == {"delivered"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_secret_that_no_key_opens_holds_up_no_other_endpoint(alice_tenant, port):
+    url = f"http://127.0.0.1:{port}/in"
+    broken = make_endpoint(tenant=alice_tenant, url=url)
+    make_endpoint(tenant=alice_tenant, url=url)
+    rows = Endpoint.objects.for_tenant(alice_tenant)
+    rows.filter(pk=broken.pk).update(secret="not encrypted")
+    for _ in range(40):
+        make_event(tenant=alice_tenant)
+    receiver = Receiver()
+
+    deliver(port, **{"in": receiver})
+
+    log = Delivery.objects.for_tenant(alice_tenant)
+    assert len(receiver.got) == log.filter(status="delivered").count() == 40
+    waiting = log.filter(endpoint=broken, status="pending", attempts=0)
+    assert waiting.filter(leased_until__gt=timezone.now()).count() == 40
 
 
 # What an hour back looks like: all that was stored is an hour ahead.
