@@ -111,7 +111,9 @@ def _prepare(options: DemoOptions) -> notes.DemoNotes:
 
         _adopt(_chosen(options))
         kept = notes.read_notes()
-        port = find_port(kept=kept.webhooks_port, beside=options.port) or 0
+        port = 0
+        if HOST in settings.WEBHOOK_LOCAL_HOSTS:
+            port = find_port(kept=kept.webhooks_port, beside=options.port) or 0
         granted = give_access(
             teams=load_demo_data(webhooks_port=port),
             kept=kept,

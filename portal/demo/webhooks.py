@@ -6,6 +6,7 @@ Must not be here: the receiver itself (`manage.py listen`).
 from __future__ import annotations
 
 import socket
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from accounts.webhooks.operations.endpoints import (
 from accounts.webhooks.queries.health import live_endpoints
 from portal.lib.actor import Actor
 from portal.lib.encryption import UnreadableSecret, decrypt
+from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
     from accounts.models import Tenant
@@ -81,9 +83,10 @@ def _register(tenant: Tenant, words: str, url: str, *, types: list[str]) -> None
         if endpoint.url != url:
             change_endpoint(endpoint=endpoint, actor=ACTOR, url=url)
         return
-    create_endpoint(
-        tenant=tenant, actor=ACTOR, url=url, description=words, filter_types=types
-    )
+    with suppress(DomainError):  # a team that has all it may have goes without
+        create_endpoint(
+            tenant=tenant, actor=ACTOR, url=url, description=words, filter_types=types
+        )
 
 
 def _is_free(port: int) -> bool:

@@ -5,6 +5,7 @@ import socket
 import pytest
 
 from accounts.webhooks.models import Endpoint
+from accounts.webhooks.operations import endpoints as operations
 from accounts.webhooks.operations.endpoints import change_endpoint
 from portal.demo.webhooks import (
     AT_FIRST,
@@ -87,6 +88,17 @@ def test_a_choice_of_types_is_kept(alice_tenant):
     open_receiver(tenant=alice_tenant)
 
     assert [types for *_, types in endpoints(alice_tenant)] == [["labtest."]]
+
+
+@pytest.mark.django_db
+def test_a_team_that_has_all_endpoints_it_may_have_goes_without(
+    alice_tenant, monkeypatch
+):
+    monkeypatch.setattr(operations, "ENDPOINTS_MAX", 0)
+
+    register_receiver(tenant=alice_tenant, port=8001, fails=True)
+
+    assert endpoints(alice_tenant) == []
 
 
 def test_the_port_of_the_last_run_is_taken_again_unless_it_is_busy():
