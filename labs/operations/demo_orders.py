@@ -34,6 +34,7 @@ from labs.states.orders import (
     OrderStatusDetail,
     UpdateReason,
     full_status,
+    split_status,
 )
 from labs.states.turnaround import is_at_lab
 from portal.lib.errors import DomainError
@@ -408,8 +409,12 @@ def _date_back(
         due = expected_days(
             order=order, status=at_lab.status, today=at_lab.created_at.date()
         )
+    lows = {split_status(event.status).low: event.created_at for event in events}
     Order.objects.for_tenant(tenant).filter(pk=order.pk).update(
-        created_at=placed, updated_at=last, **due
+        created_at=placed,
+        updated_at=last,
+        requisition_issued_at=lows.get("requisition_created"),
+        **due,
     )
     if not taken:
         OrderTransaction.objects.for_tenant(tenant).filter(
