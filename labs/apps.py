@@ -25,6 +25,7 @@ class LabsConfig(AppConfig):
         """Enter the events of orders, what erases them, and what pages show of them."""
         from accounts.webhooks.catalogue import EventType, add_event_type
         from labs.operations.demo import load_demo_accounts
+        from labs.operations.demo_inbound import load_demo_messages
         from labs.operations.demo_orders import load_demo_orders
         from labs.operations.erasure import erase_orders
         from labs.operations.reference import lay_panels
@@ -42,6 +43,7 @@ class LabsConfig(AppConfig):
         tenant_layers.add("labs", lay_panels)
         demo_loaders.add("labs", load_demo_accounts)
         demo_loaders.add("labs:orders", load_demo_orders)  # on those accounts
+        demo_loaders.add("labs:sent", load_demo_messages)  # of those orders
         self._enter_pages()
         post_migrate.connect(_lay_reference_set, sender=self)
 

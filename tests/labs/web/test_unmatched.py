@@ -101,6 +101,7 @@ def test_a_report_is_matched_in_the_browser_with_a_reason(alice_web, report, ord
 
     report.refresh_from_db()
     assert asked.context["chosen"].candidate.order.pk == order.pk
+    assert b"Ada Exampel, 17 May 1990" in asked.content
     assert without.status_code == 422
     assert matched.url == f"{PLACE}orders/{order.pk}/"
     assert (report.status, report.why) == ("matched", WHY)
