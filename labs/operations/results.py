@@ -207,11 +207,13 @@ def _is_same(
     samples: list[SampleData],
 ) -> bool:
     old_samples = sorted(before.samples.all(), key=lambda one: one.sample_id)
+    told = {"reported_at", "reported_offset"}  # a message sent again has later ones
+    sampled = tuple(name for name in _SAMPLE_CONTENT if name not in told)
     return (
         before.status == status
         and _match(rows_of(before), rows, RESULT_CONTENT)
         and _match(gaps_of(before), gaps, _GAP_CONTENT)
-        and _match(old_samples, samples, ("sample_id", *_SAMPLE_CONTENT))
+        and _match(old_samples, samples, ("sample_id", *sampled))
     )
 
 

@@ -24,8 +24,15 @@ from tests.jobs import queued
 
 def holdings(tenant: Any) -> list[Any]:
     """Rows and columns of a tenant's orders, and what was told and recorded."""
-    counted = (OrderTransaction, OrderEvent, LabTest, Event, AuditEntry)
-    counted += (ResultVersion, Result)
+    counted = (
+        OrderTransaction,
+        OrderEvent,
+        LabTest,
+        ResultVersion,
+        Result,
+        Event,
+        AuditEntry,
+    )
     return [
         *Order.objects.for_tenant(tenant).order_by("pk").values(),
         *LabAccount.objects.of_organisation(tenant).order_by("pk").values(),

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from labs.gateways.results import ReportedGap
+from labs.gateways.results import ReportedGap, ReportedSample
 from labs.models import Order, Result
 from labs.operations.order_steps import advance
 from labs.operations.results import store_results
@@ -131,10 +131,15 @@ def test_a_correction_is_a_new_version_and_the_old_one_stays(alice_tenant):
 
 def test_a_message_that_comes_twice_changes_nothing(alice_tenant):
     order = make_ready_order(tenant=alice_tenant)
-    first = make_results(order=order)
+    sample = ReportedSample("S1", reported_at=REPORTED_AT)
+    first = make_results(order=order, samples=(sample,))
     before = holdings(alice_tenant)
 
-    again = make_results(order=order, reported_at=LATER)
+    again = make_results(
+        order=order,
+        samples=(replace(sample, reported_at=LATER),),
+        reported_at=LATER,
+    )
 
     assert again == first
     assert holdings(alice_tenant) == before
