@@ -82,6 +82,11 @@ class Delivery(TenantOwned):
                 name="delivery_of_type",
             ),
             models.Index(
+                fields=["endpoint", "-created_at", "-id"],
+                condition=models.Q(attempts__gt=1),
+                name="delivery_retried",
+            ),
+            models.Index(
                 fields=["endpoint", "lane", "due_at"],
                 condition=models.Q(status=DeliveryStatus.PENDING),
                 name="delivery_waiting",
