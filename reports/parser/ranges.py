@@ -49,8 +49,8 @@ _ANNOUNCED = re.compile(
 )
 _SHORT_RANGE = r"(?P<range>[<>≤≥\d][^()\[\]:]{,30})[)\]]?$"
 _SHORTLY = re.compile(
-    r"(?i)[(\[]?(?:(?:lab(?:oratory)?|ref(?:erence)?)\.?\s+range|ref(?:erence)?|range"
-    rf"|target|goal)\.?\s*:?\s+{_SHORT_RANGE}"
+    r"(?i)[(\[]?(?:(?:lab(?:oratory)?|ref(?:erence)?|normal|standard|healthy)\.?\s+range"
+    rf"|ref(?:erence)?|range|target|goal)\.?\s*:?\s+{_SHORT_RANGE}"
 )
 # On a line of its own a range; in a column perhaps the first of several bands.
 _AIMED = re.compile(

@@ -60,7 +60,8 @@ _TITLES: dict[Role, str] = {
         islem|islem adi|onderdeel|laboratorietest
     """,
     Role.VALUE: """
-        you|yours|titre|titres|titer|titers|mic|mic value|sensitivity|susceptibility
+        latest|most recent|newest|you|yours|titre|titres|titer|titers|mic|mic value
+        sensitivity|susceptibility
         result|results|result s|results s|value|values|observed value|observed values
         your value
         your result|your results|test result|test results|result value|results value

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from reports.parser.fields import unit_in_range
+from reports.parser.fields import text_of, unit_in_range
 from reports.parser.lines import Cell, Line
 from reports.parser.pages import Word
 from reports.parser.ranges import (
@@ -17,7 +17,7 @@ from reports.parser.ranges import (
     looks_like_range,
 )
 
-from .row import Row, with_announced
+from .row import Row, with_announced, with_range
 from .wording import range_on
 
 
@@ -53,6 +53,17 @@ def _plain_range(text: str, unit: str) -> str | None:
     plain = text.removeprefix("(").removesuffix(")").strip()
     bare = plain.removesuffix(unit).strip()
     return plain if is_plain_range(bare) and unit_in_range(plain) == unit else None
+
+
+def take_range_of_name(row: Row) -> None:
+    """A bracketed range in a cell of its own between a name and its value."""
+    for n in range(1, len(row.name)):
+        text = text_of(row.name[n:])
+        apart = row.name[n].x0 - row.name[n - 1].x1 > row.line.tight * row.name[n].size
+        if apart and text[:1] in "([" and is_plain_range(text):
+            row.fields = with_range(row.fields, text, row.name[n:])
+            row.name, row.name_text = row.name[:n], ""
+            return
 
 
 def take_range_beside(row: Row, cells: Sequence[Cell]) -> None:
@@ -94,5 +105,9 @@ def take_range_over(row: Row, line: Line) -> None:
 
 def announces_range(lines: Sequence[Line]) -> bool:
     """Whether the first of the lines says that it gives a range."""
-    text = range_on(lines[0]) or "" if lines else ""
-    return looks_like_range(text) or is_expected_finding(text)
+    if not lines:
+        return False
+    told = [range_on(lines[0]), *(announced_range(c.text) for c in lines[0].cells)]
+    return any(
+        looks_like_range(text) or is_expected_finding(text) for text in told if text
+    )

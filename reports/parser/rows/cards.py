@@ -156,7 +156,7 @@ def _read_card(card: _Card) -> Row | None:
             if expected is None and readable:
                 expected = (spread, cell)
             continue
-        found = _read_value(cell)
+        found = _read_value(_without_label(cell))
         if found is not None:
             values.append((cell, found))
     if not values:
@@ -183,6 +183,14 @@ def _read_card(card: _Card) -> Row | None:
     row.panel, row.specimen = card.panel.panel, card.panel.specimen
     row.score, row.titled = 7.0, False
     return row
+
+
+def _without_label(cell: Cell) -> Cell:
+    """'61 µg/dL' of 'Value: 61 µg/dL'."""
+    label, colon, rest = cell.text.partition(":")
+    if not colon or not rest.strip() or role_of(label) is not Role.VALUE:
+        return cell
+    return Cell(cell.words[len(label.split()) :])
 
 
 def _is_labelled(cell: Cell, before: Sequence[Cell]) -> bool:

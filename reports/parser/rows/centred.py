@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from reports.parser.fields import is_unit, split_value, text_of
 from reports.parser.lines import Line
+from reports.parser.names import is_administrative
 from reports.parser.ranges import (
     looks_like_range,
 )
@@ -92,7 +93,12 @@ def _is_split(above: tuple[Line, Parts], below: tuple[Line, Parts]) -> bool:
 
 def gather_centred(cut: Sequence[tuple[Line, Parts]]) -> list[tuple[Line, Parts]]:
     """Gather around each line with a value the lines that mirror one another."""
-    anchors = [n for n, (_, parts) in enumerate(cut) if Role.VALUE in parts]
+    anchors = [
+        n
+        for n, (_, parts) in enumerate(cut)
+        if Role.VALUE in parts
+        and not is_administrative(text_of(parts.get(Role.NAME, [])))
+    ]
     gathered: list[tuple[Line, Parts]] = []
     start = 0
     for n in anchors:

@@ -37,6 +37,7 @@ from .announced import (
     range_among,
     stand_over,
     take_range_beside,
+    take_range_of_name,
     take_range_over,
 )
 from .continuation import take_unit_below
@@ -87,6 +88,8 @@ class LooseReader:
                 row = None
             if row is None:
                 row = self._card(line, above, lines[n + 1 : n + 2])
+            elif not row.fields.range:
+                take_range_of_name(row)
             candidates.append((line, row))
             above = line
         edges = [
@@ -303,9 +306,11 @@ def hold_together(cells: Sequence[Cell]) -> list[list[Word]]:
     """Cells with a comparator, a dash or an open bracket joined to what follows."""
     held: list[list[Word]] = []
     for cell in cells:
-        if (held and re.search(r"[<>≤≥=(\[–-]$", held[-1][-1].text)) or (
-            held and re.match(r"[–-]$|[-–]\s*\d|[)\]]$", cell.words[0].text)
-        ):
+        last, first = held[-1][-1].text if held else "", cell.words[0].text
+        ends = re.match(r"[–-]$|[)\]]$", first) or (
+            re.match(r"[-–]\s*\d", first) and last[-1:].isdigit()
+        )
+        if held and (ends or re.search(r"[<>≤≥=(\[–-]$", last)):
             held[-1].extend(cell.words)
         else:
             held.append(list(cell.words))

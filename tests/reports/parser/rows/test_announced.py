@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.reports.parser.drawing import printed, read, row
+from tests.reports.parser.drawing import Ink, printed, read, row
 
 XS = (40, 250, 330, 400)
 
@@ -86,3 +86,47 @@ def test_what_announces_a_range_in_another_language_is_left_out(
     )
 
     assert [r.reference_range for r in report.results] == ["12,0 - 16,0", "150 - 400"]
+
+
+def test_a_bracketed_range_behind_a_name_is_no_part_of_it(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            row(XS, "Sodium", "(133 - 146)", "137 mmol/L"),
+            row(XS, "PTH (1-84)", "(15 - 65)", "44 pg/mL"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Sodium", "137", "mmol/L", "(133 - 146)"),
+        ("PTH (1-84)", "44", "pg/mL", "(15 - 65)"),
+    ]
+
+
+def test_a_note_under_name_and_value_takes_no_range_from_its_row(
+    tmp_path: Path,
+) -> None:
+    report = read(
+        tmp_path,
+        [
+            [(40, "Lab test"), (250, "Result"), (400, "Reference range")],
+            [Ink(40, "Glucose", y=80), Ink(250, "94 mg/dL", y=80)],
+            [Ink(400, "70-99 mg/dL", y=84)],
+            [
+                Ink(40, "Collected 11 Mar 2024", y=90, size=7),
+                Ink(250, "Normal", y=90, size=7),
+            ],
+            [Ink(40, "Urea", y=110), Ink(250, "33 mg/dL", y=110)],
+            [Ink(400, "10-50 mg/dL", y=114)],
+            [
+                Ink(40, "Collected 11 Mar 2024", y=120, size=7),
+                Ink(250, "Normal", y=120, size=7),
+            ],
+        ],
+    )
+
+    assert [(r.test_name, r.value, r.units) for r in report.results] == [
+        ("Glucose", "94", "mg/dL"),
+        ("Urea", "33", "mg/dL"),
+    ]
+    assert [r.reference_range for r in report.results] == ["70-99 mg/dL", "10-50 mg/dL"]

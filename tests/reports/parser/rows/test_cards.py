@@ -158,3 +158,21 @@ def test_labels_over_value_and_range_are_read_by_place(tmp_path: Path) -> None:
         ("Prolactin", "611", "mIU/L", "86 - 324"),
         ("LH", "6.2", "IU/L", "1.7 - 8.6"),
     ]
+
+
+def test_labels_of_cards_abreast_are_no_part_of_what_they_name(
+    tmp_path: Path,
+) -> None:
+    report = read(
+        tmp_path,
+        [
+            [(40, "Iron"), (300, "Folate")],
+            [(40, "Value: 61 µg/dL"), (300, "Value: 7.1 ng/mL")],
+            [(40, "Reference: 50 - 170"), (300, "Reference: > 4.0")],
+        ],
+    )
+
+    assert printed(report) == [
+        ("Iron", "61", "µg/dL", "50 - 170"),
+        ("Folate", "7.1", "ng/mL", "> 4.0"),
+    ]

@@ -247,3 +247,15 @@ def test_a_word_between_name_and_value_is_part_of_neither(tmp_path: Path) -> Non
         ("Zinc", "71"),
         ("Uric acid", "9.0"),
     ]
+
+
+def test_a_change_behind_a_unit_is_no_part_of_the_range(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            row((40, 180, 310, 400), "Cholesterol", "5.2 mmol/L", "+0.3", "< 5.0"),
+            row((40, 180, 310, 400), "HDL", "1.6 mmol/L", "-0.1", "> 1.2"),
+        ],
+    )
+
+    assert [r.reference_range for r in report.results] == ["< 5.0", "> 1.2"]
