@@ -283,6 +283,7 @@ def test_the_overview_costs_the_same_at_any_size(alice_web, alice_tenant, number
 
 # Session, member, place, demo data, keys; orders to look at, critical, other, as shown,
 # by day; reports waiting, to review, failed, both numbers, by day; sources, users by
-# day, users with a source; events; the switcher, the reports to look at. Totals,
-# arrivals and audit go by rows, which Django does not count.
-OVERVIEW_QUERIES = 22
+# day, users with a source; events, endpoints and their health; reports and messages of
+# labs to match; the switcher, the reports to look at. Totals, arrivals and audit go by
+# rows, which Django does not count.
+OVERVIEW_QUERIES = 26
