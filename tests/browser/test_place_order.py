@@ -6,9 +6,11 @@ import pytest
 from playwright.sync_api import expect
 
 from labs.models import Order
+from labs.operations import requisitions
+from labs.web import order_entry
 from tests.browser.conftest import assert_sound, complaints
 from tests.factories.labs import (
-    comment_lab,
+    make_lab,
     make_lab_account,
     make_lab_test,
     make_marker,
@@ -25,8 +27,11 @@ PLACE = "/t/alice-health/sandbox/orders/place/"
 
 
 @pytest.fixture
-def lab(alice_tenant):
-    lab = comment_lab("Northgate")
+def lab(alice_tenant, monkeypatch):
+    lab = make_lab(name="Northgate")
+    # One of its own, as those that take comments have tests of the reference set.
+    for module in (requisitions, order_entry):
+        monkeypatch.setattr(module, "COMMENT_LABS", {lab.slug})
     make_lab_account(
         tenant=alice_tenant,
         lab=lab,
