@@ -35,6 +35,15 @@ _PAGE_OF_USER = """
 SELECT id FROM webhooks_event
 WHERE tenant_id = %(tenant)s AND user_uuid = %(user)s ORDER BY id LIMIT %(limit)s
 """
+# The audit, too, names an erased user by uuid alone.
+_FORGET_IN_REPLAYS = """
+UPDATE webhooks_replay
+SET scope = jsonb_set(scope, '{user}', to_jsonb(%(user)s::uuid::text))
+WHERE tenant_id = %(tenant)s AND scope->>'user' IN (
+    SELECT client_user_id FROM webhooks_event
+    WHERE tenant_id = %(tenant)s AND user_uuid = %(user)s
+)
+"""
 # In the order in which the worker locks them; it then finds them gone.
 _LOCK = """
 SELECT id, event_id, status FROM webhooks_delivery
@@ -72,10 +81,12 @@ def purge_user_events(*, tenant_pk: int, user_uuid: UUID) -> None:
     """Remove every event about a user and all that was sent of it, on erasure.
 
     What waits for a delivery goes as well; a POST that is under way is not called back,
-    but its answer is not kept.
+    but its answer is not kept. Replays that were about the user name the uuid alone.
     """
     wanted = {"tenant": tenant_pk, "user": user_uuid, "limit": BATCH}
     with transaction.atomic():
+        with rows.cursor() as opened:
+            opened.execute(_FORGET_IN_REPLAYS.encode(), wanted)
         while page := [pk for (pk,) in rows.fetch_rows(_PAGE_OF_USER, wanted)]:
             _delete(page, keep_waiting=False)
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import Team
 from accounts.webhooks import claims
 from accounts.webhooks.management.commands.deliver_webhooks import connector
-from accounts.webhooks.models import Attempt, Delivery, Endpoint, Event
+from accounts.webhooks.models import Attempt, Delivery, Endpoint, Event, Replay
 from accounts.webhooks.operations import UserRef, purge_user_events, retention
 from accounts.webhooks.operations.endpoints import delete_endpoint
 from accounts.webhooks.operations.retention import prune_events
@@ -167,6 +167,30 @@ def test_a_purge_removes_what_was_sent_about_a_user_and_nothing_else(
     assert kept(alice_tenant) == ([other], 1, 1)
     assert Delivery.objects.for_tenant(alice_tenant).get().event_id == other.pk
     assert kept(charlie_tenant)[0] == [elsewhere]
+
+
+def test_a_replay_that_was_about_an_erased_user_names_the_uuid_alone(alice_tenant):
+    endpoint = make_endpoint(tenant=alice_tenant)
+    make_event(tenant=alice_tenant, user=USER)
+    for user in (USER.client_user_id, "mbr_1"):
+        Replay(
+            tenant=alice_tenant,
+            endpoint=endpoint,
+            started_by="alice@assay.example",
+            scope={"user": user},
+            until=timezone.now(),
+            status="done",
+            total=1,
+            rate=1,
+        ).save(force_insert=True)
+
+    purge_user_events(tenant_pk=alice_tenant.pk, user_uuid=USER.user_uuid)
+
+    scopes = Replay.objects.for_tenant(alice_tenant).order_by("pk")
+    assert [replay.scope["user"] for replay in scopes] == [
+        str(USER.user_uuid),
+        "mbr_1",
+    ]
 
 
 @pytest.mark.django_db(transaction=True)
