@@ -76,8 +76,7 @@ def _results(order: Order) -> bytes:
             "PID",
             {
                 1: "1",
-                # Two letters changed places.
-                5: (last[:-2] + last[:-3:-1], str(details.get("first_name", ""))),
+                5: (f"{last}e", str(details.get("first_name", ""))),
                 7: str(details.get("dob", ""))[:10].replace("-", ""),
                 8: _SEX.get(str(details.get("gender", "")), "U"),
             },

@@ -31,7 +31,7 @@ def test_one_message_waits_for_its_person_and_one_is_malformed(alice_tenant):
     messages = InboundMessage.objects.for_tenant(alice_tenant)
     assert report.reason == UnmatchedReason.PERSON_DIFFERS
     assert report.placers == [order.sample_id]
-    assert "|Exampel^Ada|" in report.text
+    assert "|Examplee^Ada|" in report.text
     assert sorted(one.status for one in messages) == ["malformed", "taken"]
 
 
