@@ -236,7 +236,7 @@ def test_the_teams_address_is_mailed_at_once_and_reads_nothing_of_the_patient(
     assert "2 Mar 2026, 09:00 UTC" in sent.body
     assert str(order.pk)[:8] in sent.body
     for secret in ("Potassium", "7.1", "Ada", order.user.client_user_id):
-        assert secret not in sent.body + sent.subject
+        assert secret not in f"{sent.body}{sent.subject}"
 
 
 @pytest.mark.parametrize(
