@@ -81,8 +81,8 @@ def private_database() -> Iterator[Database]:
     django.setup()
     from django.core.management import call_command
 
-    call_command("migrate", verbosity=0)
     try:
+        call_command("migrate", verbosity=0)
         yield database
     finally:
         from django.db import connection
