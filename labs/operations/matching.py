@@ -167,17 +167,19 @@ def compare(
 
 def _names(patient: Patient, first: str, last: str) -> Agreement:
     """The family name is the same; of given names the shorter begins the longer."""
-    if not (patient.family and patient.given and first and last):
+    family, given = _words(patient.family), _words(patient.given)
+    known_family, known_given = _words(last), _words(first)
+    if not (family and given and known_family and known_given):
         return Agreement.UNTOLD
-    if "".join(_words(patient.family)) != "".join(_words(last)):
+    if "".join(family) != "".join(known_family):
         return Agreement.DIFFERS
-    pairs = zip(_words(patient.given), _words(first), strict=False)
+    pairs = zip(given, known_given, strict=False)
     same = all(_same_given(one, other) for one, other in pairs)
     return Agreement.AGREES if same else Agreement.DIFFERS
 
 
 def _same_given(one: str, other: str) -> bool:
-    """A single letter stands for the name that it begins, but not as the first."""
+    """A single letter stands for the name that it begins."""
     if 1 in {len(one), len(other)}:
         return one[0] == other[0]
     return one == other

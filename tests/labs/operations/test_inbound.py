@@ -146,12 +146,13 @@ def test_a_person_agrees_in_any_spelling_of_case_accent_and_middle_name(order, t
         {"name": "Other^Ada"},
         {"name": "Example"},
         {"name": ""},
+        {"name": "Example^-"},
         {"born": "19900518"},
         {"born": "1990"},
         {"born": ""},
         {"sex": "M"},
     ],
-    ids=range(8),
+    ids=range(9),
 )
 def test_results_of_somebody_else_wait_though_their_number_is_known(order, told):
     pid = PID.format(**{**ADA, **told})
