@@ -18,7 +18,7 @@ FAMILIES = {"ok", "warn", "bad", "info", "rev", "mute"}
             "Problem in transit to lab",
         ),
         ("collecting_sample.walk_in_test.held_by_partner", "info", "Collecting sample"),
-        ("on_hold.walk_in_test.held", "unknown", "On hold.walk in test.held"),
+        ("on_hold.walk_in_test.on_ice", "unknown", "On hold.walk in test.on ice"),
         ("awaiting_partner", "unknown", "Awaiting partner"),
         ("", "unknown", ""),
     ],
