@@ -332,6 +332,7 @@ def test_results_that_came_late_say_by_how_many_days(alice_web, alice_tenant):
 
     assert (waiting.state, waiting.late_by, waiting.came_on) == ("late", 1, None)
     assert (came.state, came.late_by) == ("late", 1)
+    assert order.due_by is not None
     assert came.came_on == order.due_by + timedelta(days=1)
 
 
