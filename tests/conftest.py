@@ -25,7 +25,7 @@ Argon2PasswordHasher.parallelism = 1
 
 @pytest.fixture(scope="session", autouse=True)
 def _folders(tmp_path_factory):
-    """The folders of uploads and of what is kept between runs: this process's own."""
+    """The folders of uploads, of labs, of what is kept between runs: this process's."""
     base = tmp_path_factory.mktemp("process")
     storages = {
         **settings.STORAGES,
@@ -38,7 +38,10 @@ def _folders(tmp_path_factory):
         },
     }
     with override_settings(
-        VAR_DIR=base / "var", UPLOADS_DIR=base / "uploads", STORAGES=storages
+        VAR_DIR=base / "var",
+        UPLOADS_DIR=base / "uploads",
+        HL7_DIR=base / "hl7",
+        STORAGES=storages,
     ):
         yield base
 

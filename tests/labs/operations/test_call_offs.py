@@ -13,7 +13,7 @@ from tests.factories.labs import make_lab_test, make_order, order_request
 from tests.factories.users import make_user
 from tests.jobs import queued
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("hl7_dir")]
 
 
 def call_offs():

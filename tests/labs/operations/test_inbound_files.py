@@ -27,7 +27,7 @@ from tests.factories.inbound import make_awaited_order
 from tests.factories.labs import make_lab, make_lab_account
 from tests.jobs import queued
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("hl7_dir")]
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from django.utils import timezone
 from labs.gateways.hl7.drop import DONE, FAILED, IN, OUT, Drop, drops
 from labs.gateways.hl7.messages import MAX_FILE_BYTES
 
+pytestmark = pytest.mark.usefixtures("hl7_dir")
 LATER = timedelta(minutes=1)
 
 

@@ -9,7 +9,7 @@ from labs.gateways.hl7.messages import read_message
 from labs.queries.orders import full_order
 from tests.factories.labs import make_lab_account, make_lab_test, make_order
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("hl7_dir")]
 
 
 @pytest.fixture
