@@ -155,6 +155,8 @@ def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
     if match is None:
         return value, None, flag, None
     number, rest = match["value"].strip(), match["rest"].strip()
+    if marked := re.match(r"[*#!]\s+(?=\S)", rest):
+        flag, rest = flag or rest[0], rest[marked.end() :]
     rest = re.sub(r"^[-+–]\s+", "", rest)
     for cut in range(len(rest.split()), 0, -1):
         words = rest.split()
@@ -262,6 +264,11 @@ def type_cells(cells: list[list[Word]]) -> Fields | None:
             )
             continue
         found = _take(found, text, words)
+    if found.range and not found.units and is_numeric_value(found.value):
+        inside = unit_in_range(found.range)
+        if inside is not None:
+            words = words_with(found.range_words, inside)
+            found = replace(found, units=inside, units_words=words)
     return found if found.value else None
 
 

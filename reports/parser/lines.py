@@ -22,6 +22,7 @@ _PARTING = frozenset("|·•¦│")
 _WIDER = 0.1
 # A number set so much larger than its unit shifts the middle of their line.
 _LARGER = 1.4
+_RAISED = 1.3
 
 
 class Cell(NamedTuple):
@@ -103,6 +104,9 @@ def _stack_lines(words: Iterable[Word]) -> list[list[Word]]:
         centre = (word[2] + word[4]) / 2
         if groups and centre - middle < 0.42 * min(size, word.size):
             groups[-1].append(word)
+            if size < word.size < _RAISED * size:
+                # The group began with a mark raised over the line.
+                middle, size = centre, word.size
             continue
         groups.append([word])
         middle, size = centre, word.size

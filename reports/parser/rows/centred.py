@@ -19,6 +19,7 @@ from .row import (
 )
 
 _HALF_LINE = 0.8
+_SMALLER = 0.9
 
 
 def is_centred(cut: Sequence[tuple[Line, Parts]]) -> bool:
@@ -140,5 +141,9 @@ def _join_parts(several: Sequence[Parts]) -> Parts:
     joined: Parts = {}
     for parts in several:
         for role, words in parts.items():
+            name = joined.get(role, []) if role is Role.NAME else []
+            if name and words[0].size < _SMALLER * name[0].size:
+                # How the test was done, in small print under its name.
+                continue
             joined.setdefault(role, []).extend(words)
     return joined

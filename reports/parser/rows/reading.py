@@ -29,6 +29,9 @@ from reports.parser.values import (
 
 from .row import Parts
 
+# Of an earlier result, in a column without a title beside the units.
+_DAY = re.compile(r"\d{1,2}[./-]\d{1,2}[./-](?:\d\d){1,2}|\d{4}-\d\d-\d\d")
+
 
 def read_fields(
     parts: Parts, *, has_limits: bool, titled_unit: str | None = None
@@ -68,7 +71,9 @@ def read_fields(
                 break
     if units or spread:
         value_words = words_with(words, value)
-    unit_words = tuple(parts.get(Role.UNIT, ()))
+    unit_words = tuple(
+        word for word in parts.get(Role.UNIT, ()) if not _DAY.fullmatch(word.text)
+    )
     printed_unit = text_of(unit_words)
     range_words = tuple(parts.get(Role.RANGE, ()))
     printed_range = text_of(range_words)

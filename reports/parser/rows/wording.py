@@ -196,9 +196,14 @@ def is_exact(value: str) -> bool:
 
 def without_raised(words: list[Word]) -> list[Word]:
     """A name without a small raised mark after it, such as a laboratory's number."""
-    while len(words) > 1 and words[-1].size < 0.76 * words[0].size:
+    while len(words) > 1 and _is_raised(words[-1], words[0]):
         words = words[:-1]
     return words
+
+
+def _is_raised(mark: Word, word: Word) -> bool:
+    higher = mark.middle < word.middle - 0.1 * word.size
+    return mark.size < (0.9 if higher else 0.76) * word.size
 
 
 def split_name_flag(words: list[Word]) -> tuple[list[Word], str | None]:

@@ -391,3 +391,24 @@ def test_an_earlier_result_under_a_value_is_not_read(tmp_path: Path) -> None:
         ("Glucose", "5.9"),
         ("Urea", "88"),
     ]
+
+
+def test_small_print_and_days_beside_a_row_are_no_part_of_it(tmp_path: Path) -> None:
+    xs = (40, 150, 260, 330, 400, 470)
+
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Test", "Result", "Previous Result", "", "Units", "Range"),
+            [
+                *row(xs, "LH", "3.3", "3.1", "09/04/2023", "IU/L", "1.7 - 8.6"),
+                Ink(55, "A, 01", y=61, size=7),
+            ],
+            row(xs, "FSH", "4.0", "4.4", "09/04/2023", "IU/L", "1.5 - 12.4"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("LH", "3.3", "IU/L", "1.7 - 8.6"),
+        ("FSH", "4.0", "IU/L", "1.5 - 12.4"),
+    ]
