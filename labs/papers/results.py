@@ -24,6 +24,7 @@ from labs.states.catalogue import ResultType, SampleType
 from labs.states.orders import Interpretation
 from labs.states.results import FailureType, ResultStatus
 from portal.charts import RANGE_BAR_WIDTH, lay_range_bar
+from portal.lib.units import show_units
 from users.states import Gender
 
 if TYPE_CHECKING:
@@ -224,7 +225,7 @@ def _row(sheet: Sheet, row: Result) -> None:
         (sheet.lines(name, _SIZE, _TEST - _ROOM), _TEST, REGULAR),
         (lines, _RESULT, BOLD),
         (sheet.lines(flag, _SIZE, _FLAG - _ROOM, font=BOLD), _FLAG, BOLD),
-        (sheet.lines(row.unit, _SIZE, _UNIT - _ROOM), _UNIT, REGULAR),
+        (sheet.lines(show_units(row.unit), _SIZE, _UNIT - _ROOM), _UNIT, REGULAR),
         (ranges, _RANGE, REGULAR),
     )
     height = max(len(each) for each, *_ in cells) * _SIZE * LEADING + 4

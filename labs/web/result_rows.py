@@ -19,6 +19,7 @@ from labs.states.results import ResultStatus
 from labs.states.trends import convert_value, same_unit
 from labs.states.turnaround import Lateness, is_at_lab, lateness
 from portal.charts import range_bar
+from portal.lib.units import show_units
 from portal.pills import find_pill, words
 from portal.trend_chart import TrendMark, trend_chart
 
@@ -217,7 +218,7 @@ def figure_of(trend: Trend) -> TrendFigure:
             for point in drawn
             if point.value is not None
         ],
-        unit=trend.unit,
+        unit=show_units(trend.unit),
         says=_finding(trend),
     )
     return TrendFigure(trend=trend, chart=chart, sign=sign, ranges=range_words(newest))
@@ -271,7 +272,7 @@ def _row(
             value=result.value,
             low=result.min_range_value,
             high=result.max_range_value,
-            unit=result.unit,
+            unit=show_units(result.unit),
         ),
         previous=_previous(order, result, trend) if trend else None,
         has_trend=trend is not None and len(trend.points) > 1,
@@ -292,16 +293,20 @@ def _previous(order: Order, result: Result, trend: Trend) -> Previous | None:
         return None
     last = earlier[-1]
     if last.value is None or result.value is None:
-        return Previous(f"{last.text} {last.unit}".strip(), last.at, last.order_id)
+        return Previous(
+            f"{last.text} {show_units(last.unit)}".strip(), last.at, last.order_id
+        )
     value: float | None = last.value
     converted_from = ""
     if not same_unit(last.unit, result.unit):
         value = convert_value(
             last.value, unit=last.unit, to=result.unit, loinc=last.loinc
         )
-        converted_from = last.unit
+        converted_from = show_units(last.unit)
     if value is None:
-        return Previous(f"{last.text} {last.unit}".strip(), last.at, last.order_id)
+        return Previous(
+            f"{last.text} {show_units(last.unit)}".strip(), last.at, last.order_id
+        )
     return Previous(
         text=f"{value:.4g}" if converted_from else last.text,
         at=last.at,
@@ -357,4 +362,4 @@ def _finding(trend: Trend) -> str:
     span = f"{first:.4g}" if first == last else f"{first:.4g} to {last:.4g}"
     state = drawn[-1].result.interpretation
     now = f", now {find_pill(state).words.lower()}" if state else ""
-    return f"{trend.name} {moved} {span} {trend.unit}".strip() + now
+    return f"{trend.name} {moved} {span} {show_units(trend.unit)}".strip() + now

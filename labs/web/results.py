@@ -34,6 +34,7 @@ from labs.web.result_rows import (
     version_words,
     versions_of,
 )
+from portal.lib.units import show_units
 from portal.lib.web import render_page
 from portal.pills import words
 from users.queries.users import user_overview
@@ -150,7 +151,7 @@ def _latest_row(trend: Trend) -> dict[str, object]:
             value=newest.value,
             low=newest.low,
             high=newest.high,
-            unit=newest.unit,
+            unit=show_units(newest.unit),
         ),
     }
 

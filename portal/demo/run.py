@@ -128,6 +128,7 @@ def _prepare(options: DemoOptions) -> notes.DemoNotes:
 def _adopt(chosen: Mapping[str, str]) -> None:
     """Write what demo writes itself under the settings that its children will have."""
     settings.SECRET_KEY = chosen["SECRET_KEY"]
+    settings.PUBLIC_URL = chosen["PUBLIC_URL"].rstrip("/")
     settings.WEBHOOK_LOCAL_HOSTS = chosen["WEBHOOK_LOCAL_HOSTS"].lower().split(",")
 
 

@@ -20,6 +20,7 @@ from django.utils.safestring import SafeString
 
 from portal.highlighting import colour_json, write_json
 from portal.lib import web
+from portal.lib.units import show_units
 from portal.pills import find_pill, words
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def icon(name: str, size: int = 16, label: str = "") -> SafeString:
 
 
 register.filter("words", words)
+register.filter("units", show_units)
 
 
 @register.simple_tag

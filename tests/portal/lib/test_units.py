@@ -12,6 +12,7 @@ from portal.lib.units import (
     looks_like_units,
     normalise_units,
     read_units,
+    show_units,
     unit_agrees,
 )
 
@@ -280,3 +281,28 @@ def test_spellings_of_other_countries_are_read(printed: str, ucum: str) -> None:
 
 def test_mil_may_be_a_million_or_a_thousand() -> None:
     assert read_units("mil/mm3") == ("10*6/uL", "10*3/uL")
+
+
+@pytest.mark.parametrize(
+    ("ucum", "shown"),
+    [
+        ("10*3/uL", "10³/µL"),
+        ("10*12/L", "10¹²/L"),
+        ("u[IU]/mL", "µIU/mL"),
+        ("m[IU]/L", "mIU/L"),
+        ("umol/L", "µmol/L"),
+        ("ug/dL", "µg/dL"),
+        ("mL/min/{1.73_m2}", "mL/min/1.73 m²"),
+        ("mg/g{creat}", "mg/g creat"),
+        ("{ratio}", "ratio"),
+        ("[pH]", "pH"),
+        ("mm[Hg]", "mmHg"),
+        ("[arb'U]/mL", "arb. U/mL"),
+        ("/[HPF]", "/HPF"),
+        ("U/L", "U/L"),
+        ("units", "units"),
+        ("", ""),
+    ],
+)
+def test_a_unit_is_shown_as_people_read_it(ucum, shown):
+    assert show_units(ucum) == shown

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import signal
+import time
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 from django.core.management.base import BaseCommand
-from django.db import connection
+from django.db import OperationalError, connection
 
 from accounts.webhooks.delivering import Deliverer
 from accounts.webhooks.queries.deliverers import DELIVERER_NAME
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from django.core.management.base import CommandParser
+
+logger = logging.getLogger(__name__)
+DATABASE_POLL_S = 1.0
 
 
 class Command(BaseCommand):
@@ -35,8 +40,20 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """SIGTERM and SIGINT let what is in flight end; a second one is not waited."""
-        connection.ensure_connection()
+        wait_for_database()
         asyncio.run(deliver(until_idle=options["until_idle"]))
+
+
+def wait_for_database() -> None:
+    """Return once the database answers; one that restarts may still be starting."""
+    while True:
+        try:
+            connection.ensure_connection()
+        except OperationalError:
+            logger.warning("The database does not answer yet.")
+            time.sleep(DATABASE_POLL_S)
+        else:
+            return
 
 
 async def deliver(*, until_idle: bool) -> None:
