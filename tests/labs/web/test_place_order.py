@@ -661,4 +661,4 @@ def test_a_list_of_tests_takes_as_many_queries_for_ten_as_for_one(
     with CaptureQueriesContext(connection) as ten:
         wizard.open()
 
-    assert len(one) == len(ten) == 16
+    assert len(one) == len(ten) == 19
