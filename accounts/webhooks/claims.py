@@ -98,12 +98,12 @@ WITH RECURSIVE waiting(id) AS (
     UPDATE webhooks_delivery AS d
     SET lease = %(lease)s, leased_until = now() + make_interval(secs => %(lease_s)s)
     FROM picked WHERE d.id = picked.id
-    RETURNING d.id, d.endpoint_id, d.event_id, d.step, d.attempts, d.lane
+    RETURNING d.id, d.endpoint_id, d.event_id, d.step
 )
-SELECT leased.id, leased.endpoint_id, leased.step, leased.attempts, leased.lane,
-    event.message_id, event.body, e.url, e.secret, e.headers,
-    CASE WHEN e.previous_secret_ends_at > now() THEN e.previous_secret ELSE '' END
-        AS previous_secret
+SELECT leased.id, %(lease)s::bigint, leased.endpoint_id, leased.step,
+    event.message_id, event.body, e.url, e.secret,
+    CASE WHEN e.previous_secret_ends_at > now() THEN e.previous_secret ELSE '' END,
+    e.headers
 FROM leased
 JOIN webhooks_event AS event ON event.id = leased.event_id
 JOIN webhooks_endpoint AS e ON e.id = leased.endpoint_id
@@ -302,8 +302,8 @@ async def claim_due(
     Source: Performance 5; Contract 8.5.
     """
     lease = secrets.randbits(62)
-    async with connection.transaction(), connection.cursor(row_factory=dict_row) as do:
-        await do.execute(
+    async with connection.transaction():
+        found = await connection.execute(
             _CLAIM,
             {
                 "limit": limit,
@@ -315,22 +315,8 @@ async def claim_due(
                 "replay_share": REPLAY_SHARE,
             },
         )
-        found = await do.fetchall()
-    return [
-        Claim(
-            delivery=row["id"],
-            lease=lease,
-            endpoint=row["endpoint_id"],
-            step=row["step"],
-            message_id=row["message_id"],
-            body=row["body"],
-            url=row["url"],
-            secret=row["secret"],
-            previous_secret=row["previous_secret"],
-            headers=row["headers"],
-        )
-        for row in found
-    ]
+        # In the order of Claim.
+        return [Claim(*row) for row in await found.fetchall()]
 
 
 async def tell(connection: AsyncConnection[Any], told: Sequence[Told]) -> None:

@@ -33,6 +33,7 @@ logger = logging.getLogger(__name__)
 
 # Performance 5: at a hundred a claim the database is never the limit.
 BATCH = 100
+TOLD_AT_ONCE = 500
 FEW = 50
 FLUSH_S = 0.1
 POLL_S = 0.25
@@ -196,11 +197,12 @@ class Deliverer:
         self._told.append(Told(claim, verdict, wait))
         self._awake.set()
         is_last = len(self._tasks) == 1 and not self._queues[claim.endpoint]
-        if len(self._told) >= FEW or is_last:
+        # Half of what is claimed: the other half is in flight while these are told.
+        if len(self._told) >= max(FEW, len(self._claimed) // 2) or is_last:
             self._many.set()
 
     async def _tell(self, connection: psycopg.AsyncConnection[Any]) -> None:
-        while batch := self._told[:BATCH]:
+        while batch := self._told[:TOLD_AT_ONCE]:
             await claims.tell(connection, batch)
             # Only now: what could not be told is told again.
             del self._told[: len(batch)]
