@@ -77,7 +77,12 @@ class RecordedSamples:
 
 @transaction.atomic
 def record_samples(
-    *, user: User, actor: Actor, resource: TimeseriesResource, batch: SampleBatch
+    *,
+    user: User,
+    actor: Actor,
+    resource: TimeseriesResource,
+    batch: SampleBatch,
+    is_history: bool = False,
 ) -> RecordedSamples:
     """Store a batch of samples of a live user: the latest value of a moment wins.
 
@@ -85,9 +90,11 @@ def record_samples(
     type, timestamp) the last counts, once. Those dated outside of the ingestion bounds,
     by their own offset, are dropped. The first data of a source connects it, and mends
     a broken connection. New samples make one event, changed ones another, each in parts
-    of EVENT_SAMPLES_MAX, by time. Raises: ElementsInvalid (422, nothing stored);
-    provider_unknown; too_many_types; too_many_source_types; not_found. Source: Spec
-    2.4, 6.3; Contract 5.4, 8.2, D21; Ours: events in parts, receivers have limits.
+    of EVENT_SAMPLES_MAX, by time; of `is_history` none: whoever brings a source's past
+    tells of it once, when it is whole (historical.data.*). Raises: ElementsInvalid
+    (422, nothing stored); provider_unknown; too_many_types; too_many_source_types;
+    not_found. Source: Spec 2.4, 6.3; Contract 5.4, 8.2, D21; Ours: events in parts,
+    receivers have limits.
     """
     now = timezone.now()
     stated = Workout(batch.workout_id, batch.sport)
@@ -125,11 +132,12 @@ def record_samples(
             user_uuid=user.uuid,
             changes={"created": recorded.created, "updated": recorded.updated},
         )
-        emit_events(
-            tenant=user.tenant,
-            user=user.ref,
-            messages=_messages(user, resource, batch, changed),
-        )
+        if not is_history:
+            emit_events(
+                tenant=user.tenant,
+                user=user.ref,
+                messages=_messages(user, resource, batch, changed),
+            )
     return recorded
 
 

@@ -50,14 +50,18 @@ _UPSERT = """
 
 
 @transaction.atomic
-def record_workout_stream(*, workout: Summary, actor: Actor, body: Any) -> None:
+def record_workout_stream(
+    *, workout: Summary, actor: Actor, body: Any, is_history: bool = False
+) -> bool | None:
     """Store the stream of a live user's workout; the latest one replaces what was.
 
-    `body` is the object of contract 5.3. An equal stream changes and emits nothing. One
-    that is new or changed emits a shallow event; if it tells zones that the workout has
-    none of, the workout was updated too. Of a workout outside of the ingestion bounds
-    it is dropped. Raises: StreamInvalid (422); not_found. Source: Spec 6.4; Contract
-    5.3, 5.4, 8.2; Ours: the event of the workout, as what is answered of it changes.
+    Returns whether it is new; None where nothing changed. `body` is the object of
+    contract 5.3. An equal stream changes and emits nothing. One that is new or changed
+    emits a shallow event (of `is_history` none, see record_samples); if it tells zones
+    that the workout has none of, the workout was updated too. Of a workout outside of
+    the ingestion bounds it is dropped. Raises: StreamInvalid (422); not_found. Source:
+    Spec 6.4; Contract 5.3, 5.4, 8.2; Ours: the event of the workout, as what is
+    answered of it changes.
     """
     now = timezone.now()
     stream = read_stream(body, now=now)
@@ -80,7 +84,7 @@ def record_workout_stream(*, workout: Summary, actor: Actor, body: Any) -> None:
         dropped=int(is_dropped),
     ).save(force_insert=True)
     if is_new is None:
-        return
+        return None
     record_change(
         tenant=user.tenant,
         actor=actor,
@@ -106,7 +110,9 @@ def record_workout_stream(*, workout: Summary, actor: Actor, body: Any) -> None:
                 WORKOUTS.event(user.uuid, _as_answered(user, workout)),
             )
         )
-    emit_events(tenant=user.tenant, user=user.ref, messages=messages)
+    if not is_history:
+        emit_events(tenant=user.tenant, user=user.ref, messages=messages)
+    return is_new
 
 
 def _is_within(user: User, workout: Summary) -> bool:

@@ -89,15 +89,22 @@ class Recorded:
 
 @transaction.atomic
 def record_summaries(
-    *, user: User, actor: Actor, resource: SummaryResource, batch: SummaryBatch
+    *,
+    user: User,
+    actor: Actor,
+    resource: SummaryResource,
+    batch: SummaryBatch,
+    is_history: bool = False,
 ) -> Recorded:
     """Store a batch of summaries of a live user: the latest version of an id wins.
 
     Of elements with one id the last counts, once. Those dated outside of the ingestion
     bounds are dropped. The first data of a source connects it, and mends a broken
-    connection. Each summary that is new or changed emits one event, by start. Raises:
-    ElementsInvalid (422, nothing stored); provider_unknown; not_found. Source:
-    Spec 6.2; Contract 2.3, 5.4; Ours: a dropped element has no id in the answer.
+    connection. Each summary that is new or changed emits one event, by start; of
+    `is_history` none: whoever brings a source's past tells of it once, when it is whole
+    (historical.data.*). Raises: ElementsInvalid (422, nothing stored);
+    provider_unknown; not_found. Source: Spec 6.2; Contract 2.3, 5.4, 8.2; Ours: a
+    dropped element has no id in the answer.
     """
     now = timezone.now()
     read = resource.read(
@@ -136,14 +143,15 @@ def record_summaries(
             user_uuid=user.uuid,
             changes={"created": recorded.created, "updated": recorded.updated},
         )
-        emit_events(
-            tenant=user.tenant,
-            user=user.ref,
-            messages=[
-                (resource.event_type(is_new=is_new), resource.event(user.uuid, row))
-                for is_new, row in changed
-            ],
-        )
+        if not is_history:
+            emit_events(
+                tenant=user.tenant,
+                user=user.ref,
+                messages=[
+                    (resource.event_type(is_new=is_new), resource.event(user.uuid, row))
+                    for is_new, row in changed
+                ],
+            )
     return recorded
 
 

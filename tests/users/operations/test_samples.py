@@ -19,7 +19,12 @@ from tests.outbox import emitted, emitted_types
 from tests.statements import count_statements
 from tests.users.holdings import held
 from users.models import Arrival, Connection, Origin, Sample, SampleExtra
-from users.operations.samples import EVENT_SAMPLES_MAX, RecordedSamples
+from users.operations.samples import (
+    EVENT_SAMPLES_MAX,
+    RecordedSamples,
+    SampleBatch,
+    record_samples,
+)
 from users.operations.sources import connect_source
 from users.operations.users import delete_user
 from users.states import CONNECTION_MOVES, ConnectionStatus
@@ -390,3 +395,19 @@ def test_first_uploads_at_once_lose_and_repeat_nothing(alice_tenant):
         for each in event["data"]["data"]
     ]
     assert sorted(moments) == [minute(place) for place in range(13)]
+
+
+def test_history_is_stored_without_events_of_its_samples(user, alice_tenant):
+    before = emitted_types(alice_tenant)
+
+    recorded = record_samples(
+        user=user,
+        actor=ACTOR,
+        resource=TIMESERIES["heartrate"],
+        batch=SampleBatch(provider="oura", elements=beats(60, 61)),
+        is_history=True,
+    )
+
+    assert recorded == RecordedSamples(created=2, updated=0, dropped=0)
+    assert stored(user) == [60.0, 61.0]
+    assert emitted_types(alice_tenant) == before

@@ -269,3 +269,15 @@ def test_the_birth_date_of_the_workouts_own_source_goes_before_the_fallback(
     make_stream(make_workout(user))
 
     assert emitted(alice_tenant)[-1]["data"]["hr_zones"] == ZONES_AT_FORTY
+
+
+def test_history_is_stored_without_events_of_its_stream(alice_tenant, workout):
+    before = emitted_types(alice_tenant)
+
+    is_new = record_workout_stream(
+        workout=workout, actor=ACTOR, body=stream_body(), is_history=True
+    )
+
+    assert is_new is True
+    assert arrivals(alice_tenant) == [(1, 1, 0, 0)]
+    assert emitted_types(alice_tenant) == before

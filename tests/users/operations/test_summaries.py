@@ -22,11 +22,16 @@ from tests.users.holdings import held
 from users.models import Arrival, Connection, Summary
 from users.models.arrival import ARRIVAL_RETENTION
 from users.operations.sources import connect_source, disconnect_source
-from users.operations.summaries import remove_old_arrivals
+from users.operations.summaries import (
+    SummaryBatch,
+    record_summaries,
+    remove_old_arrivals,
+)
 from users.operations.users import delete_user, erase_user
 from users.states import CONNECTION_MOVES, ConnectionStatus
 from users.wearables.readings import ElementsInvalid
 from users.wearables.resources import summary_id
+from users.wearables.summaries import SUMMARIES
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -430,3 +435,19 @@ def test_concurrent_first_uploads_lose_nothing(alice_tenant):
         *["daily.data.sleep_cycle.created"] * len(nights),
         "provider.connection.created",
     ]
+
+
+def test_history_is_stored_without_events_of_its_summaries(connected, alice_tenant):
+    before = emitted_types(alice_tenant)
+
+    recorded = record_summaries(
+        user=connected,
+        actor=ACTOR,
+        resource=SUMMARIES["sleep_cycle"],
+        batch=SummaryBatch(provider="oura", elements=[night_element()]),
+        is_history=True,
+    )
+
+    assert recorded.created == 1
+    assert len(stored(alice_tenant)) == 1
+    assert emitted_types(alice_tenant) == before
