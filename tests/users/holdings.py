@@ -10,6 +10,7 @@ from users.models import (
     Arrival,
     Connection,
     Feed,
+    LinkSession,
     Origin,
     Sample,
     SampleExtra,
@@ -32,6 +33,7 @@ TABLES = (
     Series,
     Origin,
     Arrival,
+    LinkSession,
     AuditEntry,
     Event,
 )

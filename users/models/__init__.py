@@ -1,6 +1,7 @@
 """Tables of end users and their wearable data."""
 
 from users.models.arrival import Arrival
+from users.models.link_session import LinkSession
 from users.models.sample import Feed, Origin, Sample, SampleExtra, Series
 from users.models.source import Connection, ConnectionQuerySet
 from users.models.stream import WorkoutStream
@@ -13,6 +14,7 @@ __all__ = [
     "Connection",
     "ConnectionQuerySet",
     "Feed",
+    "LinkSession",
     "Origin",
     "Sample",
     "SampleExtra",

@@ -1,0 +1,58 @@
+"""LinkSession: a link by which a person connects their own sources, without signing in.
+
+Must not be here: the link's token (users.operations.link_sessions), or what has been
+connected (Connection).
+"""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.utils import timezone
+
+from portal.lib.tenancy import TenantOwned
+from users.models.user import User
+
+REDIRECT_URL_MAX_LENGTH = 2000
+PROVIDER_MAX_LENGTH = 50
+
+
+class LinkSession(TenantOwned):
+    """What a link lets its holder do until `expires_at` (contract 3.6).
+
+    `provider` leads to one source at once; `filter_on_providers` names the only ones
+    that are shown, empty for all. `redirect_url` is where the page sends people when it
+    is done, empty for nowhere; `redirects_on_error` and `redirects_on_close` send them
+    there as well. `ended_at` is when somebody stopped the link early.
+    """
+
+    uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(
+        User, on_delete=models.CASCADE, related_name="link_sessions", db_index=False
+    )
+    provider = models.CharField(max_length=PROVIDER_MAX_LENGTH, blank=True)
+    filter_on_providers = ArrayField(
+        models.CharField(max_length=PROVIDER_MAX_LENGTH), default=list
+    )
+    redirect_url = models.CharField(max_length=REDIRECT_URL_MAX_LENGTH, blank=True)
+    redirects_on_error = models.BooleanField(default=False)
+    redirects_on_close = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    expires_at = models.DateTimeField()
+    opened_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta(TenantOwned.Meta):
+        indexes = [
+            models.Index(fields=["user", "-created_at"], name="link_session_by_user"),
+            models.Index(fields=["expires_at"], name="link_session_by_end"),
+        ]
+
+    def __str__(self) -> str:
+        return f"link session {self.uuid}"
+
+    def is_open(self) -> bool:
+        """Whether the link still works."""
+        return self.ended_at is None and timezone.now() < self.expires_at
