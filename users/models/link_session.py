@@ -25,7 +25,8 @@ class LinkSession(TenantOwned):
     `provider` leads to one source at once; `filter_on_providers` names the only ones
     that are shown, empty for all. `redirect_url` is where the page sends people when it
     is done, empty for nowhere; `redirects_on_error` and `redirects_on_close` send them
-    there as well. `ended_at` is when somebody stopped the link early.
+    there as well. `mail_count` is how often the link was mailed, `ended_at` when somebody
+    stopped it early.
     """
 
     uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
@@ -42,6 +43,7 @@ class LinkSession(TenantOwned):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     expires_at = models.DateTimeField()
     opened_at = models.DateTimeField(null=True)
+    mail_count = models.PositiveSmallIntegerField(default=0, db_default=0)
     ended_at = models.DateTimeField(null=True)
 
     class Meta(TenantOwned.Meta):
