@@ -1,9 +1,15 @@
-"""Tables of lab testing: catalogue, lab accounts, orders, results.
+"""Tables of lab testing: catalogue, lab accounts, orders, results, visits.
 
 Must not be here: anything that writes a row.
 """
 
 from labs.models.account import LabAccount, LabAccountTeam
+from labs.models.appointment import (
+    Appointment,
+    AppointmentEvent,
+    SandboxVisit,
+    SlotPlace,
+)
 from labs.models.catalogue import ExpectedResult, Lab, LabTest, Marker
 from labs.models.critical import CriticalAlert
 from labs.models.inbound import InboundMessage, InboundReport
@@ -13,6 +19,8 @@ from labs.models.result import MissingResult, Result, ResultVersion, SampleData
 from labs.models.service_center import ServiceCenter
 
 __all__ = [
+    "Appointment",
+    "AppointmentEvent",
     "CriticalAlert",
     "ExpectedResult",
     "InboundMessage",
@@ -30,7 +38,9 @@ __all__ = [
     "Result",
     "ResultVersion",
     "SampleData",
+    "SandboxVisit",
     "ServiceCenter",
     "Shipment",
+    "SlotPlace",
     "UserInsurance",
 ]

@@ -37,6 +37,8 @@ WITHOUT_TENANT = {
     "labs.Marker": "as labs.Lab",
     "labs.ExpectedResult": "as labs.Lab",
     "labs.ServiceCenter": "as labs.Lab",
+    "labs.SlotPlace": "places of a site, shared by all of production",
+    "labs.SandboxVisit": "references that the sandbox's provider was given",
     "labs.LabAccount": "of an organisation in one environment; has its own fence",
     "labs.LabAccountTeam": "a team on a lab account's allow-list",
 }

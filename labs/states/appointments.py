@@ -1,0 +1,145 @@
+"""Statuses of a visit, the moves between them, and why one is called off.
+
+Must not be here: opening hours (labs.states.service_centers), the one writer of a
+status (labs.operations.appointment_steps).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from labs.states.catalogue import CollectionMethod
+from portal.lib.choices import OpenChoices
+from portal.lib.transitions import Transitions
+
+# Ours: a key is shown on a page that people leave open.
+BOOKING_KEY_TTL = timedelta(minutes=15)
+# Ours: long enough to read a visit over with its patient.
+HOLD_TTL = timedelta(minutes=5)
+SLOT_LENGTH = timedelta(minutes=20)  # Contract 6.18
+WINDOW_DAYS = 14  # Specification 9
+NOTES_MAX_LENGTH = 1000
+# Contract 6.18: what a booking waits for its provider.
+SYNC_TIMEOUT = timedelta(milliseconds=2_500)
+ASYNC_TIMEOUT = timedelta(milliseconds=900_000)
+# A visit booked before its requisition is called off when either has passed.
+EARLY_AFTER_ORDER = timedelta(hours=8)
+EARLY_BEFORE_START = timedelta(hours=2)
+# Visits to a home are refunded until this long before they start.
+REFUNDED_BEFORE = timedelta(hours=24)
+
+
+class AppointmentType(OpenChoices):
+    """Where the sample is taken (contract 6.18)."""
+
+    PHLEBOTOMY = "phlebotomy", "At home"
+    SERVICE_CENTER = "patient_service_center", "Service center"
+
+
+class AppointmentProvider(OpenChoices):
+    """Who takes the sample (contract 6.18)."""
+
+    GETLABS = "getlabs", "Getlabs"
+    PHLEBFINDERS = "phlebfinders", "PhlebFinders"
+    QUEST = "quest", "Quest"
+    SONORA_QUEST = "sonora_quest", "Sonora Quest"
+
+
+class AppointmentStatus(OpenChoices):
+    """How far a visit is (contract 6.18)."""
+
+    PENDING = "pending", "Not confirmed yet"
+    RESERVED = "reserved", "Reserved"
+    CONFIRMED = "confirmed", "Confirmed"
+    IN_PROGRESS = "in_progress", "In progress"
+    COMPLETED = "completed", "Completed"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+class AppointmentEventStatus(OpenChoices):
+    """A visit's status as its events name it (contract 6.18)."""
+
+    PENDING = "pending", "Not confirmed yet"
+    RESERVED = "reserved", "Reserved"
+    SCHEDULED = "scheduled", "Scheduled"
+    IN_PROGRESS = "in_progress", "In progress"
+    COMPLETED = "completed", "Completed"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+_S = AppointmentStatus
+# Contract 6.18.
+APPOINTMENT_MOVES: Transitions[AppointmentStatus] = Transitions(
+    {
+        _S.PENDING: {_S.RESERVED, _S.CONFIRMED, _S.CANCELLED},
+        _S.RESERVED: {_S.CONFIRMED, _S.CANCELLED},
+        _S.CONFIRMED: {_S.CONFIRMED, _S.IN_PROGRESS, _S.CANCELLED, _S.COMPLETED},
+        _S.IN_PROGRESS: {_S.COMPLETED, _S.CANCELLED},
+        _S.COMPLETED: set(),
+        _S.CANCELLED: set(),
+    }
+)
+# An order has at most one appointment in one of these (contract 6.18).
+ACTIVE = (_S.PENDING, _S.RESERVED, _S.CONFIRMED, _S.IN_PROGRESS)
+TYPE_OF_METHOD: dict[str, AppointmentType] = {
+    CollectionMethod.WALK_IN_TEST: AppointmentType.SERVICE_CENTER,
+    CollectionMethod.AT_HOME_PHLEBOTOMY: AppointmentType.PHLEBOTOMY,
+}
+
+
+def event_status_of(status: str) -> str:
+    """The event status of a status; one that we do not know is its own."""
+    known = AppointmentStatus.known(status)
+    if known is AppointmentStatus.CONFIRMED:
+        return AppointmentEventStatus.SCHEDULED
+    return status
+
+
+@dataclass(frozen=True, slots=True)
+class CancellationReason:
+    """Why a visit is called off; `is_refundable` where it is in time."""
+
+    id: str
+    name: str
+    is_refundable: bool
+
+
+# Ours: contract 6.18 gives the shape alone.
+CANCELLATION_REASONS: dict[str, tuple[CancellationReason, ...]] = {
+    AppointmentType.SERVICE_CENTER: (
+        CancellationReason("patient_request", "The patient asked for it", True),
+        CancellationReason("schedule_conflict", "The time does not suit", True),
+        CancellationReason("other_site", "Another site suits better", True),
+        CancellationReason("not_prepared", "The patient is not prepared", True),
+        CancellationReason("order_cancelled", "The order was called off", True),
+        CancellationReason("other", "Another reason", True),
+    ),
+    AppointmentType.PHLEBOTOMY: (
+        CancellationReason("patient_request", "The patient asked for it", True),
+        CancellationReason("schedule_conflict", "The time does not suit", True),
+        CancellationReason("not_prepared", "The patient is not prepared", True),
+        CancellationReason("address_wrong", "The address is wrong", True),
+        CancellationReason("order_cancelled", "The order was called off", True),
+        CancellationReason("no_show", "Nobody was at home", False),
+        CancellationReason("other", "Another reason", True),
+    ),
+}
+# Reasons that only the installation itself gives.
+OWN_REASONS: dict[str, str] = {
+    "not_confirmed": "The provider did not confirm in time",
+    "slot_taken": "The provider gave the time to somebody else",
+    "no_requisition": "The requisition was not made in time",
+}
+
+
+def find_reason(kind: str, reason_id: str) -> CancellationReason | None:
+    """The reason of this id for a kind of visit."""
+    reasons = CANCELLATION_REASONS.get(kind, ())
+    return next((one for one in reasons if one.id == reason_id), None)
+
+
+def reason_name(kind: str, reason_id: str) -> str:
+    """What a reason says; of one that we do not know its id."""
+    found = find_reason(kind, reason_id)
+    return found.name if found else OWN_REASONS.get(reason_id, reason_id)
