@@ -1,25 +1,38 @@
 """Tables of end users and their wearable data."""
 
 from users.models.arrival import Arrival
+from users.models.cadence import Cadence
+from users.models.demo_user import DemoUser
+from users.models.device import Device
 from users.models.link_session import LinkSession
+from users.models.pull import Pull, PullQuerySet, Refresh
 from users.models.sample import Feed, Origin, Sample, SampleExtra, Series
-from users.models.source import Connection, ConnectionQuerySet
+from users.models.source import Connection, ConnectionEntry, ConnectionQuerySet
 from users.models.stream import WorkoutStream
 from users.models.summary import Summary
+from users.models.supply import Supply
 from users.models.user import User, UserCount, UserQuerySet
 from users.models.user_info import UserInfo
 
 __all__ = [
     "Arrival",
+    "Cadence",
     "Connection",
+    "ConnectionEntry",
     "ConnectionQuerySet",
+    "DemoUser",
+    "Device",
     "Feed",
     "LinkSession",
     "Origin",
+    "Pull",
+    "PullQuerySet",
+    "Refresh",
     "Sample",
     "SampleExtra",
     "Series",
     "Summary",
+    "Supply",
     "User",
     "UserCount",
     "UserInfo",

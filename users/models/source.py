@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
 from users.models.user import User
-from users.states import ConnectionFault, ConnectionStatus
+from users.states import ConnectionFault, ConnectionStatus, EntryKind, PauseCause
 
 
 class ConnectionQuerySet(TenantQuerySet["Connection"]):
@@ -24,6 +24,8 @@ class Connection(TenantOwned):
     `provider` is a slug of users.wearables.providers. At most one connection of a user
     and provider is live; a disconnected one stays as a record of where data came from.
     `resource_availability` maps a resource to what contract 2.4 says of it.
+    `pause_cause` says who paused it, while it is paused. `is_demo` tells a made-up
+    source of the sandbox (contract 3.5) from a real one.
     """
 
     user = models.ForeignKey(
@@ -42,6 +44,10 @@ class Connection(TenantOwned):
     )
     error_message = models.CharField(max_length=500, blank=True)
     errored_at = models.DateTimeField(null=True)
+    pause_cause = models.CharField(
+        max_length=100, choices=PauseCause.offered, blank=True
+    )
+    is_demo = models.BooleanField(default=False)
     resource_availability = models.JSONField(default=dict)
     disconnected_at = models.DateTimeField(null=True)
 
@@ -66,3 +72,37 @@ class Connection(TenantOwned):
 
     def __str__(self) -> str:
         return f"{self.provider} {self.status}"
+
+
+class ConnectionEntry(TenantOwned):
+    """A line of a connection's timeline: what happened, through whom, who was told.
+
+    `detail` is the fault, the cause of a pause, or the resource that the line is about.
+    `actor_label` is how people know who did it, empty for the system. `message_id` is
+    the webhook-id of the event that told it, empty where none did.
+    """
+
+    tenant = models.ForeignKey(
+        "accounts.Tenant",
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
+    connection = models.ForeignKey(
+        Connection, on_delete=models.CASCADE, related_name="timeline", db_index=False
+    )
+    at = models.DateTimeField(default=timezone.now, editable=False)
+    kind = models.CharField(max_length=100, choices=EntryKind.offered)
+    detail = models.CharField(max_length=100, blank=True)
+    actor_kind = models.CharField(max_length=10)
+    actor_label = models.CharField(max_length=254, blank=True)
+    message_id = models.CharField(max_length=40, blank=True)
+
+    class Meta(TenantOwned.Meta):
+        indexes = [
+            models.Index(fields=["connection", "id"], name="entry_by_connection"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} at {self.at}"
