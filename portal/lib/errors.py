@@ -6,6 +6,11 @@ mapped in portal.lib.api) or texts that hold health data.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
 
 class DomainError(Exception):
     """A rule refused. On the wire: 400, unless a child says otherwise.
@@ -35,6 +40,14 @@ class Conflict(DomainError):
 
 class TooLarge(DomainError):
     """The upload is over its limit."""
+
+
+class TooMany(DomainError):
+    """It was asked for too often; `wait` is after how long it may be asked again."""
+
+    def __init__(self, code: str, message: str, *, wait: timedelta) -> None:
+        super().__init__(code, message)
+        self.wait = wait
 
 
 class Invalid(DomainError):

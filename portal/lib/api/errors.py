@@ -20,6 +20,7 @@ from portal.lib.errors import (
     NotAllowed,
     NotFound,
     TooLarge,
+    TooMany,
 )
 
 if TYPE_CHECKING:
@@ -113,6 +114,10 @@ def answer_error(exc: Exception, context: Mapping[str, Any]) -> Response | None:
         case Invalid():
             line = FieldError(exc.loc, exc.message, "value_error")
             return Response({"detail": [error_line(line)]}, 422)
+        case TooMany():
+            reply = refusal(429, exc.code, exc.message)
+            reply["Retry-After"] = str(math.ceil(exc.wait.total_seconds()) or 1)
+            return reply
         case DomainError():
             status = next(
                 (s for kind, s in STATUSES.items() if isinstance(exc, kind)), 400

@@ -1,0 +1,147 @@
+"""One bounded HTTPS call to a source's server, and what its failure means.
+
+Addresses come from code and settings, never from users. No text of a failure holds an
+address, a token or a byte of the answer. Must not be here: what one source says
+(oauth, oura).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import orjson
+
+from users.gateways.base import SourceUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# For connecting, and for each silence within an answer.
+SILENCE_TIMEOUT = timedelta(seconds=15)
+# For a whole call: a server that drips byte by byte holds no worker.
+CALL_TIMEOUT = timedelta(seconds=60)
+# Ours: a month of five-minute values takes half a megabyte.
+ANSWER_MAX_BYTES = 20 * 1024 * 1024
+# What a source may ask us to wait; more is taken for a mistake.
+LONGEST_WAIT = timedelta(hours=24)
+_USER_AGENT = "Assay"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a server said: `body` is the JSON it sent, None where it sent none.
+
+    `retry_after` is what it asks us to wait before the next call.
+    """
+
+    status: int
+    body: Any
+    retry_after: timedelta | None
+
+    @property
+    def is_success(self) -> bool:
+        return 200 <= self.status < 300
+
+
+class SourceHttp:
+    """Calls one source; close it after use, or use it as a context.
+
+    Redirects are not followed: they would carry tokens elsewhere. `transport` is for
+    tests. Every method raises SourceUnavailable for what may be repeated: no answer, a
+    cut or endless one, 429 and 5xx, and an answer of 200 that is no JSON.
+    """
+
+    def __init__(
+        self,
+        *,
+        call_timeout: timedelta = CALL_TIMEOUT,
+        silence_timeout: timedelta = SILENCE_TIMEOUT,
+    ) -> None:
+        self._call_timeout = call_timeout
+        self._client = httpx.Client(
+            timeout=silence_timeout.total_seconds(),
+            follow_redirects=False,
+            headers={"User-Agent": _USER_AGENT, "Accept": "application/json"},
+        )
+
+    def __enter__(self) -> SourceHttp:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._client.close()
+
+    def get(self, url: str, *, params: Mapping[str, str], access_token: str) -> Answer:
+        """Ask with a bearer token."""
+        headers = {"Authorization": f"Bearer {access_token}"}
+        return self._call(
+            self._client.build_request("GET", url, params=params, headers=headers)
+        )
+
+    def post_form(self, url: str, form: Mapping[str, str]) -> Answer:
+        """Post a form; secrets go here, never into the address."""
+        return self._call(self._client.build_request("POST", url, data=dict(form)))
+
+    def _call(self, request: httpx.Request) -> Answer:
+        ends = time.monotonic() + self._call_timeout.total_seconds()
+        try:
+            response = self._client.send(request, stream=True)
+            try:
+                content = _read(response, ends)
+            finally:
+                response.close()
+        except httpx.HTTPError as error:
+            # Its text may name the address with all its parameters.
+            raise SourceUnavailable(type(error).__name__) from None
+        wait = _retry_after(response.headers)
+        if response.status_code == httpx.codes.TOO_MANY_REQUESTS:
+            raise SourceUnavailable("rate_limited", retry_after=wait)
+        if response.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
+            raise SourceUnavailable(f"status_{response.status_code}", retry_after=wait)
+        return Answer(response.status_code, _json(response, content), wait)
+
+
+def _read(response: httpx.Response, ends: float) -> bytes:
+    """The whole answer. Raises: SourceUnavailable: it is too long, or takes too long."""
+    parts: list[bytes] = []
+    size = 0
+    for part in response.iter_bytes():
+        size += len(part)
+        if size > ANSWER_MAX_BYTES:
+            raise SourceUnavailable("answer_too_long")
+        if time.monotonic() > ends:
+            raise SourceUnavailable("answer_too_slow")
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _json(response: httpx.Response, content: bytes) -> Any:
+    """The JSON of an answer. Raises: SourceUnavailable: a success that has none."""
+    if not content:
+        return None
+    try:
+        return orjson.loads(content)
+    except orjson.JSONDecodeError:
+        if response.is_success:
+            raise SourceUnavailable("answer_unreadable") from None
+        return None
+
+
+def _retry_after(headers: httpx.Headers) -> timedelta | None:
+    """Seconds or an HTTP date (RFC 9110, 10.2.3); None where it says nothing usable."""
+    text = headers.get("retry-after", "").strip()
+    if text.isascii() and text.isdigit():
+        wait = timedelta(seconds=min(int(text), LONGEST_WAIT.total_seconds()))
+    else:
+        try:
+            wait = parsedate_to_datetime(text) - datetime.now(UTC)
+        except (TypeError, ValueError):
+            return None
+    return min(max(wait, timedelta(0)), LONGEST_WAIT)
