@@ -1,0 +1,415 @@
+"""A user's samples as somebody looks at them: as stored, thinned, or added up.
+
+One answer serves chart, table and file, so that they can't disagree. Long ranges keep
+the least and the most of each stretch, so that no peak is lost. Every reader of what
+these give audits the read (accounts.operations.audit.record_read). Must not be here:
+HTTP, SVG, or sums of its own (aggregates, sample_sums).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from portal.lib.choices import OpenChoices
+from users.wearables.aggregates import AggregateRequest, aggregate_samples
+from users.wearables.buckets import DAYS_MAX, Period
+from users.wearables.dictionaries import find_feeds, read_feeds, read_origins
+from users.wearables.sample_sums import sums_of_points
+from users.wearables.samples import find_store
+from users.wearables.timeseries import Aggregation
+from users.wearables.timeseries.pages import series_types
+from users.wearables.timeseries.shapes import shape_samples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import tzinfo
+
+    from users.models import User
+    from users.wearables.dictionaries import FeedWords
+    from users.wearables.sample_sums import CellSum
+    from users.wearables.samples import SampleRow
+    from users.wearables.timeseries import TimeseriesResource
+    from users.wearables.timeseries.pages import Key
+
+# Ours: what a chart can show as it is; more is thinned to this many stretches.
+RAW_POINTS_MAX = 1_500
+STRETCHES = 400
+# Ours: a week of five minutes.
+STEPS_MAX = 2_100
+_FIVE_MINUTES = timedelta(minutes=5)
+_DAY = timedelta(days=1)
+_TICK = timedelta(microseconds=1)
+# Of what adds up: how many days are shown by hour, and by day.
+_DAYS_BY_HOUR, _DAYS_BY_DAY = 4, 120
+_PAGE = 10_000
+
+
+class Resolution(OpenChoices):
+    """How fine samples are shown."""
+
+    AUTO = "auto", "Automatic"
+    RAW = "raw", "Every sample"
+    FIVE_MINUTES = "5m", "5 minutes"
+    HOUR = "hour", "Hour"
+    DAY = "day", "Day"
+    WEEK = "week", "Week"
+
+
+class Form(OpenChoices):
+    """What the points of an answer are."""
+
+    SAMPLES = "samples", "Every sample"
+    STRETCHES = "stretches", "Lowest and highest of each stretch"
+    BUCKETS = "buckets", "Added up"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which samples to look at: those in [start, end).
+
+    `type` None: every type; `provider` is a slug, None for all. `zone` is whose hours
+    and days count.
+    """
+
+    resource: TimeseriesResource
+    start: datetime
+    end: datetime
+    zone: tzinfo
+    type: str | None = None
+    provider: str | None = None
+    resolution: Resolution = Resolution.AUTO
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A sample, or what the samples from `start` to `end` come to, `end` left out.
+
+    Of a sample the three values are one, and of one with a moment `end` is its start.
+    Of samples that add up, `value` is their sum, else their mean.
+    """
+
+    start: datetime
+    end: datetime
+    value: float
+    low: float
+    high: float
+    count: int
+    tz_offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Points of one type and source, ascending; `provider` None: all of them."""
+
+    type: str | None
+    provider: str | None
+    points: list[Point]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What there is to look at.
+
+    `samples` is how many samples the points stand for. `resolution` is the one shown,
+    coarser than asked for where that would be too much; `is_thinned` says so.
+    """
+
+    wanted: Wanted
+    form: Form
+    resolution: Resolution
+    lines: list[Line]
+    samples: int
+    is_thinned: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing in the range."""
+        return not self.samples
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A stored sample: as the API answers it, its source object, and its key."""
+
+    body: dict[str, Any]
+    source: dict[str, Any]
+    key: Key
+
+
+def look_at(*, user: User, wanted: Wanted) -> View:
+    """What a chart of these samples shows; at most five queries.
+
+    Samples as stored up to RAW_POINTS_MAX, else the lowest, highest and mean of
+    STRETCHES equal stretches, by source. What adds up comes by hour, day or week, each
+    overlap of sources once, by the ranking of `aggregate_samples`; so does everything
+    that is asked for by hour, day or week. Source: workflows D4; Ours: bounds.
+    """
+    span = wanted.end - wanted.start
+    adds_up = wanted.resource.aggregation == Aggregation.SUM
+    match wanted.resolution:
+        case Resolution.HOUR | Resolution.DAY | Resolution.WEEK:
+            return _added_up(user, wanted, _period(span, wanted.resolution))
+        case Resolution.FIVE_MINUTES if not adds_up:
+            if span <= STEPS_MAX * _FIVE_MINUTES:
+                edges = _steps(wanted, _FIVE_MINUTES)
+                return _thinned(user, wanted, edges, Resolution.FIVE_MINUTES)
+            view = _thinned(user, wanted, _equal(wanted), Resolution.AUTO)
+            return replace(view, is_thinned=True)
+        case Resolution.RAW | Resolution.FIVE_MINUTES:
+            return _as_stored(user, wanted) or _too_many(user, wanted, adds_up)
+        case _ if adds_up:
+            days = span / _DAY
+            by = Period.WEEK
+            if days <= _DAYS_BY_DAY:
+                by = Period.HOUR if days <= _DAYS_BY_HOUR else Period.DAY
+            return _added_up(user, wanted, by)
+        case _:
+            view = _thinned(user, wanted, _equal(wanted), Resolution.AUTO)
+            if view.samples <= RAW_POINTS_MAX:
+                return _as_stored(user, wanted) or view
+            return view
+
+
+def samples_of(*, user: User, wanted: Wanted, after: Key | None = None) -> list[Sample]:
+    """Samples as stored, by time, at most _PAGE from behind `after`; four queries."""
+    types = _types(user, wanted)
+    rows = _rows(user, wanted, types, after=after, limit=_PAGE)
+    return _shaped(user, wanted, rows, types)
+
+
+def sample_table(
+    *, user: User, wanted: Wanted, after: Key | None, limit: int
+) -> tuple[list[Sample], Key | None]:
+    """A page of samples, and the key to go on behind, None after the last."""
+    types = _types(user, wanted)
+    rows = _rows(user, wanted, types, after=after, limit=limit + 1)
+    shown = _shaped(user, wanted, rows[:limit], types)
+    return shown, shown[-1].key if len(rows) > limit else None
+
+
+def every_sample(*, user: User, wanted: Wanted) -> Iterator[Sample]:
+    """All samples of the range by time, read in parts: bounded memory."""
+    after: Key | None = None
+    while page := samples_of(user=user, wanted=wanted, after=after):
+        yield from page
+        if len(page) < _PAGE:
+            return
+        after = page[-1].key
+
+
+def find_samples(
+    *, user: User, resource: TimeseriesResource, at: datetime
+) -> list[Sample]:
+    """The samples of one moment, of every type and source; five queries."""
+    wanted = Wanted(resource=resource, start=at, end=at + _TICK, zone=UTC)
+    return samples_of(user=user, wanted=wanted)
+
+
+def _types(user: User, wanted: Wanted) -> dict[int, str | None]:
+    """The types asked for, by the number of their series."""
+    found = series_types(user=user, resource=wanted.resource)
+    return {
+        number: name for number, name in found.items() if wanted.type in (None, name)
+    }
+
+
+def _feeds(user: User, wanted: Wanted) -> list[int] | None:
+    if wanted.provider is None:
+        return None
+    return find_feeds(tenant=user.tenant, provider=wanted.provider)
+
+
+def _rows(
+    user: User,
+    wanted: Wanted,
+    types: dict[int, str | None],
+    *,
+    after: Key | None = None,
+    limit: int,
+) -> list[SampleRow]:
+    return find_store().read_range(
+        user_id=user.pk,
+        series=list(types),
+        start=wanted.start,
+        end=wanted.end,
+        feeds=_feeds(user, wanted),
+        after=after,
+        limit=limit,
+    )
+
+
+def _shaped(
+    user: User,
+    wanted: Wanted,
+    rows: Sequence[SampleRow],
+    types: dict[int, str | None],
+) -> list[Sample]:
+    feeds = read_feeds(tenant=user.tenant, numbers={row[2] for row in rows})
+    origins = read_origins(user_id=user.pk, numbers={row[6] for row in rows})
+    bodies = shape_samples(wanted.resource, rows, types)
+    return [
+        Sample(
+            body=body,
+            source={
+                "provider": feeds[row[2]].provider,
+                "type": feeds[row[2]].source_type,
+                **origins[row[6]]._asdict(),
+            },
+            key=row[:3],
+        )
+        for row, body in zip(rows, bodies, strict=True)
+    ]
+
+
+def _as_stored(user: User, wanted: Wanted) -> View | None:
+    """The samples themselves; None for too many."""
+    types = _types(user, wanted)
+    rows = _rows(user, wanted, types, limit=RAW_POINTS_MAX + 1)
+    if len(rows) > RAW_POINTS_MAX:
+        return None
+    words = read_feeds(tenant=user.tenant, numbers={row[2] for row in rows})
+    lines: dict[tuple[str | None, str], list[Point]] = {}
+    for ts, series, feed, value, tz_offset, duration, _, _ in rows:
+        end = ts + timedelta(seconds=duration)
+        point = Point(ts, end, value, value, value, 1, tz_offset)
+        lines.setdefault((types[series], words[feed].provider), []).append(point)
+    return View(wanted, Form.SAMPLES, Resolution.RAW, _lines(lines), len(rows))
+
+
+def _too_many(user: User, wanted: Wanted, adds_up: bool) -> View:
+    view = (
+        look_at(user=user, wanted=replace(wanted, resolution=Resolution.AUTO))
+        if adds_up
+        else _thinned(user, wanted, _equal(wanted), Resolution.AUTO)
+    )
+    return replace(view, wanted=wanted, is_thinned=True)
+
+
+def _equal(wanted: Wanted) -> list[datetime]:
+    """Edges of STRETCHES stretches of one length."""
+    length = (wanted.end - wanted.start) / STRETCHES
+    inner = [wanted.start + number * length for number in range(STRETCHES)]
+    return sorted({*inner, wanted.end})
+
+
+def _steps(wanted: Wanted, length: timedelta) -> list[datetime]:
+    """Edges at whole steps of UTC, the first and the last cut to the range."""
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    first = epoch + (wanted.start - epoch) // length * length
+    number = -((first - wanted.end) // length)
+    inner = [first + step * length for step in range(1, number)]
+    return [wanted.start, *inner, wanted.end]
+
+
+def _thinned(
+    user: User, wanted: Wanted, edges: Sequence[datetime], resolution: Resolution
+) -> View:
+    types = _types(user, wanted)
+    feeds = _feeds(user, wanted)
+    sums: list[CellSum] = []
+    if types and feeds != []:
+        sums = sums_of_points(
+            user_id=user.pk, series=list(types), edges=edges, feeds=feeds
+        )
+    words = read_feeds(tenant=user.tenant, numbers={each.feed for each in sums})
+    return View(
+        wanted,
+        Form.STRETCHES,
+        resolution,
+        _lines(_by_source(sums, edges, types, words)),
+        sum(each.samples for each in sums),
+        is_thinned=resolution == Resolution.AUTO,
+    )
+
+
+def _by_source(
+    sums: Sequence[CellSum],
+    edges: Sequence[datetime],
+    types: dict[int, str | None],
+    words: dict[int, FeedWords],
+) -> dict[tuple[str | None, str], list[Point]]:
+    cells: dict[tuple[str | None, str], dict[int, list[CellSum]]] = {}
+    for each in sums:
+        place = types[each.series], words[each.feed].provider
+        cells.setdefault(place, {}).setdefault(each.cell, []).append(each)
+    return {
+        place: [
+            _point(parts, edges[cell], edges[cell + 1])
+            for cell, parts in sorted(found.items())
+        ]
+        for place, found in cells.items()
+    }
+
+
+def _point(parts: Sequence[CellSum], start: datetime, end: datetime) -> Point:
+    count = sum(part.samples for part in parts)
+    return Point(
+        start,
+        end,
+        sum(part.total for part in parts) / count,
+        min(part.low for part in parts),
+        max(part.high for part in parts),
+        count,
+    )
+
+
+def _period(span: timedelta, resolution: Resolution) -> Period:
+    """The period asked for, or the next that the range is not too long for."""
+    order = [Period.HOUR, Period.DAY, Period.WEEK]
+    # A day more: the range is looked at in whole days.
+    days = span / _DAY + 1
+    fitting = [
+        each
+        for each in order[order.index(Period(str(resolution))) :]
+        if days <= DAYS_MAX[each]
+    ]
+    return fitting[0] if fitting else Period.WEEK
+
+
+def _added_up(user: User, wanted: Wanted, period: Period) -> View:
+    """The buckets that reach into the range, by whole hours, days or weeks."""
+    first = wanted.start.astimezone(wanted.zone).date()
+    last = max(first, (wanted.end - _TICK).astimezone(wanted.zone).date())
+    buckets = aggregate_samples(
+        user=user,
+        wanted=AggregateRequest(
+            resource=wanted.resource,
+            start=max(first, last - timedelta(days=DAYS_MAX[period] - 1)),
+            end=last,
+            period=period,
+            zone=wanted.zone,
+            provider=wanted.provider,
+            type=wanted.type,
+        ),
+    )
+    lines: dict[tuple[str | None, str], list[Point]] = {}
+    for each in buckets:
+        if each.end <= wanted.start or each.start >= wanted.end:
+            continue
+        value = each.mean if each.total is None else each.total
+        # A sum may reach in from a sample that is counted in the bucket before.
+        if value is None or not (each.count or each.total):
+            continue
+        low = value if each.low is None else each.low
+        high = value if each.high is None else each.high
+        point = Point(each.start, each.end, value, low, high, each.count)
+        lines.setdefault((each.type, ""), []).append(point)
+    shown = Resolution(str(period))
+    return View(
+        wanted,
+        Form.BUCKETS,
+        shown,
+        [replace(line, provider=wanted.provider) for line in _lines(lines)],
+        sum(point.count for points in lines.values() for point in points),
+        is_thinned=wanted.resolution not in (shown, Resolution.AUTO),
+    )
+
+
+def _lines(found: dict[tuple[str | None, str], list[Point]]) -> list[Line]:
+    """The one with most points first: it is the one people look for."""
+    lines = [
+        Line(type_, provider, points) for (type_, provider), points in found.items()
+    ]
+    return sorted(lines, key=lambda line: (line.type or "", -len(line.points)))
