@@ -11,7 +11,8 @@ from uuid import UUID
 from accounts.models import Tenant
 from portal.lib.actor import Actor
 from portal.lib.jobs import job, periodic
-from users.operations.sources import enqueue_due_pauses, pause_sources
+from users.operations.cadences import enqueue_learning, learn_cadences
+from users.operations.pausing import enqueue_due_pauses, pause_sources
 from users.operations.summaries import remove_old_arrivals
 from users.operations.users import enqueue_due_erasures, erase_user
 from users.wearables.partitions import ensure_months_ahead
@@ -50,3 +51,16 @@ def remove_arrivals() -> None:
 def ensure_months() -> None:
     """Once a day, make the months that samples may soon fall into."""
     ensure_months_ahead()
+
+
+@job("users.learn_cadences")
+def learn(*, tenant_pk: int, **_inputs: Any) -> None:
+    """Learn how often data comes from what arrived of a tenant."""
+    tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
+    learn_cadences(tenant=tenant)
+
+
+@periodic("*/10 * * * *", "users.enqueue_learning")
+def learn_all() -> None:
+    """Every ten minutes; queries.silence relies on it once an hour."""
+    enqueue_learning()

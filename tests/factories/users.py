@@ -33,3 +33,18 @@ def make_arrival(user: User, provider: str, at: datetime, received: int = 1) -> 
         updated=0,
         dropped=0,
     ).save(force_insert=True)
+
+
+def make_news(user: User, provider: str, at: datetime, *, created: int = 1) -> None:
+    """A batch that brought `created` nights that are new."""
+    Arrival(
+        tenant=user.tenant,
+        user=user,
+        provider=provider,
+        resource="sleep_cycle",
+        at=at,
+        received=1,
+        created=created,
+        updated=0,
+        dropped=0,
+    ).save(force_insert=True)

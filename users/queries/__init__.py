@@ -3,6 +3,12 @@
 Must not be here: writes, or the shape of an answer.
 """
 
+from users.queries.silence import (
+    SeriesCadence,
+    SilentSource,
+    cadences_of,
+    silent_sources,
+)
 from users.queries.sources import (
     ProviderUse,
     SourceRow,
@@ -53,6 +59,8 @@ __all__ = [
     "COUNTED_UP_TO",
     "SORTS",
     "ProviderUse",
+    "SeriesCadence",
+    "SilentSource",
     "SourceRow",
     "SummaryPage",
     "SummaryRow",
@@ -63,6 +71,7 @@ __all__ = [
     "WorkoutStreamRow",
     "arrivals_by_hour",
     "birth_dates_by_source",
+    "cadences_of",
     "connection_status",
     "connections_of",
     "find_summary",
@@ -78,6 +87,7 @@ __all__ = [
     "new_users_per_day",
     "provider_uses",
     "resolve_user",
+    "silent_sources",
     "sources_of",
     "summaries_of",
     "summary_page",

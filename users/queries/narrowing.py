@@ -1,6 +1,6 @@
-"""Live users narrowed by what their own row says: ids, time zone, ingestion bounds.
+"""Live users narrowed by their own row (ids, time zone, bounds) and by silence.
 
-Each condition is one that an index of `users_user` serves. Must not be here: sources
+Each condition is one that an index serves. Must not be here: sources
 and arrivals (queries.sources, queries.last_data), pages and totals (queries.users).
 """
 
@@ -16,6 +16,7 @@ from django.db.models import F, Lookup, Q
 from django.utils import timezone
 
 from users.models import User
+from users.queries.silence import is_silent
 from users.states import IngestionWindow, ZoneRegion
 
 if TYPE_CHECKING:
@@ -39,14 +40,26 @@ _AREAS: dict[str, tuple[str, ...]] = {
 
 
 def users_with(
-    *, tenant: Tenant, text: str, region: str, window: str
+    *,
+    tenant: Tenant,
+    text: str,
+    region: str,
+    window: str,
+    silence: str = "",
+    provider: str = "",
 ) -> QuerySet[User]:
     """Live users that fit all that is given; an empty or unknown part fits everybody.
 
-    What the parts mean is told by `queries.find_users`.
+    What the parts mean is told by `queries.find_users`; `provider` says whose silence
+    is meant.
     """
     users: QuerySet[User] = User.objects.for_tenant(tenant).live()
-    return users.filter(_id_fits(text), _zone_fits(region), _window_fits(window))
+    return users.filter(
+        _id_fits(text),
+        _zone_fits(region),
+        _window_fits(window),
+        is_silent(tenant, silence, provider),
+    )
 
 
 class ILike(Lookup):

@@ -187,6 +187,7 @@ def find_users(
     last_data: str = "",
     region: str = "",
     window: str = "",
+    silence: str = "",
     sort: str = _NEWEST_FIRST,
     offset: int = 0,
     limit: int = 50,
@@ -197,7 +198,8 @@ def find_users(
     which the index can find), or a whole user_id. `provider` (a slug) and `status` ask
     for a live connection that has both. `region` (a ZoneRegion) is that of the fallback
     time zone, `window` (an IngestionWindow) where today in UTC stands to the bounds of
-    ingestion. `sort` is one of SORTS.
+    ingestion, `silence` (a Silence) that data of a source, of `provider` if given, is
+    overdue. `sort` is one of SORTS.
 
     `last_data` (a LastData) and a sort by it look through the first COUNTED_UP_TO users
     that fit the rest, in the order of `sort` or else the newest: no index has when the
@@ -207,20 +209,27 @@ def find_users(
     if "\0" in text + provider + status:  # PostgreSQL takes no text with it
         return UserPage(users=[], sources={}, total=0)
     live = live_connections(tenant, provider, status)
-    users = users_with(tenant=tenant, text=text, region=region, window=window)
+    users = users_with(
+        tenant=tenant,
+        text=text,
+        region=region,
+        window=window,
+        silence=silence,
+        provider=provider,
+    )
     if provider or status:
         users = users.filter(Exists(live.filter(user=OuterRef("pk"))))
     if last_data or sort in LAST_DATA_SORTS:
         return _page_by_last_data(users, tenant, last_data, sort, offset, limit)
     is_exact = True
-    if text or region or window:
+    if text or region or window or silence:
         total = users.order_by()[: COUNTED_UP_TO + 1].count()
     elif provider or status:
         # Of live users only: deleting one ends the connections.
         total = live.values("user").distinct()[: COUNTED_UP_TO + 1].count()
     else:
         total = user_count(tenant=tenant)
-    is_narrowed = text or provider or status or region or window
+    is_narrowed = text or provider or status or region or window or silence
     if is_narrowed and total > COUNTED_UP_TO:
         total, is_exact = COUNTED_UP_TO, False
     columns = users.order_by(*_order(sort)).values_list(*UserRow._fields)

@@ -46,6 +46,7 @@ from users.states.people import (
     LastData,
     Race,
     SexualOrientation,
+    Silence,
     ZoneRegion,
 )
 
@@ -85,6 +86,7 @@ __all__ = [
     "SensorLocation",
     "Sex",
     "SexualOrientation",
+    "Silence",
     "SleepStage",
     "SleepState",
     "SleepType",

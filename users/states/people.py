@@ -18,6 +18,16 @@ class LastData(OpenChoices):
     NONE = "none", "None yet"
 
 
+class Silence(OpenChoices):
+    """Since when data that a user's own pace leads to expect has failed to come (ours).
+
+    By source and resource; queries.silence tells how it is reckoned.
+    """
+
+    WEEK = "week", "Since this week"
+    ANY = "any", "For any time"
+
+
 class ZoneRegion(OpenChoices):
     """Where a fallback time zone lies, as lists are narrowed by it (ours)."""
 

@@ -1,0 +1,23 @@
+"""DemoUser: a user with demo sources, who goes after a while."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from portal.lib.tenancy import TenantOwned
+from users.models.user import User
+
+
+class DemoUser(TenantOwned):
+    """Until when a user with demo sources stays (contract 3.5)."""
+
+    user = models.OneToOneField(
+        User, on_delete=models.CASCADE, related_name="+", primary_key=True
+    )
+    expires_at = models.DateTimeField(db_index=True)
+
+    class Meta(TenantOwned.Meta):
+        pass
+
+    def __str__(self) -> str:
+        return f"until {self.expires_at}"
