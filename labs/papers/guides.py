@@ -7,6 +7,7 @@ Must not be here: how it is laid out (papers.instructions).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from labs.states.catalogue import CollectionMethod, SampleType
 
@@ -24,6 +25,8 @@ FASTING = (
     "Eat and drink nothing but plain water for 8 to 12 hours before. Take your usual"
     " medicines unless your clinician said otherwise."
 )
+# The longest fast that the sentence above asks for.
+FAST = timedelta(hours=12)
 NOT_FASTING = "You may eat and drink as usual before. Drink plenty of water."
 # What the person who takes the sample is told, on the requisition.
 COLLECTOR = {
@@ -144,6 +147,14 @@ _DRAW_STEPS = (
     "Check that the label on each tube carries your name and birth date before you"
     " leave.",
 )
+
+
+def fast_from(at: datetime) -> datetime:
+    """When who has a sample taken `at` a moment begins to fast, in the same zone.
+
+    Hours are hours, also across a change of clocks.
+    """
+    return (at.astimezone(UTC) - FAST).astimezone(at.tzinfo)
 
 
 def guide_of(*, method: str, sample_type: str, fasting: bool) -> Guide:

@@ -70,6 +70,11 @@ class RequisitionContent:
 
 
 def draw_requisition(content: RequisitionContent) -> bytes:
+    """The requisition as a paper of its own."""
+    return lay_requisition(content).finish()
+
+
+def lay_requisition(content: RequisitionContent) -> Sheet:
     """The requisition of an order read by labs.queries.orders.full_orders.
 
     Source: Contract 6.16; what stands on it is Ours, after 42 CFR 493.1241(c): who
@@ -100,7 +105,7 @@ def draw_requisition(content: RequisitionContent) -> bytes:
         sheet.paragraph(content.comment)
     _collection(sheet, order)
     _signature(sheet, order)
-    return sheet.finish()
+    return sheet
 
 
 def _head(sheet: Sheet, content: RequisitionContent) -> None:

@@ -26,7 +26,7 @@ from labs.papers.typeface import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 PAGE_WIDTH, PAGE_HEIGHT = LETTER
 MARGIN = 40.0
@@ -256,17 +256,15 @@ class Sheet:
 
     def finish(self) -> bytes:
         """The PDF: the same bytes for the same drawing."""
-        opened = BytesIO()
-        canvas = Canvas(opened, pagesize=LETTER, invariant=1, pageCompression=1)
-        canvas.setTitle(self.title)
-        canvas.setAuthor("Assay")
+        return bind((self,), title=self.title)
+
+    def print_on(self, canvas: Canvas) -> None:
+        """Put its pages on a canvas, after what is there."""
         for number, page in enumerate(self._pages, 1):
             for put in page:
                 put(canvas)
             self._foot(canvas, number)
             canvas.showPage()
-        canvas.save()
-        return opened.getvalue()
 
     def _foot(self, canvas: Canvas, number: int) -> None:
         height = PAGE_HEIGHT - BOTTOM - 14
@@ -341,6 +339,18 @@ class Sheet:
         shown = printable(text)
         self.has_missing = self.has_missing or MISSING in shown
         return shown
+
+
+def bind(sheets: Iterable[Sheet], *, title: str) -> bytes:
+    """Several papers as one PDF, each with page numbers of its own."""
+    opened = BytesIO()
+    canvas = Canvas(opened, pagesize=LETTER, invariant=1, pageCompression=1)
+    canvas.setTitle(title)
+    canvas.setAuthor("Assay")
+    for sheet in sheets:
+        sheet.print_on(canvas)
+    canvas.save()
+    return opened.getvalue()
 
 
 def _font(column: Column) -> str:

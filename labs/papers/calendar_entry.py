@@ -1,0 +1,111 @@
+"""A booked visit as an entry of a calendar (iCalendar, RFC 5545).
+
+It names neither the patient nor a test: calendars are shared. Must not be here: which
+visit there is.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from labs.papers.guides import fast_from
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from labs.papers.visit_sheet import Visit
+
+# RFC 5545 3.1: a line has at most 75 octets, without its end.
+_LINE_MAX = 75
+_ESCAPED = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n", "\r": ""})
+
+
+def write_calendar_entry(visit: Visit, *, host: str, at: datetime) -> bytes:
+    """The entry, stamped `at` a moment; `host` makes its name unique in the world.
+
+    Moments are UTC, which every calendar shows on its own clock. A visit that was moved
+    comes under the same name with a higher number, so that a calendar that has it moves
+    it too. Source: RFC 5545; Ours (spec silent): a reminder a day ahead, and one when
+    fasting begins.
+    """
+    lines = [
+        "BEGIN:VCALENDAR",
+        "VERSION:2.0",
+        "PRODID:-//Assay//Visits//EN",
+        f"METHOD:{'CANCEL' if visit.is_called_off else 'PUBLISH'}",
+        "BEGIN:VEVENT",
+        f"UID:{visit.appointment_id}@{host}",
+        f"SEQUENCE:{visit.changes}",
+        f"DTSTAMP:{_utc(at)}",
+        f"DTSTART:{_utc(visit.starts_at)}",
+        f"DTEND:{_utc(visit.ends_at)}",
+        f"STATUS:{_status(visit)}",
+        f"SUMMARY:{_text(f'Lab visit, {visit.place}')}",
+        f"LOCATION:{_text(', '.join((visit.place, *visit.address)))}",
+        f"GEO:{visit.latitude:.6f};{visit.longitude:.6f}",
+        f"DESCRIPTION:{_text(_description(visit))}",
+        "CLASS:PRIVATE",
+        *([] if visit.is_called_off else _reminders(visit)),
+        "END:VEVENT",
+        "END:VCALENDAR",
+    ]
+    return "".join(f"{part}\r\n" for line in lines for part in _folded(line)).encode()
+
+
+def _status(visit: Visit) -> str:
+    if visit.is_called_off:
+        return "CANCELLED"
+    return "CONFIRMED" if visit.is_sure else "TENTATIVE"
+
+
+def _description(visit: Visit) -> str:
+    said = [
+        f"On the clocks of the place: {visit.starts_at:%H:%M %Z}.",
+        f"Visit number {visit.external_id}." if visit.external_id else "",
+        f"Phone {visit.phone}." if visit.phone else "",
+        _fast(visit) if visit.is_fasting else "",
+        *visit.guide.before,
+    ]
+    return "\n".join(text for text in said if text)
+
+
+def _fast(visit: Visit) -> str:
+    since = fast_from(visit.starts_at)
+    return f"Begin to fast on {since:%A} {since.day} {since:%B} at {since:%H:%M}."
+
+
+def _reminders(visit: Visit) -> list[str]:
+    told = [("-P1D", "Your lab visit is tomorrow.")]
+    if visit.is_fasting:
+        told.append(("-PT12H", "Time to begin to fast for your lab visit."))
+    return [
+        line
+        for trigger, words in told
+        for line in (
+            "BEGIN:VALARM",
+            "ACTION:DISPLAY",
+            f"TRIGGER:{trigger}",
+            f"DESCRIPTION:{words}",
+            "END:VALARM",
+        )
+    ]
+
+
+def _utc(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+
+
+def _text(text: str) -> str:
+    return text.translate(_ESCAPED)
+
+
+def _folded(line: str) -> Iterator[str]:
+    """A line in pieces of at most _LINE_MAX octets; later ones begin with a blank."""
+    piece = ""
+    for sign in line:
+        if len((piece + sign).encode()) > _LINE_MAX:
+            yield piece
+            piece = " "
+        piece += sign
+    yield piece

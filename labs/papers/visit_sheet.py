@@ -1,0 +1,168 @@
+"""What a patient takes along to a booked visit: when, where, how to get ready.
+
+Plain words, large type, one page. Must not be here: the requisition that is bound
+behind it (papers.requisition), or the entry of a calendar (papers.calendar_entry).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from labs.papers.codes import square
+from labs.papers.guides import fast_from
+from labs.papers.sheet import MARGIN, SOFT, WIDTH, Sheet
+from labs.papers.typeface import BOLD, REGULAR, break_lines, width_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from labs.papers.guides import Guide
+
+_SIZE = 10.5
+_LEADING = 1.36
+_INDENT = 16.0
+_LABEL = 92.0
+_QR = 76.0
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A booked visit as papers tell of it.
+
+    Moments are in the zone of the place. `address` are lines, `hours` pairs of days and
+    times; `latitude` and `longitude` are degrees. `changes` counts what was changed
+    since the booking. `is_sure` is false while the provider has not confirmed.
+    """
+
+    appointment_id: str
+    order_id: str
+    starts_at: datetime
+    ends_at: datetime
+    place: str
+    address: Sequence[str]
+    phone: str
+    hours: Sequence[tuple[str, str]]
+    latitude: float
+    longitude: float
+    lab: str
+    team: str
+    external_id: str
+    guide: Guide
+    is_fasting: bool
+    is_sure: bool
+    is_called_off: bool
+    is_sandbox: bool
+    changes: int = 0
+
+
+def lay_visit_sheet(visit: Visit, *, patient: str) -> Sheet:
+    """The page for a patient; `patient` is the name as people say it."""
+    sheet = Sheet(
+        title="Your visit",
+        running_head="Your visit, continued",
+        foot=f"Order {visit.order_id}     Visit {visit.external_id}".rstrip(),
+    )
+    sheet.y += 20
+    sheet.write("Your visit", size=22, font=BOLD)
+    sheet.y += 8
+    sheet.paragraph(f"For {patient}" if patient else visit.lab, size=12)
+    _notices(sheet, visit)
+    _when_and_where(sheet, visit)
+    _points(sheet, "Before you come", _before(visit), marks=("\N{BULLET}",))
+    steps = visit.guide.steps
+    numbers = [f"{number}." for number in range(1, len(steps) + 1)]
+    _points(sheet, "At the visit", steps, marks=numbers)
+    _points(sheet, "Afterwards", visit.guide.after, marks=("\N{BULLET}",))
+    sheet.y += 12
+    sheet.paragraph(
+        f"If you can't come, call {visit.team} as early as you can: they move or cancel"
+        " the visit. In an emergency call 911.",
+        size=_SIZE,
+    )
+    return sheet
+
+
+def moment_words(at: datetime) -> str:
+    """Thursday 19 November 2026, 08:40 MST."""
+    return f"{at:%A} {at.day} {at:%B %Y}, {at:%H:%M %Z}"
+
+
+def _notices(sheet: Sheet, visit: Visit) -> None:
+    for text, holds in (
+        ("CALLED OFF: do not come to this visit", visit.is_called_off),
+        ("NOT CONFIRMED YET: your clinic tells you once it is", not visit.is_sure),
+        ("SANDBOX: not a real visit, do not come", visit.is_sandbox),
+    ):
+        if holds:
+            sheet.notice(text)
+
+
+def _before(visit: Visit) -> tuple[str, ...]:
+    if not visit.is_fasting:
+        return visit.guide.before
+    since = fast_from(visit.starts_at)
+    told = f"Begin to fast on {since:%A} {since.day} {since:%B} at {since:%H:%M}."
+    first, *others = visit.guide.before
+    return (f"{told} {first}", *others)
+
+
+def _when_and_where(sheet: Sheet, visit: Visit) -> None:
+    sheet.y += 10
+    top = sheet.y
+    right = MARGIN + WIDTH - _QR
+    put_square = square(f"geo:{visit.latitude},{visit.longitude}", size=_QR)
+    sheet.draw(lambda canvas: put_square(canvas, right, top + 4))
+    caption = "Opens a map"
+    sheet.write(
+        caption,
+        x=right + (_QR - width_of(caption, 8)) / 2,
+        y=top + _QR + 15,
+        size=8,
+        grey=SOFT,
+    )
+    room = WIDTH - _QR - 20
+    for label, text, font in (
+        ("When", moment_words(visit.starts_at), BOLD),
+        ("", f"Until {visit.ends_at:%H:%M}, on the clocks of the place", REGULAR),
+        ("Where", visit.place, BOLD),
+        ("", "\n".join(visit.address), REGULAR),
+        ("Phone", visit.phone, REGULAR),
+        ("Lab", visit.lab, REGULAR),
+        ("Visit number", visit.external_id, BOLD),
+        ("Open", "\n".join(f"{days} {times}" for days, times in visit.hours), REGULAR),
+    ):
+        _pair(sheet, label, text, room=room, font=font)
+    sheet.y = max(sheet.y, top + _QR + 18)
+
+
+def _pair(sheet: Sheet, label: str, text: str, *, room: float, font: str) -> None:
+    if not text:
+        return
+    size = 12.0 if font == BOLD else _SIZE
+    for number, line in enumerate(break_lines(text, size, room - _LABEL, font=font)):
+        sheet.y += size * _LEADING
+        if number == 0:
+            sheet.write(label, size=_SIZE - 1, grey=SOFT)
+        sheet.write(line, x=MARGIN + _LABEL, size=size, font=font)
+
+
+def _points(
+    sheet: Sheet, title: str, texts: Sequence[str], *, marks: Sequence[str]
+) -> None:
+    """A heading and its points; a point is never torn between pages."""
+    if not texts:
+        return
+    sheet.y += 12
+    sheet.heading(title, keep=2 * _SIZE * _LEADING)
+    sheet.y -= 4
+    for number, text in enumerate(texts):
+        lines = break_lines(text, _SIZE, WIDTH - _INDENT)
+        sheet.need(len(lines) * _SIZE * _LEADING + 3)
+        sheet.y += 2
+        for line_number, line in enumerate(lines):
+            sheet.y += _SIZE * _LEADING
+            if line_number == 0:
+                sheet.write(marks[number % len(marks)], size=_SIZE, font=BOLD)
+            sheet.write(line, x=MARGIN + _INDENT, size=_SIZE)
