@@ -18,6 +18,7 @@ from labs.operations.inbound_files import (
     enqueue_waiting_files,
     take_files,
 )
+from labs.operations.requisition_watches import READY_JOB, mail_requisition
 from labs.operations.requisitions import (
     REQUISITION_JOB,
     enqueue_due_requisitions,
@@ -34,6 +35,15 @@ def requisition(*, tenant_pk: int, order_id: str) -> None:
     make_requisition(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         actor=Actor.system(REQUISITION_JOB),
+        order_id=UUID(order_id),
+    )
+
+
+@job(READY_JOB)
+def requisition_mail(*, tenant_pk: int, order_id: str) -> None:
+    """Mail those who wait for an order's requisition."""
+    mail_requisition(
+        tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         order_id=UUID(order_id),
     )
 

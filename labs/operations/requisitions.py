@@ -13,9 +13,11 @@ from django.utils import timezone
 from labs.models import Order
 from labs.operations.gateways import gateway_of
 from labs.operations.order_steps import advance, lock_order
+from labs.operations.requisition_watches import tell_of_requisition
 from labs.queries.history import last_known_status
 from labs.queries.orders import full_orders
 from labs.states.catalogue import COMMENT_LABS
+from labs.states.order_work import AWAITS_REQUISITION
 from labs.states.orders import split_status
 from portal.lib.errors import DomainError
 from portal.lib.jobs import enqueue
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from portal.lib.actor import Actor
 
 REQUISITION_JOB = "labs.make_requisition"
-_WAITING = {"ordered", "registered"}
 
 
 def printed_comment(*, lab: Lab, account: LabAccount | None, comments: str) -> str:
@@ -81,7 +82,7 @@ def make_requisition(*, tenant: Tenant, actor: Actor, order_id: UUID) -> None:
 
 
 def _waits(order: Order) -> bool:
-    return split_status(last_known_status(order)).low in _WAITING
+    return split_status(last_known_status(order)).low in AWAITS_REQUISITION
 
 
 def _comment(order: Order) -> str:
@@ -107,6 +108,7 @@ def _store(order: Order, actor: Actor, sample_id: str) -> None:
         raise DomainError(
             "sample_id_taken", "The lab gave the sample id of another order."
         ) from None
+    tell_of_requisition(order)
 
 
 def enqueue_due_requisitions() -> int:

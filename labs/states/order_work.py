@@ -43,6 +43,8 @@ _ENDED = {
 # Its redraw is an order of its own, which goes on in its place.
 _REDRAWN = "redraw_available"
 _FIRST = {"ordered", "awaiting_registration"}
+# From these the requisition is made next.
+AWAITS_REQUISITION = frozenset({"ordered", "registered"})
 # Someone has to act before these go on.
 _HELD_UP = {
     "problem_in_transit_customer",

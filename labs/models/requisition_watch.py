@@ -1,0 +1,29 @@
+"""Members who want to be told once an order's requisition is made."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+
+from labs.models.order import Order
+from portal.lib.tenancy import TenantOwned
+
+
+class RequisitionWatch(TenantOwned):
+    """A member waits for an order's requisition; the row goes with the mail."""
+
+    order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="watches")
+    member = models.ForeignKey(
+        "accounts.Member", on_delete=models.CASCADE, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta(TenantOwned.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["order", "member"], name="requisition_watch_once_per_member"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"requisition watch {self.pk}"

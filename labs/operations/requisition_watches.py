@@ -1,0 +1,121 @@
+"""Telling a member, by mail, that the requisition they waited for is made.
+
+Mail names no person and no test: it says that there is something to do. Must not be
+here: making the requisition (labs.operations.requisitions).
+"""
+
+from __future__ import annotations
+
+import logging
+from smtplib import SMTPException
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.db import transaction
+from django.template.loader import render_to_string
+from django.urls import reverse
+
+from accounts.queries import team_members
+from accounts.states import Area, allows
+from labs.models import RequisitionWatch
+from labs.operations.order_steps import lock_order, record_order
+from labs.queries.history import last_known_status
+from labs.states.order_work import AWAITS_REQUISITION
+from labs.states.orders import split_status
+from portal.lib.errors import DomainError
+from portal.lib.jobs import enqueue
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from accounts.models import Member, Tenant
+    from labs.models import Order
+    from portal.lib.actor import Actor
+
+READY_JOB = "labs.mail_requisition"
+_log = logging.getLogger(__name__)
+
+
+class MailRefused(Exception):
+    """The mail server did not take a mail; the job runs again."""
+
+
+@transaction.atomic
+def watch_requisition(*, order: Order, actor: Actor, member: Member) -> None:
+    """Have a member told once the order's requisition is made; once, however often.
+
+    Raises: requisition_not_awaited, where it is made already or never will be. Source:
+    Issue "Service centers and appointments".
+    """
+    order = lock_order(order)
+    if split_status(last_known_status(order)).low not in AWAITS_REQUISITION:
+        raise DomainError(
+            "requisition_not_awaited", "This order does not wait for its requisition."
+        )
+    _, is_new = RequisitionWatch.objects.for_tenant(order.tenant).get_or_create(
+        order=order, member=member, defaults={"tenant": order.tenant}
+    )
+    if is_new:
+        record_order(order, actor, "watch_requisition")
+
+
+def tell_of_requisition(order: Order) -> None:
+    """Enqueue the mails about an order's requisition, if anybody waits for them."""
+    watches = RequisitionWatch.objects.for_tenant(order.tenant)
+    if watches.filter(order=order).exists():
+        enqueue(
+            READY_JOB,
+            tenant=order.tenant,
+            lock=f"requisition-mail-{order.pk}",
+            order_id=str(order.pk),
+        )
+
+
+def mail_requisition(*, tenant: Tenant, order_id: UUID) -> None:
+    """Mail those who wait, each once; who has lost the right to book is not told.
+
+    Raises: MailRefused; who was mailed before is not mailed again.
+    """
+    able = {
+        one.member_id
+        for one in team_members(tenant.team)
+        if allows(
+            roles=one.roles,
+            area=Area.BOOKINGS,
+            write=True,
+            environment=tenant.environment,
+        )
+    }
+    watches = RequisitionWatch.objects.for_tenant(tenant).filter(
+        order_id=order_id, order__user__deleted_at=None
+    )
+    for watch in watches.select_related("member").order_by("pk"):
+        if watch.member_id in able:
+            _mail(tenant, watch)
+        watch.delete()
+
+
+def _mail(tenant: Tenant, watch: RequisitionWatch) -> None:
+    context = {
+        "team": tenant.team.name,
+        "environment": tenant.get_environment_display(),
+        "order": str(watch.order_id)[:8],
+        "is_sandbox": tenant.is_sandbox,
+        "link": settings.PUBLIC_URL
+        + reverse(
+            "labs:order",
+            args=[tenant.team.slug, tenant.environment, watch.order_id],
+        ),
+    }
+    subject = render_to_string("labs/email/requisition_ready_subject.txt", context)
+    mail = EmailMessage(
+        subject=" ".join(subject.split()),
+        body=render_to_string("labs/email/requisition_ready_message.txt", context),
+        to=[watch.member.email],
+    )
+    try:
+        mail.send()
+    except (OSError, SMTPException):
+        _log.warning("mail of requisition watch %s was not taken", watch.pk)
+        raise MailRefused from None

@@ -1,0 +1,20 @@
+"""Reads of who waits to be told of a requisition.
+
+Must not be here: telling them (labs.operations.requisition_watches).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from labs.models import RequisitionWatch
+
+if TYPE_CHECKING:
+    from accounts.models import Member
+    from labs.models import Order
+
+
+def is_watched(*, order: Order, member: Member) -> bool:
+    """Whether a member is to be told once the order's requisition is made."""
+    watches = RequisitionWatch.objects.for_tenant(order.tenant)
+    return bool(watches.filter(order=order, member=member).exists())
