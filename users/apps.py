@@ -26,6 +26,7 @@ class UsersConfig(AppConfig):
         self._enter_events()
         self._enter_stream_events()
         self._enter_sample_events()
+        self._enter_device_events()
         demo_loaders.add("users", load_demo_summaries)
         user_erasers.add("users", erase_samples)
         post_migrate.connect(_make_months, sender=self)
@@ -84,6 +85,20 @@ class UsersConfig(AppConfig):
                     resource.historical_event_type,
                     f"Past samples ({name}) of a source can be read; none are inside.",
                     historical_schema(),
+                )
+            )
+
+    def _enter_device_events(self) -> None:
+        from accounts.webhooks.catalogue import EventType, add_event_type
+        from users.wearables.payloads import DEVICE
+
+        for verb, when in (
+            ("created", "was heard of for the first time"),
+            ("updated", "is told of differently by its source"),
+        ):
+            add_event_type(
+                EventType(
+                    f"provider.device.{verb}", f"A device of a user {when}.", DEVICE
                 )
             )
 

@@ -77,6 +77,17 @@ CONNECTION_CREATED: dict[str, Any] = {
         "external_user_id": _NULLABLE_TEXT,
     },
 }
+CONNECTION_ERROR: dict[str, Any] = {
+    "type": "object",
+    "required": ["user_id", "provider", "message", "error_type", "error_details"],
+    "properties": {
+        "user_id": {"type": "string", "format": "uuid"},
+        "provider": {"type": "string"},
+        "message": {"type": "string"},
+        "error_type": {"type": "string"},
+        "error_details": {"type": "string"},
+    },
+}
 
 
 # Ours: contract 8.2 leaves the shape of last_attempt to us.
@@ -127,6 +138,11 @@ EVENT_TYPES: dict[str, EventType] = {
             "provider.connection.created",
             "A source was connected to a user.",
             CONNECTION_CREATED,
+        ),
+        EventType(
+            "provider.connection.error",
+            "A connected source failed and stays so until somebody acts.",
+            CONNECTION_ERROR,
         ),
         EventType(
             ATTEMPT_EXHAUSTED,

@@ -51,7 +51,7 @@ UNSCOPED_MODULES = {
     "accounts/webhooks/management/commands/listen.py": "a port may be several teams'",
     "users/operations/users.py": "the sweep of erasures works over all tenants",
     "users/operations/cadences.py": "cadences are learnt in all tenants",
-    "users/operations/sources.py": "the sweep of ended ingestion does as well",
+    "users/operations/pausing.py": "the sweep of ended ingestion does as well",
     "users/operations/summaries.py": "the sweep of arrivals as well",
     "users/operations/erasure.py": "erases by tenant key and user",
     "reports/operations/storage.py": "the sweep of files works over all tenants",

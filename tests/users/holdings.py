@@ -9,13 +9,18 @@ from accounts.webhooks.models import Event
 from users.models import (
     Arrival,
     Connection,
+    ConnectionEntry,
+    Device,
     Feed,
     LinkSession,
     Origin,
+    Pull,
+    Refresh,
     Sample,
     SampleExtra,
     Series,
     Summary,
+    Supply,
     User,
     UserCount,
     UserInfo,
@@ -26,6 +31,11 @@ TABLES = (
     User,
     UserCount,
     Connection,
+    ConnectionEntry,
+    Pull,
+    Refresh,
+    Device,
+    Supply,
     UserInfo,
     Summary,
     WorkoutStream,
@@ -37,6 +47,8 @@ TABLES = (
     AuditEntry,
     Event,
 )
+# What is written by every batch, also by one that changes nothing.
+HEARD: dict[str, list[Any]] = {"Arrival": [], "Supply": []}
 
 
 def held(tenant: Any) -> dict[str, list[Any]]:

@@ -33,6 +33,12 @@ class Device(TenantOwned):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
+    # What a source may tell of it.
+    TOLD = (
+        *("provider", "source_type", "app_id", "device_manufacturer"),
+        *("device_model", "device_version", "device_id"),
+    )
+
     class Meta(TenantOwned.Meta):
         constraints = [
             models.UniqueConstraint(fields=["user", "uuid"], name="device_once"),

@@ -21,7 +21,8 @@ from portal.lib.errors import DomainError, Invalid, NotFound
 from portal.lib.registry import user_erasers
 from users.models import User
 from users.models.user import MANUAL, ONCE_PER_CLIENT_USER_ID, UNDO_GRACE
-from users.operations.sources import disconnect_all, resume_sources
+from users.operations.pausing import resume_sources
+from users.operations.sources import disconnect_all
 from users.queries import lock_user
 
 if TYPE_CHECKING:

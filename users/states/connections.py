@@ -169,7 +169,9 @@ def condition_of(
         case ConnectionStatus.CONNECTED:
             return CONDITIONS[ConnectionStatus.CONNECTED]
         case ConnectionStatus.PAUSED:
-            return CONDITIONS[PauseCause.known(pause_cause) or PauseCause.BY_HAND]
+            return CONDITIONS[
+                PauseCause.known(pause_cause) or PauseCause.INGESTION_ENDED
+            ]
         case ConnectionStatus.ERROR:
             return CONDITIONS[
                 ConnectionFault.known(error_type) or ConnectionFault.UNKNOWN

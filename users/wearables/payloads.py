@@ -6,6 +6,7 @@ Must not be here: anything that reads the database.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict
+from uuid import UUID
 
 from django.conf import settings
 
@@ -15,7 +16,8 @@ from users.wearables.values import Id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from uuid import UUID
+
+    from users.models import Device
 
 _TEXT: Schema = {"type": "string"}
 _TEXT_OR_NULL = nullable(_TEXT)
@@ -44,6 +46,21 @@ EVENT_SOURCE = closed(
 )
 
 
+DEVICE = closed(
+    {
+        "id": Id().schema,
+        "user_id": Id().schema,
+        "provider": _TEXT,
+        "source_type": _TEXT,
+        "app_id": _TEXT_OR_NULL,
+        "device_manufacturer": _TEXT_OR_NULL,
+        "device_model": _TEXT_OR_NULL,
+        "device_version": _TEXT_OR_NULL,
+        "device_id": _TEXT_OR_NULL,
+    }
+)
+
+
 class SourceBadge(TypedDict):
     """A source as people see it (contract 2.1); `logo` is an absolute URL of ours."""
 
@@ -59,6 +76,20 @@ class EventSource(SourceBadge):
     type: str
     app_id: str | None
     device_id: UUID | None
+
+
+class DeviceAnswer(TypedDict):
+    """A device of a user (contract 2.4), in answers and events."""
+
+    id: UUID
+    user_id: UUID
+    provider: str
+    source_type: str
+    app_id: str | None
+    device_manufacturer: str | None
+    device_model: str | None
+    device_version: str | None
+    device_id: str | None
 
 
 class Scopes(TypedDict):
@@ -113,6 +144,21 @@ def event_source(
         "type": source_type,
         "app_id": app_id,
         "device_id": device_id,
+    }
+
+
+def device_answer(user_uuid: UUID, device: Device) -> DeviceAnswer:
+    """A device as it is answered and told."""
+    return {
+        "id": device.uuid,
+        "user_id": user_uuid,
+        "provider": device.provider,
+        "source_type": device.source_type,
+        "app_id": device.app_id,
+        "device_manufacturer": device.device_manufacturer,
+        "device_model": device.device_model,
+        "device_version": device.device_version,
+        "device_id": device.device_id,
     }
 
 

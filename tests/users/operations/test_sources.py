@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 import pytest
 from jsonschema import validate
-from procrastinate.contrib.django.models import ProcrastinateJob
 
 from accounts.webhooks.catalogue import EVENT_TYPES
 from portal.lib.errors import DomainError, NotFound
@@ -15,19 +14,12 @@ from tests.factories.users import make_user
 from tests.outbox import emitted, emitted_types
 from tests.users.holdings import held
 from users.models import Connection
-from users.operations.sources import (
-    connect_source,
-    disconnect_source,
-    enqueue_due_pauses,
-    pause_sources,
-)
-from users.operations.users import UserChanges, change_user, delete_user
+from users.operations.sources import connect_source, disconnect_source
+from users.operations.users import delete_user
 from users.states import CONNECTION_MOVES, ConnectionFault, ConnectionStatus
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
-# Seven days after this day are over on the day of NOON.
-ENDED = date(2026, 3, 1)
 
 
 @pytest.fixture
@@ -176,97 +168,3 @@ def test_disconnect_refuses_what_is_not_connected(user, alice_tenant, provider):
 
     assert refusal.value.code == "source_not_connected"
     assert held(alice_tenant) == before
-
-
-@pytest.fixture
-def ended(user, time_machine):
-    """A user with one connected and one broken source, whose ingestion is over."""
-    time_machine.move_to(NOON, tick=False)
-    connect_source(user=user, actor=ACTOR, provider="oura")
-    broken = connect_source(user=user, actor=ACTOR, provider="fitbit")
-    move_status(
-        broken,
-        moves=CONNECTION_MOVES,
-        to=ConnectionStatus.ERROR,
-        error_type=ConnectionFault.UNKNOWN,
-    )
-    return change_user(user=user, actor=ACTOR, changes=UserChanges(ingestion_end=ENDED))
-
-
-def statuses(tenant):
-    rows = Connection.objects.for_tenant(tenant).order_by("id")
-    return list(rows.values_list("status", flat=True))
-
-
-def test_sources_pause_when_seven_days_after_the_end_are_over(ended, alice_tenant):
-    paused = pause_sources(tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid)
-
-    assert paused == 2
-    assert statuses(alice_tenant) == ["paused", "paused"]
-    assert audited(alice_tenant)[-2:] == [
-        ("move_source", "source", "oura"),
-        ("move_source", "source", "fitbit"),
-    ]
-
-
-def test_sources_run_through_the_seventh_day_after_the_end(
-    ended, alice_tenant, time_machine
-):
-    time_machine.move_to(datetime(2026, 3, 8, 23, 59, tzinfo=UTC), tick=False)
-    before = held(alice_tenant)
-
-    paused = pause_sources(tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid)
-
-    assert paused == 0
-    assert enqueue_due_pauses() == 0
-    assert held(alice_tenant) == before
-
-
-def test_pausing_twice_changes_nothing(ended, alice_tenant):
-    pause_sources(tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid)
-    before = held(alice_tenant)
-
-    again = pause_sources(tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid)
-
-    assert again == 0
-    assert enqueue_due_pauses() == 0
-    assert held(alice_tenant) == before
-
-
-def test_pausing_leaves_strangers_and_the_deleted_alone(
-    ended, alice_tenant, charlie_tenant
-):
-    stranger = pause_sources(tenant=charlie_tenant, actor=ACTOR, user_uuid=ended.uuid)
-    delete_user(user=ended, actor=ACTOR)
-    deleted = pause_sources(tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid)
-
-    assert (stranger, deleted) == (0, 0)
-    assert enqueue_due_pauses() == 0
-    assert statuses(alice_tenant) == ["connected", "error"]
-
-
-@pytest.mark.parametrize("end", [None, date(2026, 3, 2)])
-def test_a_later_end_resumes_what_was_paused(ended, alice_tenant, end):
-    pause_sources(tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid)
-
-    change_user(user=ended, actor=ACTOR, changes=UserChanges(ingestion_end=end))
-
-    assert statuses(alice_tenant) == ["connected", "connected"]
-
-
-def test_an_end_that_is_over_too_resumes_nothing(ended, alice_tenant):
-    pause_sources(tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid)
-
-    change_user(
-        user=ended, actor=ACTOR, changes=UserChanges(ingestion_end=date(2026, 2, 1))
-    )
-
-    assert statuses(alice_tenant) == ["paused", "paused"]
-
-
-def test_the_sweep_enqueues_one_pause_for_each_user(ended, alice_tenant):
-    number = enqueue_due_pauses()
-
-    job = ProcrastinateJob.objects.get(task_name="users.pause")
-    assert number == 1
-    assert job.args == {"tenant_pk": alice_tenant.pk, "user_id": str(ended.uuid)}

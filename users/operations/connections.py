@@ -1,0 +1,181 @@
+"""The state of a connection: its one writer, its timeline, breaking and mending.
+
+Must not be here: connecting and disconnecting (operations.sources), pausing
+(operations.pausing).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.operations.audit import record_change
+from accounts.webhooks.operations import emit_event
+from portal.lib.actor import ActorKind
+from portal.lib.transitions import move_status
+from users.models import Connection, ConnectionEntry
+from users.queries import lock_user
+from users.states import (
+    CONNECTION_MOVES,
+    ConnectionFault,
+    ConnectionStatus,
+    EntryKind,
+    condition_of,
+)
+
+if TYPE_CHECKING:
+    from portal.lib.actor import Actor
+    from users.models import User
+    from users.states import PauseCause
+
+_WELL = {"error_type": "", "error_message": "", "errored_at": None}
+_MESSAGE_MAX = 500
+
+
+def advance_connection(
+    *,
+    connection: Connection,
+    user: User,
+    actor: Actor,
+    to: ConnectionStatus,
+    pause_cause: PauseCause | None = None,
+    error_type: str = "",
+    error_message: str = "",
+) -> None:
+    """Move a live connection of a user locked by the caller, and record it.
+
+    A fault stands while it is broken and through a pause, and goes when it works again.
+    Raises: transition_not_allowed. Source: Ours (architecture 2.5): one writer.
+    """
+    old = connection.status
+    changes: dict[str, object] = {"pause_cause": pause_cause or ""}
+    match to:
+        case ConnectionStatus.CONNECTED:
+            changes |= _WELL
+        case ConnectionStatus.ERROR:
+            changes |= {
+                "error_type": error_type,
+                "error_message": error_message,
+                "errored_at": timezone.now(),
+            }
+        case _:
+            pass
+    move_status(connection, moves=CONNECTION_MOVES, to=to, **changes)
+    record_connection(
+        user=user,
+        actor=actor,
+        verb="move_source",
+        provider=connection.provider,
+        status=[old, str(to)],
+    )
+
+
+def note_entry(
+    *,
+    connection: Connection,
+    actor: Actor,
+    kind: EntryKind,
+    detail: str = "",
+    message_id: str = "",
+) -> None:
+    """Add a line to a connection's timeline; `message_id` is of the event that told.
+
+    Source: Ours (workflows D4): why a connection is as it is, and who was told.
+    """
+    is_system = actor.kind == ActorKind.SYSTEM
+    ConnectionEntry(
+        tenant_id=connection.tenant_id,
+        connection=connection,
+        kind=kind,
+        detail=detail,
+        actor_kind=actor.kind,
+        actor_label="" if is_system else actor.label,
+        message_id=message_id,
+    ).save(force_insert=True)
+
+
+@transaction.atomic
+def break_connection(
+    *,
+    connection: Connection,
+    actor: Actor,
+    fault: ConnectionFault,
+    details: str = "",
+) -> bool:
+    """Note that a connected source failed for good, and tell of it; once per failure.
+
+    `details` is one sentence for developers without health data or tokens, by default
+    what the fault means. Returns whether it broke now: one that was disconnected, is
+    paused, or had broken already stays as it is. Raises: not_found (the user is
+    deleted). Source: Contract 2.4, 8.2 (provider.connection.error).
+    """
+    user = lock_user(connection.user)
+    live = Connection.objects.for_tenant(user.tenant).live()
+    kept: Connection | None = live.filter(pk=connection.pk).first()
+    if kept is None or kept.status != ConnectionStatus.CONNECTED:
+        return False
+    condition = condition_of(ConnectionStatus.ERROR, error_type=fault)
+    message = (details or condition.sentence)[:_MESSAGE_MAX]
+    advance_connection(
+        connection=kept,
+        user=user,
+        actor=actor,
+        to=ConnectionStatus.ERROR,
+        error_type=fault,
+        error_message=message,
+    )
+    event = emit_event(
+        tenant=user.tenant,
+        user=user.ref,
+        event_type="provider.connection.error",
+        data={
+            "user_id": str(user.uuid),
+            "provider": kept.provider,
+            "message": condition.sentence,
+            "error_type": str(fault),
+            "error_details": message,
+        },
+    )
+    note_entry(
+        connection=kept,
+        actor=actor,
+        kind=EntryKind.FAILED,
+        detail=fault,
+        message_id=event.message_id,
+    )
+    return True
+
+
+@transaction.atomic
+def mend_connection(*, connection: Connection, actor: Actor) -> bool:
+    """Note that a broken source works again; returns whether it was broken.
+
+    Raises: not_found. Source: Ours (contract silent): what works is not in error.
+    """
+    user = lock_user(connection.user)
+    live = Connection.objects.for_tenant(user.tenant).live()
+    kept: Connection | None = live.filter(pk=connection.pk).first()
+    if kept is None or kept.status != ConnectionStatus.ERROR:
+        return False
+    advance_connection(
+        connection=kept, user=user, actor=actor, to=ConnectionStatus.CONNECTED
+    )
+    note_entry(connection=kept, actor=actor, kind=EntryKind.MENDED)
+    return True
+
+
+def record_connection(
+    *, user: User, actor: Actor, verb: str, provider: str, **changes: object
+) -> None:
+    """The audit's line of what was done to a source."""
+    record_change(
+        tenant=user.tenant,
+        actor=actor,
+        verb=verb,
+        subject="source",
+        subject_id=provider,
+        user_uuid=user.uuid,
+        changes=changes,
+    )

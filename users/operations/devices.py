@@ -1,0 +1,113 @@
+"""Devices of a user: known from what data names, or from what a source tells.
+
+Must not be here: the data itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import UUID, uuid5
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.webhooks.operations import emit_event
+from users.models import Device
+from users.queries import lock_user
+from users.states import SourceType
+from users.wearables.payloads import device_answer
+
+if TYPE_CHECKING:
+    from users.models import User
+
+# Never changed: ids of stored devices come from it.
+_NAMESPACE = UUID("0f6d3c52-7a1e-5d0b-8c34-5b9e2f7a6d18")
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceDetails:
+    """What a source tells of a device; what it does not tell is None.
+
+    `device_id` is the source's own id of it.
+    """
+
+    provider: str
+    device_id: str
+    source_type: str = SourceType.UNKNOWN
+    app_id: str | None = None
+    device_manufacturer: str | None = None
+    device_model: str | None = None
+    device_version: str | None = None
+
+
+def hear_from_device(
+    *,
+    user: User,
+    provider: str,
+    source_type: str,
+    app_id: str | None,
+    device_id: UUID | None,
+) -> None:
+    """Know a device that data names, from its first data on; the caller locked `user`.
+
+    What is known of it already stays: data says less than its source.
+    Source: Contract 2.4, 8.2 (provider.device.created).
+    """
+    if device_id is None:
+        return
+    mine = Device.objects.for_tenant(user.tenant).filter(user=user, uuid=device_id)
+    if mine.exists():
+        return
+    device = Device(
+        tenant=user.tenant,
+        user=user,
+        uuid=device_id,
+        provider=provider,
+        source_type=source_type,
+        app_id=app_id,
+    )
+    device.save(force_insert=True)
+    _tell(user, device, is_new=True)
+
+
+@transaction.atomic
+def record_device(*, user: User, details: DeviceDetails) -> UUID:
+    """Keep what a source tells of a device and return the id that data is to name.
+
+    The same device of a user has the same id every time. What is new or changed makes
+    one event; what is not told leaves what was. Raises: not_found.
+    Source: Contract 2.4, 8.2 (provider.device.created, updated).
+    """
+    user = lock_user(user)
+    uuid = uuid5(_NAMESPACE, f"{user.uuid}/{details.provider}/{details.device_id}")
+    told = {
+        name: value
+        for name in Device.TOLD
+        if (value := getattr(details, name)) is not None
+    }
+    device: Device | None = (
+        Device.objects.for_tenant(user.tenant).filter(user=user, uuid=uuid).first()
+    )
+    if device is None:
+        device = Device(tenant=user.tenant, user=user, uuid=uuid, **told)
+        device.save(force_insert=True)
+        _tell(user, device, is_new=True)
+        return uuid
+    changed = [name for name, value in told.items() if getattr(device, name) != value]
+    if changed:
+        for name in changed:
+            setattr(device, name, told[name])
+        device.updated_at = timezone.now()
+        device.save(update_fields=[*changed, "updated_at"])
+        _tell(user, device, is_new=False)
+    return uuid
+
+
+def _tell(user: User, device: Device, *, is_new: bool) -> None:
+    emit_event(
+        tenant=user.tenant,
+        user=user.ref,
+        event_type=f"provider.device.{'created' if is_new else 'updated'}",
+        data=device_answer(user.uuid, device),
+    )

@@ -1,0 +1,149 @@
+"""Pausing and resuming sources: by hand, and by themselves when ingestion ends.
+
+Must not be here: connecting and disconnecting (operations.sources).
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.utils import timezone
+
+from portal.lib import jobs
+from portal.lib.errors import DomainError, NotFound
+from users.models import Connection, User
+from users.operations.connections import advance_connection, note_entry
+from users.queries import lock_user
+from users.states import ConnectionStatus, EntryKind, PauseCause
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from portal.lib.actor import Actor
+
+# Connections pause this long after the last day of ingestion (contract 2.3).
+INGESTION_END_GRACE = timedelta(days=7)
+
+
+@transaction.atomic
+def pause_source(*, user: User, actor: Actor, provider: str) -> Connection:
+    """Stop fetching from a source until somebody resumes it.
+
+    What it pushes by itself is still taken. One that is paused stays so. Raises:
+    source_not_connected (404); not_found. Source: Ours (workflows D4): paused by hand,
+    it does not resume when ingestion does.
+    """
+    user, connection = _lock_source(user, provider)
+    if connection.status != ConnectionStatus.PAUSED:
+        _pause(connection, user, actor, PauseCause.BY_HAND)
+    return connection
+
+
+@transaction.atomic
+def resume_source(*, user: User, actor: Actor, provider: str) -> Connection:
+    """Let a paused source go on; one that is not paused stays as it is.
+
+    Raises: ingestion_over, where it would pause again by itself; source_not_connected
+    (404); not_found. Source: Ours (workflows D4).
+    """
+    user, connection = _lock_source(user, provider)
+    if connection.status == ConnectionStatus.PAUSED:
+        if is_ingestion_over(user):
+            raise DomainError(
+                "ingestion_over", "Ingestion has ended: move its end to a later day."
+            )
+        _resume(connection, user, actor)
+    return connection
+
+
+def resume_sources(*, user: User, actor: Actor) -> None:
+    """Let what the end of ingestion paused go on, if it may; the caller locked `user`.
+
+    Source: Ours (contract silent on resuming): what the end of ingestion paused, a
+    later end resumes.
+    """
+    if is_ingestion_over(user):
+        return
+    live = Connection.objects.for_tenant(user.tenant).live()
+    paused = live.filter(
+        user=user,
+        status=ConnectionStatus.PAUSED,
+        pause_cause__in=[PauseCause.INGESTION_ENDED, ""],
+    )
+    for connection in paused.order_by("id"):
+        _resume(connection, user, actor)
+
+
+@transaction.atomic
+def pause_sources(*, tenant: Tenant, actor: Actor, user_uuid: UUID) -> int:
+    """Pause a user's connections if ingestion ended long enough ago; returns how many.
+
+    Source: Contract 2.3.
+    """
+    user = (
+        User.objects.for_tenant(tenant)
+        .live()
+        .select_for_update()
+        .filter(uuid=user_uuid)
+        .first()
+    )
+    if user is None or not is_ingestion_over(user):
+        return 0
+    user.tenant = tenant
+    live = Connection.objects.for_tenant(tenant).live()
+    running = live.filter(user=user).exclude(status=ConnectionStatus.PAUSED)
+    paused = list(running.order_by("id"))
+    for connection in paused:
+        _pause(connection, user, actor, PauseCause.INGESTION_ENDED)
+    return len(paused)
+
+
+def enqueue_due_pauses() -> int:
+    """Enqueue pausing for each user whose ingestion is over; returns how many.
+
+    Over all tenants.
+    """
+    last = timezone.now().date() - INGESTION_END_GRACE
+    running = Connection.unscoped.filter(
+        disconnected_at=None, user__deleted_at=None, user__ingestion_end__lt=last
+    ).exclude(status=ConnectionStatus.PAUSED)
+    due = User.unscoped.filter(pk__in=running.values("user")).select_related("tenant")
+    for user in due:
+        jobs.enqueue("users.pause", tenant=user.tenant, user_id=str(user.uuid))
+    return len(due)
+
+
+def is_ingestion_over(user: User) -> bool:
+    """Whether the grace after the last day of ingestion is over; days are UTC."""
+    end = user.ingestion_end
+    return end is not None and end + INGESTION_END_GRACE < timezone.now().date()
+
+
+def _lock_source(user: User, provider: str) -> tuple[User, Connection]:
+    user = lock_user(user)
+    live = Connection.objects.for_tenant(user.tenant).live()
+    connection: Connection | None = live.filter(user=user, provider=provider).first()
+    if connection is None:
+        raise NotFound("source_not_connected", "This source is not connected.")
+    return user, connection
+
+
+def _pause(connection: Connection, user: User, actor: Actor, cause: PauseCause) -> None:
+    advance_connection(
+        connection=connection,
+        user=user,
+        actor=actor,
+        to=ConnectionStatus.PAUSED,
+        pause_cause=cause,
+    )
+    note_entry(connection=connection, actor=actor, kind=EntryKind.PAUSED, detail=cause)
+
+
+def _resume(connection: Connection, user: User, actor: Actor) -> None:
+    advance_connection(
+        connection=connection, user=user, actor=actor, to=ConnectionStatus.CONNECTED
+    )
+    note_entry(connection=connection, actor=actor, kind=EntryKind.RESUMED)

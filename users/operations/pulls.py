@@ -1,0 +1,227 @@
+"""Pulls as records: scheduled, started, ended, and what is told when the past is here.
+
+Must not be here: the pulling itself (operations.pulling), or who asks for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.webhooks.operations import emit_event
+from portal.lib import jobs, rows
+from portal.lib.transitions import move_status
+from users.models import Pull
+from users.operations.connections import note_entry
+from users.queries import lock_user
+from users.states import PULL_MOVES, EntryKind, PullStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from portal.lib.actor import Actor
+    from users.models import Connection, User
+
+_ATTEMPT = (
+    "INSERT INTO users_supply AS kept (tenant_id, user_id, provider, resource,"
+    " sent_count, attempted_at, attempt_failed) VALUES (%s, %s, %s, %s, 0, %s, %s)"
+    " ON CONFLICT (user_id, provider, resource) DO UPDATE SET"
+    " attempted_at = excluded.attempted_at, attempt_failed = excluded.attempt_failed"
+)
+
+
+@transaction.atomic
+def schedule_pulls(
+    *,
+    connection: Connection,
+    resources: Iterable[str],
+    is_history: bool,
+    range_start: datetime | None = None,
+    range_end: datetime | None = None,
+) -> list[Pull]:
+    """Ask for each resource of a connected source and enqueue the work once.
+
+    A pull that is open already is returned instead of a second one. The job
+    `users.pull` gets `connection_pk`; the pulls of one connection run one after
+    another. Raises: not_found. Source: Contract 5.5.
+    """
+    user = lock_user(connection.user)
+    mine = Pull.objects.for_tenant(user.tenant).open().filter(connection=connection)
+    running = {
+        pull.resource: pull
+        for pull in mine.filter(is_history=is_history).order_by("id")
+    }
+    pulls = []
+    for resource in resources:
+        pull = running.get(resource) or Pull(
+            tenant=user.tenant,
+            connection=connection,
+            user=user,
+            provider=connection.provider,
+            resource=resource,
+            is_history=is_history,
+            range_start=range_start,
+            range_end=range_end,
+        )
+        if pull.pk is None:
+            pull.save(force_insert=True)
+        pulls.append(pull)
+    if pulls:
+        jobs.enqueue(
+            "users.pull",
+            tenant=user.tenant,
+            lock=f"users.pull:{connection.pk}",
+            connection_pk=connection.pk,
+        )
+    return pulls
+
+
+@transaction.atomic
+def start_pull(*, pull: Pull) -> None:
+    """Note that a pull runs; one whose worker died starts again where it stood.
+
+    Raises: transition_not_allowed, when it has ended. Source: Ours.
+    """
+    if pull.status != PullStatus.STARTED:
+        started = pull.started_at or timezone.now()
+        move_status(pull, moves=PULL_MOVES, to=PullStatus.STARTED, started_at=started)
+    pull.attempts += 1
+    pull.save(update_fields=["attempts"])
+
+
+def keep_position(*, pull: Pull, position: str) -> None:
+    """Note where a pull goes on if it is cut off; in the transaction that stored.
+
+    Source: Ours: nothing is fetched twice for a cut connection.
+    """
+    pull.position = position
+    pull.save(update_fields=["position"])
+
+
+def postpone_pull(*, pull: Pull, reason: str) -> None:
+    """Put a running pull back: the source wants to be asked later.
+
+    `reason` is a short code. Raises: transition_not_allowed. Source: Ours.
+    """
+    move_status(pull, moves=PULL_MOVES, to=PullStatus.SCHEDULED, error_type=reason)
+
+
+@transaction.atomic
+def end_pull(
+    *, pull: Pull, actor: Actor, error_type: str = "", days_with_data: int | None = None
+) -> None:
+    """End a pull, well or with a short code of what went wrong, and tell of the past.
+
+    A backfill that ended well emits historical.data.{resource}.created, also when
+    nothing came: its receiver waits for it. Raises: transition_not_allowed; not_found.
+    Source: Contract 5.5, 8.2.
+    """
+    user = lock_user(pull.user)
+    now = timezone.now()
+    failed = bool(error_type)
+    move_status(
+        pull,
+        moves=PULL_MOVES,
+        to=PullStatus.FAILURE if failed else PullStatus.SUCCESS,
+        ended_at=now,
+        error_type=error_type,
+        position="",
+        days_with_data=days_with_data,
+    )
+    note_attempt(
+        user=user,
+        provider=pull.provider,
+        resource=pull.resource,
+        at=now,
+        failed=failed,
+    )
+    if pull.is_history and not failed:
+        _tell_history(pull, user, actor)
+
+
+@transaction.atomic
+def record_history(
+    *,
+    connection: Connection,
+    actor: Actor,
+    resource: str,
+    range_start: datetime,
+    range_end: datetime,
+    days_with_data: int | None = None,
+) -> Pull:
+    """Note a backfill that was done in one go (a file, made-up data), and tell of it.
+
+    Raises: not_found. Source: Contract 3.5, 5.5, 8.2.
+    """
+    user = lock_user(connection.user)
+    now = timezone.now()
+    pull = Pull(
+        tenant=user.tenant,
+        connection=connection,
+        user=user,
+        provider=connection.provider,
+        resource=resource,
+        is_history=True,
+        status=PullStatus.SUCCESS,
+        range_start=range_start,
+        range_end=range_end,
+        attempts=1,
+        scheduled_at=now,
+        started_at=now,
+        ended_at=now,
+        days_with_data=days_with_data,
+    )
+    pull.save(force_insert=True)
+    _tell_history(pull, user, actor)
+    return pull
+
+
+def abandon_pulls(*, connection: Connection) -> None:
+    """End all open pulls of a connection that is no more; a running one finds out.
+
+    The caller holds the user's lock. Source: Ours.
+    """
+    Pull.objects.for_tenant(connection.tenant).open().filter(
+        connection=connection
+    ).update(
+        status=PullStatus.FAILURE, ended_at=timezone.now(), error_type="disconnected"
+    )
+
+
+def note_attempt(
+    *, user: User, provider: str, resource: str, at: datetime, failed: bool
+) -> None:
+    """Note when a source was last asked for a resource, and whether that failed.
+
+    Source: Contract 5.5 (last_attempt).
+    """
+    with rows.cursor() as opened:
+        opened.execute(
+            _ATTEMPT.encode(),
+            (user.tenant_id, user.pk, provider, resource, at, failed),
+        )
+
+
+def _tell_history(pull: Pull, user: User, actor: Actor) -> None:
+    start = pull.range_start or user.created_on
+    event = emit_event(
+        tenant=user.tenant,
+        user=user.ref,
+        event_type=f"historical.data.{pull.resource}.created",
+        data={
+            "user_id": str(user.uuid),
+            "start_date": start.isoformat(),
+            "end_date": (pull.range_end or timezone.now()).isoformat(),
+            "provider": pull.provider,
+        },
+    )
+    note_entry(
+        connection=pull.connection,
+        actor=actor,
+        kind=EntryKind.HISTORY,
+        detail=pull.resource,
+        message_id=event.message_id,
+    )
