@@ -36,6 +36,17 @@ class AccessExpired(Exception):
     """The access token is not taken any more: new ones may be."""
 
 
+class ResourceRefused(Exception):
+    """The source does not give this one resource; it may give others.
+
+    `reason` is a short code of ours, as of SourceUnavailable.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 class SourceRefused(Exception):
     """The source says no for good: the connection is broken until somebody acts."""
 
@@ -162,7 +173,7 @@ class SourceGateway(Protocol):
         """What is dated from `since` to `until`, page by page, from `position` on.
 
         Asks for the next page only when it is wanted, so that each can be stored first.
-        Raises: SourceUnavailable, AccessExpired, SourceRefused.
+        Raises: SourceUnavailable, AccessExpired, ResourceRefused, SourceRefused.
         """
         ...
 

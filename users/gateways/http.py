@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import orjson
+from django.utils import timezone
 
 from users.gateways.base import SourceUnavailable
 
@@ -51,9 +52,9 @@ class Answer:
 class SourceHttp:
     """Calls one source; close it after use, or use it as a context.
 
-    Redirects are not followed: they would carry tokens elsewhere. `transport` is for
-    tests. Every method raises SourceUnavailable for what may be repeated: no answer, a
-    cut or endless one, 429 and 5xx, and an answer of 200 that is no JSON.
+    Redirects are not followed: they would carry tokens elsewhere. Every method raises
+    SourceUnavailable for what may be repeated: no answer, a cut or endless one, 429 and
+    5xx, and a success that is no JSON.
     """
 
     def __init__(
@@ -99,25 +100,29 @@ class SourceHttp:
                 response.close()
         except httpx.HTTPError as error:
             # Its text may name the address with all its parameters.
-            raise SourceUnavailable(type(error).__name__) from None
+            raise SourceUnavailable(_reason(error)) from None
         wait = _retry_after(response.headers)
         if response.status_code == httpx.codes.TOO_MANY_REQUESTS:
             raise SourceUnavailable("rate_limited", retry_after=wait)
         if response.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
-            raise SourceUnavailable(f"status_{response.status_code}", retry_after=wait)
+            raise SourceUnavailable(f"http_{response.status_code}", retry_after=wait)
         return Answer(response.status_code, _json(response, content), wait)
 
 
+def _reason(error: httpx.HTTPError) -> str:
+    return "timeout" if isinstance(error, httpx.TimeoutException) else "no_answer"
+
+
 def _read(response: httpx.Response, ends: float) -> bytes:
-    """The whole answer. Raises: SourceUnavailable: it is too long, or takes too long."""
+    """The whole answer. Raises: SourceUnavailable: too much of it, or too slow."""
     parts: list[bytes] = []
     size = 0
     for part in response.iter_bytes():
         size += len(part)
         if size > ANSWER_MAX_BYTES:
-            raise SourceUnavailable("answer_too_long")
+            raise SourceUnavailable("too_long")
         if time.monotonic() > ends:
-            raise SourceUnavailable("answer_too_slow")
+            raise SourceUnavailable("timeout")
         parts.append(part)
     return b"".join(parts)
 
@@ -130,18 +135,18 @@ def _json(response: httpx.Response, content: bytes) -> Any:
         return orjson.loads(content)
     except orjson.JSONDecodeError:
         if response.is_success:
-            raise SourceUnavailable("answer_unreadable") from None
+            raise SourceUnavailable("not_json") from None
         return None
 
 
 def _retry_after(headers: httpx.Headers) -> timedelta | None:
     """Seconds or an HTTP date (RFC 9110, 10.2.3); None where it says nothing usable."""
     text = headers.get("retry-after", "").strip()
-    if text.isascii() and text.isdigit():
-        wait = timedelta(seconds=min(int(text), LONGEST_WAIT.total_seconds()))
-    else:
-        try:
-            wait = parsedate_to_datetime(text) - datetime.now(UTC)
-        except (TypeError, ValueError):
-            return None
+    try:
+        if text.isascii() and text.isdigit():
+            wait = timedelta(seconds=min(int(text), LONGEST_WAIT.total_seconds()))
+        else:
+            wait = parsedate_to_datetime(text) - timezone.now()
+    except (TypeError, ValueError):
+        return None
     return min(max(wait, timedelta(0)), LONGEST_WAIT)

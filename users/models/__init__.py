@@ -4,6 +4,7 @@ from users.models.arrival import Arrival
 from users.models.cadence import Cadence
 from users.models.demo_user import DemoUser
 from users.models.device import Device
+from users.models.grant import SourceGrant
 from users.models.import_job import ImportJob
 from users.models.link_session import LinkSession
 from users.models.pull import Pull, PullQuerySet, Refresh
@@ -33,6 +34,7 @@ __all__ = [
     "Sample",
     "SampleExtra",
     "Series",
+    "SourceGrant",
     "Summary",
     "Supply",
     "User",

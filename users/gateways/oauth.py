@@ -1,0 +1,190 @@
+"""OAuth 2.0 with a source: the address to allow us at, and trading codes for tokens.
+
+The authorisation code grant with PKCE (RFC 6749, 4.1; RFC 7636). Must not be here: what
+a source gives (oura), or keeping tokens (users.operations.grants).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import logging
+import secrets
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from django.utils import timezone
+
+from users.gateways.base import Grant, SourceRefused, SourceUnavailable
+from users.gateways.http import SourceHttp
+from users.states import ConnectionFault
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+logger = logging.getLogger(__name__)
+
+# 43 characters, the most that 256 random bits take (RFC 7636, 4.1).
+_VERIFIER_BYTES = 32
+# Ours: longer than any token known; what claims to be longer is no token.
+_TOKEN_MAX_LENGTH = 8192
+_LONGEST_LIFE = timedelta(days=3650)
+
+
+@dataclass(frozen=True, slots=True)
+class OAuthServer:
+    """Where a source's tokens come from, and who we are there."""
+
+    authorise_url: str
+    token_url: str
+    # RFC 7009; empty: of the older kind below.
+    revoke_url: str
+    # Takes the access token alone, as a field of that name.
+    old_revoke_url: str
+    client_id: str
+    client_secret: str = field(repr=False)
+    # As they are asked for.
+    scopes: tuple[str, ...]
+
+
+def make_verifier() -> str:
+    """A secret of one authorisation; the token is given only to who knows it."""
+    return secrets.token_urlsafe(_VERIFIER_BYTES)
+
+
+def challenge_of(verifier: str) -> str:
+    """What the authorisation is asked with: the verifier's S256 (RFC 7636, 4.2)."""
+    digest = hashlib.sha256(verifier.encode("ascii")).digest()
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode("ascii")
+
+
+def authorise_url(
+    server: OAuthServer, *, state: str, redirect_url: str, challenge: str
+) -> str:
+    """Where to send the user (RFC 6749, 4.1.1).
+
+    A server that knows no PKCE has to ignore the challenge (RFC 6749, 3.1).
+    """
+    asked = {
+        "response_type": "code",
+        "client_id": server.client_id,
+        "redirect_uri": redirect_url,
+        "scope": " ".join(server.scopes),
+        "state": state,
+        "code_challenge": challenge,
+        "code_challenge_method": "S256",
+    }
+    return f"{server.authorise_url}?{urlencode(asked)}"
+
+
+def trade_code(
+    server: OAuthServer, *, code: str, redirect_url: str, verifier: str
+) -> Grant:
+    """Tokens for the code that the user came back with (RFC 6749, 4.1.3).
+
+    Raises: SourceUnavailable; SourceRefused (the code is spent, or not ours).
+    """
+    return _trade(
+        server,
+        {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": redirect_url,
+            "code_verifier": verifier,
+        },
+        ConnectionFault.PROVIDER_CREDENTIAL_ERROR,
+    )
+
+
+def trade_refresh_token(server: OAuthServer, grant: Grant) -> Grant:
+    """New tokens for the refresh token, which may be dead after (RFC 6749, 6).
+
+    What the answer leaves out stays as it was. Raises: SourceUnavailable;
+    SourceRefused (token_refresh_failed).
+    """
+    new = _trade(
+        server,
+        {"grant_type": "refresh_token", "refresh_token": grant.refresh_token},
+        ConnectionFault.TOKEN_REFRESH_FAILED,
+    )
+    return Grant(
+        access_token=new.access_token,
+        refresh_token=new.refresh_token or grant.refresh_token,
+        expires_at=new.expires_at,
+        scopes=new.scopes or grant.scopes,
+        external_user_id=grant.external_user_id,
+    )
+
+
+def revoke(server: OAuthServer, grant: Grant) -> None:
+    """Give the permission back (RFC 7009); a token that is dead already is no fault.
+
+    Raises: SourceUnavailable.
+    """
+    form = {
+        "token": grant.refresh_token or grant.access_token,
+        "client_id": server.client_id,
+        "client_secret": server.client_secret,
+    }
+    if not server.revoke_url:
+        form = {"access_token": grant.access_token}
+    with SourceHttp() as http:
+        answer = http.post_form(server.revoke_url or server.old_revoke_url, form)
+    if not answer.is_success:
+        logger.warning("a source answered %s to a revocation", answer.status)
+
+
+def _trade(
+    server: OAuthServer, form: Mapping[str, str], fault: ConnectionFault
+) -> Grant:
+    with SourceHttp() as http:
+        answer = http.post_form(
+            server.token_url,
+            {
+                **form,
+                "client_id": server.client_id,
+                "client_secret": server.client_secret,
+            },
+        )
+    said = answer.body if isinstance(answer.body, dict) else {}
+    if answer.is_success:
+        return _read_grant(said)
+    if said.get("error") == "invalid_grant":
+        raise SourceRefused(fault)
+    # Not this user's fault but that of our registration (invalid_client and such): to
+    # break every connection for it would have all users connect anew.
+    logger.error("a token server answered %s to our application", answer.status)
+    raise SourceUnavailable(f"http_{answer.status}")
+
+
+def _read_grant(said: Mapping[str, Any]) -> Grant:
+    """Tokens of an answer (RFC 6749, 5.1). Raises: SourceUnavailable: it has none."""
+    access_token = _token(said.get("access_token"))
+    if not access_token:
+        raise SourceUnavailable("not_tokens")
+    return Grant(
+        access_token=access_token,
+        refresh_token=_token(said.get("refresh_token")),
+        expires_at=_end(said.get("expires_in")),
+        scopes=read_scopes(said.get("scope")),
+    )
+
+
+def read_scopes(told: object) -> tuple[str, ...]:
+    """Scopes as servers write them, apart by blanks; () where they tell none."""
+    return tuple(told.split()) if isinstance(told, str) else ()
+
+
+def _token(told: object) -> str:
+    is_token = isinstance(told, str) and len(told) <= _TOKEN_MAX_LENGTH
+    return str(told) if is_token else ""
+
+
+def _end(seconds: object) -> datetime | None:
+    if type(seconds) not in (int, float):
+        return None
+    life = min(float(seconds), _LONGEST_LIFE.total_seconds())  # type: ignore[arg-type]  # one of the two
+    return timezone.now() + timedelta(seconds=life) if life > 0 else None

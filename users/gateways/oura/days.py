@@ -1,0 +1,213 @@
+"""What Oura tells of days, workouts, sessions and tags, as our resources have it.
+
+Pure, as nights. Must not be here: asking for documents (client).
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, timedelta
+from typing import TYPE_CHECKING, Any
+
+from users.gateways.oura.values import (
+    Document,
+    is_number,
+    moment_of,
+    offset_of,
+    samples_of,
+    whole,
+)
+from users.states import NoteTag, Sex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# Moments spent on the mind; naps and body checks are none.
+_MINDFUL = frozenset({"breathing", "meditation", "relaxation", "rest"})
+_SEXES = {"female": Sex.FEMALE, "male": Sex.MALE}
+# Oura's words for what our tags of notes are about.
+_FOOD_WORDS = ("meal", "snack", "food", "alcohol", "caffeine", "coffee", "fasting")
+_EXERCISE_WORDS = ("exercise", "workout", "sports", "training")
+# Ours, as timeseries.body: longer texts are no notes.
+_NOTE_MAX_LENGTH = 2000
+
+
+def read_profile(info: Document) -> list[dict[str, Any]]:
+    """Who the user is; Oura tells an age but no birth date, and meters."""
+    height = info.get("height")
+    sex = _SEXES.get(info.get("biological_sex") or "")
+    profile = {
+        "height": whole(height * 100) if is_number(height) and height else None,
+        "sex": str(sex) if sex else None,
+    }
+    return [profile] if any(profile.values()) else []
+
+
+def read_activity(days: Iterable[Document]) -> list[dict[str, Any]]:
+    """Days of activity, each from four in the morning; times are told in seconds."""
+    return [
+        {
+            "external_id": each.get("id"),
+            "calendar_date": each["day"],
+            "timezone_offset": offset_of(each.get("timestamp")),
+            "calories_total": each.get("total_calories"),
+            "calories_active": each.get("active_calories"),
+            "steps": whole(each.get("steps")),
+            # Walking that would have taken the same energy: not a distance.
+            "daily_movement": each.get("equivalent_walking_distance"),
+            "low": _minutes(each.get("low_activity_time")),
+            "medium": _minutes(each.get("medium_activity_time")),
+            "high": _minutes(each.get("high_activity_time")),
+        }
+        for each in days
+        if each.get("day")
+    ]
+
+
+def read_workouts(
+    workouts: Iterable[Document], *, by_hand: bool
+) -> list[dict[str, Any]]:
+    """Workouts that the user typed in, or those that the ring noticed."""
+    return [
+        {
+            "external_id": each.get("id"),
+            "provider_id": each.get("id"),
+            "calendar_date": each.get("day"),
+            "time_start": each["start_datetime"],
+            "time_end": each["end_datetime"],
+            "timezone_offset": offset_of(each["start_datetime"]),
+            "title": each.get("label"),
+            "calories": each.get("calories"),
+            "distance": each.get("distance"),
+            "sport": _sport(each.get("activity")),
+        }
+        for each in workouts
+        if (each.get("source") == "manual") is by_hand
+        and _is_session(each, "start_datetime", "end_datetime")
+    ]
+
+
+def _sport(activity: object) -> dict[str, Any] | None:
+    """Oura's own word for it: sports have no numbers there."""
+    if not isinstance(activity, str) or not activity:
+        return None
+    slug = activity.strip().lower().replace(" ", "_").replace("-", "_")
+    return {"id": 0, "name": slug.replace("_", " ").capitalize(), "slug": slug}
+
+
+def read_heart_rates(rows: Iterable[Document]) -> list[dict[str, Any]]:
+    """Heart rates. They are told in UTC, which says nothing of where the user was."""
+    return [
+        {
+            # With a Z, which tells no offset (RFC 9557, 2).
+            "timestamp": moment_of(each["timestamp"])
+            .astimezone(UTC)
+            .isoformat()
+            .replace("+00:00", "Z"),
+            "value": each.get("bpm"),
+        }
+        for each in rows
+        if offset_of(each.get("timestamp")) is not None and is_number(each.get("bpm"))
+    ]
+
+
+def read_mindfulness(sessions: Iterable[Document]) -> list[dict[str, Any]]:
+    """Minutes of breathing, meditation and rest."""
+    return [
+        {
+            "start": each["start_datetime"],
+            "end": each["end_datetime"],
+            "timezone_offset": offset_of(each["start_datetime"]),
+            "value": _length(each).total_seconds() / 60,
+        }
+        for each in sessions
+        if each.get("type") in _MINDFUL
+        and _is_session(each, "start_datetime", "end_datetime")
+    ]
+
+
+def read_session_hrv(sessions: Iterable[Document]) -> list[dict[str, Any]]:
+    """Heart rate variability in sessions."""
+    return [
+        sample
+        for each in sessions
+        for sample in samples_of(each.get("heart_rate_variability"))
+    ]
+
+
+def read_vo2_max(estimates: Iterable[Document]) -> list[dict[str, Any]]:
+    """Estimates of the most oxygen the body can use; one lasts its second."""
+    return [
+        {
+            "start": each["timestamp"],
+            "end": (moment_of(each["timestamp"]) + timedelta(seconds=1)).isoformat(),
+            "timezone_offset": offset_of(each["timestamp"]),
+            "value": each["vo2_max"],
+        }
+        for each in estimates
+        if offset_of(each.get("timestamp")) is not None
+        and is_number(each.get("vo2_max"))
+    ]
+
+
+def read_notes(tags: Iterable[Document]) -> list[dict[str, Any]]:
+    """What the user tagged: the comment, else the tag's name in words."""
+    notes = []
+    for each in tags:
+        text = _note(each)
+        offset = offset_of(each.get("start_time"))
+        if text and offset is not None:
+            start = each["start_time"]
+            if _is_session(each, "start_time", "end_time"):
+                end = each["end_time"]
+            else:
+                end = (moment_of(start) + timedelta(seconds=1)).isoformat()
+            notes.append(
+                {
+                    "start": start,
+                    "end": end,
+                    "timezone_offset": offset,
+                    "value": text[:_NOTE_MAX_LENGTH],
+                    "tags": [str(_note_tag(each))],
+                }
+            )
+    return notes
+
+
+def _note(tag: Document) -> str:
+    parts = [_tag_name(tag), tag.get("comment")]
+    return ": ".join(part for part in parts if isinstance(part, str) and part)
+
+
+def _tag_name(tag: Document) -> str:
+    code = tag.get("tag_type_code")
+    if code == "custom":
+        return str(tag.get("custom_name") or "")
+    if not isinstance(code, str):
+        return ""
+    name = code.removeprefix("tag_").removeprefix("generic_").removeprefix("sleep_")
+    return name.replace("_", " ").capitalize()
+
+
+def _note_tag(tag: Document) -> NoteTag:
+    code = str(tag.get("tag_type_code") or "").lower()
+    if any(word in code for word in _FOOD_WORDS):
+        return NoteTag.FOOD
+    if any(word in code for word in _EXERCISE_WORDS):
+        return NoteTag.EXERCISE
+    return NoteTag.UNSPECIFIED
+
+
+def _minutes(seconds: object) -> float | None:
+    return seconds / 60 if isinstance(seconds, int | float) else None
+
+
+def _is_session(document: Document, first: str, last: str) -> bool:
+    is_told = (
+        offset_of(document.get(first)) is not None
+        and offset_of(document.get(last)) is not None
+    )
+    return is_told and moment_of(document[first]) < moment_of(document[last])
+
+
+def _length(session: Document) -> timedelta:
+    return moment_of(session["end_datetime"]) - moment_of(session["start_datetime"])

@@ -1,0 +1,55 @@
+"""Single values of Oura's documents: moments, offsets, numbers, recorded samples."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, TypeGuard
+
+# A JSON object of a collection, fields as Oura names them.
+Document = dict[str, Any]
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether it is a JSON number."""
+    return type(value) in (int, float)
+
+
+def whole(value: object) -> int | None:
+    """A number rounded; None of what is none."""
+    return round(value) if isinstance(value, int | float) else None
+
+
+def moment_of(text: str) -> datetime:
+    """A moment with its offset, of a text that `offset_of` takes."""
+    return datetime.fromisoformat(text)
+
+
+def offset_of(text: object) -> int | None:
+    """Seconds east of UTC that a moment tells; None of what is no such moment."""
+    if not isinstance(text, str):
+        return None
+    try:
+        offset = datetime.fromisoformat(text).utcoffset()
+    except ValueError:
+        return None
+    return None if offset is None else int(offset.total_seconds())
+
+
+def samples_of(recorded: object) -> list[dict[str, Any]]:
+    """Samples of a PublicSample: values `interval` seconds apart; gaps are null."""
+    if not isinstance(recorded, dict):
+        return []
+    offset = offset_of(recorded.get("timestamp"))
+    step, items = recorded.get("interval"), recorded.get("items")
+    if offset is None or not is_number(step) or not isinstance(items, list):
+        return []
+    start = moment_of(recorded["timestamp"])
+    return [
+        {
+            "timestamp": (start + timedelta(seconds=step * place)).isoformat(),
+            "timezone_offset": offset,
+            "value": value,
+        }
+        for place, value in enumerate(items)
+        if is_number(value) and value > 0
+    ]
