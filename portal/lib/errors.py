@@ -25,6 +25,11 @@ class DomainError(Exception):
         self.message = message
         self.field = field
 
+    @property
+    def details(self) -> dict[str, object]:
+        """What a refusal's body holds beside its sentence and its code."""
+        return {}
+
 
 class NotFound(DomainError):
     """Unknown, or somebody else's: the two are not told apart."""
@@ -58,3 +63,7 @@ class Invalid(DomainError):
     ) -> None:
         super().__init__(code, message, field)
         self.loc = (place, field)
+
+
+class Unavailable(DomainError):
+    """Somebody else's service does not answer; the same request may be sent again."""

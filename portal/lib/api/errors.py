@@ -21,6 +21,7 @@ from portal.lib.errors import (
     NotFound,
     TooLarge,
     TooMany,
+    Unavailable,
 )
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ STATUSES: dict[type[DomainError], int] = {
     NotFound: 404,
     Conflict: 409,
     TooLarge: 413,
+    Unavailable: 503,
 }
 
 # DRF's codes to the contract's `type`; our own fields raise the contract's directly.
@@ -122,7 +124,7 @@ def answer_error(exc: Exception, context: Mapping[str, Any]) -> Response | None:
             status = next(
                 (s for kind, s in STATUSES.items() if isinstance(exc, kind)), 400
             )
-            return refusal(status, exc.code, exc.message)
+            return refusal(status, exc.code, exc.message, exc.details)
         case exceptions.ValidationError():
             lines = read_errors(exc.detail, ("body",))
             return Response({"detail": [error_line(line) for line in lines]}, 422)
@@ -158,6 +160,8 @@ def error_line(error: FieldError) -> dict[str, object]:
     return {"loc": list(error.loc), "msg": error.msg, "type": error.type}
 
 
-def refusal(status: int, code: str, detail: str) -> Response:
-    """Any other 4xx: a sentence and a stable code."""
-    return Response({"detail": detail, "code": code}, status)
+def refusal(
+    status: int, code: str, detail: str, details: Mapping[str, object] | None = None
+) -> Response:
+    """Any other 4xx: a sentence, a stable code, and what else the refusal tells."""
+    return Response({"detail": detail, "code": code, **(details or {})}, status)
