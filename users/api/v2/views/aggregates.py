@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypedDict
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -15,8 +15,8 @@ from portal.lib.api.views import json_response
 from portal.lib.periods import find_zone
 from users.api.v2.inputs import AggregateInputs
 from users.api.v2.views.timeseries import _RESOURCE, SamplesView
+from users.payloads.aggregates import AggregateAnswer, aggregate_answer
 from users.wearables.aggregates import AggregateRequest, aggregate_samples
-from users.wearables.timeseries import Aggregation
 from users.wearables.values import EARLIEST
 
 if TYPE_CHECKING:
@@ -25,80 +25,9 @@ if TYPE_CHECKING:
     from django.http import HttpResponse
     from rest_framework.request import Request
 
-    from users.wearables.aggregates import Bucket, LedgerLine
 
 # Ours: a chart may show days to come; there is no sample in a farther one.
 _AHEAD = timedelta(days=366)
-
-
-class ShareAnswer(TypedDict):
-    """A source in a bucket: what it says itself, and what of it counted.
-
-    `count` is how many of its samples counted. `sum` and `counted` are null where
-    samples don't add up.
-    """
-
-    provider: str
-    type: str
-    count: int
-    sum: float | None
-    counted: float | None
-
-
-class ClaimAnswer(TypedDict):
-    """What another source says of a time that it did not win."""
-
-    provider: str
-    type: str
-    value: float
-
-
-class LedgerLineAnswer(TypedDict):
-    """A time that one source won; `end` is not included."""
-
-    start: datetime
-    end: datetime
-    provider: str
-    type: str
-    value: float
-    others: list[ClaimAnswer]
-
-
-class BucketAnswer(TypedDict):
-    """Samples from `start` to `end`, which is not included.
-
-    `count` is of the samples that counted; `min`, `max` and `mean` are of their values.
-    `sum` is null where samples don't add up; one that reaches into the next bucket
-    shares it out by time. `provider` is the one whose samples counted, null for none
-    and for several. `type` is null but of resources with types, each of which has
-    buckets of its own. `ledger` is null unless it was asked for.
-    """
-
-    start: datetime
-    end: datetime
-    type: str | None
-    min: float | None
-    max: float | None
-    mean: float | None
-    sum: float | None
-    count: int
-    provider: str | None
-    sources: list[ShareAnswer]
-    ledger: list[LedgerLineAnswer] | None
-
-
-class AggregateAnswer(TypedDict):
-    """Buckets by start, those without a sample too.
-
-    `time_zone` is the one asked for or the user's fallback; `rule` is null where
-    samples don't add up.
-    """
-
-    unit: str
-    period: str
-    time_zone: str
-    rule: str | None
-    data: list[BucketAnswer]
 
 
 @extend_schema(parameters=[_RESOURCE])
@@ -144,15 +73,7 @@ class AggregateView(SamplesView):
         )
         buckets = aggregate_samples(user=user, wanted=wanted)
         self.record_read(wanted_resource.event_resource, user.uuid)
-        adds_up = wanted_resource.aggregation == Aggregation.SUM
-        answer: AggregateAnswer = {
-            "unit": wanted_resource.unit,
-            "period": str(wanted.period),
-            "time_zone": name,
-            "rule": str(wanted.rule) if adds_up else None,
-            "data": [_bucket(each, wanted) for each in buckets],
-        }
-        return json_response(answer)
+        return json_response(aggregate_answer(wanted, name, buckets))
 
 
 def _days(query: dict[str, Any], zone: tzinfo) -> tuple[date, date]:
@@ -172,44 +93,3 @@ def _days(query: dict[str, Any], zone: tzinfo) -> tuple[date, date]:
 
 def _invalid(name: str, message: str, kind: str) -> RequestInvalid:
     return RequestInvalid([FieldError(("query", name), message, kind)])
-
-
-def _bucket(bucket: Bucket, wanted: AggregateRequest) -> BucketAnswer:
-    return {
-        "start": bucket.start,
-        "end": bucket.end,
-        "type": bucket.type,
-        "min": bucket.low,
-        "max": bucket.high,
-        "mean": bucket.mean,
-        "sum": bucket.total,
-        "count": bucket.count,
-        "provider": bucket.provider,
-        "sources": [
-            {
-                "provider": share.source.provider,
-                "type": share.source.source_type,
-                "count": share.samples,
-                "sum": share.said,
-                "counted": share.counted,
-            }
-            for share in bucket.sources
-        ],
-        "ledger": [_line(line) for line in bucket.ledger]
-        if wanted.with_ledger
-        else None,
-    }
-
-
-def _line(line: LedgerLine) -> LedgerLineAnswer:
-    return {
-        "start": line.start,
-        "end": line.end,
-        "provider": line.source.provider,
-        "type": line.source.source_type,
-        "value": line.value,
-        "others": [
-            {"provider": slug, "type": source_type, "value": value}
-            for (slug, source_type), value in line.others
-        ],
-    }

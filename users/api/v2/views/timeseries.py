@@ -14,7 +14,6 @@ from rest_framework.response import Response
 
 from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import read_body, read_query
-from portal.lib.api.pagination import bad_cursor, read_cursor, write_cursor
 from portal.lib.api.schema import JsonShape, describe
 from portal.lib.api.views import json_response
 from portal.lib.errors import NotFound
@@ -22,6 +21,7 @@ from portal.lib.periods import SkippedTime, day_start, find_zone, from_wall_cloc
 from users.api.v2.inputs import SampleBatchInputs, SampleFilterInputs
 from users.api.v2.views.base import UserAPIView, read_elements, refuse_elements
 from users.operations.samples import SampleBatch, record_samples
+from users.payloads.samples import grouped_answer, read_sample_cursor
 from users.wearables.payloads import SOURCE
 from users.wearables.readings import ElementsInvalid
 from users.wearables.timeseries import TIMESERIES
@@ -36,10 +36,8 @@ if TYPE_CHECKING:
 
     from users.models import User
     from users.wearables.timeseries import TimeseriesResource
-    from users.wearables.timeseries.pages import Key
 
 _TICK = timedelta(microseconds=1)
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _RESOURCE = OpenApiParameter(
     "resource",
     str,
@@ -155,13 +153,11 @@ class GroupedSamplesView(SamplesView):
             start=start,
             end=end,
             provider=provider if provider is None else provider.lower(),
-            after=_after(wanted.get("next_cursor") or wanted.get("cursor")),
+            after=read_sample_cursor(wanted.get("next_cursor") or wanted.get("cursor")),
             limit=wanted["limit"],
         )
         self.record_read(wanted_resource.event_resource, user.uuid)
-        cursor = _cursor(page.last)
-        answer = {"groups": page.groups, "next_cursor": cursor, "next": cursor}
-        return json_response(answer)
+        return json_response(grouped_answer(page))
 
 
 @extend_schema(parameters=[_RESOURCE])
@@ -229,24 +225,3 @@ def _bounds(user: User, wanted: dict[str, Any]) -> tuple[datetime, datetime]:
         )
     # No sample lies outside; the store need not look.
     return max(start, FIRST_MOMENT), min(end, now + AHEAD + _TICK)
-
-
-def _cursor(last: Key | None) -> str | None:
-    if last is None:
-        return None
-    ts, series, feed = last
-    return write_cursor([str((ts - _EPOCH) // _TICK), str(series), str(feed)])
-
-
-def _after(cursor: str | None) -> Key | None:
-    """The key a cursor was made of. Raises: 422 at next_cursor."""
-    if cursor is None:
-        return None
-    try:
-        ticks, series, feed = map(int, read_cursor(cursor, length=3))
-        moment = _EPOCH + ticks * _TICK
-    except (ValueError, OverflowError):
-        raise bad_cursor() from None
-    if not moment >= FIRST_MOMENT or not 0 <= series < 2**15 or not 0 <= feed < 2**15:
-        raise bad_cursor()
-    return moment, series, feed

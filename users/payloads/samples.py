@@ -1,0 +1,46 @@
+"""The grouped answer of samples (contract 5.1), and the cursor that goes on behind one.
+
+Must not be here: reading samples (users.wearables.timeseries.pages).
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from portal.lib.api.pagination import bad_cursor, read_cursor, write_cursor
+from users.wearables.timeseries.readings import FIRST_MOMENT
+
+if TYPE_CHECKING:
+    from users.wearables.timeseries.pages import Key, SamplePage
+
+_TICK = timedelta(microseconds=1)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def grouped_answer(page: SamplePage) -> dict[str, Any]:
+    """A page of samples by source, and where the next one begins."""
+    cursor = write_sample_cursor(page.last)
+    return {"groups": page.groups, "next_cursor": cursor, "next": cursor}
+
+
+def write_sample_cursor(last: Key | None) -> str | None:
+    """The cursor of a key to go on behind; None for none."""
+    if last is None:
+        return None
+    ts, series, feed = last
+    return write_cursor([str((ts - _EPOCH) // _TICK), str(series), str(feed)])
+
+
+def read_sample_cursor(cursor: str | None) -> Key | None:
+    """The key a cursor was made of. Raises: 422 at next_cursor."""
+    if cursor is None:
+        return None
+    try:
+        ticks, series, feed = map(int, read_cursor(cursor, length=3))
+        moment = _EPOCH + ticks * _TICK
+    except (ValueError, OverflowError):
+        raise bad_cursor() from None
+    if not moment >= FIRST_MOMENT or not 0 <= series < 2**15 or not 0 <= feed < 2**15:
+        raise bad_cursor()
+    return moment, series, feed
