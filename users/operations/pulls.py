@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.webhooks.operations import emit_event
 from portal.lib import jobs, rows
-from portal.lib.transitions import move_status
+from portal.lib.transitions import move_all, move_status
 from users.models import Pull
 from users.operations.connections import note_entry
 from users.queries import lock_user
@@ -184,10 +184,13 @@ def abandon_pulls(*, connection: Connection) -> None:
 
     The caller holds the user's lock. Source: Ours.
     """
-    Pull.objects.for_tenant(connection.tenant).open().filter(
-        connection=connection
-    ).update(
-        status=PullStatus.FAILURE, ended_at=timezone.now(), error_type="disconnected"
+    mine = Pull.objects.for_tenant(connection.tenant).open()
+    move_all(
+        mine.filter(connection=connection),
+        moves=PULL_MOVES,
+        to=PullStatus.FAILURE,
+        ended_at=timezone.now(),
+        error_type="disconnected",
     )
 
 
