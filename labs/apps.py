@@ -30,6 +30,7 @@ class LabsConfig(AppConfig):
         from labs.operations.erasure import erase_orders
         from labs.operations.reference import lay_panels
         from labs.payloads import CRITICAL_SCHEMA, ORDER_SCHEMA
+        from labs.payloads.appointments import APPOINTMENT_SCHEMA
         from portal.lib.registry import demo_loaders, tenant_layers, user_erasers
 
         user_erasers.add("labs", erase_orders)
@@ -38,6 +39,13 @@ class LabsConfig(AppConfig):
             ("updated", "An order took a later step; data is the order."),
         ):
             add_event_type(EventType(f"labtest.order.{what}", when, ORDER_SCHEMA))
+        for what, when in (
+            ("created", "A visit was booked or asked for; data is the visit."),
+            ("updated", "A visit took a later step; data is the visit."),
+        ):
+            add_event_type(
+                EventType(f"labtest.appointment.{what}", when, APPOINTMENT_SCHEMA)
+            )
         when = "A lab reported a critical result; data names its order."
         add_event_type(EventType("labtest.result.critical", when, CRITICAL_SCHEMA))
         tenant_layers.add("labs", lay_panels)

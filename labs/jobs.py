@@ -11,8 +11,10 @@ from uuid import UUID
 from django.utils import timezone
 
 from accounts.models import Tenant
+from labs.operations.appointments import RELEASE_JOB
 from labs.operations.call_offs import CALL_OFF_JOB, call_off
 from labs.operations.critical import MAIL_JOB, escalate_critical, mail_critical
+from labs.operations.gateways import booking_gateway_of
 from labs.operations.inbound_files import (
     TAKE_JOB,
     enqueue_waiting_files,
@@ -112,3 +114,10 @@ def critical_mail(*, tenant_pk: int, alert_id: int, escalation: int) -> None:
 def escalate() -> None:
     """Tell more people of critical results whose limit has passed."""
     escalate_critical(at=timezone.now())
+
+
+@job(RELEASE_JOB)
+def release_visit(*, tenant_pk: int, reference: str) -> None:
+    """Give a booking back to its provider."""
+    tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
+    booking_gateway_of(tenant).cancel(UUID(reference))

@@ -1,4 +1,4 @@
-"""Which lab gateway an environment talks to.
+"""Which lab, and which provider of visits, an environment talks to.
 
 Must not be here: any gateway.
 """
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
+from labs.gateways.booking_directory import DirectoryBooking
+from labs.gateways.booking_sandbox import SandboxBooking
 from labs.gateways.hl7.lab import Hl7FileDrop
 from labs.gateways.sandbox import SandboxLab
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from accounts.models import Tenant
     from labs.gateways.base import LabGateway
+    from labs.gateways.booking import BookingGateway
 
 SANDBOX = "sandbox"
 GATEWAYS: dict[str, Callable[[], LabGateway]] = {
@@ -28,3 +31,11 @@ GATEWAYS: dict[str, Callable[[], LabGateway]] = {
 def gateway_of(tenant: Tenant) -> LabGateway:
     """The sandbox lab in a sandbox; in production what LAB_GATEWAY names."""
     return GATEWAYS[SANDBOX if tenant.is_sandbox else settings.LAB_GATEWAY]()
+
+
+def booking_gateway_of(tenant: Tenant) -> BookingGateway:
+    """The sandbox's provider in a sandbox; in production the directory's own book.
+
+    Source: Ours: a provider's interface takes its place here once there is one.
+    """
+    return SandboxBooking() if tenant.is_sandbox else DirectoryBooking()

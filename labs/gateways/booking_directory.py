@@ -1,0 +1,133 @@
+"""The installation's own appointment book: slots from the hours of its directory.
+
+Slots are reckoned on the site's own clock and given in UTC. Must not be here: how many
+places of a slot are taken (labs.queries.slots).
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+import holidays
+
+from labs.gateways.booking import Answer, FoundBooking
+from labs.states.appointments import SLOT_LENGTH
+from portal.lib.periods import find_zone
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from labs.gateways.booking import VisitRequest
+    from labs.queries.bookable_sites import Site
+    from labs.states.service_centers import OpenSpan
+
+# Ours: the public holidays on which US service centers are closed; on others they work.
+_CLOSED_ON = (
+    "New Year's Day",
+    "Memorial Day",
+    "Independence Day",
+    "Labor Day",
+    "Thanksgiving Day",
+    "Christmas Day",
+)
+_DAY = timedelta(days=1)
+
+
+class DirectoryBooking:
+    """A BookingGateway that says yes to whatever is free: nobody else is asked."""
+
+    def open_slots(self, site: Site, day: date, now: datetime) -> Sequence[datetime]:
+        """All slots within the opening hours, today's from the next hour on."""
+        return _from_next_hour(slot_starts(*_day_of(site, day)), site, now)
+
+    def confirm(self, request: VisitRequest, *, within: timedelta) -> str:  # noqa: ARG002 - answers at once
+        """An id made from the reference."""
+        return external_id(request.reference)
+
+    def find(self, reference: UUID) -> FoundBooking:
+        """Confirmed: whatever holds a place is booked."""
+        return FoundBooking(Answer.CONFIRMED, external_id(reference))
+
+    def cancel(self, reference: UUID) -> None:
+        """Nothing: nobody else knows of it."""
+
+
+def external_id(reference: UUID) -> str:
+    """The id that stands on a patient's sheet: eight letters and digits."""
+    return reference.hex[:8].upper()
+
+
+@lru_cache(maxsize=16_384)
+def slot_starts(
+    spans: tuple[OpenSpan, ...], zone_name: str, day: date
+) -> tuple[datetime, ...]:
+    """Starts (UTC) of the slots of a day within these spans of the zone's clock.
+
+    A slot ends by the time the span does. An hour that the clocks skip has none, one
+    that they repeat has its slots twice; on a public holiday there are none. Source:
+    Contract 6.18; Ours: clock changes.
+    """
+    if is_holiday(day):
+        return ()
+    zone = find_zone(zone_name)
+    locals_ = [
+        start
+        for span in spans
+        for start in _steps(
+            datetime.combine(day, span.opens), datetime.combine(day, span.closes)
+        )
+    ]
+    midnight = datetime.combine(day, time(), zone)
+    offset = midnight.utcoffset()
+    if offset is not None and offset == (midnight + _DAY).utcoffset():
+        return tuple((start - offset).replace(tzinfo=UTC) for start in locals_)
+    # A set: where no hour is repeated both readings are the same moment.
+    moments = {
+        moment
+        for start in locals_
+        for fold in (0, 1)
+        for moment in (start.replace(tzinfo=zone, fold=fold).astimezone(UTC),)
+        if moment.astimezone(zone).replace(tzinfo=None) == start
+    }
+    return tuple(sorted(moments))
+
+
+def is_holiday(day: date) -> bool:
+    """Whether service centers are closed all over the country."""
+    return day in _holidays(day.year)
+
+
+@cache
+def _holidays(year: int) -> frozenset[date]:
+    named = holidays.country_holidays("US", years=year, language="en_US")
+    return frozenset(day for day, name in named.items() if name.startswith(_CLOSED_ON))
+
+
+def _day_of(site: Site, day: date) -> tuple[tuple[OpenSpan, ...], str, date]:
+    return site.hours[day.weekday()], site.time_zone, day
+
+
+def _steps(opens: datetime, closes: datetime) -> list[datetime]:
+    number = (closes - opens) // SLOT_LENGTH
+    return [opens + SLOT_LENGTH * step for step in range(number)]
+
+
+def _from_next_hour(
+    starts: Sequence[datetime], site: Site, now: datetime
+) -> Sequence[datetime]:
+    if not starts or starts[0] > now + timedelta(hours=1):
+        return starts
+    soonest = next_hour(now, site.time_zone)
+    return [start for start in starts if start >= soonest]
+
+
+def next_hour(now: datetime, zone_name: str) -> datetime:
+    """When the clock of a zone next strikes, UTC; later than now."""
+    local = now.astimezone(find_zone(zone_name))
+    past = timedelta(
+        minutes=local.minute, seconds=local.second, microseconds=local.microsecond
+    )
+    return now - past + timedelta(hours=1)

@@ -1,0 +1,110 @@
+"""The sandbox's provider of visits, which can be told how to behave.
+
+A word in `appointment_notes` tells it (README, "Booking in the sandbox"). It never
+waits: a request that held a worker for nothing would help nobody. Must not be here:
+what follows from an answer (operations), which sandbox and production share.
+"""
+
+from __future__ import annotations
+
+from datetime import time, timedelta
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+
+from labs.gateways.booking import Answer, FoundBooking, ProviderSilent, SlotGone
+from labs.gateways.booking_directory import external_id, next_hour, slot_starts
+from labs.models import SandboxVisit
+from labs.states.service_centers import OpenSpan
+from portal.lib.periods import find_zone
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date, datetime
+    from uuid import UUID
+
+    from labs.gateways.booking import VisitRequest
+    from labs.queries.bookable_sites import Site
+
+# How it behaves, by the word in the notes.
+SLOW = "sandbox:slow"  # answers yes, but only after SLOWNESS
+REFUSE = "sandbox:refuse"  # the same, and says no
+CUT = "sandbox:cut"  # says yes, and the answer is lost on its way
+DOWN = "sandbox:down"  # can't be reached
+GONE = "sandbox:gone"  # has given the slot to somebody else
+WORDS = (SLOW, REFUSE, CUT, DOWN, GONE)
+SLOWNESS = timedelta(seconds=30)
+
+# Contract 6.18: today until 17:00 where it is before 16:00, later days 07:00 to 12:00.
+_TODAY = {"opens": time.min, "closes": time(17)}
+_TODAY_LAST_CALL = 16
+_LATER = {"opens": time(7), "closes": time(12)}
+
+
+class SandboxBooking:
+    """A BookingGateway without a provider."""
+
+    def open_slots(self, site: Site, day: date, now: datetime) -> Sequence[datetime]:
+        """The sandbox's hours, as far as the site is open. Source: Contract 6.18."""
+        here = now.astimezone(find_zone(site.time_zone))
+        spans = site.hours[day.weekday()]
+        if day != here.date():
+            clipped = _clip(spans, **_LATER)
+            return slot_starts(clipped, site.time_zone, day)
+        if here.hour >= _TODAY_LAST_CALL:
+            return ()
+        soonest = next_hour(now, site.time_zone)
+        clipped = _clip(spans, **_TODAY)
+        starts = slot_starts(clipped, site.time_zone, day)
+        return [start for start in starts if start >= soonest]
+
+    def confirm(self, request: VisitRequest, *, within: timedelta) -> str:
+        """Yes, unless the notes tell otherwise."""
+        if DOWN in request.notes:
+            raise ProviderSilent
+        if GONE in request.notes:
+            raise SlotGone
+        is_slow = SLOW in request.notes or REFUSE in request.notes
+        known, is_new = SandboxVisit.objects.get_or_create(
+            reference=request.reference,
+            defaults={
+                "external_id": external_id(request.reference),
+                "is_refused": REFUSE in request.notes,
+                "answers_at": timezone.now() + (SLOWNESS if is_slow else timedelta()),
+            },
+        )
+        if known.answers_at - timezone.now() > within:
+            raise ProviderSilent
+        if known.is_refused or known.cancelled_at is not None:
+            raise SlotGone
+        if is_new and CUT in request.notes:
+            raise ProviderSilent
+        return known.external_id
+
+    def find(self, reference: UUID) -> FoundBooking:
+        """What it remembers."""
+        known = SandboxVisit.objects.filter(pk=reference).first()
+        if known is None:
+            return FoundBooking(Answer.UNKNOWN)
+        if known.cancelled_at is not None:
+            return FoundBooking(Answer.REFUSED)
+        if known.answers_at > timezone.now():
+            return FoundBooking(Answer.WAITING)
+        if known.is_refused:
+            return FoundBooking(Answer.REFUSED)
+        return FoundBooking(Answer.CONFIRMED, known.external_id)
+
+    def cancel(self, reference: UUID) -> None:
+        """Remember that it was given back."""
+        SandboxVisit.objects.filter(pk=reference, cancelled_at=None).update(
+            cancelled_at=timezone.now()
+        )
+
+
+def _clip(
+    spans: tuple[OpenSpan, ...], *, opens: time, closes: time
+) -> tuple[OpenSpan, ...]:
+    clipped = (
+        OpenSpan(max(span.opens, opens), min(span.closes, closes)) for span in spans
+    )
+    return tuple(span for span in clipped if span.opens < span.closes)

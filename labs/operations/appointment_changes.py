@@ -1,0 +1,271 @@
+"""What becomes of a booked visit: moved, called off, given a time, completed.
+
+The provider is asked outside any transaction. Must not be here: booking one
+(operations.appointments), what the clock does (operations.appointment_upkeep).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from labs.operations.appointment_steps import advance_appointment
+from labs.operations.appointments import (
+    ask_provider,
+    at_slot,
+    claim_visit,
+    give_back,
+    release_visit,
+    slot_for,
+)
+from labs.operations.order_steps import lock_order
+from labs.operations.slot_places import bind_place
+from labs.operations.slots import slot_taken
+from labs.queries.appointments import active_of, appointments_of
+from labs.states.appointments import (
+    REFUNDED_BEFORE,
+    SYNC_TIMEOUT,
+    AppointmentStatus,
+    AppointmentType,
+    CancellationReason,
+    find_reason,
+)
+from portal.lib.errors import DomainError, NotFound
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from labs.models import Appointment, Order
+    from labs.operations.booking_keys import OfferedSlot
+    from portal.lib.actor import Actor
+
+
+def reschedule_appointment(
+    *, order: Order, actor: Actor, booking_key: str, notes: str | None = None
+) -> Appointment:
+    """Move an order's visit to another slot; the old one is freed once the new is had.
+
+    Call it outside any transaction. Notes of None stay as they were; a move to the slot
+    that it has changes nothing. Raises: appointment_not_found (404);
+    appointment_not_reschedulable; those of slot_for; slot_taken, with alternatives;
+    provider_silent (503). Source: Contract 6.18.
+    """
+    current = require_reschedulable(order=order)
+    slot = slot_for(order=order, booking_key=booking_key)
+    with transaction.atomic():
+        order = lock_order(order)
+        current = require_reschedulable(order=order)
+        if _is_at(current, slot):
+            return current
+        claim = claim_visit(
+            order=order,
+            slot=slot,
+            reference=None,
+            notes=current.notes if notes is None else notes,
+        )
+    if claim is None:
+        raise slot_taken(tenant=order.tenant, lost=slot, order_id=order.pk)
+    external_id = ask_provider(claim=claim, within=SYNC_TIMEOUT)
+    try:
+        with transaction.atomic():
+            order = lock_order(order)
+            moved = require_reschedulable(order=order)
+            if moved.reference == claim.request.reference:
+                return moved
+            before = moved.start_at, moved.reference
+            if not bind_place(place_id=claim.place_id, appointment=moved):
+                raise slot_taken(tenant=order.tenant, lost=slot, order_id=order.pk)
+            advance_appointment(
+                appointment=moved,
+                order=order,
+                actor=actor,
+                to=AppointmentStatus.CONFIRMED,
+                verb="reschedule_appointment",
+                data={"is_reschedule": True, "previous_start_at": _text(before[0])},
+                changes={
+                    **at_slot(slot),
+                    "reference": claim.request.reference,
+                    "external_id": external_id,
+                    "notes": claim.request.notes,
+                },
+            )
+            release_visit(order=order, reference=before[1])
+            return moved
+    except DomainError:
+        give_back(claim=claim)
+        raise
+
+
+def require_reschedulable(*, order: Order) -> Appointment:
+    """The visit of an order that may be moved.
+
+    Raises: appointment_not_found (404); appointment_not_reschedulable.
+    """
+    found = active_of(order=order)
+    if found is None:
+        raise NotFound("appointment_not_found", "This order has no appointment.")
+    if not found.can_reschedule(timezone.now()):
+        raise DomainError(
+            "appointment_not_reschedulable", "This appointment can't be moved."
+        )
+    return found
+
+
+@transaction.atomic
+def cancel_appointment(
+    *, order: Order, actor: Actor, reason_id: str, note: str = ""
+) -> Appointment:
+    """Call an order's visit off; its place is free at once, its provider told by a job.
+
+    Raises: appointment_not_found (404); appointment_cancelled, where it was called off
+    before; cancellation_reason_unknown; transition_not_allowed. Source: Contract 6.18.
+    """
+    order = lock_order(order)
+    found = active_of(order=order)
+    if found is None:
+        past = appointments_of(order=order)
+        if past and past[0].status == AppointmentStatus.CANCELLED:
+            raise DomainError(
+                "appointment_cancelled", "This appointment was called off before."
+            )
+        raise NotFound("appointment_not_found", "This order has no appointment.")
+    reason = find_reason(found.type, reason_id)
+    if reason is None:
+        raise DomainError(
+            "cancellation_reason_unknown", "This is none of the reasons.", "reason"
+        )
+    return end_appointment(
+        appointment=found,
+        order=order,
+        actor=actor,
+        reason_id=reason.id,
+        note=note,
+        is_refundable=_is_refundable(found, reason),
+    )
+
+
+def end_appointment(
+    *,
+    appointment: Appointment,
+    order: Order,
+    actor: Actor,
+    reason_id: str,
+    note: str = "",
+    is_refundable: bool = True,
+) -> Appointment:
+    """Call off a visit of a locked order for whatever reason.
+
+    Raises: transition_not_allowed.
+    """
+    data: dict[str, Any] = {
+        "cancellation_reason": reason_id,
+        "is_refundable": is_refundable,
+    }
+    advance_appointment(
+        appointment=appointment,
+        order=order,
+        actor=actor,
+        to=AppointmentStatus.CANCELLED,
+        verb="cancel_appointment",
+        data={**data, "note": note} if note else data,
+        changes={
+            "cancellation_reason": reason_id,
+            "cancellation_note": note,
+            "confirm_by": None,
+        },
+    )
+    appointment.places.all().delete()
+    release_visit(order=order, reference=appointment.reference)
+    return appointment
+
+
+def cancel_home_visit(*, order: Order, actor: Actor) -> None:
+    """Call off the visit to a home of a locked order that was called off itself.
+
+    A visit to a service center stays, as the person may come for another order.
+    Source: Contract 6.12.
+    """
+    found = active_of(order=order)
+    if found is not None and found.type == AppointmentType.PHLEBOTOMY:
+        end_appointment(
+            appointment=found,
+            order=order,
+            actor=actor,
+            reason_id="order_cancelled",
+            is_refundable=_is_refundable(found, None),
+        )
+
+
+@transaction.atomic
+def schedule_visit(
+    *,
+    order: Order,
+    actor: Actor,
+    start_at: datetime,
+    end_at: datetime,
+    external_id: str = "",
+) -> Appointment:
+    """Give a requested visit the time that its provider has set; it is confirmed.
+
+    Raises: appointment_not_found (404); appointment_has_time; visit_time_invalid.
+    Source: Ours: contract 6.18 leaves open how a request is answered.
+    """
+    order = lock_order(order)
+    found = active_of(order=order)
+    if found is None:
+        raise NotFound("appointment_not_found", "This order has no appointment.")
+    if found.start_at is not None or found.status != AppointmentStatus.PENDING:
+        raise DomainError("appointment_has_time", "This appointment has its time.")
+    if not timezone.now() < start_at < end_at:
+        raise DomainError(
+            "visit_time_invalid", "A visit starts later than now.", "start_at"
+        )
+    return advance_appointment(
+        appointment=found,
+        order=order,
+        actor=actor,
+        to=AppointmentStatus.CONFIRMED,
+        verb="schedule_visit",
+        data={"origin": "request"},
+        changes={"start_at": start_at, "end_at": end_at, "external_id": external_id},
+    )
+
+
+@transaction.atomic
+def complete_appointment(*, order: Order, actor: Actor) -> Appointment:
+    """Note that an order's visit took place; a home visit completes the draw.
+
+    Raises: appointment_not_found (404); transition_not_allowed. Source: Contract 6.18.
+    """
+    order = lock_order(order)
+    found = active_of(order=order)
+    if found is None:
+        raise NotFound("appointment_not_found", "This order has no appointment.")
+    return advance_appointment(
+        appointment=found,
+        order=order,
+        actor=actor,
+        to=AppointmentStatus.COMPLETED,
+        verb="complete_appointment",
+        data={},
+    )
+
+
+def _is_at(appointment: Appointment, slot: OfferedSlot) -> bool:
+    mine = appointment.provider, appointment.site_code, appointment.start_at
+    return mine == (slot.site.provider, slot.site.code, slot.start)
+
+
+def _is_refundable(appointment: Appointment, reason: CancellationReason | None) -> bool:
+    """Visits to a home are refunded until a day before (contract 6.18)."""
+    if reason is not None and not reason.is_refundable:
+        return False
+    if appointment.type != AppointmentType.PHLEBOTOMY or appointment.start_at is None:
+        return True
+    return appointment.start_at - timezone.now() >= REFUNDED_BEFORE
+
+
+def _text(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None

@@ -1,0 +1,162 @@
+"""A visit's steps: the one writer of its status, its event, its order's steps.
+
+Must not be here: why a visit takes a step (labs.operations.appointments and the others
+that book, keep and call off).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.operations.audit import record_change
+from accounts.webhooks.operations.emitting import emit_event
+from labs.models import Appointment, AppointmentEvent
+from labs.operations.order_steps import advance
+from labs.payloads.appointments import appointment_payload
+from labs.queries.appointments import full_appointments
+from labs.queries.history import last_known_status
+from labs.states.appointments import (
+    APPOINTMENT_MOVES,
+    AppointmentStatus,
+    AppointmentType,
+    event_status_of,
+)
+from labs.states.orders import full_status, has_requisition, moves_of, split_status
+from portal.lib.transitions import move_status
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from labs.models import Order
+    from portal.lib.actor import Actor
+
+_PENDING, _SCHEDULED = "appointment_pending", "appointment_scheduled"
+
+
+@transaction.atomic
+def write_appointment(
+    *, appointment: Appointment, order: Order, actor: Actor, data: Mapping[str, Any]
+) -> Appointment:
+    """Store a new visit of a locked order with its first event, and tell of it.
+
+    The order takes the steps that belong to it. Source: Contract 6.18.
+    """
+    appointment.event_data = dict(data)
+    appointment.save(force_insert=True)
+    _follow(appointment, order, actor, moved=False)
+    _write_event(appointment, actor)
+    _record(appointment, order, actor, "book_appointment")
+    _emit(appointment, order, "created")
+    return appointment
+
+
+@transaction.atomic
+def advance_appointment(
+    *,
+    appointment: Appointment,
+    order: Order,
+    actor: Actor,
+    to: AppointmentStatus,
+    verb: str,
+    data: Mapping[str, Any],
+    changes: Mapping[str, object] | None = None,
+) -> Appointment:
+    """The one writer of a visit's status: check, move, write the event, emit.
+
+    `order` is the visit's, locked; it takes the steps that belong to the visit's, as
+    far as it still can. `changes` are columns that are set with the status. Raises:
+    transition_not_allowed. Source: Contract 6.18.
+    """
+    before = appointment.status
+    move_status(
+        appointment,
+        moves=APPOINTMENT_MOVES,
+        to=to,
+        updated_at=timezone.now(),
+        event_data=dict(data),
+        **(changes or {}),
+    )
+    _follow(appointment, order, actor, moved=before == to)
+    _write_event(appointment, actor)
+    _record(appointment, order, actor, verb, {"status": [before, str(to)]})
+    _emit(appointment, order, "updated")
+    return appointment
+
+
+def _follow(
+    appointment: Appointment, order: Order, actor: Actor, *, moved: bool
+) -> None:
+    """Let the order take the steps of its visit that it can take (contract 6.18)."""
+    match appointment.status:
+        case AppointmentStatus.PENDING:
+            _step(order, actor, _PENDING)
+        case AppointmentStatus.CONFIRMED if moved:
+            _step(order, actor, _SCHEDULED)
+        case AppointmentStatus.CONFIRMED:
+            _step(order, actor, _PENDING)
+            _step(order, actor, _SCHEDULED)
+        case AppointmentStatus.CANCELLED:
+            if has_requisition(last_known_status(order)):
+                _step(order, actor, "appointment_cancelled")
+        case AppointmentStatus.COMPLETED:
+            if appointment.type == AppointmentType.PHLEBOTOMY:
+                _step(order, actor, "draw_completed")
+        case _:
+            pass
+
+
+def _step(order: Order, actor: Actor, low: str) -> None:
+    moves = moves_of(order.method, registrable=order.is_registrable)
+    try:
+        status = full_status(order.method, low)
+    except KeyError:
+        return
+    if moves.allows(last_known_status(order), status):
+        advance(order=order, actor=actor, to=low)
+
+
+def _write_event(appointment: Appointment, actor: Actor) -> None:
+    AppointmentEvent(
+        tenant=appointment.tenant,
+        appointment=appointment,
+        status=event_status_of(appointment.status),
+        data=appointment.event_data,
+        actor_kind=str(actor.kind),
+        actor_label=actor.label,
+    ).save(force_insert=True)
+
+
+def _emit(appointment: Appointment, order: Order, what: str) -> None:
+    found = full_appointments(tenant=order.tenant).get(pk=appointment.pk)
+    emit_event(
+        tenant=order.tenant,
+        user=order.user.ref,
+        event_type=f"labtest.appointment.{what}",
+        data=appointment_payload(found),
+    )
+
+
+def _record(
+    appointment: Appointment,
+    order: Order,
+    actor: Actor,
+    verb: str,
+    changes: Mapping[str, object] | None = None,
+) -> None:
+    record_change(
+        tenant=order.tenant,
+        actor=actor,
+        verb=verb,
+        subject="appointment",
+        subject_id=appointment.pk,
+        user_uuid=order.user.uuid,
+        changes=changes,
+    )
+
+
+def low_status(order: Order) -> str:
+    """The low-level status of an order as far as we know it."""
+    return split_status(last_known_status(order)).low

@@ -1,0 +1,347 @@
+"""Booking visits: a place is claimed, the provider asked, its answer stored.
+
+The provider is asked outside any transaction. Must not be here: moving a visit or
+calling it off (operations.appointment_changes), what the clock does to it
+(operations.appointment_upkeep), its steps (operations.appointment_steps).
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from labs.gateways.booking import ProviderSilent, SlotGone, VisitRequest
+from labs.models import Appointment
+from labs.operations.appointment_steps import low_status, write_appointment
+from labs.operations.gateways import booking_gateway_of
+from labs.operations.order_steps import lock_order
+from labs.operations.slot_places import (
+    bind_place,
+    claim_place,
+    free_place,
+    read_slot,
+)
+from labs.operations.slots import slot_taken
+from labs.queries.appointments import active_of
+from labs.queries.bookable_sites import comes_on_request, home_site
+from labs.states.appointments import (
+    ASYNC_TIMEOUT,
+    SYNC_TIMEOUT,
+    TYPE_OF_METHOD,
+    AppointmentStatus,
+    AppointmentType,
+)
+from portal.lib.errors import DomainError, Unavailable
+from portal.lib.jobs import enqueue
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from uuid import UUID
+
+    from labs.models import Order
+    from labs.operations.booking_keys import OfferedSlot
+    from labs.queries.bookable_sites import Site
+    from portal.lib.actor import Actor
+
+RELEASE_JOB = "labs.release_visit"
+# How long a claimed place outlives a process that died while it asked the provider.
+CLAIM_TTL = timedelta(minutes=5)
+_BOOKABLE = {
+    "requisition_created",
+    "requisition_bypassed",
+    "appointment_pending",
+    "appointment_scheduled",
+    "appointment_cancelled",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BookingRequest:
+    """A slot that is to be booked.
+
+    `reference` is the same for every try of one booking; the first that got through
+    is found by it. Without `waits_on` a provider that stays silent for `sync_timeout`
+    is an error; with it the visit stays pending until `async_timeout`.
+    """
+
+    booking_key: str
+    notes: str = ""
+    waits_on: bool = False
+    sync_timeout: timedelta = SYNC_TIMEOUT
+    async_timeout: timedelta = ASYNC_TIMEOUT
+    reference: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A place that is claimed for an order, and what its provider is asked for."""
+
+    place_id: int
+    order: Order
+    slot: OfferedSlot
+    request: VisitRequest
+
+
+def booking_reference(*, order: Order, key: str) -> UUID:
+    """The reference of every try of a booking that is sent with one idempotency key."""
+    return uuid.uuid5(order.pk, key)
+
+
+def require_bookable(*, order: Order) -> bool:
+    """Refuse an order that no visit can be booked for; whether it would be early.
+
+    Early is before its requisition, where the team may: the visit is then reserved.
+    Raises: method_without_visits; requisition_missing; order_not_bookable;
+    appointment_exists. Source: Contract 6.18.
+    """
+    if order.method not in TYPE_OF_METHOD:
+        raise DomainError(
+            "method_without_visits", f"An order by {order.method} has no visits."
+        )
+    low = low_status(order)
+    if low == "ordered":
+        is_walk_in = TYPE_OF_METHOD[order.method] == AppointmentType.SERVICE_CENTER
+        if not (is_walk_in and order.tenant.early_psc_booking_enabled):
+            raise DomainError("requisition_missing", "The requisition is not made yet.")
+    elif low not in _BOOKABLE:
+        raise DomainError(
+            "order_not_bookable", f"No visit is booked for an order at {low}."
+        )
+    if active_of(order=order) is not None:
+        raise DomainError(
+            "appointment_exists", "This order has an appointment already."
+        )
+    return low == "ordered"
+
+
+def book_appointment(
+    *, order: Order, actor: Actor, wanted: BookingRequest
+) -> Appointment:
+    """Book a slot for an order: claim a place, ask the provider, store its answer.
+
+    Call it outside any transaction. Confirmed, or reserved where the order has no
+    requisition yet, or pending where the provider is silent and `waits_on`. A try
+    whose reference was booked before returns that visit. Raises: those of
+    require_bookable and slot_for; slot_taken, with alternatives; provider_silent
+    (503): the same call again finds what became of it. Source: Contract 6.18.
+    """
+    booked = _booked_before(order, wanted.reference)
+    if booked is not None:
+        return booked
+    slot = slot_for(order=order, booking_key=wanted.booking_key)
+    with transaction.atomic():
+        order = lock_order(order)
+        is_early = require_bookable(order=order)
+        claim = claim_visit(
+            order=order, slot=slot, reference=wanted.reference, notes=wanted.notes
+        )
+        if claim is not None and is_early:
+            return _store(claim, actor, AppointmentStatus.RESERVED)
+    if claim is None:
+        raise slot_taken(tenant=order.tenant, lost=slot, order_id=order.pk)
+    external_id, confirm_by = "", None
+    try:
+        external_id = ask_provider(claim=claim, within=wanted.sync_timeout)
+    except Unavailable:
+        if not wanted.waits_on:
+            raise
+        confirm_by = timezone.now() + wanted.async_timeout
+    try:
+        with transaction.atomic():
+            claim = replace(claim, order=lock_order(order))
+            booked = _booked_before(order, claim.request.reference)
+            if booked is not None:
+                return booked
+            require_bookable(order=claim.order)
+            return _store(
+                claim,
+                actor,
+                AppointmentStatus.PENDING
+                if confirm_by
+                else AppointmentStatus.CONFIRMED,
+                external_id=external_id,
+                confirm_by=confirm_by,
+            )
+    except DomainError:
+        give_back(claim=claim)
+        raise
+
+
+@transaction.atomic
+def request_visit(
+    *,
+    order: Order,
+    actor: Actor,
+    provider: str,
+    address: Mapping[str, Any],
+    notes: str = "",
+) -> Appointment:
+    """Ask a provider for a visit to a home; the time is its own to set.
+
+    Pending, without times, until labs.operations.appointment_changes.schedule_visit.
+    `address` has the wire's shape of contract 6.18. Raises: those of require_bookable;
+    kind_of_visit_wrong; area_not_served. Source: Contract 6.18.
+    """
+    order = lock_order(order)
+    require_bookable(order=order)
+    _require_kind(order, AppointmentType.PHLEBOTOMY)
+    site = home_site(provider, address)
+    if site is None or not comes_on_request(provider, site.code):
+        raise DomainError(
+            "area_not_served", "This provider takes no requests there.", "provider"
+        )
+    appointment = Appointment(
+        tenant=order.tenant,
+        order=order,
+        status=AppointmentStatus.PENDING,
+        notes=notes,
+        **at_site(site),
+    )
+    return write_appointment(
+        appointment=appointment, order=order, actor=actor, data={"origin": "request"}
+    )
+
+
+def slot_for(*, order: Order, booking_key: str) -> OfferedSlot:
+    """The slot of a key, where it is one for visits of this order.
+
+    Raises: booking_key_invalid; site_inactive; slot_taken, where the key has expired or
+    the time has come; kind_of_visit_wrong; site_of_another_lab. Source: Contract 6.18.
+    """
+    slot = read_slot(order=order, booking_key=booking_key)
+    _require_kind(order, slot.site.kind)
+    is_center = slot.site.kind == AppointmentType.SERVICE_CENTER
+    if is_center and slot.site.provider != order.lab.slug:
+        raise DomainError(
+            "site_of_another_lab", "The site is not one of the order's lab."
+        )
+    return slot
+
+
+def claim_visit(
+    *, order: Order, slot: OfferedSlot, reference: UUID | None, notes: str
+) -> Claim | None:
+    """Claim a place of a slot for a locked order; None where all are taken.
+
+    A place that an earlier try has claimed comes with the reference of that try.
+    """
+    place = claim_place(
+        order=order,
+        slot=slot,
+        reference=reference or uuid.uuid4(),
+        until=timezone.now() + CLAIM_TTL,
+    )
+    if place is None:
+        return None
+    request = VisitRequest(
+        reference=place.reference or uuid.uuid4(),
+        site=slot.site,
+        start=slot.start,
+        end=slot.end,
+        patient_name=order.patient_name,
+        notes=notes,
+    )
+    return Claim(place.pk, order, slot, request)
+
+
+def ask_provider(*, claim: Claim, within: timedelta) -> str:
+    """The provider's id of a claimed visit, booked now or by an earlier try.
+
+    Call it outside any transaction. Raises: slot_taken, its place freed;
+    provider_silent (503), its place kept until the answer is known.
+    """
+    tenant = claim.order.tenant
+    try:
+        return booking_gateway_of(tenant).confirm(claim.request, within=within)
+    except SlotGone:
+        free_place(claim.place_id)
+        raise slot_taken(
+            tenant=tenant, lost=claim.slot, order_id=claim.order.pk
+        ) from None
+    except ProviderSilent:
+        raise Unavailable(
+            "provider_silent",
+            "The provider does not answer. Try again: the time is kept meanwhile.",
+        ) from None
+
+
+def give_back(*, claim: Claim) -> None:
+    """Undo a claim whose booking came to nothing: its place, and at its provider."""
+    free_place(claim.place_id)
+    release_visit(order=claim.order, reference=claim.request.reference)
+
+
+def release_visit(*, order: Order, reference: UUID) -> None:
+    """Enqueue giving a booking back to its provider."""
+    enqueue(
+        RELEASE_JOB,
+        tenant=order.tenant,
+        lock=f"visit-{reference}",
+        reference=str(reference),
+    )
+
+
+def at_site(site: Site) -> dict[str, Any]:
+    """What an appointment keeps of its site."""
+    return {
+        "type": site.kind,
+        "provider": site.provider,
+        "site_code": site.code,
+        "site_name": site.name,
+        "address": dict(site.address),
+        "latitude": site.latitude,
+        "longitude": site.longitude,
+        "time_zone": site.time_zone,
+    }
+
+
+def at_slot(slot: OfferedSlot) -> dict[str, Any]:
+    """What an appointment keeps of its slot."""
+    return {**at_site(slot.site), "start_at": slot.start, "end_at": slot.end}
+
+
+def _store(
+    claim: Claim,
+    actor: Actor,
+    status: AppointmentStatus,
+    *,
+    external_id: str = "",
+    confirm_by: datetime | None = None,
+) -> Appointment:
+    order = claim.order
+    appointment = Appointment(
+        tenant=order.tenant,
+        order=order,
+        status=status,
+        reference=claim.request.reference,
+        external_id=external_id,
+        notes=claim.request.notes,
+        confirm_by=confirm_by,
+        **at_slot(claim.slot),
+    )
+    write_appointment(
+        appointment=appointment, order=order, actor=actor, data={"origin": "booking"}
+    )
+    if not bind_place(place_id=claim.place_id, appointment=appointment):
+        raise slot_taken(tenant=order.tenant, lost=claim.slot, order_id=order.pk)
+    return appointment
+
+
+def _booked_before(order: Order, reference: UUID | None) -> Appointment | None:
+    if reference is None:
+        return None
+    found = active_of(order=order)
+    return found if found is not None and found.reference == reference else None
+
+
+def _require_kind(order: Order, kind: AppointmentType) -> None:
+    if TYPE_OF_METHOD.get(order.method) != kind:
+        raise DomainError(
+            "kind_of_visit_wrong", f"An order by {order.method} has no such visit."
+        )

@@ -1,0 +1,166 @@
+"""Taking and freeing places of slots: holds, and what a booking claims.
+
+That a slot is full is refused by the database's unique constraint; nothing here counts
+first and then writes. Must not be here: visits (labs.operations.appointments).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.utils import timezone
+
+from labs.models import Appointment, SlotPlace
+from labs.operations.booking_keys import BookingKeys, OfferedSlot
+from labs.operations.order_steps import lock_order
+from labs.operations.slots import slot_taken
+from labs.queries.slots import pool_of
+from labs.states.appointments import HOLD_TTL
+from portal.lib.rows import fetch_rows
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from django.db.models import QuerySet
+
+    from labs.models import Order
+
+# The lowest free place. Whoever is about to take it is waited for, and then it is not
+# free: no row comes back, and the statement is run again.
+_TAKE = """
+    INSERT INTO labs_slotplace
+        (pool, provider, site_code, start_at, place, order_id, reference, expires_at)
+    SELECT %(pool)s, %(provider)s, %(site)s, %(start)s, free.place,
+        %(order)s, %(reference)s, %(until)s
+    FROM generate_series(1, %(places)s) AS free (place)
+    WHERE NOT EXISTS (
+        SELECT FROM labs_slotplace AS taken
+        WHERE taken.pool = %(pool)s AND taken.provider = %(provider)s
+            AND taken.site_code = %(site)s AND taken.start_at = %(start)s
+            AND taken.place = free.place
+    )
+    ORDER BY free.place
+    LIMIT 1
+    ON CONFLICT (pool, provider, site_code, start_at, place) DO NOTHING
+    RETURNING id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A slot that waits for one order until `expires_at`."""
+
+    order_id: UUID
+    slot: OfferedSlot
+    expires_at: datetime
+
+
+def hold_slot(*, order: Order, booking_key: str) -> Hold:
+    """Keep a place of a slot for an order while its booking is filled in.
+
+    An order has one hold: another slot lets go of the first, the same one is held
+    anew. The booking of the slot takes the hold over. Raises: booking_key_invalid;
+    site_inactive; slot_taken, with alternatives. Source: workflows D3.
+    """
+    slot = read_slot(order=order, booking_key=booking_key)
+    with transaction.atomic():
+        order = lock_order(order)
+        until = timezone.now() + HOLD_TTL
+        place = claim_place(order=order, slot=slot, reference=None, until=until)
+    if place is None:
+        raise slot_taken(tenant=order.tenant, lost=slot, order_id=order.pk)
+    return Hold(order.pk, slot, until)
+
+
+def release_hold(*, order: Order) -> None:
+    """Let go of what is held for an order; a booking on its way keeps its place."""
+    _bare_holds(order).delete()
+
+
+def read_slot(*, order: Order, booking_key: str) -> OfferedSlot:
+    """The slot of a key that is still good.
+
+    Raises: booking_key_invalid; site_inactive; slot_taken, where the key has expired or
+    the time has come. Source: Contract 6.18.
+    """
+    slot = BookingKeys(order.tenant).read(booking_key)
+    now = timezone.now()
+    if slot.expires_at <= now or slot.start <= now:
+        raise slot_taken(tenant=order.tenant, lost=slot, order_id=order.pk)
+    return slot
+
+
+def claim_place(
+    *, order: Order, slot: OfferedSlot, reference: UUID | None, until: datetime
+) -> SlotPlace | None:
+    """Take a place for a locked order, or None where all are taken.
+
+    What the order already holds of the slot is taken over, with the reference its
+    provider was asked by, if it was; other holds of the order are let go.
+    """
+    of_slot = _places_of(order, slot)
+    held: SlotPlace | None = (
+        of_slot.filter(order=order, appointment=None).order_by("reference").first()
+    )
+    others = _bare_holds(order)
+    if held is not None:
+        others = others.exclude(pk=held.pk)
+    others.delete()
+    if held is not None:
+        held.reference = held.reference or reference
+        held.expires_at = until
+        held.save(update_fields=["reference", "expires_at"])
+        return held
+    now = timezone.now()
+    of_slot.filter(reference=None, expires_at__lte=now).delete()
+    while of_slot.count() < slot.site.places:
+        taken = fetch_rows(
+            _TAKE,
+            {
+                "pool": pool_of(order.tenant),
+                "provider": slot.site.provider,
+                "site": slot.site.code,
+                "start": slot.start,
+                "places": slot.site.places,
+                "order": order.pk,
+                "reference": reference,
+                "until": until,
+            },
+        )
+        if taken:
+            return SlotPlace.objects.get(pk=taken[0][0])
+    return None
+
+
+def bind_place(*, place_id: int, appointment: Appointment) -> bool:
+    """Give a claimed place to an appointment; False where it was freed meanwhile.
+
+    Other places of the appointment are freed.
+    """
+    bound = SlotPlace.objects.filter(pk=place_id, appointment=None).update(
+        appointment=appointment, expires_at=None
+    )
+    if bound:
+        appointment.places.exclude(pk=place_id).delete()
+    return bool(bound)
+
+
+def free_place(place_id: int) -> None:
+    """Free a place that was claimed and that no appointment has."""
+    SlotPlace.objects.filter(pk=place_id, appointment=None).delete()
+
+
+def _bare_holds(order: Order) -> QuerySet[SlotPlace]:
+    return SlotPlace.objects.filter(order=order, appointment=None, reference=None)
+
+
+def _places_of(order: Order, slot: OfferedSlot) -> QuerySet[SlotPlace]:
+    return SlotPlace.objects.filter(
+        pool=pool_of(order.tenant),
+        provider=slot.site.provider,
+        site_code=slot.site.code,
+        start_at=slot.start,
+    )

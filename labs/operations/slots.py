@@ -1,0 +1,288 @@
+"""Free slots: fourteen days of each site, and what is nearest to a lost one.
+
+Must not be here: taking a slot (labs.operations.slot_places).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.utils import timezone
+
+from labs.operations.booking_keys import BookingKeys
+from labs.operations.gateways import booking_gateway_of
+from labs.payloads.appointments import SlotAnswer, location_payload
+from labs.queries.bookable_sites import Site, center_sites, home_sites
+from labs.queries.places import find_place
+from labs.queries.service_centers import place_of
+from labs.queries.slots import pool_of, taken_places
+from labs.states.appointments import BOOKING_KEY_TTL, SLOT_LENGTH, WINDOW_DAYS
+from labs.states.service_centers import DEFAULT_RADIUS
+from portal.lib.errors import DomainError
+from portal.lib.periods import day_start, find_zone
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from labs.operations.booking_keys import OfferedSlot
+
+_HOUR = timedelta(hours=1)
+_DAY = timedelta(days=1)
+# How far from a lost slot's site others are looked at, and how many of them.
+_OTHER_SITES_MILES = 25
+_OTHER_SITES_MAX = 10
+
+
+@dataclass(frozen=True, slots=True)
+class FreeSlot:
+    """A slot with free places, UTC; its key books one until `expires_at`."""
+
+    site: Site
+    start: datetime
+    end: datetime
+    available: int
+    booking_key: str
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SlotDay:
+    """A date on its site's clock and what is free; `site` is None where none is."""
+
+    day: date
+    slots: Sequence[FreeSlot]
+    site: Site | None
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """Fourteen days of each site, nearest site first; `time_zone` if all share one."""
+
+    days: list[SlotDay]
+    time_zone: str | None
+    checked_at: datetime
+
+
+class SlotTaken(DomainError):
+    """The slot is full, expired or gone; `alternatives` are the nearest that are not.
+
+    The lost slot's own start and site are `lost`.
+    """
+
+    def __init__(self, lost: OfferedSlot, alternatives: Sequence[FreeSlot]) -> None:
+        super().__init__("slot_taken", "This time is no longer free.", "booking_key")
+        self.lost = lost
+        self.alternatives = tuple(alternatives)
+
+    @property
+    def details(self) -> dict[str, object]:
+        """The alternatives as the wire gives them (contract 6.18)."""
+        return {
+            "alternatives": [
+                {**slot_payload(slot), "location": location_payload(slot.site)}
+                for slot in self.alternatives
+            ]
+        }
+
+
+def slot_payload(slot: FreeSlot) -> SlotAnswer:
+    """A free slot as the wire gives it (contract 6.18)."""
+    return {
+        "booking_key": slot.booking_key,
+        "start": slot.start,
+        "end": slot.end,
+        "expires_at": slot.expires_at,
+        "price": slot.site.price,
+        "is_priority": False,
+        "num_appointments_available": slot.available,
+    }
+
+
+def center_slots(
+    *,
+    tenant: Tenant,
+    lab_slug: str,
+    zip_code: str = "",
+    miles: int = DEFAULT_RADIUS,
+    site_codes: Sequence[str] = (),
+    start: date | None = None,
+    order_id: UUID | None = None,
+) -> Availability:
+    """Fourteen days of a lab's service centers that are booked here.
+
+    Near a zip code, at sites of these codes, or both. Always fourteen dates for each
+    site, from `start` or today on the site's clock; without any site once, with none.
+    What is held for `order_id` counts as free. Four queries. Raises: zip_code_unknown;
+    start_date_past. Source: Specification 9; contract 6.18.
+    """
+    place = place_of(zip_code) if zip_code else None
+    sites = center_sites(lab_slug=lab_slug, place=place, miles=miles, codes=site_codes)
+    return _availability(
+        tenant, sites, start, place.time_zone if place else "", order_id
+    )
+
+
+def home_slots(
+    *,
+    tenant: Tenant,
+    address: Mapping[str, Any],
+    start: date | None = None,
+    order_id: UUID | None = None,
+) -> Availability:
+    """Fourteen days of phlebotomists who come to an address (contract 6.18's shape).
+
+    Raises: zip_code_unknown; start_date_past. Source: Contract 6.18.
+    """
+    place = place_of(str(address["zip_code"]))
+    return _availability(tenant, home_sites(address), start, place.time_zone, order_id)
+
+
+def nearest_slots(
+    *, tenant: Tenant, lost: OfferedSlot, order_id: UUID | None = None
+) -> list[FreeSlot]:
+    """Up to three free slots nearest to a lost one, the lost one never among them.
+
+    The same site within the hour, the same day at another site, the next open day at
+    the same hour; what of these is missing is made up by the next nearest in time.
+    Source: Contract 6.18; workflows D3.
+    """
+    now = timezone.now()
+    zone = find_zone(lost.site.time_zone)
+    day = max(lost.start.astimezone(zone).date(), now.astimezone(zone).date())
+    sites = [lost.site, *_sites_around(lost)]
+    found = _availability(tenant, sites, day, "", order_id).days
+    free = [
+        slot
+        for one in found
+        for slot in one.slots
+        if (slot.site.code, slot.start) != (lost.site.code, lost.start)
+    ]
+    here = [slot for slot in free if slot.site.code == lost.site.code]
+    there = [slot for slot in free if slot.site.code != lost.site.code]
+
+    def away(slot: FreeSlot) -> timedelta:
+        return abs(slot.start - lost.start)
+
+    same_site = [slot for slot in here if away(slot) <= _HOUR]
+    same_day = [slot for slot in there if slot.start.astimezone(zone).date() == day]
+    wall = lost.start.astimezone(zone).replace(tzinfo=None)
+    later = [slot for slot in here if slot.start.astimezone(zone).date() > day]
+
+    def off_the_hour(slot: FreeSlot) -> tuple[date, timedelta]:
+        local = slot.start.astimezone(zone).replace(tzinfo=None)
+        shifted = datetime.combine(wall.date(), local.time())
+        return local.date(), abs(shifted - wall)
+
+    chosen = [
+        *sorted(same_site, key=away)[:1],
+        *sorted(same_day, key=lambda slot: (away(slot), slot.site.miles or 0))[:1],
+        *sorted(later, key=off_the_hour)[:1],
+    ]
+    rest = sorted((slot for slot in free if slot not in chosen), key=away)
+    return [*chosen, *rest][:3]
+
+
+def slot_taken(
+    *, tenant: Tenant, lost: OfferedSlot, order_id: UUID | None = None
+) -> SlotTaken:
+    """The refusal of a slot, with what is nearest to it."""
+    return SlotTaken(lost, nearest_slots(tenant=tenant, lost=lost, order_id=order_id))
+
+
+def _sites_around(lost: OfferedSlot) -> list[Site]:
+    """Other sites of the provider near the lost one's, nearest first."""
+    if lost.site.price:
+        return []
+    place = find_place(str(lost.site.address["zip_code"]))
+    if place is None:
+        return []
+    at_site = replace(place, latitude=lost.site.latitude, longitude=lost.site.longitude)
+    near = center_sites(
+        lab_slug=lost.site.provider, place=at_site, miles=_OTHER_SITES_MILES
+    )
+    return [site for site in near if site.code != lost.site.code][:_OTHER_SITES_MAX]
+
+
+def _availability(
+    tenant: Tenant,
+    sites: Sequence[Site],
+    start: date | None,
+    zone_name: str,
+    order_id: UUID | None,
+) -> Availability:
+    now = timezone.now()
+    zones = {site.time_zone for site in sites} or {zone_name}
+    today = {name: now.astimezone(find_zone(name)).date() for name in zones}
+    if start is not None and start < min(today.values()):
+        raise DomainError(
+            "start_date_past", "The first day lies in the past.", "start_date"
+        )
+    days = [
+        SlotDay(first + _DAY * step, (), None)
+        for first in (start or min(today.values()),)
+        for step in range(WINDOW_DAYS)
+    ]
+    if sites:
+        days = _days_of(tenant, sites, start, today, now, order_id)
+    return Availability(
+        days=days,
+        time_zone=min(zones) or None if len(zones) == 1 else None,
+        checked_at=now,
+    )
+
+
+def _days_of(
+    tenant: Tenant,
+    sites: Sequence[Site],
+    start: date | None,
+    today: Mapping[str, date],
+    now: datetime,
+    order_id: UUID | None,
+) -> list[SlotDay]:
+    gateway, keys, pool = (
+        booking_gateway_of(tenant),
+        BookingKeys(tenant),
+        pool_of(tenant),
+    )
+    # Zones lie on both sides of UTC: a day more at either end holds them all.
+    first = day_start(start or min(today.values()), UTC) - _DAY
+    end = first + _DAY * (WINDOW_DAYS + 3)
+    taken = {
+        provider: taken_places(
+            pool=pool,
+            provider=provider,
+            site_codes=[site.code for site in sites if site.provider == provider],
+            first=first,
+            end=end,
+            now=now,
+            order_id=order_id,
+        )
+        for provider in {site.provider for site in sites}
+    }
+    expires_at = (now + BOOKING_KEY_TTL).replace(microsecond=0)
+    days = []
+    for site in sites:
+        first_day = start or today[site.time_zone]
+        full = taken[site.provider]
+        for step in range(WINDOW_DAYS):
+            day = first_day + _DAY * step
+            free = []
+            for opens in gateway.open_slots(site, day, now):
+                left = site.places - full.get((site.code, opens), 0)
+                if left > 0 and opens > now:
+                    free.append(
+                        FreeSlot(
+                            site,
+                            opens,
+                            opens + SLOT_LENGTH,
+                            left,
+                            keys.write(site, opens, expires_at),
+                            expires_at,
+                        )
+                    )
+            days.append(SlotDay(day, free, site))
+    return days

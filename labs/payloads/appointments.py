@@ -1,0 +1,212 @@
+"""The wire's Appointment, slots and addresses (contract 6.18), for the API and events.
+
+Must not be here: who may read a visit.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from uuid import UUID
+
+from django.utils import timezone
+
+from labs.states.appointments import (
+    AppointmentEventStatus,
+    AppointmentProvider,
+    AppointmentStatus,
+    AppointmentType,
+    event_status_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from labs.models import Appointment
+    from labs.queries.bookable_sites import Site
+
+
+class UsAddress(TypedDict):
+    """An address in the United States."""
+
+    first_line: str
+    second_line: str | None
+    city: str
+    state: str
+    zip_code: str
+    unit: str | None
+    access_notes: str | None
+
+
+class PointAnswer(TypedDict):
+    """A point, in degrees."""
+
+    lng: float
+    lat: float
+
+
+class AppointmentLocation(TypedDict):
+    """Where a visit takes place; `distance` in miles from where was asked."""
+
+    location: PointAnswer
+    distance: int | None
+    address: UsAddress
+    code: str
+    name: str
+    iana_timezone: str | None
+
+
+class SlotAnswer(TypedDict):
+    """A free slot, UTC; `price` in minor units."""
+
+    booking_key: str | None
+    start: datetime
+    end: datetime
+    expires_at: datetime | None
+    price: float
+    is_priority: bool
+    num_appointments_available: int
+
+
+class AlternativeAnswer(SlotAnswer):
+    """A free slot near one that was lost, and where."""
+
+    location: AppointmentLocation
+
+
+class DayAnswer(TypedDict):
+    """A date on its site's clock and what is free."""
+
+    date: date
+    slots: list[SlotAnswer]
+    location: AppointmentLocation | None
+
+
+class AvailabilityAnswer(TypedDict):
+    """Fourteen days of each site."""
+
+    slots: list[DayAnswer]
+    timezone: str | None
+
+
+class AppointmentEventAnswer(TypedDict):
+    """One step of a visit."""
+
+    created_at: datetime
+    status: Annotated[str, AppointmentEventStatus]
+    data: dict[str, Any] | None
+
+
+class AppointmentAnswer(TypedDict):
+    """A visit (contract 6.18); times are null while a request has none."""
+
+    id: UUID
+    user_id: UUID
+    order_id: UUID
+    order_transaction_id: UUID | None
+    address: UsAddress
+    location: PointAnswer
+    start_at: datetime | None
+    end_at: datetime | None
+    iana_timezone: str | None
+    type: Annotated[str, AppointmentType]
+    provider: Annotated[str, AppointmentProvider]
+    status: Annotated[str, AppointmentStatus]
+    provider_id: str
+    external_id: str | None
+    can_reschedule: bool
+    appointment_notes: str | None
+    event_status: Annotated[str, AppointmentEventStatus]
+    event_data: dict[str, Any] | None
+    events: list[AppointmentEventAnswer]
+
+
+# Data of labtest.appointment.created and .updated (contract 8.2).
+APPOINTMENT_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": sorted(AppointmentAnswer.__required_keys__),
+    "properties": {
+        "id": {"type": "string", "format": "uuid"},
+        "user_id": {"type": "string", "format": "uuid"},
+        "order_id": {"type": "string", "format": "uuid"},
+        "address": {
+            "type": "object",
+            "required": ["first_line", "city", "state", "zip_code"],
+        },
+        "location": {
+            "type": "object",
+            "required": ["lng", "lat"],
+            "properties": {"lng": {"type": "number"}, "lat": {"type": "number"}},
+        },
+        "type": {"type": "string"},
+        "provider": {"type": "string"},
+        "status": {"type": "string"},
+        "provider_id": {"type": "string"},
+        "can_reschedule": {"type": "boolean"},
+        "event_status": {"type": "string"},
+        "events": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "required": ["created_at", "status", "data"],
+                "properties": {"status": {"type": "string"}},
+            },
+        },
+    },
+}
+
+
+def appointment_payload(appointment: Appointment) -> AppointmentAnswer:
+    """A visit read by labs.queries.appointments."""
+    order = appointment.order
+    events = sorted(appointment.events.all(), key=lambda event: event.pk)
+    return {
+        "id": appointment.pk,
+        "user_id": order.user.uuid,
+        "order_id": order.pk,
+        "order_transaction_id": order.transaction_id,
+        "address": us_address(appointment.address),
+        "location": {"lng": appointment.longitude, "lat": appointment.latitude},
+        "start_at": appointment.start_at,
+        "end_at": appointment.end_at,
+        "iana_timezone": appointment.time_zone or None,
+        "type": appointment.type,
+        "provider": appointment.provider,
+        "status": appointment.status,
+        "provider_id": appointment.site_code or appointment.provider,
+        "external_id": appointment.external_id or None,
+        "can_reschedule": appointment.can_reschedule(timezone.now()),
+        "appointment_notes": appointment.notes or None,
+        "event_status": event_status_of(appointment.status),
+        "event_data": appointment.event_data,
+        "events": [
+            {"created_at": e.created_at, "status": e.status, "data": e.data}
+            for e in events
+        ],
+    }
+
+
+def location_payload(site: Site) -> AppointmentLocation:
+    """Where a site is."""
+    return {
+        "location": {"lng": site.longitude, "lat": site.latitude},
+        "distance": None if site.miles is None else round(site.miles),
+        "address": us_address(site.address),
+        "code": site.code,
+        "name": site.name,
+        "iana_timezone": site.time_zone or None,
+    }
+
+
+def us_address(kept: Mapping[str, Any]) -> UsAddress:
+    """An address as kept, with every key."""
+    return {
+        "first_line": kept["first_line"],
+        "second_line": kept.get("second_line"),
+        "city": kept["city"],
+        "state": kept["state"],
+        "zip_code": kept["zip_code"],
+        "unit": kept.get("unit"),
+        "access_notes": kept.get("access_notes"),
+    }

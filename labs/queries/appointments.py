@@ -1,0 +1,86 @@
+"""Reads of visits.
+
+Must not be here: free slots (labs.operations.slots), or the audit of a read (the edge
+that asks records it).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from labs.models import Appointment
+from labs.states.appointments import ACTIVE, AppointmentStatus
+from portal.lib.errors import NotFound
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from django.db.models import QuerySet
+
+    from accounts.models import Tenant
+    from labs.models import Order
+
+
+def full_appointments(*, tenant: Tenant) -> QuerySet[Appointment]:
+    """Visits of live orders with all that their payload shows, by two queries."""
+    rows: QuerySet[Appointment] = Appointment.objects.for_tenant(tenant).filter(
+        order__user__deleted_at=None
+    )
+    return rows.select_related("order__user").prefetch_related("events")
+
+
+def appointment_of(*, order: Order, kind: str | None = None) -> Appointment:
+    """An order's visit: the active one, else the latest that took place.
+
+    Raises: appointment_not_found (404), also where its visit is of another kind.
+    Source: Contract 6.18.
+    """
+    found = find_appointment(order=order)
+    if found is None or (kind is not None and found.type != kind):
+        raise NotFound("appointment_not_found", "This order has no appointment.")
+    return found
+
+
+def find_appointment(*, order: Order) -> Appointment | None:
+    """An order's visit that was not called off, None without one."""
+    found = (
+        full_appointments(tenant=order.tenant)
+        .filter(order=order)
+        .exclude(status=AppointmentStatus.CANCELLED)
+        .order_by("-created_at")
+        .first()
+    )
+    if found is not None:
+        found.tenant = order.tenant
+    return found
+
+
+def appointments_of(*, order: Order) -> list[Appointment]:
+    """All visits of an order, the latest first, with their steps. Two queries."""
+    found = full_appointments(tenant=order.tenant).filter(order=order)
+    return list(found.order_by("-created_at"))
+
+
+def visits_between(
+    *, tenant: Tenant, start: datetime, end: datetime
+) -> list[Appointment]:
+    """Visits that start from `start` until `end` (not included) and take place.
+
+    By start; two queries.
+    """
+    found = full_appointments(tenant=tenant).filter(
+        start_at__gte=start, start_at__lt=end
+    )
+    return list(
+        found.exclude(status=AppointmentStatus.CANCELLED).order_by("start_at", "pk")
+    )
+
+
+def active_of(*, order: Order) -> Appointment | None:
+    """An order's active visit, by one query, None without one."""
+    found: Appointment | None = (
+        Appointment.objects.for_tenant(order.tenant)
+        .filter(order=order, status__in=ACTIVE)
+        .first()
+    )
+    return found

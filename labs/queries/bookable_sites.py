@@ -1,0 +1,155 @@
+"""Where visits are booked here: service centers, and homes that phlebotomists reach.
+
+Must not be here: slots (labs.gateways), or centers that are not booked here
+(labs.queries.service_centers).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from labs.models import Lab, ServiceCenter
+from labs.queries.areas import phlebotomy_at
+from labs.queries.places import find_place
+from labs.queries.service_centers import centers_near
+from labs.states.appointments import AppointmentProvider, AppointmentType
+from labs.states.service_centers import Capability, Hours, read_hours, stored_hours
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from labs.queries.places import Place
+
+# Contract 6.18: how many sites one lookup may name.
+SITE_CODES_MAX = 3
+_READY, _REQUEST = "appointment-ready", "appointment-request"
+# Ours: what phlebotomists offer who come to a home (contract 6.17 names them alone).
+_HOME_HOURS = read_hours("mon-sat 07:00-19:00")
+_HOME_PLACES = 2
+_HOME_PRICE = 7_900
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A place where visits are booked: a service center, or the area of a home.
+
+    `address` has the wire's shape of an address (contract 6.18), of a home where the
+    patient is. Degrees; `miles` from where was asked, None where from nowhere; `price`
+    of a visit in minor units. `places` is how many visits fit one slot.
+    """
+
+    kind: AppointmentType
+    provider: str
+    code: str
+    name: str
+    address: Mapping[str, Any]
+    latitude: float
+    longitude: float
+    time_zone: str
+    hours: Hours
+    places: int
+    price: int = 0
+    miles: float | None = None
+    phone: str = ""
+
+
+def center_sites(
+    *,
+    lab_slug: str,
+    place: Place | None = None,
+    miles: int = 0,
+    codes: Sequence[str] = (),
+) -> list[Site]:
+    """Centers of a lab that are booked here: near a place, or of these codes.
+
+    Nearest first, at most 30; with both, those of the codes that are in reach. Codes
+    of no such center are left out. Two queries. Source: Contract 6.17, 6.18.
+    """
+    labs = list(Lab.objects.filter(slug=lab_slug))
+    if place is not None:
+        near = centers_near(
+            place=place,
+            labs=labs,
+            miles=miles,
+            capabilities=[Capability.BOOKABLE_HERE],
+        )
+        return [
+            site_of(one.center, lab_slug, one.miles)
+            for one in near
+            if not codes or one.center.site_code in codes
+        ]
+    found = ServiceCenter.objects.filter(
+        lab__in=labs,
+        is_active=True,
+        capabilities__contains=[Capability.BOOKABLE_HERE],
+        site_code__in=list(codes),
+    ).order_by("site_code")
+    return [site_of(center, lab_slug) for center in found]
+
+
+def site_of(center: ServiceCenter, lab_slug: str, miles: float | None = None) -> Site:
+    """A center as a place of visits."""
+    return Site(
+        kind=AppointmentType.SERVICE_CENTER,
+        provider=lab_slug,
+        code=center.site_code,
+        name=center.name,
+        address={
+            "first_line": center.first_line,
+            "second_line": center.second_line or None,
+            "city": center.city,
+            "state": center.state,
+            "zip_code": center.zip_code,
+            "unit": None,
+            "access_notes": None,
+        },
+        latitude=center.latitude,
+        longitude=center.longitude,
+        time_zone=center.time_zone,
+        hours=stored_hours(center.hours),
+        places=center.places,
+        miles=miles,
+        phone=center.phone_number,
+    )
+
+
+def home_sites(address: Mapping[str, Any]) -> list[Site]:
+    """Who comes to a home at a time that is booked here. Source: Contract 6.18."""
+    return [
+        site
+        for provider, kinds in phlebotomy_at(str(address["zip_code"])[:5]).items()
+        if _READY in kinds and (site := home_site(provider, address)) is not None
+    ]
+
+
+def home_site(provider: str, address: Mapping[str, Any]) -> Site | None:
+    """A home as a provider's place of visits; None where its zip code lies nowhere."""
+    place = find_place(str(address["zip_code"]))
+    if place is None:
+        return None
+    known = AppointmentProvider.known(provider)
+    return Site(
+        kind=AppointmentType.PHLEBOTOMY,
+        provider=provider,
+        code=place.zip_code,
+        name=str(known.label) if known else provider,
+        address={
+            name: address.get(name) or None
+            for name in (
+                *("first_line", "second_line", "city", "state", "zip_code"),
+                *("unit", "access_notes"),
+            )
+        },
+        latitude=place.latitude,
+        longitude=place.longitude,
+        time_zone=place.time_zone,
+        hours=_HOME_HOURS,
+        places=_HOME_PLACES,
+        price=_HOME_PRICE,
+    )
+
+
+def comes_on_request(provider: str, zip_code: str) -> bool:
+    """Whether a provider is asked for visits there that it sets a time for itself."""
+    return _REQUEST in phlebotomy_at(zip_code[:5]).get(provider, [])
