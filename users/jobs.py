@@ -10,14 +10,17 @@ from uuid import UUID
 
 from accounts.models import Tenant
 from portal.lib.actor import Actor
-from portal.lib.jobs import job, periodic
+from portal.lib.jobs import enqueue, job, periodic
 from users.operations.cadences import enqueue_learning, learn_cadences
+from users.operations.grants import forget_grant, revoke_grant
 from users.operations.pausing import enqueue_due_pauses, pause_sources
+from users.operations.pulling import enqueue_due_pulls, fail_pulls, run_pulls
 from users.operations.summaries import remove_old_arrivals
 from users.operations.users import enqueue_due_erasures, erase_user
 from users.wearables.partitions import ensure_months_ahead
 
 SWEEPS = Actor.system("users.sweep")
+PULLS = Actor.system("users.pull")
 
 
 @job("users.erase")
@@ -64,3 +67,42 @@ def learn(*, tenant_pk: int, **_inputs: Any) -> None:
 def learn_all() -> None:
     """Every ten minutes; queries.silence relies on it once an hour."""
     enqueue_learning()
+
+
+def _fail(*, tenant_pk: int, **inputs: Any) -> None:
+    tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
+    fail_pulls(tenant=tenant, actor=PULLS, connection_pk=inputs["connection_pk"])
+
+
+@job("users.pull", on_give_up=_fail)
+def pull(*, tenant_pk: int, **inputs: Any) -> None:
+    """Do what is open of the connection `connection_pk`, and go on when it may."""
+    tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
+    connection_pk = inputs["connection_pk"]
+    wait = run_pulls(tenant=tenant, actor=PULLS, connection_pk=connection_pk)
+    if wait is not None:
+        enqueue(
+            "users.pull",
+            tenant=tenant,
+            lock=f"users.pull:{connection_pk}",
+            after=wait,
+            connection_pk=connection_pk,
+        )
+
+
+@periodic("*/15 * * * *", "users.enqueue_due_pulls")
+def pull_all() -> None:
+    """Every quarter of an hour, ask the cloud sources whose turn it is."""
+    enqueue_due_pulls()
+
+
+def _forget(*, tenant_pk: int, **inputs: Any) -> None:
+    tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
+    forget_grant(tenant=tenant, connection_pk=inputs["connection_pk"])
+
+
+@job("users.revoke", on_give_up=_forget)
+def revoke(*, tenant_pk: int, **inputs: Any) -> None:
+    """Give the permission of the ended connection `connection_pk` back."""
+    tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
+    revoke_grant(tenant=tenant, connection_pk=inputs["connection_pk"])

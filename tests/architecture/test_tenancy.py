@@ -53,6 +53,7 @@ UNSCOPED_MODULES = {
     "users/operations/cadences.py": "cadences are learnt in all tenants",
     "users/operations/pausing.py": "the sweep of ended ingestion does as well",
     "users/operations/summaries.py": "the sweep of arrivals as well",
+    "users/operations/pulling.py": "the sweep of cloud sources as well",
     "users/operations/erasure.py": "erases by tenant key and user",
     "reports/operations/storage.py": "the sweep of files works over all tenants",
     "labs/operations/erasure.py": "erases by tenant key and user",

@@ -6,10 +6,7 @@ a source gives (oura), or keeping tokens (users.operations.grants).
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import logging
-import secrets
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -27,8 +24,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# 43 characters, the most that 256 random bits take (RFC 7636, 4.1).
-_VERIFIER_BYTES = 32
 # Ours: longer than any token known; what claims to be longer is no token.
 _TOKEN_MAX_LENGTH = 8192
 _LONGEST_LIFE = timedelta(days=3650)
@@ -48,17 +43,6 @@ class OAuthServer:
     client_secret: str = field(repr=False)
     # As they are asked for.
     scopes: tuple[str, ...]
-
-
-def make_verifier() -> str:
-    """A secret of one authorisation; the token is given only to who knows it."""
-    return secrets.token_urlsafe(_VERIFIER_BYTES)
-
-
-def challenge_of(verifier: str) -> str:
-    """What the authorisation is asked with: the verifier's S256 (RFC 7636, 4.2)."""
-    digest = hashlib.sha256(verifier.encode("ascii")).digest()
-    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode("ascii")
 
 
 def authorise_url(

@@ -20,6 +20,7 @@ from users.operations.connections import (
     note_entry,
     record_connection,
 )
+from users.operations.grants import end_grant
 from users.operations.pulls import abandon_pulls
 from users.queries import connection_status, lock_user
 from users.states import ConnectionStatus, EntryKind
@@ -198,6 +199,7 @@ def _disconnect(connection: Connection, user: User, actor: Actor) -> None:
     connection.disconnected_at = timezone.now()
     connection.save(update_fields=["disconnected_at"])
     abandon_pulls(connection=connection)
+    end_grant(connection=connection)
     record_connection(
         user=user, actor=actor, verb="disconnect_source", provider=connection.provider
     )

@@ -1,0 +1,185 @@
+"""Cloud sources: connect one by what its user granted, and ask it for its past.
+
+Must not be here: how the grant came about (operations.linking), or the pulling
+(operations.pulling).
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, time, timedelta
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from portal.lib.errors import DomainError, NotFound
+from users.gateways.base import Grant, find_gateway
+from users.models import Connection, Pull, SourceGrant
+from users.operations.grants import keep_grant
+from users.operations.pulls import schedule_pulls
+from users.operations.sources import connect_source, disconnect_source
+from users.queries import lock_user
+from users.states import PullStatus
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+    from portal.lib.actor import Actor
+    from users.gateways.base import SourceGateway
+    from users.models import User
+
+# How far a pull reaches back before the end of the last one: sources mend what they
+# told of the days before, and rings sync late.
+OVERLAP = timedelta(days=3)
+# After how long a resource that the source refused is asked for again.
+ASK_AGAIN = timedelta(days=1)
+
+
+@transaction.atomic
+def connect_granted_source(
+    *, user: User, actor: Actor, provider: str, grant: Grant
+) -> Connection:
+    """Connect a cloud source by a grant and have its past pulled.
+
+    A connection that is live is mended and gets the new tokens; one of another account
+    at the source is ended first, as its data is of somebody else. Raises:
+    source_not_offered, not_found (404); required_scopes_not_granted. Source: Contract
+    2.4, 5.5; Ours: one account a connection.
+    """
+    gateway = find_gateway(provider)
+    if gateway is None:
+        raise NotFound("source_not_offered", "This source is not offered.")
+    granted = gateway.granted_resources(grant)
+    if not granted:
+        raise DomainError(
+            "required_scopes_not_granted",
+            "Nothing was allowed that could be read: please tick at least one box.",
+        )
+    user = lock_user(user)
+    live = Connection.objects.for_tenant(user.tenant).live()
+    known: Connection | None = live.filter(user=user, provider=provider).first()
+    if known and _is_of_other(known.external_user_id, grant.external_user_id):
+        disconnect_source(user=user, actor=actor, provider=provider)
+    connection = connect_source(
+        user=user,
+        actor=actor,
+        provider=provider,
+        external_user_id=grant.external_user_id,
+    )
+    connection.user = user
+    connection.external_user_id = grant.external_user_id or connection.external_user_id
+    connection.resource_availability = {
+        resource: {
+            "status": "available" if resource in granted else "unavailable",
+        }
+        for resource in gateway.resources
+    }
+    connection.save(update_fields=["external_user_id", "resource_availability"])
+    keep_grant(connection=connection, grant=grant)
+    schedule_refresh(connection=connection)
+    return connection
+
+
+def schedule_refresh(*, connection: Connection) -> list[Pull]:
+    """Ask a cloud source for what is new, of each resource it gives.
+
+    From OVERLAP before the end of the last pull that went well, of the resource that is
+    the furthest behind; for all of the past of a resource of which none did. What the
+    source refused is asked for again once a day. Empty for a source that is not pulled.
+    Raises: not_found. Source: Contract 2.2 (refresh), 5.5; Ours: the overlap;
+    memberships lapse and are renewed.
+    """
+    gateway = find_gateway(connection.provider)
+    if gateway is None:
+        return []
+    reached = _reached(connection)
+    available = _available(connection, gateway)
+    refused = _refused(connection, gateway, available)
+    first = timezone.now() - gateway.history
+    scheduled = _schedule(
+        connection,
+        [each for each in [*available, *refused] if each not in reached],
+        since=first,
+        is_history=True,
+    )
+    for resources in (available, refused):
+        known = [each for each in resources if each in reached]
+        since = min((reached[each] for each in known), default=first) - OVERLAP
+        scheduled += _schedule(
+            connection, known, since=max(since, first), is_history=False
+        )
+    return scheduled
+
+
+def _schedule(
+    connection: Connection, resources: list[str], *, since: datetime, is_history: bool
+) -> list[Pull]:
+    start, end = _bounds(connection.user, since)
+    if not resources or start > end:
+        return []
+    return schedule_pulls(
+        connection=connection,
+        resources=resources,
+        is_history=is_history,
+        range_start=start,
+        range_end=end,
+    )
+
+
+def _available(connection: Connection, gateway: SourceGateway) -> list[str]:
+    told = connection.resource_availability
+    return [
+        resource
+        for resource in gateway.resources
+        if told.get(resource, {}).get("status") == "available"
+    ]
+
+
+def _refused(
+    connection: Connection, gateway: SourceGateway, available: list[str]
+) -> list[str]:
+    """What the user granted and the source did not give, not asked for in a day."""
+    kept = SourceGrant.objects.for_tenant(connection.tenant).filter(
+        connection=connection
+    )
+    scopes = kept.values_list("scopes", flat=True).first()
+    granted = gateway.granted_resources(Grant("", scopes=tuple(scopes or ())))
+    lately = _pulls(connection).filter(scheduled_at__gt=timezone.now() - ASK_AGAIN)
+    asked = set(lately.values_list("resource", flat=True))
+    return [
+        resource
+        for resource in gateway.resources
+        if resource in granted and resource not in {*available, *asked}
+    ]
+
+
+def _reached(connection: Connection) -> dict[str, datetime]:
+    """Up to when each resource was pulled well."""
+    went_well = _pulls(connection).filter(status=PullStatus.SUCCESS)
+    return dict(
+        went_well.filter(range_end__isnull=False)
+        .values_list("resource")
+        .annotate(Max("range_end"))
+        .order_by()
+    )
+
+
+def _pulls(connection: Connection) -> QuerySet[Pull]:
+    pulls: QuerySet[Pull] = Pull.objects.for_tenant(connection.tenant)
+    return pulls.filter(connection=connection)
+
+
+def _bounds(user: User, since: datetime) -> tuple[datetime, datetime]:
+    """What to ask for: nothing outside of the ingestion bounds, with a day's room."""
+    start, end = since, timezone.now()
+    room = timedelta(days=1)
+    if user.ingestion_start is not None:
+        start = max(start, datetime.combine(user.ingestion_start, time(), UTC) - room)
+    if user.ingestion_end is not None:
+        end = min(end, datetime.combine(user.ingestion_end, time(), UTC) + 2 * room)
+    return start, end
+
+
+def _is_of_other(known: str, told: str) -> bool:
+    return bool(known and told and known != told)

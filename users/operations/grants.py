@@ -1,0 +1,196 @@
+"""Grants: keep a source's tokens, trade them for new ones once, give them back.
+
+Must not be here: connecting by a grant (operations.cloud_sources), or what is pulled
+with it (operations.pulling).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.db.models import F, Q
+from django.utils import timezone
+
+from portal.lib import jobs
+from portal.lib.encryption import UnreadableSecret, decrypt, encrypt
+from users.gateways.base import (
+    Grant,
+    SourceRefused,
+    SourceUnavailable,
+    find_gateway,
+)
+from users.gateways.http import CALL_TIMEOUT
+from users.models import SourceGrant
+from users.states import ConnectionFault
+
+if TYPE_CHECKING:
+    from accounts.models import Tenant
+    from users.gateways.base import SourceGateway
+    from users.models import Connection
+
+# Tokens that end within this are traded before they are used.
+RENEW_BEFORE = timedelta(minutes=5)
+# Longer than a call can last, so that nobody else trades meanwhile.
+CLAIM_TTL = CALL_TIMEOUT + timedelta(seconds=30)
+# When to ask again while somebody else trades the tokens.
+_CLAIMED_WAIT = timedelta(seconds=5)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptGrant:
+    """A grant, and which of the tokens that were stored it has."""
+
+    grant: Grant
+    rotation: int
+
+
+def keep_grant(*, connection: Connection, grant: Grant) -> None:
+    """Store the tokens of a connection, encrypted, in place of those it had.
+
+    Source: Ours: a copy of the database opens no source.
+    """
+    SourceGrant.objects.for_tenant(connection.tenant).update_or_create(
+        connection=connection,
+        defaults={**_columns(grant), "rotation": F("rotation") + 1},
+        create_defaults={
+            **_columns(grant),
+            "tenant": connection.tenant,
+            "connection": connection,
+        },
+    )
+
+
+def usable_grant(*, connection: Connection, gateway: SourceGateway) -> KeptGrant:
+    """The tokens of a connection, traded for new ones if they are about to end.
+
+    Asks the source, so never call it inside a transaction. Raises: SourceUnavailable;
+    SourceRefused (token_refresh_failed, also where there are no tokens).
+    """
+    kept = _read(connection)
+    ends = kept.grant.expires_at
+    if ends is not None and ends < timezone.now() + RENEW_BEFORE:
+        return renew_grant(connection=connection, gateway=gateway, spent=kept.rotation)
+    return kept
+
+
+def renew_grant(
+    *, connection: Connection, gateway: SourceGateway, spent: int
+) -> KeptGrant:
+    """Trade tokens that are not taken any more; `spent` is their rotation.
+
+    Of two workers one trades: the other gets what the first stored, or
+    SourceUnavailable while it is at it. Never call it inside a transaction. Raises:
+    SourceUnavailable; SourceRefused. Source: RFC 6749, 6; Ours: a refresh token works
+    once, so a second trade would end the connection.
+    """
+    mine = SourceGrant.objects.for_tenant(connection.tenant).filter(
+        connection=connection, rotation=spent
+    )
+    now = timezone.now()
+    until = now + CLAIM_TTL
+    free = mine.filter(Q(claimed_until=None) | Q(claimed_until__lt=now))
+    if not free.update(claimed_until=until):
+        kept = _read(connection)
+        if kept.rotation == spent:
+            raise SourceUnavailable("tokens_claimed", retry_after=_CLAIMED_WAIT)
+        return kept
+    try:
+        new = _trade(gateway, _read(connection).grant)
+    except (SourceUnavailable, SourceRefused):
+        mine.filter(claimed_until=until).update(claimed_until=None)
+        raise
+    mine.update(**_columns(new), rotation=spent + 1)
+    return KeptGrant(new, spent + 1)
+
+
+def end_grant(*, connection: Connection) -> None:
+    """Have the permission of an ended connection given back, if it has one.
+
+    In the transaction that ends it. Source: Ours: who disconnects a source expects that
+    we can't read it any more.
+    """
+    grants = SourceGrant.objects.for_tenant(connection.tenant)
+    if grants.filter(connection=connection).exists():
+        jobs.enqueue(
+            "users.revoke", tenant=connection.tenant, connection_pk=connection.pk
+        )
+
+
+def revoke_grant(*, tenant: Tenant, connection_pk: int) -> None:
+    """Give the permission of an ended connection back, and forget its tokens.
+
+    Never call it inside a transaction. Raises: SourceUnavailable; the tokens stay then.
+    """
+    kept = _ended(tenant, connection_pk)
+    if kept is None:
+        return
+    gateway = find_gateway(kept.connection.provider)
+    if gateway is not None:
+        try:
+            grant = _decrypted(kept)
+        except UnreadableSecret:
+            pass  # nobody can use them any more
+        else:
+            gateway.revoke(grant)
+    kept.delete()
+
+
+def forget_grant(*, tenant: Tenant, connection_pk: int) -> None:
+    """Forget the tokens of an ended connection that the source did not take back."""
+    kept = _ended(tenant, connection_pk)
+    if kept is not None:
+        kept.delete()
+
+
+def _trade(gateway: SourceGateway, old: Grant) -> Grant:
+    if not old.refresh_token:
+        raise SourceRefused(ConnectionFault.TOKEN_REFRESH_FAILED)
+    return gateway.refresh_tokens(old)
+
+
+def _ended(tenant: Tenant, connection_pk: int) -> SourceGrant | None:
+    """The grant of a connection that is no more; a live one's is nobody's to end."""
+    kept: SourceGrant | None = (
+        SourceGrant.objects.for_tenant(tenant)
+        .select_related("connection")
+        .filter(connection=connection_pk, connection__disconnected_at__isnull=False)
+        .first()
+    )
+    return kept
+
+
+def _read(connection: Connection) -> KeptGrant:
+    """Raises: SourceRefused: there are no tokens, or none that we can read."""
+    kept: SourceGrant | None = (
+        SourceGrant.objects.for_tenant(connection.tenant)
+        .filter(connection=connection)
+        .first()
+    )
+    if kept is None:
+        raise SourceRefused(ConnectionFault.TOKEN_REFRESH_FAILED)
+    try:
+        return KeptGrant(_decrypted(kept), kept.rotation)
+    except UnreadableSecret:
+        raise SourceRefused(ConnectionFault.TOKEN_REFRESH_FAILED) from None
+
+
+def _decrypted(kept: SourceGrant) -> Grant:
+    return Grant(
+        access_token=decrypt(kept.access_token),
+        refresh_token=decrypt(kept.refresh_token),
+        expires_at=kept.expires_at,
+        scopes=tuple(kept.scopes),
+    )
+
+
+def _columns(grant: Grant) -> dict[str, object]:
+    return {
+        "access_token": encrypt(grant.access_token),
+        "refresh_token": encrypt(grant.refresh_token),
+        "expires_at": grant.expires_at,
+        "scopes": list(grant.scopes),
+        "claimed_until": None,
+        "updated_at": timezone.now(),
+    }

@@ -1,0 +1,384 @@
+"""Pulling: fetch what was asked of a cloud source, page by page, and store it.
+
+A page is stored in one transaction with the place where to go on, so that a pull that
+is cut off stores nothing twice. Must not be here: what is asked for
+(operations.cloud_sources), or the record of a pull (operations.pulls).
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from portal.lib.errors import NotFound
+from users.gateways.base import (
+    AccessExpired,
+    ResourceRefused,
+    SourceRefused,
+    SourceUnavailable,
+    find_gateway,
+)
+from users.models import Connection, Pull, SourceGrant
+from users.operations.cloud_sources import schedule_refresh
+from users.operations.connections import break_connection
+from users.operations.devices import DeviceDetails, record_device
+from users.operations.grants import renew_grant, usable_grant
+from users.operations.pulls import end_pull, keep_position, postpone_pull, start_pull
+from users.operations.samples import SampleBatch, record_samples
+from users.operations.summaries import SummaryBatch, record_summaries
+from users.queries import lock_user
+from users.states import ConnectionFault, ConnectionStatus
+from users.wearables.readings import ElementsInvalid
+from users.wearables.resources import ELEMENTS_MAX, summary_id
+from users.wearables.summaries import SLEEP, SLEEP_CYCLE, SUMMARIES
+from users.wearables.timeseries import TIMESERIES
+from users.wearables.timeseries.readings import SAMPLES_MAX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from portal.lib.actor import Actor
+    from users.gateways.base import PulledBatch, PulledPage, SourceGateway
+    from users.models import User
+    from users.operations.grants import KeptGrant
+
+logger = logging.getLogger(__name__)
+
+# How often a connected source is asked for what is new, by itself.
+PULL_EVERY = timedelta(hours=1)
+# Waits between runs while a source is away: then the pull has failed, and the next
+# hour's asks again.
+_WAITS = tuple(timedelta(minutes=each) for each in (1, 5, 20, 60, 180))
+# However long a source wants to be left alone.
+_PATIENCE = timedelta(days=1)
+# By the name of contract 3.4, which a timeseries may have beside that of its path.
+_TIMESERIES = {each.event_resource: each for each in TIMESERIES.values()}
+# Keys of elements that say which day they are of, the first that is there.
+_DAY_KEYS = (
+    "calendar_date",
+    "bedtime_stop",
+    "session_end",
+    "time_start",
+    "start",
+    "timestamp",
+)
+
+
+class _Ended(Exception):
+    """The connection is not to be read any more."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """The pulls of one connection, done one after another with the same tokens."""
+
+    connection: Connection
+    gateway: SourceGateway
+    actor: Actor
+    kept: KeptGrant
+    has_renewed: bool = False
+    # Reasons of the resources that were refused, and how many were given.
+    refusals: list[str] = field(default_factory=list)
+    given: int = 0
+
+    def renew(self) -> None:
+        """New tokens, once a run. Raises: ResourceRefused: they are new already."""
+        if self.has_renewed:
+            raise ResourceRefused("http_401")
+        self.kept = renew_grant(
+            connection=self.connection, gateway=self.gateway, spent=self.kept.rotation
+        )
+        self.has_renewed = True
+
+
+def run_pulls(*, tenant: Tenant, actor: Actor, connection_pk: int) -> timedelta | None:
+    """Do the open pulls of a connection; returns when to go on, None when all ended.
+
+    What one resource is refused for does not keep the others; a source that is away,
+    or wants to be asked later, keeps all. One that says no for good breaks the
+    connection. Asks the source, so never call it inside a transaction. Source:
+    Contract 2.4, 5.5.
+    """
+    connection: Connection | None = (
+        Connection.objects.for_tenant(tenant)
+        .select_related("user")
+        .filter(pk=connection_pk)
+        .first()
+    )
+    if connection is None:
+        return None
+    connection.tenant = connection.user.tenant = tenant
+    try:
+        return _run(connection, actor)
+    except _Ended:
+        _fail_open(connection, actor, "not_connected")
+        return None
+    except SourceRefused as refused:
+        _fail_open(connection, actor, refused.fault)
+        break_connection(connection=connection, actor=actor, fault=refused.fault)
+        return None
+
+
+def fail_pulls(*, tenant: Tenant, actor: Actor, connection_pk: int) -> None:
+    """End the open pulls of a connection whose work failed again and again.
+
+    Source: Ours: nothing waits for a job that is no more.
+    """
+    for pull in _open_pulls(tenant, connection_pk):
+        end_pull(pull=pull, actor=actor, error_type=ConnectionFault.UNKNOWN)
+
+
+def enqueue_due_pulls() -> int:
+    """Ask every connected cloud source for what is new; returns how many connections.
+
+    Those that were asked within PULL_EVERY, or have a pull open, are left. Over all
+    tenants. Source: Ours: sources that push nothing have to be asked.
+    """
+    lately = Pull.unscoped.filter(scheduled_at__gt=timezone.now() - PULL_EVERY)
+    busy = Pull.unscoped.filter(ended_at=None)
+    due = (
+        SourceGrant.unscoped.filter(
+            connection__disconnected_at=None,
+            connection__status=ConnectionStatus.CONNECTED,
+            connection__user__deleted_at=None,
+        )
+        .exclude(connection__in=lately.values("connection"))
+        .exclude(connection__in=busy.values("connection"))
+        .values_list("tenant_id", "connection_id")
+    )
+    asked = 0
+    for tenant_pk, connection_pk in due.iterator():
+        connection = Connection.unscoped.select_related("user__tenant", "tenant").get(
+            pk=connection_pk, tenant=tenant_pk
+        )
+        asked += bool(schedule_refresh(connection=connection))
+    return asked
+
+
+def _run(connection: Connection, actor: Actor) -> timedelta | None:
+    gateway = find_gateway(connection.provider)
+    pulls = _open_pulls(connection.tenant, connection.pk)
+    if not pulls:
+        return None
+    if gateway is None:
+        _fail_open(connection, actor, "source_not_offered")
+        return None
+    if connection.disconnected_at or connection.status != ConnectionStatus.CONNECTED:
+        _fail_open(connection, actor, "not_connected")
+        return None
+    run: _Run | None = None
+    for pull in pulls:
+        start_pull(pull=pull)
+        try:
+            if run is None:
+                kept = usable_grant(connection=connection, gateway=gateway)
+                run = _Run(connection, gateway, actor, kept)
+            _do(run, pull)
+        except SourceUnavailable as away:
+            wait = _wait(pull, away)
+            if wait is None:
+                end_pull(pull=pull, actor=actor, error_type=away.reason)
+                continue
+            postpone_pull(pull=pull, reason=away.reason)
+            return wait
+    if run is not None and run.refusals and not run.given:
+        break_connection(connection=connection, actor=actor, fault=_fault(run))
+    return None
+
+
+def _do(run: _Run, pull: Pull) -> None:
+    """Fetch and store one pull to its end.
+
+    Raises: SourceUnavailable, SourceRefused; _Ended.
+    """
+    try:
+        while True:
+            try:
+                _fetch(run, pull)
+                break
+            except AccessExpired:
+                run.renew()
+    except ResourceRefused as refused:
+        run.refusals.append(refused.reason)
+        _note_availability(run.connection, pull.resource, is_given=False)
+        end_pull(pull=pull, actor=run.actor, error_type=refused.reason)
+        return
+    run.given += 1
+    _note_availability(run.connection, pull.resource, is_given=True)
+    end_pull(pull=pull, actor=run.actor, days_with_data=pull.days_with_data or 0)
+
+
+def _fetch(run: _Run, pull: Pull) -> None:
+    until = pull.range_end or timezone.now()
+    pages = run.gateway.pull(
+        run.connection.user,
+        pull.resource,
+        pull.range_start or until - run.gateway.history,
+        until=until,
+        grant=run.kept.grant,
+        position=pull.position,
+    )
+    for page in pages:
+        _store_page(run, pull, page)
+
+
+@transaction.atomic
+def _store_page(run: _Run, pull: Pull, page: PulledPage) -> None:
+    """Raises: _Ended: the connection was ended, paused or broken meanwhile."""
+    try:
+        user = lock_user(run.connection.user)
+    except NotFound:
+        raise _Ended from None
+    live = Connection.objects.for_tenant(user.tenant).live()
+    if not live.filter(
+        pk=run.connection.pk, status=ConnectionStatus.CONNECTED
+    ).exists():
+        raise _Ended
+    days: set[str] = set()
+    for batch in page.batches:
+        if batch.elements:
+            days |= _days(batch)
+            _store_batch(run, pull, user, batch)
+    pull.days_with_data = (pull.days_with_data or 0) + len(days)
+    pull.save(update_fields=["days_with_data"])
+    keep_position(pull=pull, position=page.position)
+
+
+def _store_batch(run: _Run, pull: Pull, user: User, batch: PulledBatch) -> None:
+    provider = run.connection.provider
+    device_id = _device_id(user, provider, batch)
+
+    def record(part: Sequence[dict[str, Any]]) -> None:
+        if summary := SUMMARIES.get(batch.resource):
+            record_summaries(
+                user=user,
+                actor=run.actor,
+                resource=summary,
+                batch=SummaryBatch(
+                    provider, part, batch.source_type, batch.app_id, device_id
+                ),
+                is_history=pull.is_history,
+            )
+        else:
+            record_samples(
+                user=user,
+                actor=run.actor,
+                resource=_TIMESERIES[batch.resource],
+                batch=SampleBatch(
+                    provider, part, batch.source_type, batch.app_id, device_id
+                ),
+                is_history=pull.is_history,
+            )
+
+    elements = batch.elements
+    if batch.resource == SLEEP_CYCLE.slug:
+        elements = [_of_its_sleep(each, user, provider) for each in elements]
+    size = ELEMENTS_MAX if batch.resource in SUMMARIES else SAMPLES_MAX
+    for first in range(0, len(elements), size):
+        _record_readable(elements[first : first + size], record)
+
+
+def _record_readable(
+    elements: Sequence[dict[str, Any]],
+    record: Callable[[Sequence[dict[str, Any]]], None],
+) -> None:
+    """Store elements in one call; those that can't be read are left out."""
+    while elements:
+        try:
+            record(elements)
+        except ElementsInvalid as invalid:
+            # Faults are told up to a limit, so that there may be more.
+            bad = {fault.loc[0] for fault in invalid.faults if fault.loc}
+            logger.warning("left out %s elements that can't be read", len(bad))
+            elements = [
+                each for at, each in enumerate(elements) if bad and at not in bad
+            ]
+        else:
+            return
+
+
+def _of_its_sleep(cycle: dict[str, Any], user: User, provider: str) -> dict[str, Any]:
+    """A sleep cycle that names its sleep: the one of the same id at the source."""
+    named = cycle.get("external_id")
+    if named is None or cycle.get("sleep_id") is not None:
+        return cycle
+    key = f"external_id:{named}"
+    return {**cycle, "sleep_id": str(summary_id(user.uuid, provider, SLEEP.slug, key))}
+
+
+def _device_id(user: User, provider: str, batch: PulledBatch) -> UUID | None:
+    if batch.device is None:
+        return None
+    return record_device(
+        user=user,
+        details=DeviceDetails(
+            provider=provider,
+            device_id=batch.device.device_id,
+            source_type=batch.source_type,
+            app_id=batch.app_id,
+            device_manufacturer=batch.device.manufacturer,
+            device_model=batch.device.model,
+            device_version=batch.device.version,
+        ),
+    )
+
+
+def _days(batch: PulledBatch) -> set[str]:
+    """The days that elements are of, as their source writes them."""
+    days = set()
+    for element in batch.elements:
+        told = next((element[key] for key in _DAY_KEYS if element.get(key)), "")
+        days.add(str(told)[:10])
+    return days - {""}
+
+
+def _wait(pull: Pull, away: SourceUnavailable) -> timedelta | None:
+    """How long to wait before asking again; None: long enough was waited."""
+    if timezone.now() - pull.scheduled_at > _PATIENCE:
+        return None
+    if away.retry_after is not None:
+        return max(away.retry_after, timedelta(seconds=1))
+    if pull.attempts > len(_WAITS):
+        return None
+    return _WAITS[pull.attempts - 1]
+
+
+def _fault(run: _Run) -> ConnectionFault:
+    """What it means that a source gave nothing at all with new tokens."""
+    if all(reason == "http_401" for reason in run.refusals):
+        return ConnectionFault.PROVIDER_CREDENTIAL_ERROR
+    if all(reason in {"http_401", "http_403"} for reason in run.refusals):
+        return ConnectionFault.REQUIRED_SCOPES_NOT_GRANTED
+    return ConnectionFault.UNKNOWN
+
+
+@transaction.atomic
+def _note_availability(
+    connection: Connection, resource: str, *, is_given: bool
+) -> None:
+    """Keep whether the source gives a resource (contract 2.4)."""
+    lock_user(connection.user)
+    connection.refresh_from_db(fields=["resource_availability"])
+    told = connection.resource_availability
+    status = "available" if is_given else "unavailable"
+    if told.get(resource, {}).get("status") != status:
+        told[resource] = {**told.get(resource, {}), "status": status}
+        connection.save(update_fields=["resource_availability"])
+
+
+def _fail_open(connection: Connection, actor: Actor, error_type: str) -> None:
+    for pull in _open_pulls(connection.tenant, connection.pk):
+        end_pull(pull=pull, actor=actor, error_type=error_type)
+
+
+def _open_pulls(tenant: Tenant, connection_pk: int) -> list[Pull]:
+    """Open pulls, in the order they were asked for: the past first."""
+    mine = Pull.objects.for_tenant(tenant).open().filter(connection=connection_pk)
+    return list(mine.select_related("user__tenant", "connection").order_by("id"))
