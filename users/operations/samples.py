@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from accounts.operations.audit import record_change
 from accounts.webhooks.operations import emit_events
+from users.operations.devices import hear_from_device
 from users.operations.sources import hear_from_source, record_arrival
 from users.queries import lock_user
 from users.states import SourceType
@@ -106,6 +107,13 @@ def record_samples(
     changed = _Changed([], [])
     if kept:
         hear_from_source(user=user, actor=actor, provider=batch.provider)
+        hear_from_device(
+            user=user,
+            provider=batch.provider,
+            source_type=str(batch.source_type),
+            app_id=batch.app_id,
+            device_id=batch.device_id,
+        )
         changed = _store(user, resource, batch, _take(read, kept))
     recorded = RecordedSamples(
         created=len(changed.created),
@@ -121,6 +129,8 @@ def record_samples(
         created=recorded.created,
         updated=recorded.updated,
         dropped=recorded.dropped,
+        oldest=read.ts[kept[0]] if kept else None,
+        newest=read.ts[kept[-1]] if kept else None,
     )
     if changed.created or changed.updated:
         record_change(

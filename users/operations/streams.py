@@ -14,8 +14,8 @@ from psycopg.types.json import Jsonb
 from accounts.operations.audit import record_change
 from accounts.webhooks.operations import emit_events
 from portal.lib import rows
-from users.models import Arrival, Summary
-from users.operations.sources import hear_from_source
+from users.models import Summary
+from users.operations.sources import hear_from_source, record_arrival
 from users.queries import SummaryRow, lock_user
 from users.wearables.streams import (
     STREAM_RESOURCE,
@@ -72,8 +72,7 @@ def record_workout_stream(
         hear_from_source(user=user, actor=actor, provider=workout.provider)
         before = _as_answered(user, workout)
         is_new = _store(user, workout, stream, now)
-    Arrival(
-        tenant=user.tenant,
+    record_arrival(
         user=user,
         provider=workout.provider,
         resource=STREAM_RESOURCE,
@@ -82,7 +81,9 @@ def record_workout_stream(
         created=int(is_new is True),
         updated=int(is_new is False),
         dropped=int(is_dropped),
-    ).save(force_insert=True)
+        oldest=None if is_dropped else workout.starts_at,
+        newest=None if is_dropped else workout.starts_at,
+    )
     if is_new is None:
         return None
     record_change(

@@ -17,6 +17,7 @@ from accounts.webhooks.operations import emit_events
 from portal.lib import rows
 from users.models import Arrival
 from users.models.arrival import ARRIVAL_RETENTION
+from users.operations.devices import hear_from_device
 from users.operations.sources import hear_from_source, record_arrival
 from users.queries import SummaryRow, lock_user
 from users.states import SourceType
@@ -116,7 +117,15 @@ def record_summaries(
     changed: list[tuple[bool, SummaryRow]] = []
     if kept:
         hear_from_source(user=user, actor=actor, provider=batch.provider)
+        hear_from_device(
+            user=user,
+            provider=batch.provider,
+            source_type=str(batch.source_type),
+            app_id=batch.app_id,
+            device_id=batch.device_id,
+        )
         changed = _store(user, resource, batch, kept, now)
+    starts = [each.place.starts_at for each in kept.values()]
     recorded = Recorded(
         created=sum(is_new for is_new, _ in changed),
         updated=sum(not is_new for is_new, _ in changed),
@@ -132,6 +141,8 @@ def record_summaries(
         created=recorded.created,
         updated=recorded.updated,
         dropped=recorded.dropped,
+        oldest=min(starts, default=None),
+        newest=max(starts, default=None),
     )
     if changed:
         record_change(

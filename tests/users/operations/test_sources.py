@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from jsonschema import validate
@@ -13,8 +13,12 @@ from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from tests.outbox import emitted, emitted_types
 from tests.users.holdings import held
-from users.models import Connection
-from users.operations.sources import connect_source, disconnect_source
+from users.models import Connection, Supply
+from users.operations.sources import (
+    connect_source,
+    disconnect_source,
+    record_arrival,
+)
 from users.operations.users import delete_user
 from users.states import CONNECTION_MOVES, ConnectionFault, ConnectionStatus
 
@@ -168,3 +172,30 @@ def test_disconnect_refuses_what_is_not_connected(user, alice_tenant, provider):
 
     assert refusal.value.code == "source_not_connected"
     assert held(alice_tenant) == before
+
+
+def test_what_a_source_has_given_is_kept_with_every_batch(
+    user, alice_tenant, time_machine
+):
+    time_machine.move_to(NOON, tick=False)
+    connect_source(user=user, actor=ACTOR, provider="oura")
+    batch = {
+        "user": user,
+        "provider": "oura",
+        "resource": "heartrate",
+        "updated": 0,
+        "dropped": 0,
+    }
+    early, late = NOON - timedelta(days=2), NOON - timedelta(hours=1)
+    record_arrival(**batch, at=NOON, received=9, created=7, oldest=early, newest=early)
+    record_arrival(**batch, at=NOON, received=2, created=2, oldest=late, newest=late)
+    later = NOON + timedelta(minutes=5)
+
+    record_arrival(**batch, at=later, received=1, created=0)
+
+    supply = Supply.objects.for_tenant(alice_tenant).get()
+    assert (supply.provider, supply.resource) == ("oura", "heartrate")
+    assert (supply.oldest_data, supply.newest_data) == (early, late)
+    assert supply.sent_count == 9
+    assert (supply.heard_at, supply.attempted_at) == (later, later)
+    assert supply.attempt_failed is False
