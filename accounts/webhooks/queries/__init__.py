@@ -1,10 +1,19 @@
 """Reads of the outbox: its events, its log, the health of its endpoints."""
 
 from accounts.webhooks.queries.events import (
+    CarryingEvent,
     EventTally,
     SentEvent,
     events_about,
+    events_carrying,
     recent_event_types,
 )
 
-__all__ = ["EventTally", "SentEvent", "events_about", "recent_event_types"]
+__all__ = [
+    "CarryingEvent",
+    "EventTally",
+    "SentEvent",
+    "events_about",
+    "events_carrying",
+    "recent_event_types",
+]

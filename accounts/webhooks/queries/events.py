@@ -12,7 +12,7 @@ from django.db.models import JSONField
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
 
-from accounts.webhooks.models import Event
+from accounts.webhooks.models import Delivery, Event
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 
 _ABOUT_MAX = 50
+# Of a user's events, the last that are looked through: bounded, however many there are.
+_LOOKED_AT = 2_000
 
 
 class EventTally(NamedTuple):
@@ -40,6 +42,19 @@ class SentEvent(NamedTuple):
     event_type: str
     at: datetime
     says: str | None
+
+
+class CarryingEvent(NamedTuple):
+    """An event with its body, the envelope of contract 8.1 as it is sent.
+
+    `deliveries` are the endpoint's id and how its delivery stands.
+    """
+
+    message_id: str
+    event_type: str
+    at: datetime
+    body: str
+    deliveries: list[tuple[UUID, str]]
 
 
 def events_about(
@@ -68,6 +83,39 @@ def events_about(
         for row in found.values_list("message_id", "event_type", "created_at", "said")[
             :_ABOUT_MAX
         ]
+    ]
+
+
+def events_carrying(
+    *, tenant: Tenant, user_uuid: UUID, event_types: Sequence[str], limit: int
+) -> list[CarryingEvent]:
+    """A user's events of these types with their bodies, the latest first.
+
+    Among the last _LOOKED_AT of all the user's; two queries.
+    """
+    events = Event.objects.for_tenant(tenant).filter(is_test=False)
+    latest = events.filter(user_uuid=user_uuid).order_by("-id").values("pk")
+    found = list(
+        events.filter(pk__in=latest[:_LOOKED_AT], event_type__in=event_types).order_by(
+            "-id"
+        )[:limit]
+    )
+    deliveries: dict[int, list[tuple[UUID, str]]] = {}
+    sent = Delivery.objects.for_tenant(tenant).filter(
+        event__in=[event.pk for event in found], endpoint__deleted_at=None
+    )
+    columns = ("event_id", "endpoint__uuid", "status")
+    for key, endpoint, status in sent.order_by("pk").values_list(*columns):
+        deliveries.setdefault(key, []).append((endpoint, status))
+    return [
+        CarryingEvent(
+            event.message_id,
+            event.event_type,
+            event.created_at,
+            event.body,
+            deliveries.get(event.pk, []),
+        )
+        for event in found
     ]
 
 

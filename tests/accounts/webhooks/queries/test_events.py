@@ -7,8 +7,13 @@ import pytest
 
 from accounts.webhooks.models import Event
 from accounts.webhooks.operations import emit_event
-from accounts.webhooks.queries import events_about, recent_event_types
+from accounts.webhooks.queries import (
+    events_about,
+    events_carrying,
+    recent_event_types,
+)
 from tests.factories.users import make_user
+from tests.factories.webhooks import KIND, make_endpoint, make_event
 
 pytestmark = pytest.mark.django_db
 
@@ -80,3 +85,21 @@ def test_events_about_one_thing_come_the_latest_first_with_what_they_say(
         event.message_id
         for event in Event.objects.for_tenant(alice_tenant).order_by("id")[:2]
     }
+
+
+def test_carrying_events_come_with_their_bodies_and_deliveries(alice_tenant):
+    user = make_user(tenant=alice_tenant)
+    endpoint = make_endpoint(tenant=alice_tenant)
+    wanted = make_event(tenant=alice_tenant, user=user.ref, event_type=KIND)
+    make_event(tenant=alice_tenant, event_type=KIND)  # of somebody else
+
+    (found,) = events_carrying(
+        tenant=alice_tenant, user_uuid=user.uuid, event_types=[KIND], limit=5
+    )
+    none = events_carrying(
+        tenant=alice_tenant, user_uuid=user.uuid, event_types=["a"], limit=5
+    )
+
+    assert (found.message_id, found.body) == (wanted.message_id, wanted.body)
+    assert found.deliveries == [(endpoint.uuid, "pending")]
+    assert none == []
