@@ -19,9 +19,13 @@ class UsersConfig(AppConfig):
     def ready(self) -> None:
         """Enter the events of each summary, and what other pages show of users."""
         from portal.lib.registry import demo_loaders, user_erasers
+        from users.gateways.base import source_gateways
+        from users.gateways.oura.gateway import OuraGateway
         from users.operations.demo import load_demo_summaries
         from users.operations.erasure import erase_samples
+        from users.operations.import_files import erase_imports
 
+        source_gateways.add("oura", OuraGateway())
         self._enter_pages()
         self._enter_events()
         self._enter_stream_events()
@@ -29,13 +33,23 @@ class UsersConfig(AppConfig):
         self._enter_device_events()
         demo_loaders.add("users", load_demo_summaries)
         user_erasers.add("users", erase_samples)
+        user_erasers.add("users:imports", erase_imports)
         post_migrate.connect(_make_months, sender=self)
 
     def _enter_events(self) -> None:
         from accounts.webhooks.catalogue import EventType, add_event_type
         from users.wearables.summaries import SUMMARIES
+        from users.wearables.timeseries.shapes import historical_schema
 
         for resource in SUMMARIES.values():
+            add_event_type(
+                EventType(
+                    f"historical.data.{resource.slug}.created",
+                    f"Past summaries ({resource.name.lower()}) of a source can be read;"
+                    " none are inside.",
+                    historical_schema(),
+                )
+            )
             schema = resource.event_schema
             for is_new, when in (
                 (True, "was stored for the first time"),
@@ -51,8 +65,20 @@ class UsersConfig(AppConfig):
 
     def _enter_stream_events(self) -> None:
         from accounts.webhooks.catalogue import EventType, add_event_type
-        from users.wearables.streams import EVENT_SCHEMA, stream_event_type
+        from users.wearables.streams import (
+            EVENT_SCHEMA,
+            STREAM_RESOURCE,
+            stream_event_type,
+        )
+        from users.wearables.timeseries.shapes import historical_schema
 
+        add_event_type(
+            EventType(
+                f"historical.data.{STREAM_RESOURCE}.created",
+                "Past streams of workouts of a source can be read; none are inside.",
+                historical_schema(),
+            )
+        )
         for is_new, when in ((True, "can be read"), (False, "was replaced")):
             add_event_type(
                 EventType(

@@ -12,7 +12,10 @@ from accounts.models import Tenant
 from portal.lib.actor import Actor
 from portal.lib.jobs import enqueue, job, periodic
 from users.operations.cadences import enqueue_learning, learn_cadences
+from users.operations.demo_sources import enqueue_due_expiries, expire_demo_user
 from users.operations.grants import forget_grant, revoke_grant
+from users.operations.import_files import sweep_orphan_imports
+from users.operations.imports import IMPORT_JOB, give_up_import, run_import
 from users.operations.pausing import enqueue_due_pauses, pause_sources
 from users.operations.pulling import enqueue_due_pulls, fail_pulls, run_pulls
 from users.operations.summaries import remove_old_arrivals
@@ -37,11 +40,19 @@ def pause(*, tenant_pk: int, **inputs: Any) -> None:
     pause_sources(tenant=tenant, actor=SWEEPS, user_uuid=UUID(inputs["user_id"]))
 
 
+@job("users.expire_demo_user")
+def expire_demo(*, tenant_pk: int, **inputs: Any) -> None:
+    """Delete the demo user `user_id`, if its time is over."""
+    tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
+    expire_demo_user(tenant=tenant, actor=SWEEPS, user_uuid=UUID(inputs["user_id"]))
+
+
 @periodic("17 * * * *", "users.sweep")
 def sweep() -> None:
     """Once an hour, find what is due."""
     enqueue_due_erasures()
     enqueue_due_pauses()
+    enqueue_due_expiries()
 
 
 @periodic("43 3 * * *", "users.remove_old_arrivals")
@@ -106,3 +117,21 @@ def revoke(*, tenant_pk: int, **inputs: Any) -> None:
     """Give the permission of the ended connection `connection_pk` back."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     revoke_grant(tenant=tenant, connection_pk=inputs["connection_pk"])
+
+
+def give_up_file(*, tenant_pk: int, job_id: str) -> None:
+    """End an import whose runs all failed."""
+    give_up_import(tenant_pk=tenant_pk, job_id=UUID(job_id))
+
+
+# A queue of its own, so that workers can be set aside for it: it may take minutes.
+@job(IMPORT_JOB, queue="imports", on_give_up=give_up_file)
+def import_file(*, tenant_pk: int, job_id: str) -> None:
+    """Take in an uploaded file of a user's data."""
+    run_import(tenant_pk=tenant_pk, job_id=UUID(job_id))
+
+
+@periodic("50 3 * * *", "users.sweep_orphan_imports")
+def sweep_imports() -> None:
+    """Remove files that no import names."""
+    sweep_orphan_imports()

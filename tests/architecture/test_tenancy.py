@@ -50,6 +50,7 @@ UNSCOPED_MODULES = {
     "accounts/webhooks/operations/alerts.py": "looks for failing ones of all tenants",
     "accounts/webhooks/management/commands/listen.py": "a port may be several teams'",
     "users/operations/users.py": "the sweep of erasures works over all tenants",
+    "users/operations/demo_sources.py": "the sweep of demo users as well",
     "users/operations/cadences.py": "cadences are learnt in all tenants",
     "users/operations/pausing.py": "the sweep of ended ingestion does as well",
     "users/operations/summaries.py": "the sweep of arrivals as well",

@@ -1,0 +1,21 @@
+"""Made-up data of sources, the same for a person and day whenever it is made.
+
+A person has one body: what two of their sources tell of a night or a workout differs no
+more than two devices do, and what one source tells agrees with itself. Pure functions
+of a person, a day and a moment. Must not be here: storing it (operations.demo_sources).
+"""
+
+from users.wearables.demo.cycles import make_cycles
+from users.wearables.demo.nights import make_nights
+from users.wearables.demo.people import make_person
+from users.wearables.demo.sources import MadeUp, make_source
+from users.wearables.demo.syncs import make_syncs
+
+__all__ = [
+    "MadeUp",
+    "make_cycles",
+    "make_nights",
+    "make_person",
+    "make_source",
+    "make_syncs",
+]

@@ -1,0 +1,154 @@
+"""Made-up nights, built as people sleep.
+
+Cycles of some 90 minutes, deep sleep early, REM late. Must not be here: what a night
+does to the heart (days).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from portal.lib.periods import SkippedTime, from_wall_clock
+from users.states import SleepStage
+from users.wearables.demo.dice import Element, roll
+from users.wearables.demo.people import make_person
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import date
+    from random import Random
+
+    from users.wearables.demo.people import Person
+
+# Minutes of deep and of REM sleep in each cycle of a night, first to last.
+_DEEP_MINUTES = (38, 26, 14, 6, 2, 0)
+_REM_MINUTES = (9, 19, 27, 33, 37, 38)
+_CYCLE_MINUTES = 92
+_EPOCH_SECONDS = 30  # sleep is staged in epochs of half a minute
+_FRIDAY = 4
+# Nights without any data, nights in which the sensor came off, and quiet moments that
+# no stage was given to.
+_UNWORN, _CAME_OFF, _UNCLEAR = 0.06, 0.08, 0.05
+# By how many epochs two devices differ on when a night began.
+_EPOCHS_APART = 6
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """A night in bed, in UTC. Stages are (code, begin, end), seconds from `start`."""
+
+    start: datetime
+    end: datetime
+    stages: tuple[tuple[int, int, int], ...]
+
+    def stage_at(self, moment: datetime) -> int | None:
+        """The stage at a moment; None: out of bed, or the sensor was off."""
+        second = int((moment - self.start).total_seconds())
+        at = bisect_right(self.stages, second, key=itemgetter(1)) - 1
+        if at < 0 or second >= self.stages[at][2]:
+            return None
+        return self.stages[at][0]
+
+    def seconds_of(self, *codes: SleepStage) -> int:
+        """How long these stages took."""
+        return sum(end - begin for code, begin, end in self.stages if code in codes)
+
+
+def sleep_through(*, person: Person, waking: date) -> Night:
+    """How the person in truth slept into the morning of `waking`, where they live."""
+    dice = roll(person.name, "night", waking)
+    evening = waking - _DAY
+    late = dice.gauss(0.7, 0.4) if evening.weekday() in (_FRIDAY, _FRIDAY + 1) else 0
+    hours = person.bedtime + late + dice.gauss(0, 0.35)
+    local = datetime.combine(evening, time()) + timedelta(minutes=int(hours * 60))
+    try:
+        start = from_wall_clock(local, person.zone)
+    except SkippedTime:
+        start = from_wall_clock(local + timedelta(hours=2), person.zone)
+    stages = tuple(_stages(dice, person.sleep_need + dice.gauss(0, 0.6)))
+    return Night(start, start + timedelta(seconds=stages[-1][2]), stages)
+
+
+def night_of_source(*, person: Person, provider: str, waking: date) -> Night | None:
+    """That night as a source has it; None: it was not worn."""
+    dice = roll(person.name, provider, waking)
+    if dice.random() < _UNWORN:
+        return None
+    night = sleep_through(person=person, waking=waking)
+    apart = timedelta(seconds=dice.randint(0, _EPOCHS_APART) * _EPOCH_SECONDS)
+    stages = list(night.stages)
+    if dice.random() < _CAME_OFF:
+        # What lay there is not known: a hole, not a stage.
+        del stages[len(stages) // 2]
+    return Night(night.start + apart, night.end + apart, tuple(stages))
+
+
+def sleep_cycle_of(night: Night, time_zone: str | None) -> Element:
+    """The night's stages as a source sends them (contract 4.3)."""
+    element: Element = {
+        "session_start": _bare(night.start),
+        "session_end": _bare(night.end),
+        "stage_type": [stage for stage, _, _ in night.stages],
+        "stage_start_offset_second": [begin for _, begin, _ in night.stages],
+        "stage_end_offset_second": [end for _, _, end in night.stages],
+    }
+    if time_zone:
+        element["time_zone"] = time_zone
+    return element
+
+
+def make_nights(
+    *, person: str, provider: str, time_zone: str | None, now: datetime, nights: int
+) -> list[Element]:
+    """Sleep cycles of a person, as a source sends them; oldest first.
+
+    The last is the night that ended last. `time_zone` is IANA, None for UTC.
+    """
+    sleeper = make_person(name=person, time_zone=time_zone)
+    today = now.astimezone(sleeper.zone).date()
+    seen = [
+        night_of_source(person=sleeper, provider=provider, waking=today - ago * _DAY)
+        for ago in range(nights, -1, -1)
+    ]
+    return [
+        sleep_cycle_of(night, time_zone) for night in seen if night and night.end <= now
+    ]
+
+
+def _bare(moment: datetime) -> str:
+    """Without offset, which the wire means as UTC (contract D16)."""
+    return moment.replace(tzinfo=None).isoformat()
+
+
+def _stages(dice: Random, hours: float) -> Iterator[tuple[int, int, int]]:
+    """Stages of a night as (code, begin, end), seconds from the session's start."""
+    at = 0
+
+    def stage(code: SleepStage, minutes: float) -> Iterator[tuple[int, int, int]]:
+        nonlocal at
+        begin = at
+        at += max(1, round(minutes * 60 / _EPOCH_SECONDS)) * _EPOCH_SECONDS
+        yield int(code), begin, at
+
+    yield from stage(SleepStage.AWAKE, dice.uniform(4, 18))
+    for cycle in range(max(3, round(hours * 60 / _CYCLE_MINUTES))):
+        deep = _DEEP_MINUTES[min(cycle, 5)] * dice.uniform(0.7, 1.25)
+        rem = _REM_MINUTES[min(cycle, 5)] * dice.uniform(0.75, 1.2)
+        light = max(24, _CYCLE_MINUTES * dice.uniform(0.92, 1.06) - deep - rem)
+        sinking = light * dice.uniform(0.35, 0.55)
+        yield from stage(SleepStage.LIGHT, sinking)
+        if deep >= 1:
+            yield from stage(SleepStage.DEEP, deep)
+        if dice.random() < _UNCLEAR:
+            yield from stage(SleepStage.UNKNOWN, dice.uniform(1, 4))
+        yield from stage(SleepStage.LIGHT, light - sinking)
+        yield from stage(SleepStage.REM, rem)
+        if cycle and dice.random() < 0.55:
+            yield from stage(SleepStage.AWAKE, dice.uniform(1.5, 7))
+    yield from stage(SleepStage.LIGHT, dice.uniform(3, 12))
+    yield from stage(SleepStage.AWAKE, dice.uniform(2, 8))

@@ -1,0 +1,67 @@
+"""A made-up person: the body and habits that all of their data follows from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from portal.lib.periods import find_zone
+from users.wearables.demo.dice import roll
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who data is made of. `name` seeds all chance; `zone` is where they live.
+
+    `bedtime` is an hour of the evening, `sleep_need` hours. Heart rates are in bpm,
+    `hrv` is a usual night's (ms, rmssd), `stride` metres, `energy_at_rest` kcal a day.
+    `pace` is how fast they run, metres a second.
+    """
+
+    name: str
+    time_zone: str | None
+    zone: tzinfo
+    bedtime: float
+    sleep_need: float
+    resting_rate: float
+    highest_rate: float
+    hrv: float
+    weight_kg: float
+    height_cm: int
+    fat_percent: float
+    stride: float
+    briskness: float
+    pace: float
+
+    @property
+    def energy_at_rest(self) -> float:
+        """By weight alone, which is near enough for the made-up."""
+        return 22.0 * self.weight_kg
+
+
+def make_person(*, name: str, time_zone: str | None) -> Person:
+    """The person of this name; `time_zone` is IANA, None for UTC."""
+    habit = roll(name)
+    bedtime = habit.uniform(22.2, 23.6)
+    sleep_need = habit.uniform(6.2, 7.3)
+    body = roll(name, "body")
+    height = body.randint(158, 191)
+    return Person(
+        name=name,
+        time_zone=time_zone,
+        zone=find_zone(time_zone or ""),
+        bedtime=bedtime,
+        sleep_need=sleep_need,
+        resting_rate=body.uniform(47, 61),
+        highest_rate=body.uniform(176, 192),
+        hrv=body.uniform(32, 78),
+        weight_kg=round(body.uniform(20.5, 27.5) * (height / 100) ** 2, 1),
+        height_cm=height,
+        fat_percent=body.uniform(16, 31),
+        stride=height * 0.00415,
+        briskness=body.uniform(0.75, 1.3),
+        pace=body.uniform(2.4, 3.2),
+    )

@@ -1,0 +1,37 @@
+"""Made-up moments at which a source sends what it has."""
+
+from __future__ import annotations
+
+from datetime import datetime, time, timedelta
+
+from portal.lib.periods import SkippedTime, find_zone, from_wall_clock
+from users.wearables.demo.dice import roll
+
+_DAY = timedelta(days=1)
+
+
+def make_syncs(
+    *, person: str, provider: str, time_zone: str | None, since: datetime, now: datetime
+) -> list[tuple[datetime, int]]:
+    """When a source sent what it had, every hour or two of the person's day.
+
+    Pairs of a moment after `since` and not after `now`, in UTC, and how many elements
+    it sent that were there already; oldest first. `time_zone` as in make_nights.
+    """
+    zone = find_zone(time_zone or "")
+    made = []
+    for ago in range((now - since).days + 2, -1, -1):
+        day = now.astimezone(zone).date() - ago * _DAY
+        dice = roll(person, provider, day, "sync")
+        hour, end = dice.uniform(6.2, 7.8), dice.uniform(21.5, 23.2)
+        while hour < end:
+            local = datetime.combine(day, time()) + timedelta(seconds=int(hour * 3600))
+            again = dice.randint(1, 4)
+            hour += dice.uniform(0.5, 1.9)
+            try:
+                moment = from_wall_clock(local, zone)
+            except SkippedTime:
+                continue
+            if since < moment <= now:
+                made.append((moment, again))
+    return made
