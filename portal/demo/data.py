@@ -124,12 +124,13 @@ TEAMS: dict[str, tuple[str, tuple[DemoUser, ...]]] = {
 }
 
 
-def load_demo_data(*, webhooks_port: int = 0) -> DemoTeams:
+def load_demo_data(*, webhooks_port: int = 0, bare: bool = False) -> DemoTeams:
     """Make the two teams, their owner, users, sources and reports where missing.
 
     Their webhooks go to the receiver at `webhooks_port` of this machine, if any. A
-    report is submitted with its user and parsed by the worker like any other. Source:
-    Ours (a newcomer sees every screen with something on it).
+    report is submitted with its user and parsed by the worker like any other. A `bare`
+    demo has teams and members alone. Source: Ours (a newcomer sees every screen with
+    something on it).
     """
     sandboxes = []
     for slug, (name, people) in TEAMS.items():
@@ -151,7 +152,8 @@ def load_demo_data(*, webhooks_port: int = 0) -> DemoTeams:
                 register_receiver(
                     tenant=sandbox, port=webhooks_port, fails=slug == FAILING_TEAM
                 )
-            load_people(tenant=sandbox, people=people, are_ours=True)
+            if not bare:
+                load_people(tenant=sandbox, people=people, are_ours=True)
             open_receiver(tenant=sandbox)
         sandboxes.append(sandbox)
     return DemoTeams(owner=owner, sandboxes=tuple(sandboxes))

@@ -57,6 +57,7 @@ class DemoOptions:
     host: str
     port: int
     reset: bool
+    bare: bool
 
     @property
     def reachable_host(self) -> str:
@@ -115,7 +116,7 @@ def _prepare(options: DemoOptions) -> notes.DemoNotes:
         if HOST in settings.WEBHOOK_LOCAL_HOSTS:
             port = find_port(kept=kept.webhooks_port, beside=options.port) or 0
         granted = give_access(
-            teams=load_demo_data(webhooks_port=port),
+            teams=load_demo_data(webhooks_port=port, bare=options.bare),
             kept=kept,
             address=options.address,
         )

@@ -42,8 +42,13 @@ class Demo:
         self.port = free_port()
         self.process: Any = None
 
-    def start(self, *arguments, prefix=(sys.executable,), **environment):
-        """Start a demo; its lines up to the last of its welcome."""
+    def start(self, *arguments, prefix=(sys.executable,), bare=True, **environment):
+        """Start a demo; its lines up to the last of its welcome.
+
+        Bare unless told otherwise: most tests ask for its processes, not for its data.
+        """
+        if bare:
+            arguments = (*arguments, "--bare")
         self.process = subprocess.Popen(
             [*prefix, "manage.py", "demo", "--port", str(self.port), *arguments],
             cwd=BASE_DIR,
@@ -174,7 +179,7 @@ def demo(home):
 
 
 def test_demo_serves_prints_its_access_and_changes_nothing_when_run_again(demo):
-    welcome = demo.start()
+    welcome = demo.start(bare=False)
     first = demo.notes()
     received = demo.received()
     ready = demo.get("/readyz")
@@ -184,7 +189,7 @@ def test_demo_serves_prints_its_access_and_changes_nothing_when_run_again(demo):
         for slug, key in first["api_keys"].items()
     }
     demo.stop(signal.SIGTERM)
-    demo.start()
+    demo.start(bare=False)
     second = demo.notes()
     users_again = {
         slug: demo.get("/v2/user/", **{"x-service-api-key": key})

@@ -21,16 +21,24 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take --port, --host and --reset."""
+        """Take --port, --host, --reset and --bare."""
         parser.add_argument("--port", type=int, default=8000, help="default: 8000")
         parser.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1")
         parser.add_argument(
             "--reset", action="store_true", help="forget the data of earlier runs"
         )
+        parser.add_argument(
+            "--bare", action="store_true", help="teams and access without any data"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run it; what cannot be helped here becomes one sentence and exit code 1."""
-        wanted = DemoOptions(options["host"], options["port"], options["reset"])
+        wanted = DemoOptions(
+            host=options["host"],
+            port=options["port"],
+            reset=options["reset"],
+            bare=options["bare"],
+        )
         try:
             run_demo(wanted, say=self._say)
         except DemoRefused as refused:
