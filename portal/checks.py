@@ -40,6 +40,29 @@ def check_public_url(**_: Any) -> list[CheckMessage]:
     ]
 
 
+@register(Tags.compatibility)
+def check_oura(**_: Any) -> list[CheckMessage]:
+    """OURA_PORTAL is one we know, and the application's id has its secret."""
+    found: list[CheckMessage] = []
+    if settings.OURA_PORTAL not in {"developer", "cloud"}:
+        found.append(
+            Error(
+                "OURA_PORTAL is neither developer nor cloud.",
+                hint="Name the portal where the application was registered.",
+                id="portal.E005",
+            )
+        )
+    if bool(settings.OURA_CLIENT_ID) != bool(settings.OURA_CLIENT_SECRET):
+        found.append(
+            Error(
+                "Of OURA_CLIENT_ID and OURA_CLIENT_SECRET one is missing.",
+                hint="Set both, or neither to do without Oura.",
+                id="portal.E006",
+            )
+        )
+    return found
+
+
 @register(Tags.security, deploy=True)
 def check_public_url_is_secure(**_: Any) -> list[CheckMessage]:
     """Production is reached over https."""

@@ -229,6 +229,14 @@ LAB_GATEWAY: str = env.str("LAB_GATEWAY", default="sandbox")
 # Where laboratories that speak HL7 and we exchange files, shared by all machines.
 HL7_DIR = Path(env.str("HL7_DIR", default=str(VAR_DIR / "hl7")))
 
+# Sources
+
+# Our application at Oura; without both, Oura is not offered.
+OURA_CLIENT_ID: str = env.str("OURA_CLIENT_ID", default="")
+OURA_CLIENT_SECRET: str = env.str("OURA_CLIENT_SECRET", default="")
+# Where it was registered: developer (developer.ouraring.com) or cloud, the older one.
+OURA_PORTAL: str = env.str("OURA_PORTAL", default="developer")
+
 # Hosts that webhooks may be posted to although they are private, by http too.
 WEBHOOK_LOCAL_HOSTS: list[str] = [
     host.lower() for host in env.list("WEBHOOK_LOCAL_HOSTS", default=[])
@@ -382,5 +390,7 @@ LOGGING = {
     "loggers": {
         "procrastinate": {"level": "WARNING"},
         "pikepdf": {"level": "WARNING"},
+        # It names the addresses it calls.
+        "httpx": {"level": "WARNING"},
     },
 }

@@ -1,0 +1,104 @@
+"""Reading Oura's collections: addresses, dates, pages, and what a refusal means.
+
+Must not be here: what documents mean (nights, days).
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from users.gateways.base import AccessExpired, ResourceRefused, SourceUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import date
+
+    from users.gateways.http import SourceHttp
+    from users.gateways.oura.values import Document
+
+logger = logging.getLogger(__name__)
+
+# Ours: a window of 28 days has one to three; a source that never ends is broken.
+_PAGES_MAX = 200
+_UNAUTHORISED = 401
+# Not granted or no membership, no such collection, and too old an app on the phone.
+_NOT_GIVEN = frozenset({403, 404, 426})
+
+
+class OuraClient:
+    """Reads one user's collections.
+
+    Every method raises SourceUnavailable, AccessExpired (also for a collection that was
+    not granted: Oura answers 401 to both) and ResourceRefused.
+    """
+
+    def __init__(self, *, http: SourceHttp, api_url: str, access_token: str) -> None:
+        self._http = http
+        self._api_url = api_url
+        self._access_token = access_token
+
+    def document(self, name: str) -> Document:
+        """The one document of a collection that has no more."""
+        said = self._ask(name, {})
+        if not isinstance(said, dict):
+            raise SourceUnavailable("not_documents")
+        return said
+
+    def days(self, name: str, first: date, last: date) -> list[Document]:
+        """Documents of a collection from one day to another, both included.
+
+        A last day that is told is taken for its midnight, and Oura's days are stamped
+        at four in the morning: so the next one is told.
+        """
+        asked = {
+            "start_date": first.isoformat(),
+            "end_date": (last + timedelta(days=1)).isoformat(),
+        }
+        return list(self._pages(name, asked))
+
+    def moments(self, name: str, first: date, last: date) -> list[Document]:
+        """Rows of a timeseries from the start of one day, UTC, to the end of another.
+
+        Not of more than 30 days: Oura answers 400 then.
+        """
+        asked = {
+            "start_datetime": f"{first.isoformat()}T00:00:00Z",
+            "end_datetime": f"{(last + timedelta(days=1)).isoformat()}T00:00:00Z",
+        }
+        return list(self._pages(name, asked))
+
+    def everything(self, name: str) -> list[Document]:
+        """All documents of a collection that knows no dates."""
+        return list(self._pages(name, {}))
+
+    def _pages(self, name: str, asked: Mapping[str, str]) -> Iterator[Document]:
+        token = ""
+        for _ in range(_PAGES_MAX):
+            said = self._ask(name, {**asked, "next_token": token} if token else asked)
+            documents = said.get("data") if isinstance(said, dict) else None
+            if not isinstance(documents, list):
+                raise SourceUnavailable("not_documents")
+            yield from (each for each in documents if isinstance(each, dict))
+            token = said.get("next_token") or ""
+            if not token:
+                return
+            if not isinstance(token, str):
+                raise SourceUnavailable("not_documents")
+        raise SourceUnavailable("too_many_pages")
+
+    def _ask(self, name: str, asked: Mapping[str, str]) -> Any:
+        answer = self._http.get(
+            f"{self._api_url}/v2/usercollection/{name}",
+            params=asked,
+            access_token=self._access_token,
+        )
+        if answer.is_success:
+            return answer.body
+        if answer.status == _UNAUTHORISED:
+            raise AccessExpired
+        if answer.status not in _NOT_GIVEN:
+            # Our question is not understood: others may be, and somebody has to look.
+            logger.error("Oura answered %s to a question for %s", answer.status, name)
+        raise ResourceRefused(f"http_{answer.status}")

@@ -1,0 +1,180 @@
+"""Which of our resources Oura gives, by which scopes, and from which collections.
+
+What Oura has and we have no resource for: contributors of scores, MET by the minute and
+five-minute classes of `daily_activity`; `daily_stress` (seconds in high stress, no
+level), `daily_resilience`, `daily_cardiovascular_age`, `sleep_time`, `rest_mode_period`
+and `ring_battery_level`; weight and age of `personal_info`, which have no date. What
+`tag` has is in `enhanced_tag`. Steps and active calories come by the day, in the
+activity. Source: Oura API 2, document 1.37.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from users.gateways.oura import days, nights
+from users.states import SourceType
+
+if TYPE_CHECKING:
+    from datetime import date, tzinfo
+
+    from users.gateways.oura.client import OuraClient
+    from users.gateways.oura.values import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Whose days to read: from `first` to `last`, both included.
+
+    `scopes` are the names of what was granted, all where Oura did not say. `zone` is
+    the user's fallback.
+    """
+
+    client: OuraClient
+    first: date
+    last: date
+    scopes: frozenset[str]
+    zone: tzinfo
+
+    def days(self, name: str) -> list[Document]:
+        """Documents of a dated collection."""
+        return self.client.days(name, self.first, self.last)
+
+
+# Elements by what measured them.
+Elements = dict[SourceType, list[dict[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class OuraResource:
+    """How one of our resources is read.
+
+    Any one of the sets of scopes in `scopes` suffices. One that is not `is_dated` is
+    read whole.
+    """
+
+    read: Callable[[Window], Elements]
+    scopes: tuple[frozenset[str], ...]
+    is_dated: bool = True
+
+    def is_allowed(self, granted: frozenset[str]) -> bool:
+        return any(granted >= needed for needed in self.scopes)
+
+
+ALL_SCOPES = frozenset(
+    {
+        "personal",
+        "daily",
+        "heartrate",
+        "workout",
+        "session",
+        "tag",
+        "spo2",
+        "heart_health",
+    }
+)
+
+
+def _read_profile(window: Window) -> Elements:
+    return _typed(days.read_profile(window.client.document("personal_info")))
+
+
+def _read_sleep(window: Window) -> Elements:
+    return _worn(
+        nights.read_sleeps(
+            window.days("sleep"),
+            daily_sleep=window.days("daily_sleep"),
+            daily_readiness=window.days("daily_readiness"),
+        )
+    )
+
+
+def _read_sleep_cycle(window: Window) -> Elements:
+    sleeps = window.days("sleep")
+    return _worn(nights.read_sleep_cycles(sleeps, fallback=window.zone))
+
+
+def _read_activity(window: Window) -> Elements:
+    return _worn(days.read_activity(window.days("daily_activity")))
+
+
+def _read_workouts(window: Window) -> Elements:
+    workouts = window.days("workout")
+    return {
+        SourceType.RING: days.read_workouts(workouts, by_hand=False),
+        SourceType.APP: days.read_workouts(workouts, by_hand=True),
+    }
+
+
+def _read_heart_rate(window: Window) -> Elements:
+    """All of the day where that was granted, else of the nights, which are in it."""
+    if "heartrate" in window.scopes:
+        rows = window.client.moments("heartrate", window.first, window.last)
+        return _worn(days.read_heart_rates(rows))
+    return _worn(nights.read_night_heart_rates(window.days("sleep")))
+
+
+def _read_hrv(window: Window) -> Elements:
+    """Of nights, and of sessions where they were granted."""
+    found = nights.read_night_hrv(window.days("sleep"))
+    if "session" in window.scopes:
+        found += days.read_session_hrv(window.days("session"))
+    return _worn(found)
+
+
+def _read_blood_oxygen(window: Window) -> Elements:
+    sleeps, spo2 = window.days("sleep"), window.days("daily_spo2")
+    return _worn(nights.read_blood_oxygen(sleeps, spo2))
+
+
+def _read_breathing(window: Window) -> Elements:
+    sleeps, spo2 = window.days("sleep"), window.days("daily_spo2")
+    return _worn(nights.read_breathing(sleeps, spo2))
+
+
+def _read_temperature(window: Window) -> Elements:
+    return _worn(nights.read_temperatures(window.days("sleep")))
+
+
+def _read_vo2_max(window: Window) -> Elements:
+    return _worn(days.read_vo2_max(window.days("vO2_max")))
+
+
+def _read_mindfulness(window: Window) -> Elements:
+    return _worn(days.read_mindfulness(window.days("session")))
+
+
+def _read_notes(window: Window) -> Elements:
+    return _typed(days.read_notes(window.days("enhanced_tag")))
+
+
+def _worn(elements: list[dict[str, Any]]) -> Elements:
+    return {SourceType.RING: elements}
+
+
+def _typed(elements: list[dict[str, Any]]) -> Elements:
+    return {SourceType.APP: elements}
+
+
+_DAILY = frozenset({"daily"})
+_NIGHTLY_SPO2 = frozenset({"daily", "spo2"})
+
+# By name of contract 3.4, in the order in which they are asked for.
+RESOURCES = {
+    "profile": OuraResource(_read_profile, (frozenset({"personal"}),), is_dated=False),
+    "sleep": OuraResource(_read_sleep, (_DAILY,)),
+    "sleep_cycle": OuraResource(_read_sleep_cycle, (_DAILY,)),
+    "activity": OuraResource(_read_activity, (_DAILY,)),
+    "workouts": OuraResource(_read_workouts, (frozenset({"workout"}),)),
+    "heartrate": OuraResource(_read_heart_rate, (frozenset({"heartrate"}), _DAILY)),
+    "hrv": OuraResource(_read_hrv, (_DAILY,)),
+    "blood_oxygen": OuraResource(_read_blood_oxygen, (_NIGHTLY_SPO2,)),
+    "sleep_breathing_disturbance": OuraResource(_read_breathing, (_NIGHTLY_SPO2,)),
+    "body_temperature_delta": OuraResource(_read_temperature, (_DAILY,)),
+    # Oura does not say which of them it needs.
+    "vo2_max": OuraResource(_read_vo2_max, (_DAILY, frozenset({"heart_health"}))),
+    "mindfulness_minutes": OuraResource(_read_mindfulness, (frozenset({"session"}),)),
+    "note": OuraResource(_read_notes, (frozenset({"tag"}),)),
+}
