@@ -24,6 +24,7 @@ class UsersConfig(AppConfig):
         from users.operations.demo import load_demo_summaries
         from users.operations.erasure import erase_samples
         from users.operations.import_files import erase_imports
+        from users.operations.import_files import erase_imports
 
         source_gateways.add("oura", OuraGateway())
         self._enter_pages()
@@ -33,6 +34,7 @@ class UsersConfig(AppConfig):
         self._enter_device_events()
         demo_loaders.add("users", load_demo_summaries)
         user_erasers.add("users", erase_samples)
+        user_erasers.add("users:imports", erase_imports)
         user_erasers.add("users:imports", erase_imports)
         post_migrate.connect(_make_months, sender=self)
 

@@ -12,6 +12,7 @@ from users.models import (
     ConnectionEntry,
     Device,
     Feed,
+    ImportJob,
     LinkSession,
     Origin,
     Pull,
@@ -44,6 +45,7 @@ TABLES = (
     Origin,
     Arrival,
     LinkSession,
+    ImportJob,
     AuditEntry,
     Event,
 )

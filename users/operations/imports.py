@@ -1,0 +1,366 @@
+"""Imports of files: start one, take it in, cancel it; the one writer of its status.
+
+A file is read whole before any of it is stored, and what was read is stored part by
+part, each exactly once however often a worker dies. Must not be here: how a format is
+read (users.wearables.formats), how files are kept (import_files).
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import Tenant
+from accounts.operations.audit import record_change
+from accounts.webhooks.operations import emit_events
+from portal.lib.actor import Actor
+from portal.lib.errors import DomainError, NotFound
+from portal.lib.jobs import enqueue
+from portal.lib.transitions import move_status
+from users.models import ImportJob
+from users.models.import_job import FILE_NAME_MAX_LENGTH
+from users.operations.import_files import PARTS, path_of, remove_file, store_chunks
+from users.operations.import_parts import store_part
+from users.queries import live_user, lock_user
+from users.states.imports import (
+    IMPORT_MOVES,
+    OPEN_IMPORTS,
+    DropReason,
+    ImportFormat,
+    ImportRefusal,
+    ImportStatus,
+)
+from users.wearables.formats.parts import read_parts
+from users.wearables.formats.refusals import FileRefused
+from users.wearables.formats.sniffing import sniff_format
+from users.wearables.formats.staging import Progress, stage_file
+from users.wearables.providers import PROVIDERS
+from users.wearables.readings import context_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from uuid import UUID
+
+    from users.models import User
+    from users.wearables.formats.staging import Staged
+
+IMPORT_JOB = "users.import_file"
+IMPORTER = Actor.system(IMPORT_JOB)
+# Ours: each holds a file on disk, and a person has one export at a time.
+OPEN_MAX = 3
+# How often a run says how far it is.
+_TOLD_EVERY_SECONDS = 1.0
+# What is not stored under a source of its own: CSV, NDJSON, unknown makers of FIT.
+DEFAULT_PROVIDER = "manual"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRequest:
+    """A file as it is uploaded: its bytes in pieces, and what its sender calls it.
+
+    `provider` is the source that rows of CSV or NDJSON are stored under; other formats
+    tell it themselves.
+    """
+
+    file_name: str
+    chunks: Iterable[bytes]
+    provider: str = DEFAULT_PROVIDER
+
+
+class _Stopped(Exception):
+    """The import is no longer ours to go on with: cancelled, or another run did."""
+
+
+def start_import(
+    *, user: User, actor: Actor, wanted: ImportRequest, runs_here: bool = False
+) -> ImportJob:
+    """Keep a file of a live user's data and enqueue its import, which is `waiting`.
+
+    What is no health data by its first bytes is refused at once, and nothing is kept.
+    With `runs_here` no job is enqueued: the caller calls `run_import`. Raises:
+    file_too_large (413); provider_unknown, too_many_imports, file_empty,
+    unsupported_file_type, file_damaged, encrypted_file, archive_too_large,
+    no_export_inside (400); not_found. Source: Ours (the specification is silent on
+    files).
+    """
+    if wanted.provider not in PROVIDERS:
+        raise DomainError("provider_unknown", "No such source.", "provider")
+    stored = store_chunks(wanted.chunks)
+    try:
+        format_ = sniff_format(path_of(stored.name))
+        with transaction.atomic():
+            user = lock_user(user)
+            _check_open(user)
+            job = ImportJob(
+                tenant=user.tenant,
+                user=user,
+                file_name=_shown_name(wanted.file_name),
+                format=format_,
+                provider=_provider_of(format_, wanted.provider),
+                stored_as=stored.name,
+                size=stored.size,
+                sha256=stored.sha256,
+            )
+            job.save(force_insert=True)
+            _record(job, actor, "start_import", format=str(format_))
+            if not runs_here:
+                enqueue(
+                    IMPORT_JOB,
+                    tenant=user.tenant,
+                    lock=f"import:{job.id}",
+                    job_id=str(job.id),
+                )
+    except BaseException:
+        remove_file(stored.name)
+        raise
+    return job
+
+
+def cancel_import(*, job: ImportJob, actor: Actor) -> ImportJob:
+    """Stop an import; what is stored already stays, and the file goes.
+
+    Raises: transition_not_allowed, where it has ended. Source: Ours.
+    """
+    with transaction.atomic():
+        old = job.status
+        advance(job=job, to=ImportStatus.CANCELLED, finished_at=timezone.now())
+        _record(job, actor, "cancel_import", status=[old, ImportStatus.CANCELLED.value])
+    return job
+
+
+def run_import(*, tenant_pk: int, job_id: UUID) -> None:
+    """Take an import from where it is to its end; what the worker runs.
+
+    Safe to repeat and to run twice at once. Reading that was cut short starts again,
+    storing goes on behind the last stored part. Source: Ours: jobs run at least once.
+    """
+    job = _find_job(tenant_pk, job_id)
+    if job is None or not job.is_open:
+        return
+    with suppress(_Stopped, NotFound):  # cancelled, or the user was deleted meanwhile
+        if job.status != ImportStatus.STORING:
+            _read(job)
+        if job.status == ImportStatus.STORING:
+            _store(job)
+        return
+    job.refresh_from_db()
+    if job.is_open:
+        cancel_import(job=job, actor=IMPORTER)
+
+
+def give_up_import(*, tenant_pk: int, job_id: UUID) -> None:
+    """End an import that no run could finish, so that it does not wait forever."""
+    job = _find_job(tenant_pk, job_id)
+    if job is not None and job.is_open:
+        _fail(job, ImportRefusal.PROCESSING_ERROR, to=ImportStatus.FAILED)
+
+
+@transaction.atomic
+def advance(*, job: ImportJob, to: ImportStatus, **changes: object) -> ImportJob:
+    """Move an import's status with `changes` to its row; at its end the file goes.
+
+    The one writer of status. Raises: transition_not_allowed. Source: Ours.
+    """
+    if to not in OPEN_IMPORTS:
+        transaction.on_commit(partial(remove_file, job.stored_as))
+        changes["stored_as"] = ""
+    move_status(job, moves=IMPORT_MOVES, to=to, **changes)
+    return job
+
+
+def _read(job: ImportJob) -> None:
+    """Read all of the file, and lay out what is to be stored. Raises: _Stopped."""
+    if job.status == ImportStatus.WAITING:
+        advance(job=job, to=ImportStatus.READING, started_at=timezone.now())
+    user = live_user(tenant=job.tenant, user_id=job.user.uuid)
+    try:
+        staged = stage_file(
+            path_of(job.stored_as),
+            path_of(job.stored_as + PARTS),
+            format_=ImportFormat(job.format),
+            context=context_of(
+                user=user,
+                provider=job.provider or DEFAULT_PROVIDER,
+                now=timezone.now(),
+            ),
+            on_progress=_Teller(job),
+        )
+    except FileRefused as refusal:
+        _fail(job, refusal.reason, to=ImportStatus.REFUSED)
+        return
+    found = _found(staged)
+    if not staged.parts:
+        _fail(job, ImportRefusal.NO_ROWS, to=ImportStatus.REFUSED, **found)
+        return
+    advance(
+        job=job,
+        to=ImportStatus.STORING,
+        batches=staged.parts,
+        read_at=timezone.now(),
+        **found,
+    )
+
+
+def _found(staged: Staged) -> dict[str, Any]:
+    return {
+        "provider": staged.provider,
+        "bytes_total": staged.bytes_total,
+        "bytes_read": staged.bytes_total,
+        "rows_read": staged.rows_read,
+        "rows_accepted": staged.rows_read - staged.rows_dropped,
+        "rows_dropped": staged.rows_dropped,
+        "drops": staged.drops,
+    }
+
+
+def _store(job: ImportJob) -> None:
+    """Store what was read from the first part on that is not. Raises: _Stopped."""
+    parts = read_parts(path_of(job.stored_as + PARTS))
+    for number, part in enumerate(parts):
+        if number < job.batches_done:
+            continue
+        with transaction.atomic():
+            user = lock_user(job.user)
+            stored = store_part(
+                user=user, actor=IMPORTER, provider=job.provider, part=part
+            )
+            counts = stored.added_to(job.counts)
+            dropped = job.drops
+            if stored.dropped:
+                reason = DropReason.OUT_OF_BOUNDS.value
+                kinds = {**dropped.get(reason, {})}
+                kinds[part.resource] = kinds.get(part.resource, 0) + stored.dropped
+                dropped = {**dropped, reason: kinds}
+            # Only one run gets from a part to the next; the other's part is undone.
+            _touch(
+                job,
+                status=ImportStatus.STORING,
+                before=number,
+                batches_done=number + 1,
+                counts=counts,
+                drops=dropped,
+                rows_accepted=job.rows_accepted - stored.dropped,
+                rows_dropped=job.rows_dropped + stored.dropped,
+            )
+    with transaction.atomic():
+        advance(job=job, to=ImportStatus.COMPLETED, finished_at=timezone.now())
+        _record(job, IMPORTER, "finish_import", rows=job.rows_accepted)
+        emit_events(
+            tenant=job.tenant,
+            user=job.user.ref,
+            messages=[
+                (
+                    f"historical.data.{resource}.created",
+                    {
+                        "user_id": str(job.user.uuid),
+                        "start_date": count["first"],
+                        "end_date": count["last"],
+                        "provider": job.provider,
+                    },
+                )
+                for resource, count in sorted(job.counts.items())
+                if count["created"] or count["updated"]
+            ],
+        )
+
+
+class _Teller:
+    """Writes how far the reading is, now and then. Raises: _Stopped."""
+
+    def __init__(self, job: ImportJob) -> None:
+        self.job = job
+        self.told_at = 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if now - self.told_at < _TOLD_EVERY_SECONDS:
+            return
+        self.told_at = now
+        _touch(
+            self.job,
+            status=ImportStatus.READING,
+            before=0,
+            bytes_read=progress.bytes_read,
+            bytes_total=progress.bytes_total,
+            rows_read=progress.rows_read,
+            rows_accepted=progress.rows_read - progress.rows_dropped,
+            rows_dropped=progress.rows_dropped,
+        )
+
+
+def _touch(
+    job: ImportJob, *, status: ImportStatus, before: int, **changes: object
+) -> None:
+    """Write progress of an import that is still where we left it. Raises: _Stopped."""
+    mine = ImportJob.objects.for_tenant(job.tenant)
+    here = mine.filter(id=job.id, status=status, batches_done=before)
+    if here.update(**changes) != 1:
+        raise _Stopped
+    for name, value in changes.items():
+        setattr(job, name, value)
+
+
+def _fail(
+    job: ImportJob, reason: ImportRefusal, *, to: ImportStatus, **changes: object
+) -> None:
+    with transaction.atomic():
+        advance(
+            job=job,
+            to=to,
+            failure=reason.value,
+            finished_at=timezone.now(),
+            **changes,
+        )
+        _record(job, IMPORTER, "fail_import", failure=reason.value)
+
+
+def _check_open(user: User) -> None:
+    mine = ImportJob.objects.for_tenant(user.tenant).filter(user=user)
+    if mine.open().count() >= OPEN_MAX:
+        raise DomainError(
+            "too_many_imports",
+            f"{OPEN_MAX} imports of this user are under way already.",
+            "file",
+        )
+
+
+def _find_job(tenant_pk: int, job_id: UUID) -> ImportJob | None:
+    tenant = Tenant.objects.select_related("team").filter(pk=tenant_pk).first()
+    if tenant is None:
+        return None
+    rows = ImportJob.objects.for_tenant(tenant).select_related("user")
+    job: ImportJob | None = rows.filter(id=job_id).first()
+    if job is not None:
+        job.tenant = job.user.tenant = tenant
+    return job
+
+
+def _shown_name(name: str) -> str:
+    """The sender's name of the file, without folders, as it can be kept and shown."""
+    last = name.replace("\\", "/").rsplit("/", 1)[-1]
+    shown = "".join(sign for sign in last if sign.isprintable()).strip()
+    return shown[-FILE_NAME_MAX_LENGTH:] or "file"
+
+
+def _provider_of(format_: ImportFormat, wanted: str) -> str:
+    if format_ == ImportFormat.APPLE_HEALTH:
+        return "apple_health_kit"
+    return "" if format_ == ImportFormat.FIT else wanted
+
+
+def _record(job: ImportJob, actor: Actor, verb: str, **changes: object) -> None:
+    record_change(
+        tenant=job.tenant,
+        actor=actor,
+        verb=verb,
+        subject="import",
+        subject_id=job.id,
+        user_uuid=job.user.uuid,
+        changes=changes,
+    )

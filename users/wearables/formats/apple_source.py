@@ -1,0 +1,85 @@
+"""The bytes of an Apple Health export, from an archive or alone, watched as they come.
+
+Must not be here: what is in them (apple_health).
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+import zlib
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING
+
+from users.states.imports import ImportRefusal
+from users.wearables.formats.refusals import FileRefused
+from users.wearables.formats.sniffing import UNPACKED_MAX, check_unpacked, find_export
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_ENTITY = b"<!ENTITY"
+_ENCODING = re.compile(rb"<\?xml[^>]*encoding\s*=\s*[\"']([^\"']*)[\"']")
+_PLAIN = {b"utf-8", b"utf8", b"us-ascii", b"ascii"}
+_DECLARATION = 200
+
+
+class WatchedSource:
+    """A file to read from that counts, and refuses what no export has.
+
+    No export declares an entity; none is in another encoding, in which a declaration
+    could hide.
+    """
+
+    def __init__(self, raw: IO[bytes], *, packed: int | None) -> None:
+        self.bytes_read = 0
+        self._raw = raw
+        self._packed = packed
+        self._tail = b""
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes. Raises: FileRefused."""
+        try:
+            chunk = self._raw.read(size)
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError):
+            raise FileRefused(ImportRefusal.DAMAGED) from None
+        if not self.bytes_read:
+            self._check_encoding(chunk)
+        self.bytes_read += len(chunk)
+        if self._packed is None:
+            if self.bytes_read > UNPACKED_MAX:
+                raise FileRefused(ImportRefusal.TOO_LARGE)
+        else:
+            # What the archive said of itself may be a lie.
+            check_unpacked(packed=self._packed, unpacked=self.bytes_read)
+        if _ENTITY in (self._tail + chunk).upper():
+            raise FileRefused(ImportRefusal.NOT_ALLOWED_XML)
+        self._tail = chunk[-len(_ENTITY) :]
+        return chunk
+
+    @staticmethod
+    def _check_encoding(head: bytes) -> None:
+        declared = _ENCODING.search(head[:_DECLARATION])
+        if declared is not None and declared[1].lower() not in _PLAIN:
+            raise FileRefused(ImportRefusal.NOT_ALLOWED_XML)
+        if b"\0" in head[:_DECLARATION]:
+            raise FileRefused(ImportRefusal.NOT_ALLOWED_XML)
+
+
+@contextmanager
+def open_export(path: Path) -> Iterator[tuple[WatchedSource, int]]:
+    """The export's XML and its length in bytes. Raises: FileRefused."""
+    if not zipfile.is_zipfile(path):
+        with path.open("rb") as raw:
+            yield WatchedSource(raw, packed=None), path.stat().st_size
+        return
+    member = find_export(path)
+    try:
+        with zipfile.ZipFile(path) as archive, archive.open(member) as unpacked:
+            yield (
+                WatchedSource(unpacked, packed=member.compress_size),
+                member.file_size,
+            )
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError):
+        raise FileRefused(ImportRefusal.DAMAGED) from None

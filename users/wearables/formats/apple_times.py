@@ -1,0 +1,40 @@
+"""Times as Apple Health exports write them: 2026-03-01 07:30:00 +0100.
+
+Must not be here: which records have which times.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+_FORM = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}", re.ASCII)
+_LENGTH = len("2026-03-01 07:30:00 +0100")
+
+
+def iso_time(text: str | None) -> str | None:
+    """The time in ISO 8601 with its offset; None where it has another form.
+
+    What is no moment at all is left to who reads the sample.
+    """
+    if text is None or len(text) != _LENGTH or text[19] != " ":
+        return None
+    return f"{text[:10]}T{text[11:19]}{text[20:23]}:{text[23:]}"
+
+
+def read_time(text: str | None) -> datetime | None:
+    """The moment, with its offset; None where there is none."""
+    if text is None or not _FORM.fullmatch(text):
+        return None
+    try:
+        return datetime.strptime(text, "%Y-%m-%d %H:%M:%S %z")
+    except ValueError:
+        return None
+
+
+def a_second_later(iso: str) -> str:
+    """The end of an interval that the file has without length."""
+    try:
+        return (datetime.fromisoformat(iso) + timedelta(seconds=1)).isoformat()
+    except (ValueError, OverflowError):
+        return iso

@@ -1,0 +1,21 @@
+"""The one error of a file that is not taken.
+
+Must not be here: why single rows are left out (rows).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from portal.lib.errors import DomainError
+
+if TYPE_CHECKING:
+    from users.states.imports import ImportRefusal
+
+
+class FileRefused(DomainError):
+    """A file is not taken, as a whole; its `code` is an ImportRefusal."""
+
+    def __init__(self, reason: ImportRefusal) -> None:
+        super().__init__(reason.value, str(reason.label), "file")
+        self.reason = reason

@@ -1,0 +1,88 @@
+"""What a reader of a file yields: samples, summaries, streams, and what is left out.
+
+Must not be here: how any format is read, or whether a value can be right (staging).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from uuid import UUID, uuid5
+
+from users.states import SourceType
+
+if TYPE_CHECKING:
+    from users.states.imports import DropReason
+
+# Never changed: device ids of stored samples come from it.
+_DEVICES = UUID("0d6d3f0c-5f0f-5e55-8a44-6a1f2f8d9c07")
+
+
+class Origin(NamedTuple):
+    """Which thing or app of the source a row comes from (contract 3.3)."""
+
+    source_type: str = str(SourceType.UNKNOWN)
+    app_id: str | None = None
+    device_id: UUID | None = None
+
+
+class SampleRow(NamedTuple):
+    """A sample of a timeseries, as it would be pushed (contract 5.4)."""
+
+    resource: str
+    origin: Origin
+    element: dict[str, Any]
+
+
+class SummaryRow(NamedTuple):
+    """A summary as it would be pushed; `rows` of the file make it."""
+
+    resource: str
+    origin: Origin
+    element: dict[str, Any]
+    rows: int = 1
+
+
+class StreamRow(NamedTuple):
+    """The stream of the workout that was yielded as `workout` before."""
+
+    workout: dict[str, Any]
+    body: dict[str, list[Any]]
+
+
+class Kept(NamedTuple):
+    """Rows that become part of a summary, which counts none of its own."""
+
+    rows: int = 1
+
+
+class Dropped(NamedTuple):
+    """Rows that are left out, why, and what they are, by the file's own word."""
+
+    reason: DropReason
+    what: str
+    rows: int = 1
+
+
+Row = SampleRow | SummaryRow | StreamRow | Kept | Dropped
+
+
+class Reader(Protocol):
+    """A file being read. `provider` and `bytes_total` are known once rows come."""
+
+    provider: str
+    bytes_total: int
+
+    @property
+    def bytes_read(self) -> int:
+        """How far it is, in bytes of `bytes_total`."""
+        ...
+
+    def rows(self) -> Iterator[Row]:
+        """All of the file, in its order. Raises: FileRefused, at any point."""
+        ...
+
+
+def device_uuid(user_uuid: UUID, provider: str, named: str) -> UUID:
+    """The id of a device that the file knows as `named`; the same in each file."""
+    return uuid5(_DEVICES, f"{user_uuid}/{provider}/{named}")

@@ -1,0 +1,88 @@
+"""What kind of file something is, told by its bytes and never by its name.
+
+Must not be here: reading it (the readers beside).
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+import zlib
+from typing import TYPE_CHECKING
+
+from users.states.imports import ImportFormat, ImportRefusal
+from users.wearables.formats.refusals import FileRefused
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Ours: what is no export has often more; a phone writes one route for each workout.
+MEMBERS_MAX = 100_000
+# Ours: such an export is of some 30 years.
+UNPACKED_MAX = 8 * 1024**3
+# Ours: exports shrink by about 30; what shrinks more is made to fill a disk.
+RATIO_MAX = 300
+_RATIO_FROM = 10 * 1024**2
+_HEAD = 64 * 1024
+_ENCRYPTED = 0x1
+# The phone's language names the file, which is the one that is not the CDA beside it.
+_EXPORT = re.compile(r"(?:[^/]+/)?(?!export_cda\.xml$)[^/]+\.xml", re.IGNORECASE)
+_ROOT = re.compile(rb"<HealthData[\s>/]")
+
+
+def sniff_format(path: Path) -> ImportFormat:
+    """The format of a file, which is opened but not read whole.
+
+    Raises: FileRefused (file_empty, unsupported_file_type, file_damaged,
+    encrypted_file, archive_too_large, no_export_inside). Source: Ours: a name or a
+    declared type can lie.
+    """
+    with path.open("rb") as opened:
+        head = opened.read(_HEAD)
+    if not head.strip(b"\xef\xbb\xbf \t\r\n"):
+        raise FileRefused(ImportRefusal.EMPTY)
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        find_export(path)
+        return ImportFormat.APPLE_HEALTH
+    if head[8:12] == b".FIT":
+        return ImportFormat.FIT
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith(b"<"):
+        if _ROOT.search(head):
+            return ImportFormat.APPLE_HEALTH
+        raise FileRefused(ImportRefusal.UNSUPPORTED)
+    if start.startswith(b"{"):
+        return ImportFormat.NDJSON
+    first = start.split(b"\n", 1)[0]
+    if b"\0" not in head and b"resource" in first and b"value" in first:
+        return ImportFormat.CSV
+    raise FileRefused(ImportRefusal.UNSUPPORTED)
+
+
+def find_export(path: Path) -> zipfile.ZipInfo:
+    """The export inside an archive, by what its directory says.
+
+    Raises: FileRefused, as sniff_format. What it says of sizes is checked again while
+    it is unpacked.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, NotImplementedError):
+        raise FileRefused(ImportRefusal.DAMAGED) from None
+    if len(members) > MEMBERS_MAX:
+        raise FileRefused(ImportRefusal.UNPACKS_TOO_LARGE)
+    exports = [each for each in members if _EXPORT.fullmatch(each.filename)]
+    if not exports:
+        raise FileRefused(ImportRefusal.NO_EXPORT)
+    export = max(exports, key=lambda each: each.file_size)
+    if export.flag_bits & _ENCRYPTED:
+        raise FileRefused(ImportRefusal.ENCRYPTED)
+    check_unpacked(packed=export.compress_size, unpacked=export.file_size)
+    return export
+
+
+def check_unpacked(*, packed: int, unpacked: int) -> None:
+    """Refuse what unpacks to too much. Raises: FileRefused (archive_too_large)."""
+    if unpacked > UNPACKED_MAX or unpacked > max(_RATIO_FROM, packed * RATIO_MAX):
+        raise FileRefused(ImportRefusal.UNPACKS_TOO_LARGE)

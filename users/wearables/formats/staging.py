@@ -1,0 +1,310 @@
+"""Staging: read all of a file, check each row, lay out what can be stored in parts.
+
+Nothing is stored before the whole file was read, so that a refusal leaves nothing
+behind. Must not be here: how a format is read (the readers beside), or the database.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from users.states.imports import DropReason, ImportFormat
+from users.wearables.formats.apple_health import AppleHealthReader
+from users.wearables.formats.fit import FitReader
+from users.wearables.formats.moments import Moments
+from users.wearables.formats.parts import Part, PartKind, PartsWriter
+from users.wearables.formats.rows import (
+    Dropped,
+    Kept,
+    Origin,
+    SampleRow,
+    SummaryRow,
+)
+from users.wearables.formats.tables import CsvReader, NdjsonReader
+from users.wearables.readings import ElementsInvalid
+from users.wearables.streams import STREAM_RESOURCE, StreamInvalid, read_stream
+from users.wearables.summaries import SUMMARIES, WORKOUTS
+from users.wearables.timeseries import TIMESERIES
+from users.wearables.timeseries.readings import read_samples
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from users.wearables.formats.rows import Reader, Row, StreamRow
+    from users.wearables.readings import Context
+    from users.wearables.resources import SummaryReading
+    from users.wearables.timeseries.readings import SampleReadings
+
+# Ours: a transaction of some 100 ms, and a line of half a megabyte.
+_PART_SAMPLES = 5000
+_PART_SUMMARIES = 200
+# Elements that wait in memory, of all parts that are being filled.
+_WAITING_MAX = 40_000
+# Rows between two words about how far it is.
+_TELL_EVERY = 2000
+# Ours: a file may have any word for a kind of row; people read the first of them.
+_WHATS_MAX = 60
+_OTHERS = "others"
+_WHAT_MAX_LENGTH = 100
+_MICROSECOND = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the reading of a file is."""
+
+    bytes_read: int
+    bytes_total: int
+    rows_read: int
+    rows_dropped: int
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """What was found in a file: `parts` to be stored, and rows by why they are not.
+
+    `drops` is {reason: {what: rows}}.
+    """
+
+    provider: str
+    bytes_total: int
+    parts: int
+    rows_read: int
+    rows_dropped: int
+    drops: dict[str, dict[str, int]]
+
+
+def stage_file(
+    path: Path,
+    parts_path: Path,
+    *,
+    format_: ImportFormat,
+    context: Context,
+    on_progress: Callable[[Progress], None],
+) -> Staged:
+    """Read a file whole and write its parts to `parts_path`.
+
+    `context` names the source of formats that tell none. Of samples of one identity the
+    first counts, so that the same file gives the same rows again. What `on_progress`
+    raises ends it. Raises: FileRefused.
+    """
+    reader = _open(path, format_, context)
+    with PartsWriter(parts_path) as writer:
+        staging = _Staging(writer, context)
+        for number, row in enumerate(reader.rows()):
+            if not number:
+                staging.context = replace(context, provider=reader.provider)
+            staging.take(row)
+            if number % _TELL_EVERY == 0:
+                on_progress(staging.progress(reader))
+        staging.finish()
+        return Staged(
+            provider=reader.provider,
+            bytes_total=reader.bytes_total,
+            parts=writer.count,
+            rows_read=staging.rows_read,
+            rows_dropped=staging.rows_dropped,
+            drops={reason: dict(whats) for reason, whats in staging.drops.items()},
+        )
+
+
+def _open(path: Path, format_: ImportFormat, context: Context) -> Reader:
+    if format_ == ImportFormat.APPLE_HEALTH:
+        return AppleHealthReader(path, context)
+    if format_ == ImportFormat.FIT:
+        return FitReader(path, context)
+    if format_ == ImportFormat.CSV:
+        return CsvReader(path, context)
+    return NdjsonReader(path, context)
+
+
+class _Staging:
+    """Elements that wait for their part to be full."""
+
+    def __init__(self, writer: PartsWriter, context: Context) -> None:
+        self.writer = writer
+        self.context = context
+        self.rows_read = 0
+        self.rows_dropped = 0
+        self.drops: dict[str, dict[str, int]] = {}
+        self._samples: dict[tuple[str, Origin], list[dict[str, Any]]] = {}
+        self._summaries: dict[tuple[str, Origin], list[SummaryRow]] = {}
+        self._waiting = 0
+        self._told: dict[tuple[str, str, str | None], Moments] = defaultdict(Moments)
+        self._ids: set[object] = set()
+
+    def take(self, row: Row) -> None:
+        """Put a row to its part, and write the part where that makes it full."""
+        if isinstance(row, SampleRow):
+            self.rows_read += 1
+            self._add_sample(row)
+        elif isinstance(row, Dropped):
+            self.rows_read += row.rows
+            self._drop(row.reason, row.what, row.rows)
+        elif isinstance(row, Kept):
+            self.rows_read += row.rows
+        elif isinstance(row, SummaryRow):
+            self.rows_read += row.rows
+            key = (row.resource, row.origin)
+            waiting = self._summaries.setdefault(key, [])
+            waiting.append(row)
+            if len(waiting) >= _PART_SUMMARIES:
+                self._write_summaries(*key, self._summaries.pop(key))
+        else:
+            self._write_stream(row)
+
+    def finish(self) -> None:
+        """Write the parts that are not full."""
+        for key in sorted(self._samples, key=str):
+            self._write_samples(*key, self._samples[key])
+        self._samples = {}
+        self._write_all_summaries()
+
+    def progress(self, reader: Reader) -> Progress:
+        """How far it is."""
+        return Progress(
+            min(reader.bytes_read, reader.bytes_total),
+            reader.bytes_total,
+            self.rows_read,
+            self.rows_dropped,
+        )
+
+    def _add_sample(self, row: SampleRow) -> None:
+        key = (row.resource, row.origin)
+        waiting = self._samples.setdefault(key, [])
+        waiting.append(row.element)
+        self._waiting += 1
+        if len(waiting) >= _PART_SAMPLES:
+            self._flush(key)
+        elif self._waiting >= _WAITING_MAX:
+            self._flush(max(self._samples, key=lambda each: len(self._samples[each])))
+
+    def _flush(self, key: tuple[str, Origin]) -> None:
+        elements = self._samples.pop(key)
+        self._waiting -= len(elements)
+        self._write_samples(*key, elements)
+
+    def _write_samples(
+        self, slug: str, origin: Origin, elements: list[dict[str, Any]]
+    ) -> None:
+        resource = TIMESERIES[slug]
+        try:
+            read = read_samples(resource, elements, self.context)
+        except ElementsInvalid:
+            elements = [each for each in elements if self._can_store(slug, each)]
+            if not elements:
+                return
+            read = read_samples(resource, elements, self.context)
+        kept = self._not_told(slug, origin, read)
+        if len(kept) < len(elements):
+            self._drop(DropReason.SAME_MOMENT, slug, len(elements) - len(kept))
+            elements = [elements[place] for place in kept]
+        if elements:
+            self.writer.write(
+                Part(
+                    kind=PartKind.SAMPLES,
+                    resource=slug,
+                    origin=origin,
+                    elements=elements,
+                    first=min(read.ts).isoformat(),
+                    last=max(read.ts).isoformat(),
+                )
+            )
+
+    def _can_store(self, slug: str, element: dict[str, Any]) -> bool:
+        try:
+            read_samples(TIMESERIES[slug], [element], self.context)
+        except ElementsInvalid as invalid:
+            self._drop(_reason_of(invalid), slug)
+            return False
+        return True
+
+    def _not_told(self, slug: str, origin: Origin, read: SampleReadings) -> list[int]:
+        """The places of samples whose identity is new, in order."""
+        moments = [round(ts.timestamp() * _MICROSECOND) for ts in read.ts]
+        types = set(read.types)
+        if len(types) == 1:
+            return self._told[(slug, origin.source_type, types.pop())].add(moments)
+        kept: list[int] = []
+        for type_ in types:
+            places = [place for place, each in enumerate(read.types) if each == type_]
+            told = self._told[(slug, origin.source_type, type_)]
+            kept += [
+                places[each] for each in told.add([moments[place] for place in places])
+            ]
+        return sorted(kept)
+
+    def _write_all_summaries(self) -> None:
+        for key in sorted(self._summaries, key=str):
+            self._write_summaries(*key, self._summaries[key])
+        self._summaries = {}
+
+    def _write_summaries(
+        self, slug: str, origin: Origin, rows: list[SummaryRow]
+    ) -> None:
+        read: list[SummaryReading] = []
+        elements = []
+        for row in rows:
+            try:
+                (reading,) = SUMMARIES[slug].read([row.element], self.context)
+            except ElementsInvalid as invalid:
+                self._drop(_reason_of(invalid), slug, row.rows)
+                continue
+            if reading.id in self._ids:
+                self._drop(DropReason.SAME_MOMENT, slug, row.rows)
+                continue
+            self._ids.add(reading.id)
+            read.append(reading)
+            elements.append(row.element)
+        if elements:
+            places = [each.place for each in read]
+            self.writer.write(
+                Part(
+                    kind=PartKind.SUMMARIES,
+                    resource=slug,
+                    origin=origin,
+                    elements=elements,
+                    first=min(place.starts_at for place in places).isoformat(),
+                    last=max(
+                        place.ends_at or place.starts_at for place in places
+                    ).isoformat(),
+                )
+            )
+
+    def _write_stream(self, row: StreamRow) -> None:
+        """Write a stream behind its workout; a bad one is a row that is left out."""
+        self._write_all_summaries()
+        try:
+            (workout,) = WORKOUTS.read([row.workout], self.context)
+            read_stream(row.body, now=self.context.now)
+        except (ElementsInvalid, StreamInvalid):
+            self.rows_read += 1
+            self._drop(DropReason.BAD_VALUE, STREAM_RESOURCE)
+            return
+        place = workout.place
+        self.writer.write(
+            Part(
+                kind=PartKind.STREAM,
+                resource=STREAM_RESOURCE,
+                origin=Origin(),
+                elements=[row.body],
+                first=place.starts_at.isoformat(),
+                last=(place.ends_at or place.starts_at).isoformat(),
+                workout_id=workout.id,
+            )
+        )
+
+    def _drop(self, reason: DropReason | str, what: str, rows: int = 1) -> None:
+        self.rows_dropped += rows
+        whats = self.drops.setdefault(str(reason), {})
+        what = what[:_WHAT_MAX_LENGTH]
+        if what not in whats and len(whats) >= _WHATS_MAX:
+            what = _OTHERS
+        whats[what] = whats.get(what, 0) + rows
+
+
+def _reason_of(invalid: ElementsInvalid) -> str:
+    return invalid.faults[0].type

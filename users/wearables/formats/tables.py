@@ -1,0 +1,192 @@
+"""CSV and NDJSON of samples: one row is one sample, its resource in its own column.
+
+Both have the names of a push (contract 5.4): `resource`, `timestamp` or `start` and
+`end`, `value`, and where they tell something `unit`, `type`, `timezone_offset`,
+`source_type`, `app_id`, `device_id`, `workout_id`, `sport` and what the resource has
+besides. Must not be here: whether a value can be right (staging).
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import orjson
+
+from users.states import SourceType
+from users.states.imports import DropReason, ImportRefusal
+from users.wearables.formats.refusals import FileRefused
+from users.wearables.formats.rows import Dropped, Origin, Row, SampleRow
+from users.wearables.formats.units import conversion_of
+from users.wearables.timeseries import TIMESERIES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from users.wearables.readings import Context
+    from users.wearables.timeseries import TimeseriesResource
+
+# Ours: a note has 2000 signs; a longer line is no sample.
+_LINE_MAX = 64 * 1024
+_COLUMNS_MAX = 100
+_DELIMITERS = (",", ";", "\t")
+_WHOLE = re.compile(r"[+-]?\d{1,15}", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+_TEXTS = {
+    *("resource", "timestamp", "start", "end", "unit", "type", "sport"),
+    *("source_type", "app_id", "device_id", "workout_id", "provider"),
+}
+# What a row says of where it comes from, not of what was measured.
+_ABOUT = ("resource", "provider", "source_type", "app_id", "device_id")
+_BY_NAME: dict[str, TimeseriesResource] = {
+    **{resource.event_resource: resource for resource in TIMESERIES.values()},
+    **TIMESERIES,
+}
+
+
+class _TableReader:
+    """A text of one row a line, read in bounded memory."""
+
+    def __init__(self, path: Path, context: Context) -> None:
+        self.provider = context.provider
+        self.bytes_total = path.stat().st_size
+        self.bytes_read = 0
+        self._path = path
+
+    def lines(self) -> Iterator[str]:
+        """Lines without a byte order mark. Raises: FileRefused."""
+        with self._path.open("rb") as opened:
+            for number, line in enumerate(
+                iter(lambda: opened.readline(_LINE_MAX), b"")
+            ):
+                self.bytes_read += len(line)
+                if len(line) >= _LINE_MAX:
+                    raise FileRefused(ImportRefusal.DAMAGED)
+                raw = line.removeprefix(b"\xef\xbb\xbf") if not number else line
+                try:
+                    text = raw.decode()
+                except UnicodeDecodeError:
+                    raise FileRefused(ImportRefusal.DAMAGED) from None
+                if "\0" in text:
+                    raise FileRefused(ImportRefusal.UNSUPPORTED)
+                yield text
+
+
+class NdjsonReader(_TableReader):
+    """A JSON object a line."""
+
+    def rows(self) -> Iterator[Row]:
+        for line in self.lines():
+            if not line.strip():
+                continue
+            try:
+                read = orjson.loads(line)
+            except orjson.JSONDecodeError:
+                # A download that was cut short ends within a line.
+                if self.bytes_read >= self.bytes_total and not line.endswith("\n"):
+                    raise FileRefused(ImportRefusal.DAMAGED) from None
+                read = None
+            if isinstance(read, dict):
+                yield read_row(read)
+            else:
+                yield Dropped(DropReason.BAD_ROW, "")
+
+
+class CsvReader(_TableReader):
+    """A header, then a row a line; cells between commas, semicolons or tabs."""
+
+    def rows(self) -> Iterator[Row]:
+        lines = self.lines()
+        header = next(lines, "")
+        delimiter = max(_DELIMITERS, key=header.count)
+        (names,) = csv.reader([header], delimiter=delimiter)
+        names = [name.strip().lower() for name in names]
+        known = {name for name in names if name}
+        if "resource" not in known or not known & {"timestamp", "start"}:
+            raise FileRefused(ImportRefusal.UNSUPPORTED)
+        if len(names) > _COLUMNS_MAX or len(names) != len(set(names)):
+            raise FileRefused(ImportRefusal.UNSUPPORTED)
+        try:
+            for cells in csv.reader(lines, delimiter=delimiter, strict=True):
+                if not any(cells):
+                    continue
+                if len(cells) != len(names):
+                    yield Dropped(DropReason.BAD_ROW, "")
+                    continue
+                yield read_row(
+                    {
+                        name: _cell(name, cell)
+                        for name, cell in zip(names, cells, strict=True)
+                        if cell.strip()
+                    }
+                )
+        except csv.Error:
+            raise FileRefused(ImportRefusal.DAMAGED) from None
+
+
+def read_row(given: dict[str, Any]) -> Row:
+    """A row of any such file, with its value in the resource's unit."""
+    named = given.get("resource")
+    resource = _BY_NAME.get(named) if isinstance(named, str) else None
+    if resource is None:
+        return Dropped(DropReason.UNKNOWN_KIND, named if isinstance(named, str) else "")
+    origin = _origin(given)
+    if origin is None:
+        return Dropped(DropReason.BAD_ROW, resource.slug)
+    element = {name: each for name, each in given.items() if name not in _ABOUT}
+    unit = element.get("unit")
+    value_key = resource.value_key
+    if isinstance(unit, str) and unit != resource.unit and value_key is not None:
+        type_ = element.get("type")
+        conversion = conversion_of(
+            resource, unit, type_=type_ if isinstance(type_, str) else None
+        )
+        if conversion is None:
+            return Dropped(DropReason.UNKNOWN_UNIT, f"{resource.slug} {unit}")
+        for name in (value_key, *_same_unit(resource)):
+            if type(element.get(name)) in (int, float):
+                element[name] = conversion.apply(element[name])
+        del element["unit"]
+    # What is exported names the value by both of its keys.
+    if value_key not in (None, "value") and value_key not in element:
+        element[str(value_key)] = element.get("value")
+    return SampleRow(resource.slug, origin, element)
+
+
+def _same_unit(resource: TimeseriesResource) -> tuple[str, ...]:
+    """Keys besides the value that are in its unit."""
+    return ("diastolic", "value") if resource.slug == "blood_pressure" else ()
+
+
+def _origin(given: dict[str, Any]) -> Origin | None:
+    """Where a row comes from; None where it says so in a way that can't be kept."""
+    source_type = given.get("source_type") or SourceType.UNKNOWN.value
+    known = SourceType.read(source_type) if isinstance(source_type, str) else None
+    app_id = given.get("app_id")
+    device_id = given.get("device_id")
+    if known is None or not isinstance(app_id, str | None):
+        return None
+    if app_id is not None and not 0 < len(app_id) <= 255:
+        return None
+    try:
+        device = UUID(device_id) if device_id else None
+    except (ValueError, AttributeError, TypeError):
+        return None
+    return Origin(str(known), app_id, device)
+
+
+def _cell(name: str, cell: str) -> Any:
+    """A cell as the value it means: numbers but in columns of texts."""
+    cell = cell.strip()
+    if name in _TEXTS:
+        return cell
+    if _WHOLE.fullmatch(cell):
+        return int(cell)
+    if _NUMBER.fullmatch(cell):
+        return float(cell)
+    if name == "tags":
+        return [tag.strip() for tag in cell.split("|") if tag.strip()]
+    return cell
