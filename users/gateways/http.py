@@ -7,10 +7,12 @@ address, a token or a byte of the answer. Must not be here: what one source says
 
 from __future__ import annotations
 
+import ssl
 import time
 from dataclasses import dataclass
 from datetime import timedelta
 from email.utils import parsedate_to_datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -66,6 +68,7 @@ class SourceHttp:
         self._call_timeout = call_timeout
         self._client = httpx.Client(
             timeout=silence_timeout.total_seconds(),
+            verify=_tls(),
             follow_redirects=False,
             headers={"User-Agent": _USER_AGENT, "Accept": "application/json"},
         )
@@ -107,6 +110,12 @@ class SourceHttp:
         if response.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
             raise SourceUnavailable(f"http_{response.status_code}", retry_after=wait)
         return Answer(response.status_code, _json(response, content), wait)
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Reading the roots takes longer than a call; a context serves any number."""
+    return httpx.create_ssl_context()
 
 
 def _reason(error: httpx.HTTPError) -> str:
