@@ -18,7 +18,12 @@ from users.wearables.formats.apple_beats import rmssd_of
 from users.wearables.formats.apple_days import Days
 from users.wearables.formats.apple_sleep import Nights
 from users.wearables.formats.apple_source import WatchedSource, open_export
-from users.wearables.formats.apple_times import a_second_later, iso_time, read_time
+from users.wearables.formats.apple_times import (
+    a_second_later,
+    iso_time,
+    known_zone,
+    read_time,
+)
 from users.wearables.formats.apple_types import (
     BLOOD_PRESSURE,
     CATEGORY,
@@ -72,7 +77,6 @@ _OTHERS = ("ClinicalRecord", "Audiogram", "VisionPrescription")
 _HARDWARE = re.compile(r", (manufacturer|model|hardware):(.*?)(?=, \w+:|>)")
 _KNOWN_MAX = 10_000
 _CREATED_BY_HAND = "HKWasUserEntered"
-_ZONE = "HKTimeZone"
 
 
 class AppleHealthReader:
@@ -240,7 +244,7 @@ class _Export:
             ended = read_time(element.get("endDate"))
             if began is None or ended is None:
                 return Dropped(DropReason.BAD_TIME, name)
-            if self.nights.add(origin, began, ended, value, metadata.get(_ZONE)):
+            if self.nights.add(origin, began, ended, value, known_zone(metadata)):
                 return None
             return Dropped(DropReason.NO_VALUE, name)
         if name == MINDFUL:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from users.states import SleepStage
 from users.states.imports import DropReason
+from users.wearables.formats.apple_times import offset_of
 from users.wearables.formats.rows import Dropped, Origin, SummaryRow
 
 if TYPE_CHECKING:
@@ -97,14 +98,13 @@ def _night(origin: Origin, session: list[_Stretch]) -> Iterator[SummaryRow | Dro
     asleep = sum(seconds[stage] for stage in _ASLEEP)
     length = round((end - start).total_seconds())
     fell_asleep = next(each.start for each in staged if each.stage in _ASLEEP)
-    offset = start.utcoffset() or timedelta(0)
     yield SummaryRow(
         "sleep",
         origin,
         {
             "bedtime_start": start.isoformat(),
             "bedtime_stop": end.isoformat(),
-            "timezone_offset": int(offset.total_seconds()),
+            "timezone_offset": offset_of(start, zone),
             "type": "long_sleep" if asleep >= 3 * 3600 else "short_sleep",
             "duration": length,
             "total": asleep,

@@ -7,6 +7,12 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from portal.lib.periods import find_zone, time_zones
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _FORM = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}", re.ASCII)
 _LENGTH = len("2026-03-01 07:30:00 +0100")
@@ -30,6 +36,22 @@ def read_time(text: str | None) -> datetime | None:
         return datetime.strptime(text, "%Y-%m-%d %H:%M:%S %z")
     except ValueError:
         return None
+
+
+def offset_of(moment: datetime, zone: str | None) -> int:
+    """Seconds east of UTC in a zone; without one as the moment was written.
+
+    The phone writes every time in the zone it is in at the export, and in a record's
+    metadata the one that it was in.
+    """
+    local = moment if zone is None else moment.astimezone(find_zone(zone))
+    return int((local.utcoffset() or timedelta(0)).total_seconds())
+
+
+def known_zone(metadata: Mapping[str, str]) -> str | None:
+    """The zone that a record was made in, where it is one we know."""
+    zone = metadata.get("HKTimeZone")
+    return zone if zone in time_zones() else None
 
 
 def a_second_later(iso: str) -> str:

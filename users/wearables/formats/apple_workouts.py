@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from users.wearables.formats.apple_times import known_zone, offset_of
 from users.wearables.formats.rows import Origin, StreamRow, SummaryRow
 from users.wearables.formats.units import find_conversion
 from users.wearables.streams import POINTS_MAX
@@ -132,11 +133,10 @@ def _element(
     statistics: Mapping[str, _Statistic],
     metadata: Mapping[str, str],
 ) -> dict[str, Any]:
-    offset = start.utcoffset() or timedelta(0)
     element: dict[str, Any] = {
         "time_start": start.isoformat(),
         "time_end": end.isoformat(),
-        "timezone_offset": int(offset.total_seconds()),
+        "timezone_offset": offset_of(start, known_zone(metadata)),
         "sport": sport_of(told.get("workoutActivityType", "")),
     }
     heart = statistics.get("HeartRate")
