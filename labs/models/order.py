@@ -145,6 +145,8 @@ class Order(TenantOwned):
     objects = TenantManager(OrderQuerySet)
     # Whether a critical result waits for its acknowledgement, on orders of a list.
     has_open_alert: bool
+    # The visit that was not called off, on orders of labs.queries.orders.full_orders.
+    visit_id: UUID | None
 
     class Meta(TenantOwned.Meta):
         constraints = [

@@ -115,22 +115,29 @@ def require_reschedulable(*, order: Order) -> Appointment:
 
 @transaction.atomic
 def cancel_appointment(
-    *, order: Order, actor: Actor, reason_id: str, note: str = ""
+    *,
+    order: Order,
+    actor: Actor,
+    reason_id: str,
+    note: str = "",
+    kind: AppointmentType | None = None,
 ) -> Appointment:
     """Call an order's visit off; its place is free at once, its provider told by a job.
 
-    Raises: appointment_not_found (404); appointment_cancelled, where it was called off
+    With `kind` a visit of that kind alone. Raises: appointment_not_found (404); appointment_cancelled, where it was called off
     before; cancellation_reason_unknown; transition_not_allowed. Source: Contract 6.18.
     """
     order = lock_order(order)
-    found = active_of(order=order)
-    if found is None:
-        past = appointments_of(order=order)
-        if past and past[0].status == AppointmentStatus.CANCELLED:
-            raise DomainError(
-                "appointment_cancelled", "This appointment was called off before."
-            )
+    past = [
+        one for one in appointments_of(order=order) if kind is None or one.type == kind
+    ]
+    if past and past[0].status == AppointmentStatus.CANCELLED:
+        raise DomainError(
+            "appointment_cancelled", "This appointment was called off before."
+        )
+    if not past:
         raise NotFound("appointment_not_found", "This order has no appointment.")
+    found = past[0]
     reason = find_reason(found.type, reason_id)
     if reason is None:
         raise DomainError(

@@ -120,6 +120,17 @@ def require_bookable(*, order: Order) -> bool:
     return low == "ordered"
 
 
+def require_kind(*, order: Order, kind: AppointmentType) -> None:
+    """Refuse an order whose samples are taken elsewhere. Raises: kind_of_visit_wrong.
+
+    Source: Contract 6.18.
+    """
+    if TYPE_OF_METHOD.get(order.method) != kind:
+        raise DomainError(
+            "kind_of_visit_wrong", f"An order by {order.method} has no such visit."
+        )
+
+
 def book_appointment(
     *, order: Order, actor: Actor, wanted: BookingRequest
 ) -> Appointment:
@@ -190,7 +201,7 @@ def request_visit(
     """
     order = lock_order(order)
     require_bookable(order=order)
-    _require_kind(order, AppointmentType.PHLEBOTOMY)
+    require_kind(order=order, kind=AppointmentType.PHLEBOTOMY)
     site = home_site(provider, address)
     if site is None or not comes_on_request(provider, site.code):
         raise DomainError(
@@ -215,7 +226,7 @@ def slot_for(*, order: Order, booking_key: str) -> OfferedSlot:
     the time has come; kind_of_visit_wrong; site_of_another_lab. Source: Contract 6.18.
     """
     slot = read_slot(order=order, booking_key=booking_key)
-    _require_kind(order, slot.site.kind)
+    require_kind(order=order, kind=slot.site.kind)
     is_center = slot.site.kind == AppointmentType.SERVICE_CENTER
     if is_center and slot.site.provider != order.lab.slug:
         raise DomainError(
@@ -338,10 +349,3 @@ def _booked_before(order: Order, reference: UUID | None) -> Appointment | None:
         return None
     found = active_of(order=order)
     return found if found is not None and found.reference == reference else None
-
-
-def _require_kind(order: Order, kind: AppointmentType) -> None:
-    if TYPE_OF_METHOD.get(order.method) != kind:
-        raise DomainError(
-            "kind_of_visit_wrong", f"An order by {order.method} has no such visit."
-        )

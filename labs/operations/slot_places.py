@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 _TAKE = """
     INSERT INTO labs_slotplace
         (pool, provider, site_code, start_at, place, order_id, reference, expires_at)
-    SELECT %(pool)s, %(provider)s, %(site)s, %(start)s, free.place,
-        %(order)s, %(reference)s, %(until)s
+    SELECT %(pool)s, %(provider)s::varchar, %(site)s::varchar, %(start)s, free.place,
+        %(order)s, %(reference)s::uuid, %(until)s
     FROM generate_series(1, %(places)s) AS free (place)
     WHERE NOT EXISTS (
         SELECT FROM labs_slotplace AS taken
-        WHERE taken.pool = %(pool)s AND taken.provider = %(provider)s
-            AND taken.site_code = %(site)s AND taken.start_at = %(start)s
+        WHERE taken.pool = %(pool)s AND taken.provider = %(provider)s::varchar
+            AND taken.site_code = %(site)s::varchar AND taken.start_at = %(start)s
             AND taken.place = free.place
     )
     ORDER BY free.place

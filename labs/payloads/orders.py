@@ -49,7 +49,7 @@ class OrderDetailsData(TypedDict, total=False):
     created_at: datetime
     updated_at: datetime
     shipment: ShipmentAnswer | None
-    appointment_id: str | None
+    appointment_id: UUID | None
 
 
 class OrderDetails(TypedDict):
@@ -305,7 +305,7 @@ def _details(order: Order) -> OrderDetailsData:
         case CollectionMethod.TESTKIT:
             data["shipment"] = _shipment(order)
         case CollectionMethod.WALK_IN_TEST | CollectionMethod.AT_HOME_PHLEBOTOMY:
-            data["appointment_id"] = None
+            data["appointment_id"] = order.visit_id
         case _:
             pass
     return data

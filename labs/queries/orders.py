@@ -10,10 +10,11 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import OuterRef, Q
 from django.utils import timezone
 
-from labs.models import Order
+from labs.models import Appointment, Order
+from labs.states.appointments import AppointmentStatus
 from labs.states.orders import ORDER_STATUSES, Interpretation, split_status
 from portal.lib.errors import NotFound
 
@@ -68,10 +69,18 @@ class OrderPage:
 
 def full_orders(*, tenant: Tenant) -> OrderQuerySet:
     """Live orders with all their payload shows, by a constant number of queries."""
-    rows: OrderQuerySet = Order.objects.for_tenant(tenant).live()
-    return rows.select_related(
-        "user", "lab", "lab_test__lab", "lab_account", "shipment", "transaction"
-    ).prefetch_related("events", "lab_test__markers", "transaction__orders__events")
+    visits = Appointment.objects.for_tenant(tenant).filter(order=OuterRef("pk"))
+    visit = visits.exclude(status=AppointmentStatus.CANCELLED).order_by("-created_at")
+    rows: OrderQuerySet = (
+        Order.objects.for_tenant(tenant)
+        .live()
+        .annotate(visit_id=visit.values("pk")[:1])
+        .select_related(
+            *("user", "lab", "lab_test__lab", "lab_account", "shipment", "transaction")
+        )
+        .prefetch_related("events", "lab_test__markers", "transaction__orders__events")
+    )
+    return rows
 
 
 def full_order(*, tenant: Tenant, order_id: UUID) -> Order:

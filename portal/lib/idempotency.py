@@ -28,8 +28,9 @@ KEY_MAX_LENGTH = 255
 CLAIM_TTL = timedelta(seconds=60)
 RETENTION = timedelta(hours=24)
 HEADER = "x-idempotency-key"
-# Validation failures and "the same key is executing" are never an answer to keep.
-NEVER_STORED = frozenset({409, 422})
+# Validation failures, "the same key is executing" and "nobody answers" are never an
+# answer to keep: the last is what the same key is sent again for.
+NEVER_STORED = frozenset({409, 422, 503})
 
 
 class IdempotentAnswer(TenantOwned):
@@ -95,8 +96,8 @@ def take_turn(
 
     Enter outside any transaction: the claim must be seen by other calls at once. An
     answer of 400 and over is kept only if `keep_failures` (`X-Idempotency-Error:
-    no-cache` says no); 409 and 422 never are. A claim without an answer is given up on
-    leaving, also by an exception. Raises: idempotency_key_in_use (409);
+    no-cache` says no); 409, 422 and 503 never are. A claim without an answer is given
+    up on leaving, also by an exception. Raises: idempotency_key_in_use (409);
     idempotency_key_mismatch for another body, idempotency_key_too_long (422).
     Source: Contract 1.6.
     """

@@ -3,6 +3,21 @@
 from __future__ import annotations
 
 from labs.api.v3.accounts import LabAccountsView
+from labs.api.v3.appointments import (
+    CenterAppointmentView,
+    CenterAvailabilityView,
+    CenterBookingView,
+    CenterCancellationView,
+    CenterReasonsView,
+    CenterReschedulingView,
+    HomeAppointmentView,
+    HomeAvailabilityView,
+    HomeBookingView,
+    HomeCancellationView,
+    HomeReasonsView,
+    HomeRequestView,
+    HomeReschedulingView,
+)
 from labs.api.v3.catalogue import (
     LabMarkerView,
     LabsView,
@@ -78,6 +93,24 @@ urlpatterns = [
     endpoint("order/testkit/register", KitRegistrationView, "api-testkit-register"),
     endpoint("order/psc/info", CentersView, "api-psc-info"),
     endpoint("order/area/info", AreaView, "api-area-info"),
+    endpoint(
+        "order/psc/appointment/availability", CenterAvailabilityView, "api-psc-slots"
+    ),
+    endpoint(
+        "order/phlebotomy/appointment/availability",
+        HomeAvailabilityView,
+        "api-phlebotomy-slots",
+    ),
+    endpoint(
+        "order/psc/appointment/cancellation-reasons",
+        CenterReasonsView,
+        "api-psc-reasons",
+    ),
+    endpoint(
+        "order/phlebotomy/appointment/cancellation-reasons",
+        HomeReasonsView,
+        "api-phlebotomy-reasons",
+    ),
     endpoint("orders", OrderListView, "api-orders"),
     endpoint("order/<order_id>", OrderView, "api-order"),
     endpoint("order/<order_id>/cancel", OrderCancelView, "api-order-cancel"),
@@ -101,6 +134,51 @@ urlpatterns = [
         "api-order-instructions",
     ),
     endpoint("order/<order_id>/psc/info", CentersNearOrderView, "api-order-psc-info"),
+    endpoint(
+        "order/<order_id>/psc/appointment",
+        CenterAppointmentView,
+        "api-psc-appointment",
+    ),
+    endpoint(
+        "order/<order_id>/psc/appointment/book",
+        CenterBookingView,
+        "api-psc-appointment-book",
+    ),
+    endpoint(
+        "order/<order_id>/psc/appointment/reschedule",
+        CenterReschedulingView,
+        "api-psc-appointment-reschedule",
+    ),
+    endpoint(
+        "order/<order_id>/psc/appointment/cancel",
+        CenterCancellationView,
+        "api-psc-appointment-cancel",
+    ),
+    endpoint(
+        "order/<order_id>/phlebotomy/appointment",
+        HomeAppointmentView,
+        "api-phlebotomy-appointment",
+    ),
+    endpoint(
+        "order/<order_id>/phlebotomy/appointment/book",
+        HomeBookingView,
+        "api-phlebotomy-appointment-book",
+    ),
+    endpoint(
+        "order/<order_id>/phlebotomy/appointment/request",
+        HomeRequestView,
+        "api-phlebotomy-appointment-request",
+    ),
+    endpoint(
+        "order/<order_id>/phlebotomy/appointment/reschedule",
+        HomeReschedulingView,
+        "api-phlebotomy-appointment-reschedule",
+    ),
+    endpoint(
+        "order/<order_id>/phlebotomy/appointment/cancel",
+        HomeCancellationView,
+        "api-phlebotomy-appointment-cancel",
+    ),
     endpoint("order/<order_id>/abn_pdf", AbnPdfView, "api-abn-pdf"),
     endpoint(
         "order_transaction/<transaction_id>",

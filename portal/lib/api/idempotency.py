@@ -6,6 +6,7 @@ here: which endpoints take a key.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -35,12 +36,14 @@ def answer_once(
     endpoint: str,
     work: Callable[[], object],
     retention: timedelta = RETENTION,
+    in_transaction: bool = True,
 ) -> HttpResponse:
     """Do `work` and answer its value, or repeat the answer of the key's first call.
 
     The answer is stored in the transaction of the work. A refusal is stored too, unless
-    `X-Idempotency-Error: no-cache`; 409 and 422 never are. Without a key the work is
-    simply done. Source: Contract 1.6.
+    `X-Idempotency-Error: no-cache`; 409, 422 and 503 never are. Without a key the work
+    is simply done. Work that calls others and so can't be `in_transaction` must itself
+    know a booking or the like that it has made before. Source: Contract 1.6.
     """
     # Before anything parses it: the body is compared as it was sent.
     raw = request._request.body
@@ -60,7 +63,7 @@ def answer_once(
             status, body = turn.repeat
             return HttpResponse(body, status=status, content_type=MEDIA_TYPE)
         try:
-            with transaction.atomic():
+            with transaction.atomic() if in_transaction else nullcontext():
                 body = dump_json(work())
                 turn.keep(status=200, body=body)
         except DomainError as refusal:

@@ -1,0 +1,169 @@
+"""Queries and bodies about visits (contract 6.18), to what operations take.
+
+Must not be here: rules that need the database (operations).
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from rest_framework import serializers
+
+from labs.operations.appointments import BookingRequest
+from labs.queries.bookable_sites import SITE_CODES_MAX
+from labs.states.appointments import (
+    ASYNC_TIMEOUT,
+    NOTES_MAX_LENGTH,
+    SYNC_TIMEOUT,
+    AppointmentProvider,
+)
+from labs.states.service_centers import BOOKABLE_LABS, RADII
+from portal.lib.api.errors import FieldError, RequestInvalid
+from portal.lib.api.fields import (
+    Bool,
+    Inputs,
+    Int,
+    OpenEnum,
+    QueryText,
+    Str,
+    of_pattern,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from uuid import UUID
+
+_zip_code = of_pattern(r"\d{5}(?:-\d{4})?")
+_radius = of_pattern("|".join(map(str, RADII)))
+_MILLISECOND = timedelta(milliseconds=1)
+_KEY_MAX = 4_000
+
+
+class HomeAvailabilityQuery(Inputs):
+    """Query of POST /v3/order/phlebotomy/appointment/availability."""
+
+    start_date = QueryText(required=False)
+
+
+class CenterAvailabilityQuery(HomeAvailabilityQuery):
+    """Query of POST /v3/order/psc/appointment/availability; it has no body.
+
+    `allow_stale` changes nothing: slots are reckoned when they are asked for.
+    """
+
+    lab = OpenEnum(AppointmentProvider)
+    site_codes = serializers.ListField(
+        child=QueryText(max_length=20), required=False, max_length=SITE_CODES_MAX
+    )
+    zip_code = Str(required=False, validators=[_zip_code])
+    radius = Str(required=False, validators=[_radius])
+    allow_stale = serializers.BooleanField(required=False)
+
+
+class UsAddressInputs(Inputs):
+    """An address in the United States."""
+
+    first_line = Str(max_length=200)
+    second_line = Str(max_length=200, required=False, allow_blank=True)
+    city = Str(max_length=100)
+    state = Str(validators=[of_pattern("[A-Za-z]{2}")])
+    zip_code = Str(validators=[_zip_code])
+    unit = Str(max_length=50, required=False, allow_blank=True)
+    access_notes = Str(max_length=1000, required=False, allow_blank=True)
+
+
+class RescheduleInputs(Inputs):
+    """Body of PATCH .../appointment/reschedule."""
+
+    whole = True
+
+    booking_key = Str(max_length=_KEY_MAX)
+    appointment_notes = Str(
+        required=False, allow_blank=True, max_length=NOTES_MAX_LENGTH
+    )
+
+
+class BookingInputs(RescheduleInputs):
+    """Body of POST .../appointment/book; time-outs in milliseconds."""
+
+    async_confirmation = Bool(default=False)
+    sync_confirmation_timeout_millisecond = Int(
+        min_value=1_000, max_value=10_000, default=SYNC_TIMEOUT // _MILLISECOND
+    )
+    async_confirmation_timeout_millisecond = Int(
+        min_value=60_000, max_value=172_800_000, default=ASYNC_TIMEOUT // _MILLISECOND
+    )
+
+
+class VisitRequestInputs(Inputs):
+    """Body of POST .../phlebotomy/appointment/request."""
+
+    address = UsAddressInputs()
+    provider = OpenEnum(AppointmentProvider)
+    appointment_notes = Str(
+        required=False, allow_blank=True, max_length=NOTES_MAX_LENGTH
+    )
+
+
+class CancellationInputs(Inputs):
+    """Body of PATCH .../appointment/cancel, in either of the two spellings."""
+
+    cancellationReasonId = Str(max_length=100, required=False)  # noqa: N815 - the wire's
+    cancellation_reason_id = Str(max_length=100, required=False)
+    note = Str(max_length=NOTES_MAX_LENGTH, required=False, allow_blank=True)
+    notes = Str(max_length=NOTES_MAX_LENGTH, required=False, allow_blank=True)
+
+
+def read_start(query: Mapping[str, Any]) -> date | None:
+    """The first day that is asked for; of a date-time the date that it shows.
+
+    Raises: 422 by date_from_datetime_parsing.
+    """
+    text = query.get("start_date")
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text).date()
+    except ValueError:
+        raise _fault("start_date", "date_from_datetime_parsing") from None
+
+
+def read_lab(query: Mapping[str, Any]) -> str:
+    """The lab whose centers are asked for. Raises: 422 by enum, missing.
+
+    By zip code, by codes of sites, or by both; by neither is missing.
+    """
+    if query["lab"] not in BOOKABLE_LABS:
+        raise _fault("lab", "enum")
+    if not query.get("zip_code") and not query.get("site_codes"):
+        raise _fault("zip_code", "missing")
+    return str(query["lab"])
+
+
+def read_booking(body: Mapping[str, Any], reference: UUID | None) -> BookingRequest:
+    """The booking of a validated body."""
+    return BookingRequest(
+        booking_key=body["booking_key"],
+        notes=body.get("appointment_notes", ""),
+        waits_on=body["async_confirmation"],
+        sync_timeout=_MILLISECOND * body["sync_confirmation_timeout_millisecond"],
+        async_timeout=_MILLISECOND * body["async_confirmation_timeout_millisecond"],
+        reference=reference,
+    )
+
+
+def read_cancellation(body: Mapping[str, Any], *, name: str) -> tuple[str, str]:
+    """The reason's id and the note; `name` is the path's own name of the first.
+
+    Raises: 422 by missing.
+    """
+    reason = body.get("cancellationReasonId") or body.get("cancellation_reason_id")
+    if not reason:
+        raise RequestInvalid([FieldError(("body", name), "Needed.", "missing")])
+    return reason, body.get("note") or body.get("notes") or ""
+
+
+def _fault(field: str, kind: str) -> RequestInvalid:
+    message = "Needed." if kind == "missing" else "Not an allowed value."
+    return RequestInvalid([FieldError(("query", field), message, kind)])

@@ -1,0 +1,54 @@
+"""Shapes of answers about visits. Contract 6.18."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+from labs.operations.slots import slot_payload
+from labs.payloads.appointments import (
+    AlternativeAnswer,
+    AvailabilityAnswer,
+    location_payload,
+)
+from labs.states.appointments import CANCELLATION_REASONS
+from portal.lib.api.schema import Refusal
+
+if TYPE_CHECKING:
+    from labs.operations.slots import Availability
+
+
+class BookingRefusal(Refusal, total=False):
+    """A refusal; with `slot_taken` come up to three free slots that are nearest."""
+
+    alternatives: list[AlternativeAnswer]
+
+
+class ReasonAnswer(TypedDict):
+    """Why a visit may be called off."""
+
+    id: str
+    name: str
+    is_refundable: bool
+
+
+def availability_answer(found: Availability) -> AvailabilityAnswer:
+    """Build Availability."""
+    return {
+        "slots": [
+            {
+                "date": one.day,
+                "slots": [slot_payload(slot) for slot in one.slots],
+                "location": location_payload(one.site) if one.site else None,
+            }
+            for one in found.days
+        ],
+        "timezone": found.time_zone,
+    }
+
+
+def reason_answers(kind: str) -> list[ReasonAnswer]:
+    """The reasons for calling off a visit of this kind."""
+    return [
+        {"id": one.id, "name": one.name, "is_refundable": one.is_refundable}
+        for one in CANCELLATION_REASONS[kind]
+    ]

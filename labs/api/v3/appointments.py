@@ -1,0 +1,369 @@
+"""Visits over the API: free slots, booking, moving, calling off. Contract 6.18."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, ClassVar
+
+from rest_framework.response import Response
+
+from labs.api.v3.appointment_inputs import (
+    BookingInputs,
+    CancellationInputs,
+    CenterAvailabilityQuery,
+    HomeAvailabilityQuery,
+    RescheduleInputs,
+    UsAddressInputs,
+    VisitRequestInputs,
+    read_booking,
+    read_cancellation,
+    read_lab,
+    read_start,
+)
+from labs.api.v3.appointment_outputs import (
+    BookingRefusal,
+    ReasonAnswer,
+    availability_answer,
+    reason_answers,
+)
+from labs.api.v3.inputs import plain
+from labs.api.v3.orders import OrderAPIView
+from labs.api.v3.service_center_inputs import read_miles
+from labs.operations.appointment_changes import (
+    cancel_appointment,
+    reschedule_appointment,
+)
+from labs.operations.appointments import (
+    book_appointment,
+    booking_reference,
+    request_visit,
+    require_kind,
+)
+from labs.operations.slots import center_slots, home_slots
+from labs.payloads.appointments import (
+    AppointmentAnswer,
+    AvailabilityAnswer,
+    appointment_payload,
+)
+from labs.queries.appointments import appointment_of, full_appointments
+from labs.states.appointments import AppointmentType
+from portal.lib.api.fields import read_body, read_query
+from portal.lib.api.idempotency import answer_once
+from portal.lib.api.schema import Refusal, describe
+from portal.lib.api.views import TenantAPIView
+from portal.lib.idempotency import HEADER
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+    from rest_framework.request import Request
+
+    from labs.models import Appointment, Order
+
+_RETENTION = timedelta(days=14)  # Contract 1.6
+_BOOKING_REFUSALS = {
+    400: BookingRefusal,
+    404: Refusal,
+    409: Refusal,
+    503: Refusal,
+}
+_CHANGE_REFUSALS = {400: BookingRefusal, 404: Refusal, 503: Refusal}
+
+
+class CenterAvailabilityView(TenantAPIView):
+    """POST /v3/order/psc/appointment/availability."""
+
+    @describe(
+        "get_psc_appointment_availability",
+        "Find free slots of service centers, fourteen days of each",
+        answer=AvailabilityAnswer,
+        query=CenterAvailabilityQuery,
+        refuses=(400,),
+    )
+    def post(self, request: Request) -> Response:
+        query = read_query(request, CenterAvailabilityQuery)
+        found = center_slots(
+            tenant=self.tenant,
+            lab_slug=read_lab(query),
+            zip_code=query.get("zip_code", ""),
+            miles=read_miles(query),
+            site_codes=query.get("site_codes", ()),
+            start=read_start(query),
+        )
+        return Response(availability_answer(found))
+
+
+class HomeAvailabilityView(TenantAPIView):
+    """POST /v3/order/phlebotomy/appointment/availability."""
+
+    @describe(
+        "get_phlebotomy_appointment_availability",
+        "Find free slots of phlebotomists who come to an address",
+        answer=AvailabilityAnswer,
+        body=UsAddressInputs,
+        query=HomeAvailabilityQuery,
+        refuses=(400,),
+    )
+    def post(self, request: Request) -> Response:
+        query = read_query(request, HomeAvailabilityQuery)
+        address = plain(read_body(request, UsAddressInputs))
+        found = home_slots(tenant=self.tenant, address=address, start=read_start(query))
+        return Response(availability_answer(found))
+
+
+class AppointmentAPIView(OrderAPIView):
+    """Base of views about an order's visit of one kind."""
+
+    kind: ClassVar[AppointmentType]
+
+    def answer(self, appointment: Appointment) -> AppointmentAnswer:
+        """The visit as it stands after what was done."""
+        found = full_appointments(tenant=self.tenant).get(pk=appointment.pk)
+        return appointment_payload(found)
+
+    def of_kind(self, order_id: str) -> Order:
+        """An order that has a visit of this kind.
+
+        Raises: order_not_found, appointment_not_found (404).
+        """
+        order = self.get_order(order_id)
+        appointment_of(order=order, kind=self.kind)
+        return order
+
+
+class _Appointment(AppointmentAPIView):
+    """GET /v3/order/{order_id}/.../appointment."""
+
+    def read(self, order_id: str) -> Response:
+        order = self.get_order(order_id)
+        found = appointment_of(order=order, kind=self.kind)
+        self.record_read("appointment", found.pk, order.user.uuid)
+        return Response(appointment_payload(found))
+
+
+class _Booking(AppointmentAPIView):
+    """POST /v3/order/{order_id}/.../appointment/book."""
+
+    def book(self, request: Request, order_id: str) -> HttpResponse:
+        order = self.get_order(order_id)
+        key = request.headers.get(HEADER)
+        reference = booking_reference(order=order, key=key) if key else None
+
+        def work() -> AppointmentAnswer:
+            wanted = read_booking(read_body(request, BookingInputs), reference)
+            require_kind(order=order, kind=self.kind)
+            return self.answer(
+                book_appointment(order=order, actor=self.actor, wanted=wanted)
+            )
+
+        return answer_once(
+            self,
+            request,
+            endpoint=f"appointment_{order.pk}",
+            work=work,
+            retention=_RETENTION,
+            in_transaction=False,
+        )
+
+
+class _Rescheduling(AppointmentAPIView):
+    """PATCH /v3/order/{order_id}/.../appointment/reschedule."""
+
+    def move(self, request: Request, order_id: str) -> Response:
+        order = self.of_kind(order_id)
+        body = read_body(request, RescheduleInputs)
+        moved = reschedule_appointment(
+            order=order,
+            actor=self.actor,
+            booking_key=body["booking_key"],
+            notes=body.get("appointment_notes"),
+        )
+        return Response(self.answer(moved))
+
+
+class _Cancellation(AppointmentAPIView):
+    """PATCH /v3/order/{order_id}/.../appointment/cancel."""
+
+    def call_off(self, request: Request, order_id: str, *, name: str) -> Response:
+        order = self.get_order(order_id)
+        reason, note = read_cancellation(
+            read_body(request, CancellationInputs), name=name
+        )
+        ended = cancel_appointment(
+            order=order, actor=self.actor, kind=self.kind, reason_id=reason, note=note
+        )
+        return Response(self.answer(ended))
+
+
+class CenterAppointmentView(_Appointment):
+    """The visit to a service center."""
+
+    kind = AppointmentType.SERVICE_CENTER
+
+    @describe(
+        "get_psc_appointment",
+        "Read an order's visit to a service center",
+        answer=AppointmentAnswer,
+        refuses=(404,),
+    )
+    def get(self, request: Request, order_id: str) -> Response:
+        return self.read(order_id)
+
+
+class HomeAppointmentView(_Appointment):
+    """The visit to a home."""
+
+    kind = AppointmentType.PHLEBOTOMY
+
+    @describe(
+        "get_phlebotomy_appointment",
+        "Read an order's visit to a home",
+        answer=AppointmentAnswer,
+        refuses=(404,),
+    )
+    def get(self, request: Request, order_id: str) -> Response:
+        return self.read(order_id)
+
+
+class CenterBookingView(_Booking):
+    """Booking a visit to a service center."""
+
+    kind = AppointmentType.SERVICE_CENTER
+
+    @describe(
+        "book_psc_appointment",
+        "Book a visit to a service center",
+        answer=AppointmentAnswer,
+        body=BookingInputs,
+        refuses=_BOOKING_REFUSALS,
+    )
+    def post(self, request: Request, order_id: str) -> HttpResponse:
+        return self.book(request, order_id)
+
+
+class HomeBookingView(_Booking):
+    """Booking a visit to a home."""
+
+    kind = AppointmentType.PHLEBOTOMY
+
+    @describe(
+        "book_phlebotomy_appointment",
+        "Book a visit to a home",
+        answer=AppointmentAnswer,
+        body=BookingInputs,
+        refuses=_BOOKING_REFUSALS,
+    )
+    def post(self, request: Request, order_id: str) -> HttpResponse:
+        return self.book(request, order_id)
+
+
+class HomeRequestView(AppointmentAPIView):
+    """Asking for a visit to a home at a time that the provider sets."""
+
+    kind = AppointmentType.PHLEBOTOMY
+
+    @describe(
+        "request_phlebotomy_appointment",
+        "Ask for a visit to a home",
+        answer=AppointmentAnswer,
+        body=VisitRequestInputs,
+        refuses=(400, 404),
+    )
+    def post(self, request: Request, order_id: str) -> Response:
+        order = self.get_order(order_id)
+        body = read_body(request, VisitRequestInputs)
+        asked = request_visit(
+            order=order,
+            actor=self.actor,
+            provider=str(body["provider"]),
+            address=plain(body["address"]),
+            notes=body.get("appointment_notes", ""),
+        )
+        return Response(self.answer(asked))
+
+
+class CenterReschedulingView(_Rescheduling):
+    """Moving a visit to a service center."""
+
+    kind = AppointmentType.SERVICE_CENTER
+
+    @describe(
+        "reschedule_psc_appointment",
+        "Move a visit to a service center",
+        answer=AppointmentAnswer,
+        body=RescheduleInputs,
+        refuses=_CHANGE_REFUSALS,
+    )
+    def patch(self, request: Request, order_id: str) -> Response:
+        return self.move(request, order_id)
+
+
+class HomeReschedulingView(_Rescheduling):
+    """Moving a visit to a home."""
+
+    kind = AppointmentType.PHLEBOTOMY
+
+    @describe(
+        "reschedule_phlebotomy_appointment",
+        "Move a visit to a home",
+        answer=AppointmentAnswer,
+        body=RescheduleInputs,
+        refuses=_CHANGE_REFUSALS,
+    )
+    def patch(self, request: Request, order_id: str) -> Response:
+        return self.move(request, order_id)
+
+
+class CenterCancellationView(_Cancellation):
+    """Calling off a visit to a service center."""
+
+    kind = AppointmentType.SERVICE_CENTER
+
+    @describe(
+        "cancel_psc_appointment",
+        "Call off a visit to a service center",
+        answer=AppointmentAnswer,
+        body=CancellationInputs,
+        refuses=(400, 404),
+    )
+    def patch(self, request: Request, order_id: str) -> Response:
+        return self.call_off(request, order_id, name="cancellationReasonId")
+
+
+class HomeCancellationView(_Cancellation):
+    """Calling off a visit to a home."""
+
+    kind = AppointmentType.PHLEBOTOMY
+
+    @describe(
+        "cancel_phlebotomy_appointment",
+        "Call off a visit to a home",
+        answer=AppointmentAnswer,
+        body=CancellationInputs,
+        refuses=(400, 404),
+    )
+    def patch(self, request: Request, order_id: str) -> Response:
+        return self.call_off(request, order_id, name="cancellation_reason_id")
+
+
+class CenterReasonsView(TenantAPIView):
+    """GET /v3/order/psc/appointment/cancellation-reasons."""
+
+    @describe(
+        "get_psc_appointment_cancellation_reason",
+        "List why a visit to a service center may be called off",
+        answer=list[ReasonAnswer],
+    )
+    def get(self, request: Request) -> Response:
+        return Response(reason_answers(AppointmentType.SERVICE_CENTER))
+
+
+class HomeReasonsView(TenantAPIView):
+    """GET /v3/order/phlebotomy/appointment/cancellation-reasons."""
+
+    @describe(
+        "get_phlebotomy_appointment_cancellation_reason",
+        "List why a visit to a home may be called off",
+        answer=list[ReasonAnswer],
+    )
+    def get(self, request: Request) -> Response:
+        return Response(reason_answers(AppointmentType.PHLEBOTOMY))

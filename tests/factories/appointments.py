@@ -1,0 +1,98 @@
+"""Sites, orders that visits are booked for, and visits; the people are made up."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from labs.models import Appointment, Lab, Order, ServiceCenter
+from labs.operations.appointments import BookingRequest, book_appointment
+from labs.operations.booking_keys import BookingKeys
+from labs.operations.order_steps import advance
+from labs.operations.slots import FreeSlot, center_slots
+from labs.queries.bookable_sites import site_of
+from labs.states.catalogue import CollectionMethod
+from labs.states.service_centers import Capability, read_hours, write_hours
+from tests.factories.accounts import ACTOR
+from tests.factories.labs import make_lab, make_lab_test, make_order
+
+_numbers = itertools.count(1)
+EVERY_DAY = "mon-sun 07:00-19:00"
+HOME = {
+    "first_line": "1 Sample Street",
+    "city": "Phoenix",
+    "state": "AZ",
+    "zip_code": "85004",
+}
+
+
+def booking_lab(slug: str = "quest") -> Lab:
+    """The lab of this slug; where it is laid already, that one."""
+    return Lab.objects.filter(slug=slug).first() or make_lab(slug)
+
+
+def make_center(*, hours: str = EVERY_DAY, **fields: Any) -> ServiceCenter:
+    """A center in Phoenix of the first bookable lab, booked here, of one place."""
+    center = ServiceCenter(
+        **{
+            "lab": fields.pop("lab", None) or booking_lab(),
+            "site_code": f"T{next(_numbers)}",
+            "name": "Test Center",
+            "first_line": "1 Sample Street",
+            "city": "Phoenix",
+            "state": "AZ",
+            "zip_code": "85004",
+            "latitude": 33.4557,
+            "longitude": -112.0686,
+            "time_zone": "America/Phoenix",
+            "hours": write_hours(read_hours(hours)),
+            "capabilities": [Capability.BOOKABLE_HERE],
+            "bill_types": ["client_bill"],
+            "places": 1,
+            **fields,
+        }
+    )
+    center.save(force_insert=True)
+    return center
+
+
+def make_bookable(
+    *, tenant: Any, method: str = CollectionMethod.WALK_IN_TEST, **wanted: Any
+) -> Order:
+    """An order whose requisition is made, at the first bookable lab."""
+    panel = make_lab_test(tenant=tenant, lab=booking_lab(), method=method)
+    order = make_order(tenant=tenant, lab_test=panel, **wanted)
+    advance(order=order, actor=ACTOR, to="requisition_created")
+    return order
+
+
+def free_slots(tenant: Any, center: ServiceCenter, **wanted: Any) -> list[FreeSlot]:
+    """What is free at a center in the next fourteen days."""
+    found = center_slots(
+        tenant=tenant,
+        lab_slug=center.lab.slug,
+        site_codes=[center.site_code],
+        **wanted,
+    )
+    return [slot for day in found.days for slot in day.slots]
+
+
+def slot_key(tenant: Any, center: ServiceCenter, start: Any) -> str:
+    """A good booking key of a slot at a center."""
+    return BookingKeys(tenant).write(
+        site_of(center, center.lab.slug), start, timezone.now() + timedelta(minutes=15)
+    )
+
+
+def make_appointment(
+    *, order: Order, center: ServiceCenter | None = None, **wanted: Any
+) -> Appointment:
+    """The first free slot of a center, booked by the operation."""
+    center = center or make_center()
+    key = free_slots(order.tenant, center)[0].booking_key
+    return book_appointment(
+        order=order, actor=ACTOR, wanted=BookingRequest(booking_key=key, **wanted)
+    )
