@@ -18,6 +18,8 @@ from users.operations.import_files import sweep_orphan_imports
 from users.operations.imports import IMPORT_JOB, give_up_import, run_import
 from users.operations.pausing import enqueue_due_pauses, pause_sources
 from users.operations.pulling import enqueue_due_pulls, fail_pulls, run_pulls
+from users.operations.pulls import remove_old_pulls
+from users.operations.refresh import remove_old_refreshes
 from users.operations.summaries import remove_old_arrivals
 from users.operations.users import enqueue_due_erasures, erase_user
 from users.wearables.partitions import ensure_months_ahead
@@ -57,8 +59,10 @@ def sweep() -> None:
 
 @periodic("43 3 * * *", "users.remove_old_arrivals")
 def remove_arrivals() -> None:
-    """Once a day, forget arrivals that nothing looks back to."""
+    """Once a day, forget arrivals and pulls that nothing looks back to."""
     remove_old_arrivals()
+    remove_old_pulls()
+    remove_old_refreshes()
 
 
 @periodic("23 2 * * *", "users.ensure_months")

@@ -37,6 +37,7 @@ from tests.factories.results import make_ready_order, make_results, reported
 from tests.factories.summaries import record
 from tests.factories.users import make_user
 from tests.factories.webhooks import make_delivery, make_endpoint, make_tried
+from users.operations.devices import DeviceDetails, record_device
 from users.operations.sources import connect_source
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     """Alice's own objects in her sandbox, by parameter name."""
     user = make_user(tenant=alice_tenant, client_user_id="alices-user")
     connect_source(user=user, actor=ACTOR, provider="oura")
+    device_id = record_device(user=user, details=DeviceDetails("oura", "ring-1"))
     (workout_id,) = record(user, "workouts").ids
     (sleep_id,) = record(user, "sleep").ids
     job = make_parsing_job(user=user)
@@ -146,6 +148,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         "user_id": str(user.uuid),
         "client_user_id": user.client_user_id,
         "provider": "oura",
+        "device_id": str(device_id),
         "job_id": str(job.id),
         "api_key_id": str(key.id),
         "management_key_id": str(management_key.pk),
@@ -306,6 +309,7 @@ def test_every_parameter_that_is_swept_has_a_sample_or_says_why_not():
         "user_id",
         "client_user_id",
         "provider",
+        "device_id",
         "job_id",
         "api_key_id",
         "management_key_id",

@@ -54,6 +54,8 @@ UNSCOPED_MODULES = {
     "users/operations/cadences.py": "cadences are learnt in all tenants",
     "users/operations/pausing.py": "the sweep of ended ingestion does as well",
     "users/operations/summaries.py": "the sweep of arrivals as well",
+    "users/operations/refresh.py": "the sweep of refreshes as well",
+    "users/operations/pulls.py": "the sweep of pulls as well",
     "users/operations/pulling.py": "the sweep of cloud sources as well",
     "users/operations/erasure.py": "erases by tenant key and user",
     "reports/operations/storage.py": "the sweep of files works over all tenants",

@@ -8,12 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from accounts.webhooks.operations import emit_event
 from portal.lib import jobs, rows
 from portal.lib.transitions import move_all, move_status
 from users.models import Pull
+from users.models.arrival import ARRIVAL_RETENTION
 from users.operations.connections import note_entry
 from users.queries import lock_user
 from users.states import PULL_MOVES, EntryKind, PullStatus
@@ -192,6 +194,25 @@ def abandon_pulls(*, connection: Connection) -> None:
         ended_at=timezone.now(),
         error_type="disconnected",
     )
+
+
+def remove_old_pulls() -> int:
+    """Forget what ended more than ARRIVAL_RETENTION ago; returns how many.
+
+    The latest backfill of a resource stays, as the one that went well last does: the
+    next pull starts from it. Over all tenants.
+    """
+    old = Pull.unscoped.filter(ended_at__lt=timezone.now() - ARRIVAL_RETENTION)
+    later = Pull.unscoped.filter(
+        connection=OuterRef("connection"),
+        resource=OuterRef("resource"),
+        pk__gt=OuterRef("pk"),
+    )
+    is_outdone = Exists(later.filter(status=PullStatus.SUCCESS)) & (
+        Q(is_history=False) | Exists(later.filter(is_history=True))
+    )
+    removed, _ = old.filter(is_outdone).delete()
+    return removed
 
 
 def note_attempt(

@@ -17,6 +17,7 @@ from users.operations.pulls import (
     keep_position,
     postpone_pull,
     record_history,
+    remove_old_pulls,
     start_pull,
 )
 from users.operations.sources import connect_source, disconnect_source
@@ -140,3 +141,24 @@ def test_a_backfill_done_in_one_go_is_kept_and_told(connection, alice_tenant):
     assert Pull.objects.for_tenant(alice_tenant).get() == pull
     assert (pull.status, pull.ended_at) == ("success", NOON)
     assert emitted_types(alice_tenant)[-1] == "historical.data.heartrate.created"
+
+
+def test_old_pulls_go_but_for_those_that_later_ones_stand_on(
+    connection, alice_tenant, time_machine
+):
+    kept = []
+    for is_history, error_type in ((True, ""), (False, ""), (False, "http_503")):
+        pull = pull_of(connection, is_history=is_history)
+        start_pull(pull=pull)
+        end_pull(pull=pull, actor=ACTOR, error_type=error_type)
+        kept.append(pull)
+    time_machine.move_to(NOON + timedelta(days=63), tick=False)
+    assert remove_old_pulls() == 0
+    latest = pull_of(connection, is_history=False)
+    start_pull(pull=latest)
+    end_pull(pull=latest, actor=ACTOR)
+
+    assert remove_old_pulls() == 2
+
+    left = Pull.objects.for_tenant(alice_tenant).order_by("id")
+    assert list(left) == [kept[0], latest]

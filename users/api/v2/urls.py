@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from portal.lib.api.views import endpoint
 from users.api.v2.views.aggregates import AggregateView
+from users.api.v2.views.introspection import HistoriesView, ResourcesView
+from users.api.v2.views.refresh import DeviceListView, DeviceView, RefreshView
 from users.api.v2.views.sources import (
     ProviderListView,
     UserProvidersView,
@@ -25,11 +27,18 @@ urlpatterns = [
     endpoint("user/undo_delete", UndoDeleteUserView, "api-user-undo-delete"),
     endpoint("user/resolve/<path:client_user_id>", ResolveUserView, "api-user-resolve"),
     endpoint("user/providers/<user_id>", UserProvidersView, "api-user-providers"),
+    endpoint("user/refresh/<user_id>", RefreshView, "api-user-refresh"),
     endpoint("user/<user_id>", UserView, "api-user"),
     endpoint("user/<user_id>/info", UserInfoView, "api-user-info"),
     endpoint("user/<user_id>/info/latest", LatestUserInfoView, "api-user-info-latest"),
+    endpoint("user/<user_id>/device", DeviceListView, "api-user-devices"),
+    endpoint("user/<user_id>/device/<device_id>", DeviceView, "api-user-device"),
     endpoint("user/<user_id>/<provider>", UserProviderView, "api-user-provider"),
     endpoint("providers", ProviderListView, "api-providers"),
+    endpoint("introspect/resources", ResourcesView, "api-introspect-resources"),
+    endpoint(
+        "introspect/historical_pull", HistoriesView, "api-introspect-historical-pull"
+    ),
     *summary_endpoints,
     endpoint(
         "timeseries/workouts/<workout_id>/stream",

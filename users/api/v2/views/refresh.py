@@ -1,0 +1,108 @@
+"""Refreshing a user, and the devices of one. Contract 2.2, 2.4."""
+
+from __future__ import annotations
+
+import math
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypedDict
+from uuid import UUID
+
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+from rest_framework.serializers import FloatField
+
+from portal.lib.api.fields import Inputs, read_query, read_uuid
+from portal.lib.api.schema import Refusal, describe
+from users.api.v2.views.base import UserAPIView
+from users.operations.refresh import refresh_user, wait_for_refresh
+from users.queries.introspection import devices_of, find_device
+from users.wearables.payloads import DeviceAnswer, device_answer
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+
+class QuerySeconds(FloatField):
+    """A finite number of seconds in the query string."""
+
+    def to_internal_value(self, data: Any) -> float:
+        seconds: float = super().to_internal_value(data)
+        if not math.isfinite(seconds):
+            raise ValidationError("Not a number.", code="value_error")
+        return seconds
+
+
+class RefreshInputs(Inputs):
+    """How long to wait for sources to answer."""
+
+    timeout = QuerySeconds(
+        default=10, min_value=5, max_value=60, help_text="Seconds to wait at most"
+    )
+
+
+class RefreshAnswer(TypedDict):
+    """Slugs of what was asked; sources that only push, or are paused, are in none."""
+
+    success: bool
+    user_id: UUID
+    refreshed_sources: list[str]
+    in_progress_sources: list[str]
+    failed_sources: list[str]
+
+
+class RefreshView(UserAPIView):
+    """POST /v2/user/refresh/{user_id}."""
+
+    @describe(
+        "refresh_user",
+        "Ask a user's sources for what is new; 8 times an hour",
+        query=RefreshInputs,
+        refuses={202: RefreshAnswer, 404: Refusal, 429: Refusal},
+        answer=RefreshAnswer,
+    )
+    def post(self, request: Request, user_id: str) -> Response:
+        """200 when all have answered, 202 while some are still running."""
+        user = self.get_user(user_id)
+        wanted = read_query(request, RefreshInputs)
+        started = refresh_user(user=user, actor=self.actor)
+        outcome = wait_for_refresh(
+            tenant=self.tenant,
+            started=started,
+            timeout=timedelta(seconds=wanted["timeout"]),
+        )
+        answer: RefreshAnswer = {
+            "success": True,
+            "user_id": user.uuid,
+            "refreshed_sources": list(outcome.refreshed),
+            "in_progress_sources": list(outcome.in_progress),
+            "failed_sources": list(outcome.failed),
+        }
+        return Response(answer, 202 if outcome.in_progress else 200)
+
+
+class DeviceListView(UserAPIView):
+    """GET /v2/user/{user_id}/device."""
+
+    @describe(
+        "list_devices",
+        "List a user's devices",
+        answer=list[DeviceAnswer],
+        refuses=(404,),
+    )
+    def get(self, request: Request, user_id: str) -> Response:
+        user = self.get_user(user_id)
+        devices = devices_of(user=user)
+        self.record_read("devices", user.uuid)
+        return Response([device_answer(user.uuid, device) for device in devices])
+
+
+class DeviceView(UserAPIView):
+    """GET /v2/user/{user_id}/device/{device_id}."""
+
+    @describe("get_device", "Read a device", answer=DeviceAnswer, refuses=(404,))
+    def get(self, request: Request, user_id: str, device_id: str) -> Response:
+        user = self.get_user(user_id)
+        uuid = read_uuid(device_id, "device_id")
+        device = find_device(user=user, device_id=uuid)
+        self.record_read("devices", user.uuid)
+        return Response(device_answer(user.uuid, device))

@@ -1,0 +1,167 @@
+"""What sources have given and were asked for, user by user; devices and timelines.
+
+From what is kept of each source and resource: samples are never looked through. Must
+not be here: writes, or the shape of an answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from portal.lib import rows
+from portal.lib.errors import NotFound
+from users.models import Connection, ConnectionEntry, Device, Pull, Supply
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from accounts.models import Tenant
+    from users.models import User
+
+# Lines of a timeline that a page shows.
+TIMELINE_SHOWN = 50
+_USERS = (
+    "SELECT person.id, person.uuid, person.created_on FROM users_user person"
+    " WHERE person.tenant_id = %(tenant)s AND person.deleted_at IS NULL"
+    " AND (%(user)s::uuid IS NULL OR person.uuid = %(user)s)"
+    " AND (%(after_at)s::timestamptz IS NULL"
+    " OR (person.created_on, person.uuid) > (%(after_at)s, %(after_id)s::uuid))"
+    " AND EXISTS (SELECT 1 FROM users_connection source"
+    " WHERE source.user_id = person.id"
+    " AND (%(provider)s::text IS NULL OR source.provider = %(provider)s))"
+    " ORDER BY person.created_on, person.uuid LIMIT %(limit)s"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page of users ends: the last one's created_on and user_id."""
+
+    created_on: datetime
+    user_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Introspected:
+    """A user and the sources ever connected, by slug; live ones have their row."""
+
+    user_id: UUID
+    live: dict[str, Connection | None] = field(default_factory=dict)
+    supplies: dict[str, list[Supply]] = field(default_factory=dict)
+    histories: dict[str, list[Pull]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class IntrospectedPage:
+    """Users in the order of their making, and where the next page starts."""
+
+    users: Sequence[Introspected]
+    after: Place | None
+
+
+def introspect_resources(
+    *,
+    tenant: Tenant,
+    user_id: UUID | None,
+    provider: str | None,
+    after: Place | None,
+    limit: int,
+) -> IntrospectedPage:
+    """What each source has given of each resource; three queries."""
+    keys, page = _users(tenant, user_id, provider, after, limit)
+    wanted = Supply.objects.for_tenant(tenant).filter(user__in=keys)
+    if provider is not None:
+        wanted = wanted.filter(provider=provider)
+    for supply in wanted.order_by("provider", "resource"):
+        kept = keys[supply.user_id].supplies
+        kept.setdefault(supply.provider, []).append(supply)
+    return page
+
+
+def introspect_histories(
+    *,
+    tenant: Tenant,
+    user_id: UUID | None,
+    provider: str | None,
+    after: Place | None,
+    limit: int,
+) -> IntrospectedPage:
+    """The latest backfill of each source and resource; three queries."""
+    keys, page = _users(tenant, user_id, provider, after, limit)
+    wanted = Pull.objects.for_tenant(tenant).filter(user__in=keys, is_history=True)
+    if provider is not None:
+        wanted = wanted.filter(provider=provider)
+    order = ("user_id", "provider", "resource")
+    for pull in wanted.order_by(*order, "-id").distinct(*order):
+        kept = keys[pull.user_id].histories
+        kept.setdefault(pull.provider, []).append(pull)
+    return page
+
+
+def devices_of(*, user: User) -> list[Device]:
+    """A user's devices, as they were first heard of."""
+    return list(Device.objects.for_tenant(user.tenant).filter(user=user).order_by("id"))
+
+
+def find_device(*, user: User, device_id: UUID) -> Device:
+    """A device of a user by its wire id. Raises: not_found."""
+    mine = Device.objects.for_tenant(user.tenant).filter(user=user, uuid=device_id)
+    device: Device | None = mine.first()
+    if device is None:
+        raise NotFound("not_found", "Device not found.")
+    return device
+
+
+def timeline_of(
+    *, user: User, provider: str
+) -> list[tuple[Connection, list[ConnectionEntry]]]:
+    """A user's connections of one source, the latest first, with their last lines.
+
+    The lines are the latest first, TIMELINE_SHOWN over all. Two queries.
+    """
+    mine = Connection.objects.for_tenant(user.tenant).filter(
+        user=user, provider=provider
+    )
+    connections = {each.pk: each for each in mine.order_by("-id")}
+    lines: dict[int, list[ConnectionEntry]] = {key: [] for key in connections}
+    told = ConnectionEntry.objects.for_tenant(user.tenant).filter(
+        connection__in=connections
+    )
+    for line in told.order_by("-id")[:TIMELINE_SHOWN]:
+        lines[line.connection_id].append(line)
+    return [(each, lines[key]) for key, each in connections.items()]
+
+
+def _users(
+    tenant: Tenant,
+    user_id: UUID | None,
+    provider: str | None,
+    after: Place | None,
+    limit: int,
+) -> tuple[dict[int, Introspected], IntrospectedPage]:
+    found = rows.fetch_rows(
+        _USERS,
+        {
+            "tenant": tenant.pk,
+            "user": user_id,
+            "provider": provider,
+            "after_at": after and after.created_on,
+            "after_id": after and after.user_id,
+            "limit": limit + 1,
+        },
+    )
+    keys = {key: Introspected(uuid) for key, uuid, _ in found[:limit]}
+    sources = Connection.objects.for_tenant(tenant).filter(user__in=keys)
+    if provider is not None:
+        sources = sources.filter(provider=provider)
+    for source in sources.order_by("id"):
+        is_live = source.disconnected_at is None
+        keys[source.user_id].live[source.provider] = source if is_live else None
+    more = len(found) > limit
+    last = found[limit - 1] if more else None
+    return keys, IntrospectedPage(
+        list(keys.values()), Place(last[2], last[1]) if last else None
+    )
