@@ -5,6 +5,7 @@ Every text in them is escaped here. Must not be here: a query, or a colour.
 
 from __future__ import annotations
 
+from math import cos, radians
 from typing import TYPE_CHECKING, NamedTuple
 
 from django.utils.html import format_html, format_html_join
@@ -23,6 +24,8 @@ _MARK_ROOM = 6.5
 # A sparkline beside a number, and the strip of a source's hours.
 _SPARK_WIDTH, _SPARK_HEIGHT, _SPARK_ROOM = 104, 40, 4
 _CELL, _CELL_HEIGHT = 10, 12
+_DAY_CELL = 5
+_TRACK, _TRACK_ROOM, _TRACK_POINTS = 420, 10, 1_000
 # One bar of several parts; a part that counts is seen, however small its share.
 _BAR_WIDTH, _BAR_HEIGHT, _BAR_GAP, _LEAST_PART = 760, 14, 3, 2
 # Bars of outcomes; what counts is seen, and an hour without anything is a low tick.
@@ -167,6 +170,101 @@ def arrival_strip(counts: Sequence[int], *, says: str) -> SafeString:
         _CELL_HEIGHT,
         says,
         cells,
+    )
+
+
+def day_strip(days: Sequence[bool], *, says: str) -> SafeString:
+    """Draw one cell for each day, oldest first, full where there is something.
+
+    `says` is the finding. Source: Ours (workflows D4, freshness).
+    """
+    cells = format_html_join(
+        "",
+        '<rect class="h{}" x="{}" y="0" width="{}" height="{}" rx="1.5"/>',
+        (
+            (3 if has_any else 0, index * _DAY_CELL, _DAY_CELL - 1, _CELL_HEIGHT)
+            for index, has_any in enumerate(days)
+        ),
+    )
+    return format_html(
+        '<svg class="chart heat" viewBox="0 0 {} {}" role="img" aria-label="{}">'
+        "{}</svg>",
+        len(days) * _DAY_CELL,
+        _CELL_HEIGHT,
+        says,
+        cells,
+    )
+
+
+def ledger_bars(
+    won: Sequence[tuple[float, float, int, str]],
+    lost: Sequence[tuple[float, float, int, str]],
+    *,
+    start: float,
+    end: float,
+    ticks: Sequence[tuple[float, str]],
+    says: str,
+) -> SafeString:
+    """Draw who won each time, and low beneath it who would have counted besides.
+
+    A part is its start and end, the number of its source from 1, and its words; times
+    are seconds, `ticks` say some of them. `says` is the finding. Source: Ours
+    (workflows D4, ledger).
+    """
+
+    def x(at: float) -> float:
+        return (at - start) / (end - start) * _BAR_WIDTH
+
+    drawn = [
+        (place, f"{x(a):.1f}", f"{max(1.0, x(b) - x(a)):.1f}", y, height, words)
+        for parts, y, height in ((won, 0, 26), (lost, 32, 10))
+        for a, b, place, words in parts
+    ]
+    return format_html(
+        '<svg class="chart" viewBox="0 0 {} 62" role="img" aria-label="{}">'
+        '<rect class="cy-cell" x="0" y="0" width="{}" height="26" rx="3"/>{}{}</svg>',
+        _BAR_WIDTH,
+        says,
+        _BAR_WIDTH,
+        format_html_join(
+            "",
+            '<rect class="seg-{}" x="{}" width="{}" y="{}" height="{}">'
+            "<title>{}</title></rect>",
+            drawn,
+        ),
+        format_html_join(
+            "",
+            '<text x="{}" y="58">{}</text>',
+            ((f"{x(at):.1f}", words) for at, words in ticks),
+        ),
+    )
+
+
+def track(places: Sequence[tuple[float, float]], *, says: str) -> SafeString:
+    """Draw a route of (latitude, longitude), north up, without a map beneath.
+
+    Degrees of longitude are as wide as they are in the middle of the route.
+    """
+    lats = [lat for lat, _ in places]
+    lngs = [lng for _, lng in places]
+    narrow = cos(radians((min(lats) + max(lats)) / 2))
+    wide = max((max(lngs) - min(lngs)) * narrow, max(lats) - min(lats)) or 1
+    scale = (_TRACK - 2 * _TRACK_ROOM) / wide
+
+    def point(lat: float, lng: float) -> str:
+        x = _TRACK_ROOM + (lng - min(lngs)) * narrow * scale
+        return f"{x:.1f} {_TRACK_ROOM + (max(lats) - lat) * scale:.1f}"
+
+    step = max(1, len(places) // _TRACK_POINTS)
+    line = "L".join(point(lat, lng) for lat, lng in [*places[::step], places[-1]])
+    height = 2 * _TRACK_ROOM + (max(lats) - min(lats)) * scale
+    return format_html(
+        '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">'
+        '<path class="ln-heart" d="M{}"/></svg>',
+        _TRACK,
+        f"{height:.0f}",
+        says,
+        line,
     )
 
 

@@ -16,11 +16,11 @@ from accounts.states import Area, allows
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from django.http import HttpResponse
+    from django.http.response import HttpResponseBase
 
     from portal.lib.web import TenantRequest
 
-    View = Callable[..., HttpResponse]
+    View = Callable[..., HttpResponseBase]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def require_right(area: Area, *, write: bool = False) -> Callable[[View], View]:
         @wraps(view)
         def guarded(
             request: TenantRequest, /, *args: str, **kwargs: str
-        ) -> HttpResponse:
+        ) -> HttpResponseBase:
             if not request.rights.allow(area, write=write):
                 raise PermissionDenied
             return view(request, *args, **kwargs)

@@ -182,6 +182,20 @@ def find_series(*, tenant: Tenant, resource: str) -> dict[int, str]:
     return dict(found)
 
 
+def read_series(
+    *, tenant: Tenant, numbers: Collection[int]
+) -> dict[int, tuple[str, str]]:
+    """What open series of the tenant stand for: resource and type, by number."""
+    if not numbers:
+        return {}
+    found = rows.fetch_rows(
+        "SELECT number, resource, type FROM users_series"
+        " WHERE tenant_id = %s AND number = ANY(%s)",
+        [tenant.pk, list(numbers)],
+    )
+    return {number: (resource, type_) for number, resource, type_ in found}
+
+
 def read_origins(*, user_id: int, numbers: Collection[int]) -> dict[int, OriginWords]:
     """What origins of the user stand for, by number; 0 is NO_ORIGIN."""
     known = {0: NO_ORIGIN}

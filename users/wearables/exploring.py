@@ -137,6 +137,11 @@ class Sample:
     source: dict[str, Any]
     key: Key
 
+    @property
+    def next_moment(self) -> datetime:
+        """The first moment after its own."""
+        return self.key[0] + _TICK
+
 
 def look_at(*, user: User, wanted: Wanted) -> View:
     """What a chart of these samples shows; at most five queries.

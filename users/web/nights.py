@@ -105,6 +105,11 @@ class Night:
         ]
 
     @property
+    def stages(self) -> list[tuple[Lane, int, int]]:
+        """Each stage with its lane, in seconds from the start, end excluded."""
+        return [(self._lanes[s.lane], s.start, s.end) for s in self._stretches]
+
+    @property
     def deep(self) -> str:
         return self._total(SleepStage.DEEP)
 

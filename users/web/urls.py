@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from django.urls import path
 
-from users.web import summaries, views
+from users.web import (
+    explorer,
+    ledger,
+    records,
+    summaries,
+    views,
+    workouts,
+)
 
 app_name = "users"
 urlpatterns = [
@@ -13,4 +20,17 @@ urlpatterns = [
     path("users/resolve/", views.resolve, name="resolve"),
     path("users/<str:user_id>/", views.user_page, name="page"),
     path("users/<str:user_id>/summaries/", summaries.summaries, name="summaries"),
+    path("users/<str:user_id>/explorer/", explorer.explorer, name="explorer"),
+    path(
+        "users/<str:user_id>/explorer/file/",
+        explorer.explorer_file,
+        name="explorer_file",
+    ),
+    path("users/<str:user_id>/record/", records.record, name="record"),
+    path(
+        "users/<str:user_id>/workouts/<str:workout_id>/",
+        workouts.workout,
+        name="workout",
+    ),
+    path("users/<str:user_id>/ledger/", ledger.ledger, name="ledger"),
 ]

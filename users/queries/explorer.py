@@ -1,0 +1,45 @@
+"""Reads of one stored record of a user, with what is known of its storing.
+
+Every reader of what these give audits the read (accounts.operations.audit.record_read).
+Must not be here: ranges of records (summaries), or samples.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from portal.lib import rows
+from users.queries.summaries import SummaryRow
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from users.models import User
+
+
+class StoredSummary(NamedTuple):
+    """A summary of any kind: its row, as it came, and how often it was stored."""
+
+    kind: str
+    version: int
+    starts_at: datetime
+    raw: Any
+    row: SummaryRow
+
+
+def find_record(*, user: User, summary_id: UUID) -> StoredSummary | None:
+    """A user's summary by its own id, of whatever kind; one query."""
+    found = rows.fetch_rows(
+        "SELECT kind, version, starts_at, raw::text, id, provider, source_type,"
+        " app_id, device_id, body::text, created_at, updated_at FROM users_summary"
+        " WHERE tenant_id = %s AND user_id = %s AND id = %s",
+        [user.tenant_id, user.pk, summary_id],
+    )
+    if not found:
+        return None
+    kind, version, starts_at, raw, *row = found[0]
+    row[5] = orjson.loads(row[5])
+    return StoredSummary(kind, version, starts_at, orjson.loads(raw), SummaryRow(*row))

@@ -1,0 +1,57 @@
+"""What summaries a user has, without reading them: since when, how many, which days.
+
+Menstrual cycles are left out: that there are any is sensitive too, so they are told of
+where somebody opens them. Must not be here: samples (users.wearables.sample_extents),
+or what is expected of a source (silence).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from portal.lib import rows
+
+if TYPE_CHECKING:
+    from datetime import date, datetime
+
+    from users.models import User
+
+_SENSITIVE = "menstrual_cycle"
+
+
+class SummaryExtent(NamedTuple):
+    """A user's summaries of one kind and source.
+
+    `number` is of those dated in the range asked for, `days` their dates, ascending.
+    """
+
+    kind: str
+    provider: str
+    first: datetime
+    last: datetime
+    number: int
+    days: list[date]
+
+
+def summary_extents(*, user: User, start: date, end: date) -> list[SummaryExtent]:
+    """All that a user has summaries of, by kind and source; one query.
+
+    `start` to `end`, both included, are the days that are counted.
+    """
+    found = rows.fetch_rows(
+        "SELECT kind, provider, min(starts_at), max(coalesce(ends_at, starts_at)),"
+        " count(*) FILTER (WHERE calendar_date BETWEEN %(start)s AND %(end)s)::integer,"
+        " coalesce(array_agg(DISTINCT calendar_date ORDER BY calendar_date)"
+        " FILTER (WHERE calendar_date BETWEEN %(start)s AND %(end)s), ARRAY[]::date[])"
+        " FROM users_summary"
+        " WHERE tenant_id = %(tenant)s AND user_id = %(user)s AND kind <> %(sensitive)s"
+        " GROUP BY kind, provider ORDER BY kind, provider",
+        {
+            "tenant": user.tenant_id,
+            "user": user.pk,
+            "sensitive": _SENSITIVE,
+            "start": start,
+            "end": end,
+        },
+    )
+    return [SummaryExtent(*row) for row in found]

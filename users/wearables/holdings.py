@@ -1,0 +1,63 @@
+"""What a user's timeseries are: by resource, type and source, with their extents.
+
+Must not be here: reading samples (exploring), or what is expected of a source
+(users.queries.silence).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from users.wearables.dictionaries import OPEN_SERIES_FIRST, read_feeds, read_series
+from users.wearables.sample_extents import sample_extents
+from users.wearables.timeseries import TIMESERIES
+
+if TYPE_CHECKING:
+    from users.models import User
+    from users.wearables.dictionaries import FeedWords
+    from users.wearables.sample_extents import Extent
+    from users.wearables.timeseries import TimeseriesResource
+
+_CLOSED = {
+    number: (resource, type_)
+    for resource in TIMESERIES.values()
+    for number, type_ in resource.series.items()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """Samples of one resource, type and feed."""
+
+    resource: TimeseriesResource
+    type: str | None
+    source: FeedWords
+    extent: Extent
+
+
+def holdings_of(*, user: User) -> list[Holding]:
+    """All that a user has samples of, in the order of the resources; three queries."""
+    extents = sample_extents(user_id=user.pk)
+    feeds = read_feeds(tenant=user.tenant, numbers={each.feed for each in extents})
+    open_numbers = {each.series for each in extents if each.series >= OPEN_SERIES_FIRST}
+    known: dict[int, tuple[TimeseriesResource, str | None]] = dict(_CLOSED)
+    for number, (slug, type_) in read_series(
+        tenant=user.tenant, numbers=open_numbers
+    ).items():
+        known[number] = TIMESERIES[slug], type_
+    order = {slug: place for place, slug in enumerate(TIMESERIES)}
+    found = [
+        Holding(*known[each.series], feeds[each.feed], each)
+        for each in extents
+        # A resource that was taken out keeps its samples, and nobody shows them.
+        if each.series in known and each.feed in feeds
+    ]
+    return sorted(
+        found,
+        key=lambda each: (
+            order[each.resource.slug],
+            each.type or "",
+            each.source.provider,
+        ),
+    )

@@ -1,0 +1,303 @@
+"""The explorer of a user's data: what there is, charts, tables, calls, events, files.
+
+A page of it is a question (explorer_query); every part is a link, so that it works
+without script. Must not be here: how a series is read (explorer_series).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.http import Http404
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.rights import require_right
+from portal.lib.web import render_page
+from portal.series_chart import frame_of, series_chart
+from users.queries import user_overview
+from users.wearables.exploring import Resolution
+from users.wearables.providers import find_provider
+from users.web.carriers import carriers_of_samples, carriers_of_summaries, sent_as
+from users.web.explorer_calls import answer_of, call_of
+from users.web.explorer_files import FORMATS, every_file, shown_file
+from users.web.explorer_query import RANGES, SERIES_MAX, Question, ViewAs, ZoneChoice
+from users.web.explorer_series import Shown, shown_series
+from users.web.explorer_table import TABLE_ROWS, table_of
+from users.web.explorer_tree import tree_of
+from users.web.freshness import freshness_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+
+    from django.http import HttpResponse
+    from django.http.response import HttpResponseBase
+    from django.utils.safestring import SafeString
+
+    from portal.lib.web import TenantRequest
+    from users.models import User
+    from users.queries import UserOverview
+    from users.web.carriers import Carrier
+    from users.web.explorer_calls import Call
+    from users.web.explorer_tree import Tree
+
+
+class Why(StrEnum):
+    """Why there is nothing to show, each with a next step of its own."""
+
+    NO_SOURCE = "no_source"
+    WAITING = "waiting"
+    OUTSIDE = "outside"  # of the ingestion window
+    FILTERED = "filtered"  # there is something, but not so
+
+
+@require_GET
+@require_right(Area.USERS)
+def explorer(request: TenantRequest, user_id: str) -> HttpResponse:
+    overview = _overview(request, user_id)
+    user = overview.user
+    question = Question.read(request.GET, user)
+    tree = tree_of(user, question)
+    question = question.at_clock_of(_offset(tree, question))
+    shown = shown_series(user, question)
+    _record(request, user, question)
+    common: dict[str, Any] = {
+        "overview": overview,
+        "tab": "explorer",
+        "question": question,
+        "tree": tree,
+        "providers": [find_provider(slug) for slug in tree.providers],
+        "provider": find_provider(question.provider) if question.provider else None,
+        "ranges": [
+            (words, question.query(days=days), question.days == days)
+            for days, words in RANGES.items()
+        ],
+        "zones": _choices(question, "zone", ZoneChoice, question.zone),
+        "resolutions": _choices(
+            question, "resolution", Resolution, question.resolution
+        ),
+        "views": _choices(question, "view", ViewAs, question.view),
+        "series_max": SERIES_MAX,
+    }
+    if not shown:
+        return render_page(
+            request,
+            "users/explorer.html",
+            grid=freshness_of(user),
+            why=_why_nothing(overview, None, tree),
+            **common,
+        )
+    is_empty = all(each.is_empty for each in shown)
+    return render_page(
+        request,
+        "users/explorer.html",
+        series=shown,
+        why=_why_nothing(overview, question, tree) if is_empty else None,
+        moves={
+            "earlier": question.moved(by=-1),
+            "later": question.moved(by=1),
+            "nearer": question.moved(times=0.5),
+            "farther": question.moved(times=2),
+        },
+        files=[
+            (form, question.query(format=form), question.query(format=form, all=1))
+            for form in FORMATS
+        ],
+        **_view(request, user, question, shown),
+        **common,
+    )
+
+
+@require_GET
+@require_right(Area.USERS)
+def explorer_file(request: TenantRequest, user_id: str) -> HttpResponseBase:
+    """What is shown, or with `all` every record of the time, as a file."""
+    user = _overview(request, user_id).user
+    question = Question.read(request.GET, user)
+    form = request.GET.get("format", "")
+    if form not in FORMATS or not question.series:
+        raise Http404
+    if question.zone == ZoneChoice.RECORD:
+        question = question.at_clock_of(_offset(tree_of(user, question), question))
+    whole = "all" in request.GET
+    _record(request, user, question, f"{form}{' every record' if whole else ''}")
+    if whole:
+        return every_file(user, question, form)
+    return shown_file(shown_series(user, question), question, form)
+
+
+def _view(
+    request: TenantRequest, user: User, question: Question, shown: Sequence[Shown]
+) -> dict[str, Any]:
+    """What one way of showing the series needs besides."""
+    match question.view:
+        case ViewAs.TABLE:
+            tables = [table_of(user, question, each) for each in shown]
+            return {"tables": tables, "table_rows": TABLE_ROWS}
+        case ViewAs.JSON:
+            calls = [call_of(user, question, each) for each in shown]
+            return {"answers": [_answer(user, question, each) for each in calls]}
+        case ViewAs.CURL:
+            return {"calls": [call_of(user, question, each) for each in shown]}
+        case ViewAs.EVENTS:
+            return {"carriers": _carriers(request, user, question, shown)}
+        case _:
+            return {
+                "chart": _chart(question, shown),
+                "chart_data": _chart_data(question, shown),
+            }
+
+
+def _chart(question: Question, shown: Sequence[Shown]) -> SafeString:
+    return series_chart(
+        [curve for each in shown for curve in each.curves],
+        [each.lane for each in shown if each.lane is not None],
+        start=question.start,
+        end=question.end,
+        zone=question.clock,
+        says="; ".join(f"{each.name}: {each.finding}" for each in shown)
+        + f". {question.span}",
+    )
+
+
+def _chart_data(question: Question, shown: Sequence[Shown]) -> dict[str, Any]:
+    """What the script that zooms and reads values needs; times are Unix ms."""
+    curves = [curve for each in shown for curve in each.curves]
+    frame = frame_of(curves, start=question.start, end=question.end)
+    return {
+        "start": _ms(question.start),
+        "end": _ms(question.end),
+        "left": frame.left,
+        "right": frame.right,
+        # A clock that is a fixed offset has no name that a browser knows.
+        "zone": None
+        if question.zone == ZoneChoice.RECORD and question.offset is not None
+        else question.counting_zone_name,
+        "offset": question.offset or 0,
+        "curves": [
+            {
+                "name": curve.name,
+                "unit": curve.unit,
+                "points": [
+                    [
+                        _ms(mark.middle),
+                        round(mark.value, 3),
+                        round(mark.low, 3),
+                        round(mark.high, 3),
+                    ]
+                    for mark in curve.marks
+                ],
+            }
+            for curve in curves
+        ],
+    }
+
+
+def _answer(user: User, question: Question, call: Call) -> tuple[Call, Any]:
+    return call, answer_of(user, question, call)
+
+
+def _carriers(
+    request: TenantRequest, user: User, question: Question, shown: Sequence[Shown]
+) -> list[tuple[Shown, list[tuple[Carrier, list[tuple[str, str]]]]]]:
+    """By series the events, each delivery with its address for who may see it."""
+    found = []
+    for each in shown:
+        resource = each.key.timeseries
+        carriers = (
+            carriers_of_samples(
+                user=user,
+                resource=resource,
+                start=question.start,
+                end=question.end,
+                provider=question.provider,
+            )
+            if resource
+            else carriers_of_summaries(
+                user=user,
+                resource=each.key.summary,
+                ids=[row.summary_id for row in each.rows if row.summary_id],
+            )
+        )
+        found.append((each, [(one, sent_as(request, one)) for one in carriers]))
+    return found
+
+
+def _why_nothing(
+    overview: UserOverview, question: Question | None, tree: Tree
+) -> Why | None:
+    """Why a chart, or without a question the whole of it, is empty."""
+    if tree.branches:
+        return Why.FILTERED if question else None
+    if question and question.provider:
+        return Why.FILTERED
+    user, today = overview.user, timezone.now().date()
+    if _is_outside(user, today, today):
+        return Why.OUTSIDE
+    return Why.WAITING if overview.connections else Why.NO_SOURCE
+
+
+def _is_outside(user: User, first: date, last: date) -> bool:
+    return bool(
+        (user.ingestion_end and user.ingestion_end < first)
+        or (user.ingestion_start and user.ingestion_start > last)
+    )
+
+
+def _choices(
+    question: Question, name: str, choices: Any, here: str
+) -> list[tuple[str, str, bool]]:
+    """Words, query string and whether it is the present one."""
+    first = next(iter(choices))
+    return [
+        (
+            str(each.label),
+            question.query(**{name: "" if _is_usual(each, first) else str(each)}),
+            each == here,
+        )
+        for each in choices
+    ]
+
+
+def _is_usual(choice: Any, first: Any) -> bool:
+    return choice == ZoneChoice.USER or (
+        choice == first and not isinstance(choice, ZoneChoice)
+    )
+
+
+def _offset(tree: Tree, question: Question) -> int | None:
+    """The clock of the last record of the first series that has one."""
+    known = (tree.offsets.get(key.slug) for key in question.series)
+    return next((offset for offset in known if offset is not None), None)
+
+
+def _record(
+    request: TenantRequest, user: User, question: Question, took: str = ""
+) -> None:
+    """One line for the page, one for each series that it shows."""
+    names = [key.slug for key in question.series]
+    for subject in dict.fromkeys(names or ["freshness"]):
+        record_read(
+            tenant=request.tenant,
+            actor=request.actor,
+            subject=f"{subject}_file" if took else subject,
+            subject_id=took or user.uuid,
+            user_uuid=user.uuid,
+        )
+
+
+def _overview(request: TenantRequest, user_id: str) -> UserOverview:
+    try:
+        wanted = UUID(user_id)
+    except ValueError:
+        raise Http404 from None
+    return user_overview(tenant=request.tenant, user_id=wanted)
+
+
+def _ms(at: Any) -> int:
+    return int(at.timestamp() * 1000)

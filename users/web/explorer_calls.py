@@ -1,0 +1,131 @@
+"""The same question as calls of the API: their address, and what they answer.
+
+Must not be here: HTTP of our own, or the shape of an answer (users.payloads).
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import orjson
+from django.conf import settings
+
+from portal.lib.periods import find_zone
+from users.payloads.aggregates import aggregate_answer
+from users.payloads.samples import grouped_answer
+from users.queries import summaries_of
+from users.wearables.aggregates import AggregateRequest, aggregate_samples
+from users.wearables.buckets import Period
+from users.wearables.exploring import Form
+from users.wearables.timeseries.pages import sample_page
+from users.wearables.workout_zones import complete_summaries
+
+if TYPE_CHECKING:
+    from users.models import User
+    from users.web.explorer_query import Question, SeriesKey
+    from users.web.explorer_series import Shown
+
+# Ours: what somebody reads on a page; the call says so.
+LIMIT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of the API that answers a series, without its body."""
+
+    key: SeriesKey
+    path: str
+    inputs: tuple[tuple[str, str], ...]
+    period: Period | None = None
+
+    @property
+    def url(self) -> str:
+        """Its whole address."""
+        query = urlencode(self.inputs, safe=":,/")
+        return f"{settings.PUBLIC_URL.rstrip('/')}{self.path}?{query}"
+
+    @property
+    def curl(self) -> str:
+        """It as a command for a shell."""
+        return f'curl {shlex.quote(self.url)} \\\n  -H "x-service-api-key: $ASSAY_KEY"'
+
+
+def call_of(user: User, question: Question, shown: Shown) -> Call:
+    """The call whose answer is what a series shows, or what it was thinned from."""
+    key, view = shown.key, shown.view
+    provider = (("provider", question.provider),) if question.provider else ()
+    if view is None:
+        first, last = question.day_bounds
+        return Call(
+            key,
+            f"/v2/summary/{key.slug}/{user.uuid}",
+            (
+                ("start_date", first.isoformat()),
+                ("end_date", last.isoformat()),
+                *provider,
+            ),
+        )
+    if view.form == Form.BUCKETS:
+        first, last = question.day_bounds
+        return Call(
+            key,
+            f"/v2/aggregate/{user.uuid}/{key.slug}",
+            (
+                ("start_date", first.isoformat()),
+                ("end_date", last.isoformat()),
+                ("period", str(view.resolution)),
+                ("time_zone", question.counting_zone_name),
+                *provider,
+                *((("type", key.type),) if key.type else ()),
+            ),
+            Period(str(view.resolution)),
+        )
+    start, end = question.bounds
+    return Call(
+        key,
+        f"/v2/timeseries/{user.uuid}/{key.slug}/grouped",
+        (("start_date", start), ("end_date", end), *provider, ("limit", str(LIMIT))),
+    )
+
+
+def answer_of(user: User, question: Question, call: Call) -> Any:
+    """What the API answers to a call, as JSON has it; at most eight queries."""
+    return orjson.loads(orjson.dumps(_answer(user, question, call)))
+
+
+def _answer(user: User, question: Question, call: Call) -> object:
+    provider = question.provider or None
+    first, last = question.day_bounds
+    if call.key.timeseries is None:
+        resource = call.key.summary
+        rows = summaries_of(
+            user=user, kind=resource.slug, start=first, end=last, provider=provider
+        )
+        whole = complete_summaries(user=user, resource=resource, rows=rows)
+        answers = [resource.answer(user.uuid, row) for row in whole]
+        return {resource.key: answers}
+    if call.period is not None:
+        zone_name = question.counting_zone_name
+        wanted = AggregateRequest(
+            resource=call.key.timeseries,
+            start=first,
+            end=last,
+            period=call.period,
+            zone=find_zone(zone_name),
+            provider=provider,
+            type=call.key.type,
+        )
+        buckets = aggregate_samples(user=user, wanted=wanted)
+        return aggregate_answer(wanted, zone_name, buckets)
+    page = sample_page(
+        user=user,
+        resource=call.key.timeseries,
+        start=question.start,
+        end=question.end,
+        provider=provider,
+        limit=LIMIT,
+    )
+    return grouped_answer(page)

@@ -1,0 +1,161 @@
+"""What the explorer shows, as a file: CSV or NDJSON, as shown or every sample.
+
+Must not be here: what is shown (explorer_series), or the audit of who took it.
+"""
+
+from __future__ import annotations
+
+import csv
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from django.http import StreamingHttpResponse
+
+from portal.lib.csv_files import inert
+from users.wearables.exploring import every_sample
+from users.web.explorer_series import span_of, spans_of, wanted_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from users.models import User
+    from users.web.explorer_query import Question
+    from users.web.explorer_series import Shown
+
+FORMATS = {"csv": "text/csv; charset=utf-8", "ndjson": "application/x-ndjson"}
+_SHOWN = (
+    *("series", "type", "provider", "start", "end"),
+    *("value", "low", "high", "count", "unit"),
+)
+_EVERY = (
+    *("series", "timestamp", "end", "timezone_offset", "type", "value", "unit"),
+    *("provider", "source_type", "app_id", "device_id", "workout_id", "sport"),
+    *("extra", "id"),
+)
+_LINES = 1_000
+_TICK = timedelta(microseconds=1)
+_USUAL = frozenset(
+    {"timestamp", "timezone_offset", "type", "unit", "value", "start", "end"}
+)
+
+
+def shown_file(
+    series: Sequence[Shown], question: Question, form: str
+) -> StreamingHttpResponse:
+    """The rows that chart and table show, of all series, by series and time."""
+    rows = (_shown_row(shown, row) for shown in series for row in shown.rows)
+    return _file(_SHOWN, rows, question, form)
+
+
+def every_file(user: User, question: Question, form: str) -> StreamingHttpResponse:
+    """Every record of the time, however many: read and sent in parts."""
+    return _file(_EVERY, _every_row(user, question), question, form)
+
+
+def _shown_row(shown: Shown, row: Any) -> dict[str, Any]:
+    return {
+        "series": shown.key.slug,
+        "type": row.type,
+        "provider": row.provider,
+        "start": row.start,
+        "end": row.end,
+        "value": row.value,
+        "low": row.low,
+        "high": row.high,
+        "count": row.count,
+        "unit": shown.unit or None,
+    }
+
+
+def _every_row(user: User, question: Question) -> Iterator[dict[str, Any]]:
+    for key in question.series:
+        if key.timeseries is None:
+            for row in spans_of(user, question, key):
+                start, end = span_of(row, key)
+                yield dict.fromkeys(_EVERY) | {
+                    "series": key.slug,
+                    "timestamp": start,
+                    "end": end,
+                    "provider": row.provider,
+                    "source_type": row.source_type,
+                    "app_id": row.app_id,
+                    "device_id": row.device_id,
+                    "id": row.id,
+                }
+            continue
+        for sample in every_sample(user=user, wanted=wanted_of(question, key)):
+            body, source = sample.body, sample.source
+            extra = {name: body[name] for name in body.keys() - _USUAL}
+            yield dict.fromkeys(_EVERY) | {
+                "series": key.slug,
+                "timestamp": body["timestamp"],
+                "end": body.get("end"),
+                "timezone_offset": body["timezone_offset"],
+                "type": body["type"],
+                "value": body["value"],
+                "unit": body["unit"],
+                "provider": source["provider"],
+                "source_type": source["type"],
+                **{
+                    name: source[name]
+                    for name in ("app_id", "device_id", "workout_id", "sport")
+                },
+                "extra": extra or None,
+            }
+
+
+def _file(
+    columns: Sequence[str],
+    rows: Iterable[dict[str, Any]],
+    question: Question,
+    form: str,
+) -> StreamingHttpResponse:
+    if form == "ndjson":
+        parts: Iterator[bytes] = (orjson.dumps(row) + b"\n" for row in rows)
+    else:
+        parts = _csv(columns, rows)
+    days = [f"{at.astimezone(question.clock):%Y-%m-%d}" for at in _ends(question)]
+    names = "-".join(key.slug for key in question.series)
+    response = StreamingHttpResponse(parts, content_type=FORMATS[form])
+    response["Content-Disposition"] = (
+        f'attachment; filename="{names}-{"-to-".join(days)}.{form}"'
+    )
+    return response
+
+
+def _ends(question: Question) -> tuple[datetime, datetime]:
+    return question.start, max(question.start, question.end - _TICK)
+
+
+def _csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+    lines: list[str] = []
+    writer = csv.writer(_Lines(lines.append))
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow(_cell(row[name]) for name in columns)
+        if len(lines) >= _LINES:
+            yield "".join(lines).encode()
+            lines.clear()
+    yield "".join(lines).encode()
+
+
+class _Lines:
+    """What a csv.writer writes to."""
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self.write = write
+
+
+def _cell(value: Any) -> str:
+    match value:
+        case None:
+            return ""
+        case datetime():
+            return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        case int() | float():
+            return f"{value:.10g}"
+        case dict():
+            return inert(orjson.dumps(value).decode())
+        case _:
+            return inert(str(value))

@@ -1,0 +1,291 @@
+"""What the explorer is asked: which series, which time, how it is shown.
+
+All of it stands in the query string, so that every view of it has an address. Must not
+be here: a query of the database.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlencode
+
+from django.utils.timezone import now as present
+
+from portal.lib.choices import OpenChoices
+from portal.lib.periods import day_start, find_zone
+from users.wearables.exploring import Resolution
+from users.wearables.summaries import SLEEP, SLEEP_CYCLE, SUMMARIES, WORKOUTS
+from users.wearables.timeseries import TIMESERIES
+from users.wearables.values import AHEAD, EARLIEST
+
+if TYPE_CHECKING:
+    from django.http import QueryDict
+
+    from users.models import User
+    from users.wearables.resources import SummaryResource
+    from users.wearables.timeseries import TimeseriesResource
+
+SERIES_MAX = 3
+RANGES = {1: "Day", 7: "7 days", 30: "30 days", 90: "90 days"}
+DEFAULT_DAYS = 7
+# Summaries that last, which a chart shows as a strip.
+SPANS = {each.slug: each for each in (SLEEP_CYCLE, SLEEP, WORKOUTS)}
+_TIMES = {"days", "start", "end", "cursor"}
+_SHORTEST = timedelta(minutes=10)
+_LONGEST = timedelta(days=731)
+_DAY = timedelta(days=1)
+_TICK = timedelta(microseconds=1)
+
+
+class ZoneChoice(OpenChoices):
+    """Whose clocks are shown."""
+
+    RECORD = "record", "Where it was recorded"
+    USER = "user", "The user's time zone"
+    UTC = "utc", "UTC"
+
+
+class ViewAs(OpenChoices):
+    """How the same answer is shown."""
+
+    CHART = "chart", "Chart"
+    TABLE = "table", "Table"
+    JSON = "json", "JSON"
+    EVENTS = "events", "Events"
+    CURL = "curl", "curl"
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesKey:
+    """A timeseries, of one type or of all, or the summaries of a kind that lasts."""
+
+    slug: str
+    type: str | None = None
+
+    @property
+    def text(self) -> str:
+        """As it stands in the query string."""
+        return self.slug if self.type is None else f"{self.slug}:{self.type}"
+
+    @property
+    def timeseries(self) -> TimeseriesResource | None:
+        """The timeseries, if it is one."""
+        return TIMESERIES.get(self.slug)
+
+    @property
+    def summary(self) -> SummaryResource:
+        """The kind of summary that it else is."""
+        return SUMMARIES[self.slug]
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        resource = TIMESERIES.get(self.slug) or SUMMARIES[self.slug]
+        return resource.name if self.type is None else f"{resource.name}, {self.type}"
+
+    @classmethod
+    def read(cls, text: str) -> SeriesKey | None:
+        """The series of a text; None for one that there is not."""
+        slug, _, type_ = text.partition(":")
+        if slug in TIMESERIES:
+            return cls(slug, type_ or None)
+        return cls(slug) if slug in SPANS else None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the explorer is asked, every part known to be good.
+
+    The time is [start, end), UTC. `days` is the preset it came from, None where it was
+    chosen. `user_zone` is the user's fallback, `offset` what the last record says of
+    its clock (seconds east of UTC), None while that is not known.
+    """
+
+    series: tuple[SeriesKey, ...]
+    start: datetime
+    end: datetime
+    days: int | None
+    zone: ZoneChoice
+    user_zone: str
+    provider: str
+    resolution: Resolution
+    view: ViewAs
+    cursor: str
+    offset: int | None = None
+
+    @classmethod
+    def read(cls, query: QueryDict, user: User) -> Question:
+        """Read a query string; what means nothing counts as not given."""
+        zone = ZoneChoice.known(query.get("zone", "")) or ZoneChoice.USER
+        keys = [SeriesKey.read(text) for text in query.getlist("series")]
+        chosen = tuple(dict.fromkeys(key for key in keys if key is not None))
+        clock = UTC if zone == ZoneChoice.UTC else find_zone(user.fallback_time_zone)
+        days = _number(query.get("days", ""))
+        start = _moment(query.get("start", ""), clock)
+        end = _moment(query.get("end", ""), clock, is_end=True)
+        if start is None or end is None or end - start < _SHORTEST:
+            days = days if days in RANGES else DEFAULT_DAYS
+            today = present().astimezone(clock).date()
+            end = day_start(today + _DAY, clock)
+            start = day_start(today - (days - 1) * _DAY, clock)
+        else:
+            days = None
+        return cls(
+            series=chosen[:SERIES_MAX],
+            start=max(start, end - _LONGEST),
+            end=end,
+            days=days,
+            zone=zone,
+            user_zone=user.fallback_time_zone or "UTC",
+            provider=query.get("provider", "")[:50].lower(),
+            resolution=Resolution.known(query.get("resolution", "")) or Resolution.AUTO,
+            view=ViewAs.known(query.get("view", "")) or ViewAs.CHART,
+            cursor=query.get("cursor", ""),
+        )
+
+    @property
+    def clock(self) -> tzinfo:
+        """Whose hours a chart and a table show."""
+        if self.zone == ZoneChoice.RECORD and self.offset is not None:
+            return timezone(timedelta(seconds=self.offset))
+        return self.counting_zone
+
+    @property
+    def counting_zone(self) -> tzinfo:
+        """Whose hours and days are added up: the API has no clock of the record."""
+        return find_zone(self.counting_zone_name)
+
+    @property
+    def counting_zone_name(self) -> str:
+        """The same by name."""
+        return "UTC" if self.zone == ZoneChoice.UTC else self.user_zone
+
+    @property
+    def clock_name(self) -> str:
+        """The clock in words."""
+        if self.zone != ZoneChoice.RECORD:
+            return self.counting_zone_name
+        if self.offset is None:
+            return f"{self.user_zone}, as no record tells"
+        sign = "-" if self.offset < 0 else "+"
+        hours, minutes = divmod(abs(self.offset) // 60, 60)
+        return f"clock of the last record, {sign}{hours:02}:{minutes:02}"
+
+    @property
+    def bounds(self) -> tuple[str, str]:
+        """The time as the API is asked for it: both ends included."""
+        zone = find_zone(self.user_zone)
+        first, last = self.start.astimezone(zone), self.end.astimezone(zone)
+        if first.time() == last.time() == datetime.min.time():
+            return first.date().isoformat(), (last.date() - _DAY).isoformat()
+        return _wire(self.start), _wire(self.end - _TICK)
+
+    @property
+    def day_bounds(self) -> tuple[date, date]:
+        """The days that the time reaches into, by the zone that counts."""
+        zone = self.counting_zone
+        first = self.start.astimezone(zone).date()
+        return first, (self.end - _TICK).astimezone(zone).date()
+
+    @property
+    def span(self) -> str:
+        """The time in words, by the clock that is shown."""
+        first, last = self.start.astimezone(self.clock), self.end.astimezone(self.clock)
+        if first.time() == last.time() == datetime.min.time():
+            last -= _DAY
+            one = f"{first.day} {first:%b %Y}"
+            return one if first == last else f"{one} to {last.day} {last:%b %Y}"
+        return f"{first.day} {first:%b, %H:%M} to {last.day} {last:%b, %H:%M}"
+
+    def query(self, **changes: object) -> str:
+        """The query string of the same question with `changes`; a cursor is dropped."""
+        given: dict[str, object] = {
+            "series": [key.text for key in self.series],
+            "zone": "" if self.zone == ZoneChoice.USER else str(self.zone),
+            "provider": self.provider,
+            "resolution": ""
+            if self.resolution == Resolution.AUTO
+            else str(self.resolution),
+            "view": "" if self.view == ViewAs.CHART else str(self.view),
+        }
+        if self.days is None:
+            given |= {"start": _wire(self.start), "end": _wire(self.end)}
+        elif self.days != DEFAULT_DAYS:
+            given["days"] = self.days
+        if "days" in changes:
+            given |= {"start": "", "end": ""}
+        elif "start" in changes:
+            given["days"] = ""
+        kept = {name: value for name, value in (given | changes).items() if value}
+        return "?" + urlencode(kept, doseq=True)
+
+    @property
+    def kept(self) -> list[tuple[str, str]]:
+        """What a form that asks for other days keeps of the query string."""
+        query = parse_qsl(self.query(days="").removeprefix("?"))
+        return [(name, value) for name, value in query if name not in _TIMES]
+
+    @property
+    def first_day(self) -> date:
+        """The first day that is shown."""
+        return self.day_bounds[0]
+
+    @property
+    def last_day(self) -> date:
+        """The last day that is shown."""
+        return self.day_bounds[1]
+
+    @property
+    def widest(self) -> str:
+        """The query string of the same series over the longest preset, all sources."""
+        return self.query(days=max(RANGES), provider="")
+
+    def toggled(self, key: SeriesKey) -> str:
+        """The query string with a series out, or in: of too many the last goes."""
+        if key in self.series:
+            wanted = [each for each in self.series if each != key]
+        else:
+            wanted = [*self.series[: SERIES_MAX - 1], key]
+        return self.query(series=[each.text for each in wanted])
+
+    def moved(self, *, by: float = 0, times: float = 1) -> str:
+        """The query string of a time `times` as long, `by` of its length later."""
+        length = self.end - self.start
+        wanted = min(max(length * times, _SHORTEST), _LONGEST)
+        middle = self.start + length / 2 + wanted * by
+        latest = present() + AHEAD
+        end = min(middle + wanted / 2, max(latest, self.end))
+        start = max(end - wanted, day_start(EARLIEST, UTC))
+        return self.query(start=_wire(start), end=_wire(end))
+
+    def at_clock_of(self, offset: int | None) -> Question:
+        """The same by the clock of a record, where that is asked for."""
+        return replace(self, offset=offset)
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else None
+
+
+def _moment(text: str, zone: tzinfo, *, is_end: bool = False) -> datetime | None:
+    """A date of the zone or a date-time; the end of a date is that of its day."""
+    try:
+        if len(text) == len("2026-01-01"):
+            day = date.fromisoformat(text)
+            found = day_start(day + _DAY if is_end else day, zone)
+        else:
+            # A plus in a query string that was not written by us is a space.
+            found = datetime.fromisoformat(text.replace(" ", "+"))
+            if found.tzinfo is None:
+                return None
+            found = found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    first = day_start(EARLIEST, UTC)
+    return found if first <= found <= present() + timedelta(days=366) else None
+
+
+def _wire(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")

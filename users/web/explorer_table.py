@@ -1,0 +1,149 @@
+"""The explorer's table: the rows of the chart, or every sample page by page.
+
+Must not be here: how a series is read (explorer_series), or HTTP.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from portal.lib.api.errors import RequestInvalid
+from users.payloads.samples import read_sample_cursor, write_sample_cursor
+from users.wearables.exploring import Resolution, sample_table
+from users.wearables.providers import find_provider
+from users.web.explorer_query import ZoneChoice
+from users.web.explorer_series import number, wanted_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from users.models import User
+    from users.wearables.exploring import Sample
+    from users.wearables.providers import Provider
+    from users.web.explorer_query import Question
+    from users.web.explorer_series import Row, Shown
+
+# Ours: some screens of rows; what a chart draws is at most ten times as many.
+TABLE_ROWS = 200
+_DRAWN = 10 * TABLE_ROWS
+_TICK = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row in words; `query` opens its record, or the time that it stands for."""
+
+    time: str
+    query: str
+    until: str = ""
+    type: str = ""
+    provider: Provider | None = None
+    offset: int | None = None
+    value: str = ""
+    low: str = ""
+    high: str = ""
+    count: int = 1
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The rows of one series; `more` is the query string of those that follow."""
+
+    shown: Shown
+    lines: Sequence[Line]
+    samples: bool = False
+    more: str = ""
+
+
+def table_of(user: User, question: Question, shown: Shown) -> Table:
+    """Rows of the chart; where every sample is asked for, pages of TABLE_ROWS."""
+    if shown.view is None:
+        return Table(shown, [_span_line(question, row) for row in shown.rows])
+    if not (shown.is_samples or question.resolution == Resolution.RAW):
+        rows = shown.rows[:_DRAWN]
+        return Table(shown, [_bucket_line(question, row) for row in rows])
+    named, _, text = question.cursor.partition("~")
+    try:
+        after = read_sample_cursor(text if named == shown.key.slug else None)
+    except RequestInvalid:
+        after = None
+    samples, last = sample_table(
+        user=user, wanted=wanted_of(question, shown.key), after=after, limit=TABLE_ROWS
+    )
+    cursor = write_sample_cursor(last)
+    return Table(
+        shown,
+        [_sample_line(question, shown, each) for each in samples],
+        samples=True,
+        more=question.query(cursor=f"{shown.key.slug}~{cursor}") if cursor else "",
+    )
+
+
+def sample_query(slug: str, sample: Sample) -> str:
+    """The query string of a sample's record."""
+    named = {
+        "series": slug,
+        "at": wire(sample.body["timestamp"]),
+        "type": sample.body["type"],
+        "provider": sample.source["provider"],
+        "source_type": sample.source["type"],
+    }
+    return "?" + urlencode({name: value for name, value in named.items() if value})
+
+
+def wire(at: datetime) -> str:
+    """A moment in UTC, whole."""
+    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _sample_line(question: Question, shown: Shown, sample: Sample) -> Line:
+    body = sample.body
+    offset = body["timezone_offset"]
+    at = body["timestamp"]
+    # Where it was recorded, each by its own clock: people travel.
+    if question.zone == ZoneChoice.RECORD:
+        at = at.astimezone(timezone(timedelta(seconds=offset)))
+    else:
+        at = at.astimezone(question.clock)
+    value = body["value"]
+    return Line(
+        time=at.isoformat(timespec="seconds"),
+        query=sample_query(shown.key.slug, sample),
+        type=body["type"] or "",
+        provider=find_provider(sample.source["provider"]),
+        offset=offset,
+        value=number(value) if isinstance(value, int | float) else str(value),
+    )
+
+
+def _bucket_line(question: Question, row: Row) -> Line:
+    end = row.end or row.start + _TICK
+    return Line(
+        time=_clock(question, row.start),
+        query=question.query(start=wire(row.start), end=wire(end), view=""),
+        until=_clock(question, end),
+        type=row.type or "",
+        provider=find_provider(row.provider) if row.provider else None,
+        value=number(row.value),
+        low=number(row.low),
+        high=number(row.high),
+        count=row.count,
+    )
+
+
+def _span_line(question: Question, row: Row) -> Line:
+    return Line(
+        time=_clock(question, row.start),
+        query=f"?summary={row.summary_id}",
+        until=_clock(question, row.end or row.start),
+        provider=find_provider(row.provider or ""),
+        words=row.words,
+    )
+
+
+def _clock(question: Question, at: datetime) -> str:
+    return at.astimezone(question.clock).isoformat(timespec="minutes")

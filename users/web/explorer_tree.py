@@ -1,0 +1,110 @@
+"""The tree of what a user has: groups, resources, and how many there are of each.
+
+Must not be here: a query of its own, or what is shown of a resource.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from users.queries.freshness import summary_extents
+from users.wearables.holdings import holdings_of
+from users.wearables.sample_extents import count_samples
+from users.wearables.timeseries import Group
+from users.web.explorer_query import SPANS, SeriesKey
+
+if TYPE_CHECKING:
+    from users.models import User
+    from users.web.explorer_query import Question
+
+# Ours: counting on would cost more than the page.
+COUNTED_UP_TO = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A resource: how many records lie in the time, and the address that toggles it."""
+
+    key: SeriesKey
+    number: int
+    is_on: bool
+    query: str
+
+    @property
+    def count(self) -> str:
+        """The number, exact up to COUNTED_UP_TO."""
+        if self.number >= COUNTED_UP_TO:
+            return f"{COUNTED_UP_TO:,}+"
+        return f"{self.number:,}"
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Resources that people look for together."""
+
+    name: str
+    leaves: tuple[Leaf, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """All that can be shown; `providers` are the sources it comes from.
+
+    `offsets` is the clock (seconds east of UTC) of the last record of each timeseries.
+    """
+
+    branches: tuple[Branch, ...]
+    providers: tuple[str, ...]
+    offsets: dict[str, int]
+
+
+def tree_of(user: User, question: Question) -> Tree:
+    """The tree for the time and source of a question; at most five queries."""
+    holdings = [
+        each
+        for each in holdings_of(user=user)
+        if question.provider in ("", each.source.provider)
+    ]
+    counts = count_samples(
+        user_id=user.pk,
+        extents=[each.extent for each in holdings],
+        start=question.start,
+        end=question.end,
+        most=COUNTED_UP_TO,
+    )
+    first, last = question.day_bounds
+    summaries = [
+        each
+        for each in summary_extents(user=user, start=first, end=last)
+        if each.kind in SPANS and question.provider in ("", each.provider)
+    ]
+    numbers: dict[SeriesKey, int] = {}
+    groups: dict[SeriesKey, str] = {}
+    for each in holdings:
+        key = SeriesKey(each.resource.slug)
+        groups[key] = str(Group(each.resource.group).label)
+        numbers[key] = numbers.get(key, 0) + counts.get(
+            (each.extent.series, each.extent.feed), 0
+        )
+    for found in summaries:
+        key = SeriesKey(found.kind)
+        groups[key] = "Sleep and workouts"
+        numbers[key] = numbers.get(key, 0) + found.number
+    shown = {key.slug for key in question.series}
+    branches: dict[str, list[Leaf]] = {}
+    for key, group in groups.items():
+        own = next((one for one in question.series if one.slug == key.slug), key)
+        leaf = Leaf(key, numbers[key], key.slug in shown, question.toggled(own))
+        branches.setdefault(group, []).append(leaf)
+    latest = sorted(holdings, key=lambda each: each.extent.last)
+    return Tree(
+        tuple(Branch(name, tuple(leaves)) for name, leaves in branches.items()),
+        tuple(
+            sorted(
+                {each.source.provider for each in holdings}
+                | {each.provider for each in summaries}
+            )
+        ),
+        {each.resource.slug: each.extent.tz_offset for each in latest},
+    )

@@ -1,0 +1,217 @@
+"""The freshness grid: each resource of each source, how new and how whole it is.
+
+Must not be here: a query, or how a cadence is learnt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+
+from portal.charts import day_strip
+from portal.lib.periods import day_start, find_zone
+from users.queries.freshness import summary_extents
+from users.queries.silence import cadences_of
+from users.wearables.holdings import holdings_of
+from users.wearables.providers import find_provider
+from users.wearables.sample_extents import days_with_samples
+from users.wearables.summaries import SUMMARIES
+from users.web.explorer_query import SPANS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from django.utils.safestring import SafeString
+
+    from users.models import User
+    from users.queries.silence import SeriesCadence
+    from users.wearables.holdings import Holding
+    from users.wearables.providers import Provider
+
+DAYS = 30
+_DAY = timedelta(days=1)
+_HOUR = timedelta(hours=1)
+# More gaps than this are counted, not named.
+_NAMED_GAPS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A resource of one source; `days` are those of the last DAYS that have any.
+
+    Days count from 0, the oldest; `first_day` is the date of 0.
+    """
+
+    name: str
+    slug: str
+    provider: Provider
+    first: datetime
+    last: datetime
+    days: frozenset[int]
+    first_day: date
+    cadence: SeriesCadence | None
+    is_summary: bool = False
+
+    @property
+    def url(self) -> str:
+        """The query string that shows it; empty for what has no chart."""
+        if self.is_summary and self.slug not in SPANS:
+            return ""
+        return f"?series={self.slug}&provider={self.provider.slug}&days={DAYS}"
+
+    @property
+    def lag(self) -> timedelta:
+        """Since the last record; nothing for one that lies ahead."""
+        return max(timezone.now() - self.last, timedelta())
+
+    @property
+    def lag_words(self) -> str:
+        return _length(self.lag)
+
+    @property
+    def usual(self) -> str:
+        """How often something new comes, in words."""
+        gap = self.cadence and self.cadence.usual_gap
+        return f"every {_length(gap)}" if gap else ""
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether something is overdue."""
+        return bool(self.cadence and self.cadence.is_silent)
+
+    @property
+    def dot(self) -> str:
+        """Its state as the look's dots have it; by age while nothing is expected."""
+        if self.is_silent:
+            return "bad"
+        if self.cadence and self.cadence.due_at:
+            return "ok"
+        return "ok" if self.lag < _DAY else "warn" if self.lag < 3 * _DAY else "mute"
+
+    @property
+    def coverage(self) -> str:
+        return f"{len(self.days)} of {DAYS} days"
+
+    @property
+    def strip(self) -> SafeString:
+        return day_strip(
+            [day in self.days for day in range(DAYS)],
+            says=f"{self.name} of {self.provider.name}: {self.coverage}."
+            f" {self.gaps or 'No gap'}",
+        )
+
+    @property
+    def gaps(self) -> str:
+        """Days without any between days with some, and since the last, in words."""
+        if not self.days:
+            return "Nothing in 30 days"
+        known = range(min(self.days), DAYS - 1)  # today may yet bring some
+        missing = [day for day in known if day not in self.days]
+        runs = [
+            [day for _, day in run]
+            for _, run in groupby(
+                enumerate(missing), key=lambda each: each[1] - each[0]
+            )
+        ]
+        named = [self._span(run) for run in runs[-_NAMED_GAPS:]]
+        more = len(runs) - len(named)
+        return ", ".join(named) + (f" and {more} more" if more else "")
+
+    def _span(self, run: Sequence[int]) -> str:
+        first, last = (self.first_day + day * _DAY for day in (run[0], run[-1]))
+        one = f"{first.day} {first:%b}"
+        return one if first == last else f"{one} to {last.day} {last:%b}"
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Rows by source, the one heard of last first."""
+
+    rows: tuple[Row, ...]
+
+    @property
+    def sources(self) -> list[tuple[Provider, list[Row]]]:
+        by_slug: dict[str, list[Row]] = {}
+        for row in sorted(self.rows, key=lambda row: row.last, reverse=True):
+            by_slug.setdefault(row.provider.slug, []).append(row)
+        return [(rows[0].provider, rows) for rows in by_slug.values()]
+
+    @property
+    def silent(self) -> int:
+        """How many rows are overdue."""
+        return sum(row.is_silent for row in self.rows)
+
+
+def freshness_of(user: User) -> Grid:
+    """The grid of a user, by days of the fallback time zone; at most seven queries."""
+    zone = find_zone(user.fallback_time_zone)
+    today = timezone.now().astimezone(zone).date()
+    first_day = today - (DAYS - 1) * _DAY
+    edges = [day_start(first_day + number * _DAY, zone) for number in range(DAYS + 1)]
+    holdings = holdings_of(user=user)
+    days = days_with_samples(
+        user_id=user.pk, extents=[each.extent for each in holdings], edges=edges
+    )
+    cadences = {(each.provider, each.resource): each for each in cadences_of(user=user)}
+    rows = [
+        _sample_row(group, days, first_day, cadences) for group in _grouped(holdings)
+    ]
+    for found in summary_extents(user=user, start=first_day, end=today):
+        resource = SUMMARIES.get(found.kind)
+        if resource is None:
+            continue
+        rows.append(
+            Row(
+                name=resource.name,
+                slug=found.kind,
+                provider=find_provider(found.provider),
+                first=found.first.astimezone(UTC),
+                last=found.last.astimezone(UTC),
+                days=frozenset((day - first_day).days for day in found.days),
+                first_day=first_day,
+                cadence=cadences.get((found.provider, found.kind)),
+                is_summary=True,
+            )
+        )
+    return Grid(tuple(rows))
+
+
+def _grouped(holdings: Iterable[Holding]) -> Iterable[list[Holding]]:
+    """By resource and provider: types and source types are one row."""
+    groups: dict[tuple[str, str], list[Holding]] = {}
+    for each in holdings:
+        groups.setdefault((each.resource.slug, each.source.provider), []).append(each)
+    return groups.values()
+
+
+def _sample_row(
+    group: Sequence[Holding],
+    days: dict[tuple[int, int], list[int]],
+    first_day: date,
+    cadences: dict[tuple[str, str], SeriesCadence],
+) -> Row:
+    resource, provider = group[0].resource, group[0].source.provider
+    extents = [each.extent for each in group]
+    return Row(
+        name=resource.name,
+        slug=resource.slug,
+        provider=find_provider(provider),
+        first=min(each.first for each in extents),
+        last=max(each.last for each in extents),
+        days=frozenset(
+            day for each in extents for day in days.get((each.series, each.feed), ())
+        ),
+        first_day=first_day,
+        cadence=cadences.get((provider, resource.event_resource)),
+    )
+
+
+def _length(length: timedelta) -> str:
+    """A length of time in its largest whole unit."""
+    if length < _HOUR:
+        return f"{length // timedelta(minutes=1)} min"
+    return f"{length // _HOUR} h" if length < 2 * _DAY else f"{length // _DAY} days"

@@ -1,0 +1,272 @@
+"""The ledger of a total: which source won each interval of a day, by which rule.
+
+Must not be here: the rules (users.wearables.ledger), or adding up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.http import Http404
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.rights import require_right
+from portal.charts import ledger_bars
+from portal.lib.periods import find_zone
+from portal.lib.web import render_page
+from users.queries import user_overview
+from users.wearables.aggregates import AggregateRequest, aggregate_samples
+from users.wearables.buckets import Period
+from users.wearables.holdings import holdings_of
+from users.wearables.ledger import Rule
+from users.wearables.providers import find_provider
+from users.wearables.timeseries import TIMESERIES, Aggregation
+from users.wearables.values import EARLIEST
+from users.web.explorer_series import number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import tzinfo
+
+    from django.http import HttpResponse
+    from django.utils.safestring import SafeString
+
+    from portal.lib.web import TenantRequest
+    from users.wearables.aggregates import Bucket, LedgerLine
+    from users.wearables.dictionaries import FeedWords
+    from users.wearables.timeseries import TimeseriesResource
+
+_DAY = timedelta(days=1)
+# Colours of sources, by rank; more share the last.
+_HUES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Win:
+    """A time that one source won: what counted, and what others said of it."""
+
+    start: str
+    end: str
+    source: str
+    hue: int
+    value: str
+    others: str
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A source of the day: what it says itself, and what of it counted."""
+
+    source: str
+    hue: int
+    said: str
+    counted: str
+    samples: int
+
+
+@dataclass(frozen=True, slots=True)
+class RuleTotal:
+    """What the day comes to by one rule; `query` switches to it."""
+
+    rule: Rule
+    total: str
+    query: str
+    is_here: bool
+
+
+@require_GET
+@require_right(Area.USERS)
+def ledger(request: TenantRequest, user_id: str) -> HttpResponse:
+    overview = user_overview(tenant=request.tenant, user_id=_uuid(user_id))
+    user = overview.user
+    zone = find_zone(user.fallback_time_zone)
+    today = timezone.now().astimezone(zone).date()
+    held = list(
+        dict.fromkeys(
+            each.resource
+            for each in holdings_of(user=user)
+            if each.resource.aggregation == Aggregation.SUM
+        )
+    )
+    resource = _resource(request.GET.get("series", ""), held)
+    day = _day(request.GET.get("day", ""), today)
+    rule = Rule.known(request.GET.get("rule", "")) or Rule.PRIORITY
+    buckets = {
+        each: aggregate_samples(
+            user=user, wanted=_wanted(resource, day, zone, each, rule)
+        )
+        for each in Rule
+    }
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject=resource.event_resource,
+        subject_id=user.uuid,
+        user_uuid=user.uuid,
+    )
+
+    def query(**changes: str) -> str:
+        asked = {"series": resource.slug, "day": day.isoformat(), "rule": str(rule)}
+        return "?" + urlencode(asked | changes)
+
+    shown = buckets[rule]
+    places = _places(shown)
+    return render_page(
+        request,
+        "users/ledger.html",
+        overview=overview,
+        tab="explorer",
+        resource=resource,
+        resources=[(each, query(series=each.slug)) for each in held],
+        day=day,
+        zone_name=user.fallback_time_zone or "UTC",
+        earlier=query(day=(day - _DAY).isoformat()),
+        later=query(day=(day + _DAY).isoformat()) if day < today else "",
+        rules=[
+            RuleTotal(each, _total(found), query(rule=str(each)), each == rule)
+            for each, found in buckets.items()
+        ],
+        rule=rule,
+        total=_total(shown),
+        wins=_wins(shown, places, zone),
+        shares=_shares(shown, places),
+        chart=_chart(shown, places, zone),
+        explorer_query=f"?series={resource.slug}&days=7",
+    )
+
+
+def _wanted(
+    resource: TimeseriesResource, day: date, zone: tzinfo, rule: Rule, here: Rule
+) -> AggregateRequest:
+    asked = AggregateRequest(
+        resource=resource, start=day, end=day, period=Period.DAY, zone=zone, rule=rule
+    )
+    return replace(asked, with_ledger=True) if rule == here else asked
+
+
+def _places(buckets: Sequence[Bucket]) -> dict[FeedWords, int]:
+    """Sources by rank, counted from 1."""
+    sources = dict.fromkeys(
+        share.source for bucket in buckets for share in bucket.sources
+    )
+    return {source: min(n, _HUES) for n, source in enumerate(sources, start=1)}
+
+
+def _name(source: FeedWords) -> str:
+    provider = find_provider(source.provider).name
+    known = source.source_type not in ("", "unknown")
+    return f"{provider}, {source.source_type}" if known else provider
+
+
+def _total(buckets: Sequence[Bucket]) -> str:
+    return number(sum(bucket.total or 0 for bucket in buckets))
+
+
+def _lines(buckets: Sequence[Bucket]) -> list[LedgerLine]:
+    found = [line for bucket in buckets for line in bucket.ledger]
+    return sorted(found, key=lambda line: line.start)
+
+
+def _wins(
+    buckets: Sequence[Bucket], places: dict[FeedWords, int], zone: tzinfo
+) -> list[Win]:
+    return [
+        Win(
+            f"{line.start.astimezone(zone):%H:%M}",
+            f"{line.end.astimezone(zone):%H:%M}",
+            _name(line.source),
+            places[line.source],
+            number(line.value),
+            ", ".join(f"{_name(each)} {number(value)}" for each, value in line.others),
+        )
+        for line in _lines(buckets)
+    ]
+
+
+def _shares(buckets: Sequence[Bucket], places: dict[FeedWords, int]) -> list[Share]:
+    said: dict[FeedWords, list[float]] = {}
+    for bucket in buckets:
+        for share in bucket.sources:
+            mine = said.setdefault(share.source, [0.0, 0.0, 0.0])
+            mine[0] += share.said or 0
+            mine[1] += share.counted or 0
+            mine[2] += share.samples
+    return [
+        Share(_name(source), places[source], number(own), number(counted), int(samples))
+        for source, (own, counted, samples) in said.items()
+    ]
+
+
+def _chart(
+    buckets: Sequence[Bucket], places: dict[FeedWords, int], zone: tzinfo
+) -> SafeString:
+    """Which source won each time, and beneath it whose word did not count."""
+    if not buckets:
+        return ledger_bars([], [], start=0, end=1, ticks=[], says="Nothing")
+    start, end = buckets[0].start, buckets[-1].end
+    lines = _lines(buckets)
+    ticks = []
+    at = start
+    while at < end:
+        local = at.astimezone(zone)
+        if local.hour % 4 == 0 and local.minute == 0:
+            ticks.append((at.timestamp(), f"{local:%H:%M}"))
+        at += timedelta(minutes=30)
+    return ledger_bars(
+        [
+            (
+                line.start.timestamp(),
+                line.end.timestamp(),
+                places[line.source],
+                f"{_name(line.source)}: {number(line.value)}",
+            )
+            for line in lines
+        ],
+        [
+            (
+                line.start.timestamp(),
+                line.end.timestamp(),
+                places[source],
+                f"{_name(source)}, not counted: {number(value)}",
+            )
+            for line in lines
+            for source, value in line.others
+        ],
+        start=start.timestamp(),
+        end=end.timestamp(),
+        ticks=ticks,
+        says="; ".join(
+            f"{win.start} to {win.end} {win.source}"
+            for win in _wins(buckets, places, zone)
+        )
+        or "No source has any",
+    )
+
+
+def _resource(slug: str, held: Sequence[TimeseriesResource]) -> TimeseriesResource:
+    wanted = TIMESERIES.get(slug)
+    if wanted is not None and wanted.aggregation == Aggregation.SUM:
+        return wanted
+    return held[0] if held else TIMESERIES["steps"]
+
+
+def _day(text: str, today: date) -> date:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return today
+    return day if EARLIEST <= day <= today + _DAY else today
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Http404 from None

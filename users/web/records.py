@@ -1,0 +1,175 @@
+"""A record of the explorer: its fields, its source, and the events that carried it.
+
+Must not be here: a list of records (explorer_table).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import orjson
+from django.http import Http404
+from django.views.decorators.http import require_GET
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.rights import require_right
+from portal.lib.web import page_url, render_page
+from users.queries import live_user
+from users.queries.explorer import find_record
+from users.wearables.exploring import find_samples
+from users.wearables.providers import find_provider
+from users.wearables.summaries import SUMMARIES
+from users.wearables.timeseries import TIMESERIES
+from users.web.carriers import carriers_of_samples, carriers_of_summaries, sent_as
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from portal.lib.web import TenantRequest
+    from users.models import User
+    from users.wearables.providers import Provider
+    from users.web.carriers import Carrier
+
+_SENSITIVE = "menstrual_cycle"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A sample or a summary, as its page shows it.
+
+    `body` is as the API answers it; `raw` as the source sent it, of summaries alone.
+    """
+
+    name: str
+    subject: str
+    provider: Provider
+    at: datetime
+    body: Any
+    facts: tuple[tuple[str, object], ...]
+    carriers: list[Carrier]
+    raw: Any = None
+    workout_url: str = ""
+
+
+@require_GET
+@require_right(Area.USERS)
+def record(request: TenantRequest, user_id: str) -> HttpResponse:
+    user = live_user(tenant=request.tenant, user_id=_uuid(user_id))
+    shown = (
+        _summary(request, user, _uuid(request.GET["summary"]))
+        if "summary" in request.GET
+        else _sample(request, user)
+    )
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject=shown.subject,
+        subject_id=user.uuid,
+        user_uuid=user.uuid,
+    )
+    return render_page(
+        request,
+        "users/record.html",
+        fragment="users/_record.html",
+        user=user,
+        record=shown,
+        carriers=[(each, sent_as(request, each)) for each in shown.carriers],
+    )
+
+
+def _sample(request: TenantRequest, user: User) -> Record:
+    """The sample that the query string names. Raises: 404."""
+    asked = request.GET
+    resource = TIMESERIES.get(asked.get("series", "").partition(":")[0])
+    try:
+        at = datetime.fromisoformat(asked.get("at", "")).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise Http404 from None
+    if resource is None:
+        raise Http404
+    named = (asked.get("provider"), asked.get("source_type"), asked.get("type"))
+    for sample in find_samples(user=user, resource=resource, at=at):
+        source = sample.source
+        if named == (source["provider"], source["type"], sample.body["type"]):
+            break
+    else:
+        raise Http404
+    return Record(
+        name=resource.name,
+        subject=resource.event_resource,
+        provider=find_provider(source["provider"]),
+        at=at,
+        body=_json({**sample.body, "source": source}),
+        facts=(
+            ("Value", f"{sample.body['value']} {resource.unit}"),
+            ("Recorded at", sample.body["timestamp"]),
+            ("Offset of its clock", f"{sample.body['timezone_offset']} s"),
+            ("Type", sample.body["type"]),
+            ("Source type", source["type"]),
+            ("App", source["app_id"]),
+            ("Device", source["device_id"]),
+            ("Sport", source["sport"]),
+            ("Workout", source["workout_id"]),
+        ),
+        carriers=carriers_of_samples(
+            user=user,
+            resource=resource,
+            start=at,
+            end=sample.next_moment,
+            provider=source["provider"],
+        ),
+        workout_url=_workout_url(request, user, source["workout_id"]),
+    )
+
+
+def _summary(request: TenantRequest, user: User, summary_id: UUID) -> Record:
+    """The summary with this id. Raises: 404, also for cycles, which have a page."""
+    found = find_record(user=user, summary_id=summary_id)
+    if found is None or found.kind == _SENSITIVE or found.kind not in SUMMARIES:
+        raise Http404
+    resource = SUMMARIES[found.kind]
+    is_workout = found.kind == "workouts"
+    return Record(
+        name=resource.name,
+        subject=found.kind,
+        provider=find_provider(found.row.provider),
+        at=found.starts_at,
+        body=_json(resource.answer(user.uuid, found.row)),
+        facts=(
+            ("Starts at", found.starts_at),
+            ("Version", found.version),
+            ("First stored", found.row.created_at),
+            ("Last changed", found.row.updated_at),
+            ("Source type", found.row.source_type),
+            ("App", found.row.app_id),
+            ("Device", found.row.device_id),
+            ("Id", found.row.id),
+        ),
+        carriers=carriers_of_summaries(
+            user=user, resource=resource, ids=[found.row.id]
+        ),
+        raw=found.raw,
+        workout_url=_workout_url(request, user, found.row.id) if is_workout else "",
+    )
+
+
+def _workout_url(request: TenantRequest, user: User, workout_id: UUID | None) -> str:
+    if workout_id is None:
+        return ""
+    return page_url(request, "users:workout", user_id=user.uuid, workout_id=workout_id)
+
+
+def _json(value: object) -> Any:
+    """As the API writes it."""
+    return orjson.loads(orjson.dumps(value))
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Http404 from None

@@ -1,0 +1,284 @@
+"""A workout: what its source says of it, its zones, and its stream when asked for.
+
+Must not be here: a query, or how a stream is stored.
+"""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import orjson
+from django.http import Http404
+from django.views.decorators.http import require_GET
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.rights import require_right
+from portal.body_charts import duration
+from portal.charts import track
+from portal.lib.web import render_page
+from portal.series_chart import Curve, Mark, series_chart
+from users.queries import user_overview, workout_stream
+from users.queries.explorer import find_record
+from users.wearables.providers import find_provider
+from users.wearables.streams import CHANNELS, PAUSE_SECONDS
+from users.wearables.summaries import WORKOUTS
+from users.wearables.workout_zones import complete_summaries
+from users.web.explorer_series import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from django.http import HttpResponse
+    from django.utils.safestring import SafeString
+
+    from portal.lib.web import TenantRequest
+    from users.queries import SummaryRow, WorkoutStreamRow
+    from users.wearables.providers import Provider
+
+# What is drawn of a channel; a stream may have a point for each second of a day.
+_STRETCHES = 400
+_DRAWN = {
+    "heartrate": ("Heart rate", "heart"),
+    "velocity_smooth": ("Speed", "glucose"),
+    "altitude": ("Altitude", "temp"),
+    "cadence": ("Cadence", "steps"),
+    "power": ("Power", "sleep"),
+    "temperature": ("Temperature", "temp"),
+    "resistance": ("Resistance", "steps"),
+    "distance": ("Distance", "glucose"),
+}
+_UNITS = {channel.name: channel.unit for channel in CHANNELS}
+_ZONES = ("50 to 60 %", "60 to 70 %", "70 to 80 %", "80 to 90 %", "90 % and over")
+
+
+@dataclass(frozen=True, slots=True)
+class Workout:
+    """A stored workout, by the clock of where it was done."""
+
+    row: SummaryRow
+
+    @property
+    def provider(self) -> Provider:
+        return find_provider(self.row.provider)
+
+    @property
+    def name(self) -> str:
+        sport: dict[str, Any] = self.row.body.get("sport") or {}
+        return str(self.row.body.get("title") or sport.get("name") or "Workout")
+
+    @property
+    def start(self) -> datetime:
+        return self._moment("time_start")
+
+    @property
+    def end(self) -> datetime:
+        return self._moment("time_end")
+
+    @property
+    def when(self) -> str:
+        """From when to when, by the clock of where it was done."""
+        start, end = self.start, self.end
+        return f"{start:%a} {start.day} {start:%b %Y, %H:%M} to {end:%H:%M}"
+
+    @property
+    def length(self) -> str:
+        return duration((self.end - self.start).total_seconds())
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """What its source says, by name; what it does not is left out."""
+        body = self.row.body
+        told = [
+            (name, f"{number(body[key])} {unit}".strip())
+            for name, key, unit in _FACTS
+            if body.get(key) is not None
+        ]
+        moving = body.get("moving_time")
+        return ([("Moving", duration(moving))] if moving else []) + told
+
+    @property
+    def zones(self) -> list[tuple[str, str]]:
+        """Time in each heart rate zone; empty where nobody knows."""
+        seconds = self.row.body.get("hr_zones") or []
+        return [
+            (f"Zone {place}, {share}", duration(each or 0))
+            for place, (share, each) in enumerate(
+                zip(_ZONES, seconds, strict=False), start=1
+            )
+        ]
+
+    @property
+    def explorer_query(self) -> str:
+        """The query string that shows its time in the explorer."""
+        start = (self.start - timedelta(minutes=30)).astimezone(UTC)
+        end = (self.end + timedelta(minutes=30)).astimezone(UTC)
+        return (
+            f"?series=heartrate&series=workouts&start={start:%Y-%m-%dT%H:%M:%SZ}"
+            f"&end={end:%Y-%m-%dT%H:%M:%SZ}"
+        )
+
+    def _moment(self, name: str) -> datetime:
+        offset = self.row.body.get("timezone_offset") or 0
+        clock = timezone(timedelta(seconds=offset))
+        return datetime.fromisoformat(self.row.body[name]).astimezone(clock)
+
+
+_FACTS = (
+    ("Distance", "distance", "m"),
+    ("Energy", "calories", "kcal"),
+    ("Heart rate, mean", "average_hr", "bpm"),
+    ("Heart rate, highest", "max_hr", "bpm"),
+    ("Speed, mean", "average_speed", "m/s"),
+    ("Speed, highest", "max_speed", "m/s"),
+    ("Climbed", "total_elevation_gain", "m"),
+    ("Highest point", "elev_high", "m"),
+    ("Lowest point", "elev_low", "m"),
+    ("Power, mean", "average_watts", "W"),
+    ("Power, highest", "max_watts", "W"),
+    ("Steps", "steps", ""),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelChart:
+    """A channel of a stream, drawn, with what it comes to."""
+
+    name: str
+    unit: str
+    finding: str
+    chart: SafeString
+
+
+@require_GET
+@require_right(Area.USERS)
+def workout(request: TenantRequest, user_id: str, workout_id: str) -> HttpResponse:
+    overview = user_overview(tenant=request.tenant, user_id=_uuid(user_id))
+    user = overview.user
+    found = find_record(user=user, summary_id=_uuid(workout_id))
+    if found is None or found.kind != WORKOUTS.slug:
+        raise Http404
+    (row,) = complete_summaries(user=user, resource=WORKOUTS, rows=[found.row])
+    shown = Workout(row)
+    # A stream is large and a route says where somebody lives: each is read only when
+    # it is asked for, and told apart in the audit.
+    wants_map = request.GET.get("stream") == "map"
+    wants_stream = wants_map or "stream" in request.GET
+    subjects = ["workouts", *(["workout_stream"] * wants_stream)]
+    for subject in [*subjects, *(["workout_route"] * wants_map)]:
+        record_read(
+            tenant=request.tenant,
+            actor=request.actor,
+            subject=subject,
+            subject_id=row.id,
+            user_uuid=user.uuid,
+        )
+    stored = (
+        workout_stream(tenant=request.tenant, workout_id=row.id)
+        if wants_stream
+        else None
+    )
+    channels = _channels(stored)
+    return render_page(
+        request,
+        "users/workout.html",
+        overview=overview,
+        tab="explorer",
+        workout=shown,
+        wants_stream=wants_stream,
+        wants_map=wants_map,
+        has_stream=bool(channels),
+        channels=list(_charts(channels, shown)),
+        has_route=bool(channels.get("lat") and channels.get("lng")),
+        route=_route(channels) if wants_map else None,
+    )
+
+
+def _channels(stored: WorkoutStreamRow | None) -> dict[str, Any]:
+    """The channels of a stream by name; none where there is no stream."""
+    if stored is None or stored.content is None:
+        return {}
+    channels: dict[str, Any] = orjson.loads(gzip.decompress(stored.content))
+    return channels
+
+
+def _charts(channels: dict[str, Any], shown: Workout) -> Iterator[ChannelChart]:
+    times = channels.get("time") or []
+    if not times:
+        return
+    start = datetime.fromtimestamp(times[0], UTC)
+    end = datetime.fromtimestamp(max(times[-1], times[0] + 1), UTC)
+    for name, (title, hue) in _DRAWN.items():
+        values = channels.get(name)
+        if not values or all(value is None for value in values):
+            continue
+        known = [value for value in values if value is not None]
+        unit = _UNITS[name].removesuffix(" from start")
+        finding = (
+            f"Low {number(min(known))}, high {number(max(known))},"
+            f" mean {number(sum(known) / len(known))}"
+        )
+        curve = Curve(
+            name=title,
+            unit=unit,
+            hue=hue,
+            marks=list(_marks(times, values)),
+            joins=timedelta(seconds=PAUSE_SECONDS),
+        )
+        yield ChannelChart(
+            title,
+            unit,
+            finding,
+            series_chart(
+                [curve],
+                [],
+                start=start,
+                end=end,
+                zone=shown.start.tzinfo or UTC,
+                says=f"{title} of the workout: {finding}",
+            ),
+        )
+
+
+def _marks(times: Sequence[int], values: Sequence[float | None]) -> Iterator[Mark]:
+    """A mark for each point, of many for each of _STRETCHES stretches of time."""
+    known = [
+        (at, value)
+        for at, value in zip(times, values, strict=False)
+        if value is not None
+    ]
+    length = max(1.0, (known[-1][0] - known[0][0]) / _STRETCHES)
+    cells: dict[int, list[tuple[int, float]]] = {}
+    for at, value in known:
+        cells.setdefault(int((at - known[0][0]) // length), []).append((at, value))
+    for points in cells.values():
+        inside = [value for _, value in points]
+        yield Mark(
+            datetime.fromtimestamp(points[0][0], UTC),
+            datetime.fromtimestamp(points[-1][0], UTC),
+            sum(inside) / len(inside),
+            min(inside),
+            max(inside),
+        )
+
+
+def _route(channels: dict[str, Any]) -> SafeString | None:
+    places = [
+        (lat, lng)
+        for lat, lng in zip(
+            channels.get("lat") or [], channels.get("lng") or [], strict=False
+        )
+        if lat is not None and lng is not None
+    ]
+    return track(places, says="Route of the workout") if len(places) > 1 else None
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Http404 from None
