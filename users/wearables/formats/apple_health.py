@@ -8,6 +8,8 @@ here: which record becomes what (apple_types), or the checks of the bytes
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
@@ -208,7 +210,7 @@ class _Export:
             return Dropped(DropReason.UNKNOWN_UNIT, f"{name} {element.get('unit')}")
         value = conversion.apply(value)
         if name == HEART_RATE:
-            self._keep_rate(element, value)
+            self._keep_rate(start, value)
         self.days.add_body(name, start, value)
         keys = measure.keys
         if name == "BodyTemperature":
@@ -320,10 +322,9 @@ class _Export:
         if energy is not None and conversion is not None:
             self.days.add_rings(day, conversion.apply(energy))
 
-    def _keep_rate(self, element: _Element, value: float) -> None:
-        at = read_time(element.get("startDate"))
-        if at is not None:
-            self.heart.add(int(at.timestamp()), value)
+    def _keep_rate(self, start: str, value: float) -> None:
+        with suppress(ValueError):  # told where the sample is checked
+            self.heart.add(int(datetime.fromisoformat(start).timestamp()), value)
 
     def _conversion(self, measure: Measure, unit: str | None) -> Conversion | None:
         key = (measure.slug, unit)

@@ -33,7 +33,7 @@ def read_time(text: str | None) -> datetime | None:
     if text is None or not _FORM.fullmatch(text):
         return None
     try:
-        return datetime.strptime(text, "%Y-%m-%d %H:%M:%S %z")
+        return datetime.fromisoformat(f"{text[:19]}{text[20:]}")
     except ValueError:
         return None
 
