@@ -97,6 +97,10 @@ class LabsConfig(AppConfig):
             ),
         )
         destinations.add(
+            "visits",
+            Destination(27, "Visits", "calendar", "labs:visits", area=Area.BOOKINGS),
+        )
+        destinations.add(
             "critical",
             Destination(27, "Critical results", "alert", "labs:critical", area=area),
         )

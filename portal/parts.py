@@ -42,31 +42,40 @@ class Happening:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place to choose: `number` is on its pin and on the ruler above the list."""
+    """A place to choose: `number` is on its pin and on the ruler above the list.
+
+    `miles` is None for one that comes to the patient.
+    """
 
     key: str
     number: int
     name: str
     address: str
-    miles: float
+    miles: float | None
     first_free: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SlotDay:
-    """A day to choose; none free is closed. `free` counts what can still be booked."""
+    """A day to choose; `free` counts what can still be booked, `none` says why none."""
 
     on: date
     free: int
+    none: str = "Closed"
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A time to choose, in the place's own zone, HH:MM."""
+    """A time to choose, in the place's own zone, HH:MM.
+
+    `key` is what is sent for it; `key_id` tells it apart on the page, also where keys
+    are made anew each time.
+    """
 
     key: str
     time: str
     is_taken: bool = False
+    key_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

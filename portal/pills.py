@@ -70,6 +70,11 @@ PILLS = {
     "failure_to_deliver_to_lab": Pill("bad", "x", "Not delivered to lab"),
     "lost": Pill("bad", "x", "Lost"),
     "do_not_process": Pill("mute", "ban", "Not to be processed"),
+    # Visits (contract 6.18); one that is pending has the words of other pending things
+    "reserved": Pill("info", "clock", "Reserved"),
+    "confirmed": Pill("ok", "check", "Confirmed"),
+    "scheduled": Pill("ok", "calendar", "Booked"),
+    "in_progress": Pill("info", "clock", "In progress"),
     # What labs sent by themselves
     "unmatched": Pill("warn", "alert", "Unmatched"),
     "matched": Pill("ok", "check", "Matched"),

@@ -51,10 +51,17 @@ def requisition_of(order: Order) -> Paper:
     Contract 6.16.
     """
     _require_requisition(order)
+    return Paper(
+        _name("requisition", order), draw_requisition(requisition_content(order))
+    )
+
+
+def requisition_content(order: Order) -> RequisitionContent:
+    """What stands on an order's requisition, whether it is made or not."""
     known = known_diagnoses()
     insured = (order.health_insurance or {}).get("diagnosis_codes") or ()
     codes = dict.fromkeys((*order.icd_codes, *insured))
-    content = RequisitionContent(
+    return RequisitionContent(
         order=order,
         ordered_at=order.created_at.astimezone(find_zone(order.tenant.team.time_zone)),
         comment=comment_of(order),
@@ -64,7 +71,6 @@ def requisition_of(order: Order) -> Paper:
         ],
         url=_page_of(order),
     )
-    return Paper(_name("requisition", order), draw_requisition(content))
 
 
 def labels_of(

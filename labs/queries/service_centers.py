@@ -76,3 +76,9 @@ def centers_near(
     near = [one for one in near if one.miles <= miles]
     near.sort(key=lambda one: (one.miles, one.center.site_code))
     return near[:limit]
+
+
+def find_center(*, lab_slug: str, site_code: str) -> ServiceCenter | None:
+    """A center by its lab and site code, active or not; None where there is none."""
+    centers = ServiceCenter.objects.filter(lab__slug=lab_slug, site_code=site_code)
+    return centers.first()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
+from labs.states.appointments import TYPE_OF_METHOD
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import OrderOrigin, split_status
 from labs.states.turnaround import Lateness, lateness_now
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from labs.models import LabAccount, Order
 
+_TO_BOOK = {"requisition_created", "appointment_cancelled"}
 PLATFORM_WORDS = "Platform account"
 _METHOD_ICONS = {
     CollectionMethod.TESTKIT: "truck",
@@ -35,8 +37,9 @@ class OrderRow:
 
     `status` is the last part, so that one we do not know is shown in its own words.
     `starts_on` is the day that a scheduled order waits for, `late` says that results
-    should have come, `is_unsettled` that nobody has acknowledged a critical one. The
-    patient's columns are loaded only where they are shown.
+    should have come, `is_unsettled` that nobody has acknowledged a critical one,
+    `is_to_book` that a visit can be booked and is not. The patient's columns are loaded
+    only where they are shown.
     """
 
     order: Order
@@ -48,6 +51,7 @@ class OrderRow:
     starts_on: date | None
     late: Lateness | None
     is_unsettled: bool
+    is_to_book: bool
 
 
 def order_row(order: Order) -> OrderRow:
@@ -62,9 +66,10 @@ def order_row(order: Order) -> OrderRow:
         worst_case_by=order.worst_case_due_by,
         today=today,
     )
+    low = split_status(order.status).low
     return OrderRow(
         order=order,
-        status=split_status(order.status).low,
+        status=low,
         method=str(method.label) if method else words(order.method),
         icon=_METHOD_ICONS[method] if method else "ring",
         account=account_name(order.lab_account),
@@ -72,6 +77,7 @@ def order_row(order: Order) -> OrderRow:
         starts_on=day if day and day > today else None,
         is_unsettled=order.has_open_alert,
         late=late if late != Lateness.IN_TIME else None,
+        is_to_book=order.method in TYPE_OF_METHOD and low in _TO_BOOK,
     )
 
 

@@ -6,6 +6,7 @@ from django.urls import path
 
 from labs.web import (
     accounts,
+    booking,
     catalogue,
     critical,
     imports,
@@ -17,6 +18,8 @@ from labs.web import (
     place_order,
     results,
     unmatched,
+    visit_days,
+    visits,
 )
 
 app_name = "labs"
@@ -69,6 +72,24 @@ urlpatterns = [
     ),
     path("orders/<uuid:order_id>/results/file/", papers.results, name="results_file"),
     path("orders/<uuid:order_id>/link/", papers.reissue_link, name="reissue_link"),
+    path("visits/", visit_days.visit_list, name="visits"),
+    path("orders/<uuid:order_id>/visit/book/", booking.book_visit, name="book_visit"),
+    path(
+        "orders/<uuid:order_id>/visit/cancel/",
+        visits.cancel_visit,
+        name="cancel_visit",
+    ),
+    path("orders/<uuid:order_id>/visit/sheet/", visits.visit_sheet, name="visit_sheet"),
+    path(
+        "orders/<uuid:order_id>/visit/calendar/",
+        visits.visit_calendar,
+        name="visit_calendar",
+    ),
+    path(
+        "orders/<uuid:order_id>/requisition/watch/",
+        visits.watch,
+        name="watch_requisition",
+    ),
     path("unmatched/", unmatched.queue, name="unmatched"),
     path(
         "unmatched/<uuid:lab_report_id>/",

@@ -1,0 +1,129 @@
+"""The papers of a visit: the sheet for its patient, the entry for a calendar.
+
+Must not be here: drawing (labs.papers), or the audit of a read (the edge that asks).
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.utils import timezone
+
+from labs.operations.papers import requisition_content
+from labs.papers.calendar_entry import write_calendar_entry
+from labs.papers.guides import guide_of
+from labs.papers.requisition import lay_requisition
+from labs.papers.sheet import Paper, bind
+from labs.papers.visit_sheet import Visit, lay_visit_sheet
+from labs.queries.history import has_requisition
+from labs.queries.service_centers import find_center
+from labs.states.appointments import AppointmentProvider, AppointmentStatus
+from labs.states.service_centers import WEEKDAYS, stored_hours
+from portal.lib.errors import NotFound
+from portal.lib.periods import find_zone
+
+if TYPE_CHECKING:
+    from labs.models import Appointment, Order
+    from labs.states.service_centers import Hours
+
+_UNSURE = {AppointmentStatus.PENDING, AppointmentStatus.RESERVED}
+
+
+def sheet_of(*, order: Order, appointment: Appointment) -> Paper:
+    """What the patient takes along: the visit on one page, the requisition behind it.
+
+    Without the requisition where it is not made. Raises: visit_without_time (404).
+    Source: Issue "Service centers and appointments".
+    """
+    visit = _visit(order, appointment)
+    sheets = [lay_visit_sheet(visit, patient=_said_name(order))]
+    if has_requisition(order):
+        sheets.append(lay_requisition(requisition_content(order)))
+    name = f"visit-{str(order.pk)[:8]}.pdf"
+    return Paper(name, bind(sheets, title="Your visit"))
+
+
+def calendar_of(*, order: Order, appointment: Appointment) -> Paper:
+    """The entry for a calendar. Raises: visit_without_time (404). Source: RFC 5545."""
+    body = write_calendar_entry(
+        _visit(order, appointment),
+        host=urlsplit(settings.PUBLIC_URL).hostname or "localhost",
+        at=timezone.now(),
+    )
+    return Paper(f"visit-{str(order.pk)[:8]}.ics", body)
+
+
+def needs_fasting(order: Order) -> bool:
+    """Whether a test of the order asks for fasting."""
+    panel = order.lab_test
+    return panel.fasting or any(marker.fasting for marker in panel.markers.all())
+
+
+def week_words(hours: Hours) -> list[tuple[str, str]]:
+    """Opening hours as people read them: days that are alike stand together."""
+    named = [
+        (
+            day.capitalize(),
+            ", ".join(f"{span.opens:%H:%M} to {span.closes:%H:%M}" for span in spans),
+        )
+        for day, spans in zip(WEEKDAYS, hours, strict=True)
+    ]
+    said = []
+    for times, days in groupby(named, key=lambda pair: pair[1]):
+        names = [day for day, _ in days]
+        span = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+        if times:
+            said.append((span, times))
+    return said
+
+
+def _visit(order: Order, appointment: Appointment) -> Visit:
+    if appointment.start_at is None or appointment.end_at is None:
+        raise NotFound("visit_without_time", "This visit has no time yet.")
+    zone = find_zone(appointment.time_zone)
+    center = find_center(lab_slug=appointment.provider, site_code=appointment.site_code)
+    provider = AppointmentProvider.known(appointment.provider)
+    address = appointment.address
+    fasting = needs_fasting(order)
+    lines = (
+        address.get("first_line"),
+        address.get("second_line"),
+        address.get("unit"),
+        f"{address.get('city', '')}, {address.get('state', '')}"
+        f" {address.get('zip_code', '')}",
+    )
+    return Visit(
+        appointment_id=str(appointment.pk),
+        order_id=str(order.pk),
+        starts_at=appointment.start_at.astimezone(zone),
+        ends_at=appointment.end_at.astimezone(zone),
+        place=appointment.site_name
+        or (str(provider.label) if provider else appointment.provider),
+        address=tuple(str(line) for line in lines if line),
+        phone=center.phone_number if center else "",
+        hours=week_words(stored_hours(center.hours)) if center else (),
+        latitude=appointment.latitude,
+        longitude=appointment.longitude,
+        lab=order.lab.name,
+        team=order.tenant.team.name,
+        external_id=appointment.external_id,
+        guide=guide_of(
+            method=order.method,
+            sample_type=order.lab_test.sample_type,
+            fasting=fasting,
+        ),
+        is_fasting=fasting,
+        is_sure=appointment.status not in _UNSURE,
+        is_called_off=appointment.status == AppointmentStatus.CANCELLED,
+        is_sandbox=order.tenant.is_sandbox,
+        # A step more or less is no harm: a later entry only has to count higher.
+        changes=max(0, len(appointment.events.all()) - 1),
+    )
+
+
+def _said_name(order: Order) -> str:
+    details = order.patient_details or {}
+    return f"{details.get('first_name', '')} {details.get('last_name', '')}".strip()

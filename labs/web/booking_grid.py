@@ -1,0 +1,338 @@
+"""What the booking page offers to choose from: places, days, times.
+
+Made of free slots as operations tell them. Must not be here: a request, or a query.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from labs.gateways.booking_directory import is_holiday
+from labs.papers.guides import fast_from
+from labs.states.appointments import WINDOW_DAYS
+from portal.gauges import ruler
+from portal.lib.choices import OpenChoices
+from portal.lib.periods import find_zone
+from portal.parts import Place, Slot, SlotDay
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import date, datetime, time
+
+    from django.utils.safestring import SafeString
+
+    from labs.operations.slots import Availability, FreeSlot
+    from labs.queries.bookable_sites import Site
+
+_NOON, _EVENING = 12, 17
+_SATURDAY = 5
+_DAY = timedelta(days=1)
+WINDOW = timedelta(days=WINDOW_DAYS)
+
+
+class TimeOfDay(OpenChoices):
+    """Which times are shown."""
+
+    ANY = "any", "Any time"
+    MORNING = "morning", "Mornings"
+    AFTERNOON = "afternoon", "Afternoons"
+    WEEKEND = "weekend", "Weekends"
+
+    def suits(self, local: datetime) -> bool:
+        """Whether a time on a place's clock is one of these."""
+        match self:
+            case TimeOfDay.MORNING:
+                return local.hour < _NOON
+            case TimeOfDay.AFTERNOON:
+                return local.hour >= _NOON
+            case TimeOfDay.WEEKEND:
+                return local.weekday() >= _SATURDAY
+            case _:
+                return True
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What has been chosen so far; what is no longer offered is passed over.
+
+    `slot` is a site's code and a start (UTC).
+    """
+
+    site: str = ""
+    day: date | None = None
+    when: TimeOfDay = TimeOfDay.ANY
+    slot: tuple[str, datetime] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimeGroup:
+    """Times of a day under one heading."""
+
+    legend: str
+    slots: Sequence[Slot]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """All that the page shows to choose from, and what is chosen.
+
+    `site` is None where there is no place in reach, `slot` until a time is chosen.
+    """
+
+    places: Sequence[Place]
+    distances: SafeString | str
+    site: Site | None
+    days: Sequence[SlotDay]
+    day: date | None
+    groups: Sequence[TimeGroup]
+    slot: FreeSlot | None
+    first_day: date
+    today: date
+    checked_at: datetime
+
+    @property
+    def place_key(self) -> str:
+        """What is sent for the chosen place."""
+        return site_key(self.site) if self.site else ""
+
+    @property
+    def earlier(self) -> date | None:
+        """Where the fourteen days before begin; None where these begin today."""
+        return max(self.today, self.first_day - WINDOW) if self.can_go_back else None
+
+    @property
+    def can_go_back(self) -> bool:
+        """Whether there are earlier days to look at."""
+        return self.first_day > self.today
+
+    @property
+    def later(self) -> date:
+        """Where the fourteen days after begin."""
+        return self.first_day + WINDOW
+
+    @property
+    def has_times(self) -> bool:
+        """Whether anything is free at the chosen place."""
+        return any(day.free for day in self.days)
+
+    @property
+    def chosen_key(self) -> str:
+        """The booking key of the chosen time, empty without one."""
+        return self.slot.booking_key if self.slot else ""
+
+
+def make_grid(
+    found: Availability,
+    wishes: Wishes,
+    *,
+    here: str,
+    struck: Iterable[tuple[str, datetime]] = (),
+) -> Grid:
+    """Lay out what is free.
+
+    `here` is the address that distances are from, empty where there are none; `struck`
+    are times, as in Wishes, that are shown but can't be taken: one just lost, or the
+    one that a visit has now.
+    """
+    by_site: dict[str, list[FreeSlot]] = {}
+    sites: dict[str, Site] = {}
+    for one in found.days:
+        if one.site is not None:
+            key = site_key(one.site)
+            sites.setdefault(key, one.site)
+            by_site.setdefault(key, []).extend(
+                slot for slot in one.slots if wishes.when.suits(local_start(slot))
+            )
+    chosen = _site(sites, by_site, wishes)
+    first_day = found.days[0].day
+    if chosen is None:
+        days = [SlotDay(one.day, 0) for one in found.days[:WINDOW_DAYS]]
+        return Grid(
+            places=(),
+            distances="",
+            site=None,
+            days=days,
+            day=None,
+            groups=(),
+            slot=None,
+            first_day=first_day,
+            today=first_day,
+            checked_at=found.checked_at,
+        )
+    site = sites[chosen]
+    free = by_site[chosen]
+    zone = find_zone(site.time_zone)
+    today = found.checked_at.astimezone(zone).date()
+    first_day = next(one.day for one in found.days if one.site == site)
+    per_day = Counter(local_start(slot).date() for slot in free)
+    days = [
+        SlotDay(day, per_day[day], _why_none(site, day))
+        for day in (first_day + _DAY * step for step in range(WINDOW_DAYS))
+    ]
+    day = wishes.day if per_day[wishes.day] else min(per_day, default=None)  # type: ignore[index]  # a Counter has none for None
+    slot = next(
+        (one for one in free if (one.site.code, one.start) == wishes.slot), None
+    )
+    places = [
+        _place(number, key, sites[key], by_site[key], found.checked_at)
+        for number, key in enumerate(sites, 1)
+    ]
+    at = next(place.number for place in places if place.key == chosen)
+    return Grid(
+        places=places,
+        distances=_ruler(places, at, here),
+        site=site,
+        days=days,
+        day=day,
+        groups=_groups(free, day, site, struck),
+        slot=slot,
+        first_day=first_day,
+        today=today,
+        checked_at=found.checked_at,
+    )
+
+
+def site_key(site: Site) -> str:
+    """What is sent for a place."""
+    return f"{site.provider}-{site.code}"
+
+
+def local_start(slot: FreeSlot) -> datetime:
+    """When a slot starts on its place's clock."""
+    return slot.start.astimezone(find_zone(slot.site.time_zone))
+
+
+def fasting_note(slot: FreeSlot | None) -> str:
+    """What a fast means for the choice of a time."""
+    if slot is None:
+        return "The patient fasts for 12 hours before: a morning suits this order."
+    since = fast_from(local_start(slot))
+    suits = local_start(slot).hour < _NOON
+    said = "A morning visit suits this order." if suits else "A morning suits better."
+    return f"{said} Fasting would start {since:%A} at {since:%H:%M}."
+
+
+def span_words(spans: Iterable[tuple[time, time]]) -> str:
+    """06:30 to 12:00 and 12:30 to 15:30."""
+    return " and ".join(f"{opens:%H:%M} to {closes:%H:%M}" for opens, closes in spans)
+
+
+def moment_words(local: datetime) -> str:
+    """Thu 19 Nov, 08:40 MST, by the zone that the moment is in.
+
+    Templates would turn it into the reader's zone.
+    """
+    return f"{day_words(local)}, {local:%H:%M %Z}"
+
+
+def day_words(day: date) -> str:
+    """Thu 19 Nov."""
+    return f"{day:%a} {day.day} {day:%b}"
+
+
+def _site(
+    sites: Mapping[str, Site],
+    by_site: Mapping[str, Sequence[FreeSlot]],
+    wishes: Wishes,
+) -> str | None:
+    """The place that was chosen, else the nearest with something free."""
+    if wishes.site in sites:
+        return wishes.site
+    if wishes.slot is not None:
+        code = wishes.slot[0]
+        found = next((key for key, site in sites.items() if site.code == code), None)
+        if found:
+            return found
+    return next((key for key in sites if by_site[key]), next(iter(sites), None))
+
+
+def _place(
+    number: int, key: str, site: Site, free: Sequence[FreeSlot], now: datetime
+) -> Place:
+    first = min(free, key=lambda slot: slot.start, default=None)
+    return Place(
+        key=key,
+        number=number,
+        name=site.name,
+        address=_where(site, first),
+        miles=site.miles,
+        first_free=_soon(local_start(first), now) if first else "",
+    )
+
+
+def _where(site: Site, first: FreeSlot | None) -> str:
+    lines = [site.address["first_line"], site.address.get("second_line")]
+    said = ", ".join(str(line) for line in (*lines, site.address["city"]) if line)
+    if first is None:
+        return said
+    spans = [(one.opens, one.closes) for one in site.hours[_weekday(first)]]
+    return f"{said}, open {span_words(spans)}"
+
+
+def _weekday(slot: FreeSlot) -> int:
+    return local_start(slot).weekday()
+
+
+def _soon(local: datetime, now: datetime) -> str:
+    """Today 14:20, Tomorrow 07:10, Wed 18 Nov."""
+    days = (local.date() - now.astimezone(local.tzinfo).date()).days
+    if days > 1:
+        return day_words(local.date())
+    return f"{('Today', 'Tomorrow')[days]} {local:%H:%M}"
+
+
+def _why_none(site: Site, day: date) -> str:
+    is_closed = not site.hours[day.weekday()] or is_holiday(day)
+    return "Closed" if is_closed else "None"
+
+
+def _ruler(places: Sequence[Place], at: int, here: str) -> SafeString | str:
+    if not here:
+        return ""
+    pins = [(one.number, one.miles) for one in places if one.miles is not None]
+    many = f"{len(pins)} place{'s' * (len(pins) != 1)}"
+    return ruler(pins, chosen=at, says=f"{many} by distance from {here}")
+
+
+def _groups(
+    free: Sequence[FreeSlot],
+    day: date | None,
+    site: Site,
+    struck: Iterable[tuple[str, datetime]],
+) -> list[TimeGroup]:
+    """The chosen day's times, by part of the day."""
+    if day is None:
+        return []
+    zone = find_zone(site.time_zone)
+    here = [
+        (local, Slot(slot.booking_key, "", key_id=f"slot-{local.timestamp():.0f}"))
+        for slot in free
+        if (local := local_start(slot)).date() == day
+    ]
+    here += [
+        (local, Slot("", "", is_taken=True, key_id=f"slot-{local.timestamp():.0f}"))
+        for code, start in struck
+        if code == site.code and (local := start.astimezone(zone)).date() == day
+    ]
+    here.sort(key=lambda one: one[0].timestamp())
+    twice = Counter(f"{local:%H:%M}" for local, _ in here)
+    groups: dict[str, list[Slot]] = {}
+    for local, slot in here:
+        written = f"{local:%H:%M}"
+        # The hour that clocks repeat needs their name beside it.
+        shown = f"{local:%H:%M %Z}" if twice[written] > 1 else written
+        part = "morning" if local.hour < _NOON else "afternoon"
+        part = "evening" if local.hour >= _EVENING else part
+        groups.setdefault(part, []).append(
+            Slot(slot.key, shown, is_taken=slot.is_taken, key_id=slot.key_id)
+        )
+    return [
+        TimeGroup(
+            part.capitalize() if number else f"{day:%A} {day.day} {day:%B}, {part}",
+            slots,
+        )
+        for number, (part, slots) in enumerate(groups.items())
+    ]

@@ -1,0 +1,353 @@
+"""An order's visit on the dashboard: what its page shows, calling it off, its papers.
+
+Must not be here: booking and moving it (labs.web.booking), the list of all visits
+(labs.web.visit_days).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.dialogs import posted, render_form
+from accounts.web.rights import require_right
+from labs.operations.appointment_changes import cancel_appointment
+from labs.operations.requisition_watches import watch_requisition
+from labs.operations.visit_papers import calendar_of, needs_fasting, sheet_of
+from labs.papers.guides import fast_from
+from labs.queries.appointments import appointment_of, appointments_of
+from labs.queries.orders import full_order
+from labs.queries.requisition_watches import is_watched
+from labs.states.appointments import (
+    CANCELLATION_REASONS,
+    NOTES_MAX_LENGTH,
+    REFUNDED_BEFORE,
+    TYPE_OF_METHOD,
+    AppointmentProvider,
+    AppointmentStatus,
+    AppointmentType,
+    reason_name,
+)
+from labs.states.order_work import AWAITS_REQUISITION, is_in_progress
+from labs.states.orders import split_status
+from labs.web.booking import why_closed
+from labs.web.papers import answer_paper
+from portal.lib.errors import DomainError, NotFound
+from portal.lib.periods import find_zone
+from portal.lib.web import go_to, page_url
+from portal.parts import Happening
+from portal.pills import find_pill
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from labs.models import Appointment, AppointmentEvent, Order
+    from portal.lib.web import TenantRequest
+
+_ICONS = {
+    "pending": "clock",
+    "reserved": "clock",
+    "scheduled": "calendar",
+    "in_progress": "clock",
+    "completed": "check",
+    "cancelled": "ban",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class VisitRow:
+    """A visit as pages show it, in words: times are on the clock of its place.
+
+    They are empty while it has none. `fasting` is empty where the order asks for none;
+    `is_elsewhere` where that clock differs from the reader's.
+    """
+
+    visit: Appointment
+    weekday: str
+    day: str
+    month: str
+    time: str
+    place: str
+    address: str
+    is_elsewhere: bool
+    fasting: str = ""
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the patient may be told of it."""
+        return self.visit.status not in {
+            AppointmentStatus.PENDING,
+            AppointmentStatus.RESERVED,
+        }
+
+    @property
+    def says(self) -> str:
+        """Its status in words."""
+        known = AppointmentStatus.known(self.visit.status)
+        return str(known.label) if known else ""
+
+    @property
+    def message(self) -> str:
+        """What the patient may be sent; empty before it is sure."""
+        if not (self.is_sure and self.day):
+            return ""
+        number = self.visit.external_id
+        said = (
+            f"Your lab visit is on {self.weekday} {self.day} {self.month},"
+            f" {self.time}: {self.place}, {self.address}.",
+            f"Please eat nothing and drink only water from {self.fasting} on."
+            if self.fasting
+            else "",
+            "Bring a photo id and the requisition.",
+            f"Your visit number is {number}." if number else "",
+        )
+        return " ".join(text for text in said if text)
+
+
+@dataclass(frozen=True, slots=True)
+class VisitCard:
+    """An order's visit, and what may be done.
+
+    `closed` says why none can be booked, empty where one can. `may_watch` offers to be
+    told of the requisition, `is_watched` says that the member will be.
+    """
+
+    row: VisitRow | None
+    history: Sequence[Happening]
+    may_book: bool
+    may_move: bool
+    may_cancel: bool
+    may_see_patient: bool
+    closed: str = ""
+    may_watch: bool = False
+    is_watched: bool = False
+
+    @property
+    def can_book(self) -> bool:
+        """Whether the booking page opens for the member."""
+        return self.may_move or (self.may_book and not self.closed)
+
+
+class CancelVisitForm(forms.Form):
+    """Why a visit is called off."""
+
+    reason = forms.ChoiceField(
+        label="Reason",
+        widget=forms.RadioSelect,
+        error_messages={"required": "Choose a reason."},
+    )
+    note = forms.CharField(max_length=NOTES_MAX_LENGTH, required=False, label="Note")
+
+    def __init__(self, *given: object, kind: str, **options: object) -> None:
+        super().__init__(*given, **options)  # type: ignore[arg-type]  # a form's own
+        reasons = self.fields["reason"]
+        assert isinstance(reasons, forms.ChoiceField)  # noqa: S101 - for the type checker
+        reasons.choices = [
+            (one.id, one.name) for one in CANCELLATION_REASONS.get(kind, ())
+        ]
+
+
+def visit_card(request: TenantRequest, order: Order) -> VisitCard | None:
+    """What an order's page shows of its visit; None where it never has one."""
+    if order.method not in TYPE_OF_METHOD:
+        return None
+    visits = appointments_of(order=order)
+    active = next((visit for visit in visits if visit.is_active), None)
+    shown = active or next(
+        (one for one in visits if one.status == AppointmentStatus.COMPLETED), None
+    )
+    may_write = request.rights.allow(Area.BOOKINGS, write=True)
+    closed = "" if active else why_closed(order, None)
+    awaits = split_status(order.status).low in AWAITS_REQUISITION
+    watches = may_write and awaits
+    return VisitCard(
+        row=visit_row(shown, fasting=needs_fasting(order)) if shown else None,
+        history=_history(visits),
+        may_book=may_write and shown is None and is_in_progress(order.status),
+        may_move=may_write
+        and active is not None
+        and active.can_reschedule(timezone.now()),
+        may_cancel=may_write and active is not None,
+        may_see_patient=request.rights.allow(Area.PATIENT_DETAILS),
+        closed=closed,
+        may_watch=watches and bool(closed),
+        is_watched=watches and is_watched(order=order, member=request.member),
+    )
+
+
+def visit_row(visit: Appointment, *, fasting: bool = False) -> VisitRow:
+    """A visit as pages show it."""
+    zone = find_zone(visit.time_zone)
+    start = visit.start_at.astimezone(zone) if visit.start_at else None
+    end = visit.end_at.astimezone(zone) if visit.end_at else None
+    provider = AppointmentProvider.known(visit.provider)
+    address = visit.address
+    lines = (
+        address.get("first_line"),
+        address.get("second_line"),
+        f"{address.get('city', '')}, {address.get('state', '')}"
+        f" {address.get('zip_code', '')}",
+    )
+    since = fast_from(start) if fasting and start else None
+    return VisitRow(
+        visit=visit,
+        weekday=f"{start:%a}" if start else "",
+        day=f"{start.day}" if start else "",
+        month=f"{start:%b}" if start else "",
+        time=f"{start:%H:%M} to {end:%H:%M %Z}" if start and end else "",
+        place=visit.site_name or (str(provider.label) if provider else visit.provider),
+        address=", ".join(str(line) for line in lines if line),
+        is_elsewhere=start is not None
+        and start.utcoffset() != timezone.localtime(start).utcoffset(),
+        fasting=f"{since:%a} {since.day} {since:%b}, {since:%H:%M}" if since else "",
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.ORDERS)
+@require_right(Area.BOOKINGS, write=True)
+def cancel_visit(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    """Ask why, and call the visit off."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    visit = next((one for one in appointments_of(order=order) if one.is_active), None)
+    if visit is None:
+        messages.error(request, "There is no visit to call off.")
+        return _to_order(request, order)
+    form = CancelVisitForm(posted(request), kind=visit.type)
+    refusal = ""
+    if request.method == "POST" and form.is_valid():
+        try:
+            cancel_appointment(
+                order=order,
+                actor=request.actor,
+                reason_id=form.cleaned_data["reason"],
+                note=form.cleaned_data["note"],
+            )
+        except DomainError as refused:
+            refusal = refused.message
+        else:
+            messages.success(request, "The visit is called off. Its time is free.")
+            return _to_order(request, order)
+    return render_form(
+        request,
+        "labs/_cancel_visit.html",
+        title="Call off this visit?",
+        back=page_url(request, "labs:order", order_id=order.pk),
+        back_words=f"Order {str(order.pk)[:8]}",
+        status=422 if refusal or form.errors else 200,
+        form=form,
+        row=visit_row(visit),
+        is_late=_is_late(visit),
+        refusal=refusal,
+        section="orders",
+    )
+
+
+@require_GET
+@require_right(Area.ORDERS)
+@require_right(Area.BOOKINGS)
+@require_right(Area.PATIENT_DETAILS)
+def visit_sheet(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    """The patient's sheet, with the requisition behind it."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    try:
+        paper = sheet_of(order=order, appointment=appointment_of(order=order))
+    except NotFound as refusal:
+        messages.error(request, refusal.message)
+        return _to_order(request, order)
+    _record(request, order, "visit_sheet")
+    return answer_paper(paper)
+
+
+@require_GET
+@require_right(Area.ORDERS)
+@require_right(Area.BOOKINGS)
+def visit_calendar(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    """The entry for a calendar."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    try:
+        entry = calendar_of(order=order, appointment=appointment_of(order=order))
+    except NotFound as refusal:
+        messages.error(request, refusal.message)
+        return _to_order(request, order)
+    _record(request, order, "visit_calendar")
+    return HttpResponse(
+        entry.body,
+        content_type="text/calendar; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{entry.name}"'},
+    )
+
+
+@require_POST
+@require_right(Area.ORDERS)
+@require_right(Area.BOOKINGS, write=True)
+def watch(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    """Have the member mailed once the requisition is made."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    try:
+        watch_requisition(order=order, actor=request.actor, member=request.member)
+    except DomainError as refused:
+        messages.error(request, refused.message)
+    else:
+        messages.success(
+            request, f"{request.member.email} is told once the requisition is made."
+        )
+    return _to_order(request, order)
+
+
+def _history(visits: Sequence[Appointment]) -> list[Happening]:
+    """Every step of every visit of an order, newest first."""
+    steps = [(event, visit) for visit in visits for event in visit.events.all()]
+    steps.sort(key=lambda step: step[0].pk, reverse=True)
+    return [_happening(event, visit) for event, visit in steps]
+
+
+def _happening(event: AppointmentEvent, visit: Appointment) -> Happening:
+    data = event.data or {}
+    moved = bool(data.get("is_reschedule"))
+    reason = str(data.get("cancellation_reason", ""))
+    said = (
+        reason_name(visit.type, reason) if reason else "",
+        str(data.get("note", "")),
+        f"By {event.actor_label}" if event.actor_kind == "member" else "",
+    )
+    return Happening(
+        label="Moved" if moved else find_pill(event.status).words,
+        at=event.created_at,
+        icon="replay" if moved else _ICONS.get(event.status, "ring"),
+        kind="warn" if event.status == "cancelled" else "",
+        detail=". ".join(text for text in said if text),
+    )
+
+
+def _is_late(visit: Appointment) -> bool:
+    """Whether a home visit is called off too late to be refunded."""
+    return (
+        visit.type == AppointmentType.PHLEBOTOMY
+        and visit.start_at is not None
+        and timedelta() < visit.start_at - timezone.now() < REFUNDED_BEFORE
+    )
+
+
+def _to_order(request: TenantRequest, order: Order) -> HttpResponse:
+    return go_to(request, page_url(request, "labs:order", order_id=order.pk))
+
+
+def _record(request: TenantRequest, order: Order, subject: str) -> None:
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject=subject,
+        subject_id=order.pk,
+        user_uuid=order.user.uuid,
+    )
