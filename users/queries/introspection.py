@@ -115,13 +115,46 @@ def find_device(*, user: User, device_id: UUID) -> Device:
     return device
 
 
-def timeline_of(
-    *, user: User, provider: str
-) -> list[tuple[Connection, list[ConnectionEntry]]]:
-    """A user's connections of one source, the latest first, with their last lines.
+@dataclass(frozen=True, slots=True)
+class SourceOverview:
+    """A source of a user: its connections, the latest first, each with its last lines.
 
-    The lines are the latest first, TIMELINE_SHOWN over all. Two queries.
+    The lines are the latest first, TIMELINE_SHOWN over all. `running` is how many pulls
+    of it are open.
     """
+
+    connections: list[tuple[Connection, list[ConnectionEntry]]]
+    supplies: list[Supply]
+    devices: list[Device]
+    running: int
+
+
+def source_overview(*, user: User, provider: str) -> SourceOverview:
+    """All there is to say of a source that was ever connected; five queries.
+
+    Raises: source_not_connected (404).
+    """
+    connections = _timeline_of(user, provider)
+    if not connections:
+        raise NotFound("source_not_connected", "This source was never connected.")
+    supplies = Supply.objects.for_tenant(user.tenant).filter(
+        user=user, provider=provider
+    )
+    devices = Device.objects.for_tenant(user.tenant).filter(
+        user=user, provider=provider
+    )
+    pulls = Pull.objects.for_tenant(user.tenant).open().filter(connection__user=user)
+    return SourceOverview(
+        connections=connections,
+        supplies=list(supplies.order_by("resource")),
+        devices=list(devices.order_by("id")),
+        running=pulls.filter(provider=provider).count(),
+    )
+
+
+def _timeline_of(
+    user: User, provider: str
+) -> list[tuple[Connection, list[ConnectionEntry]]]:
     mine = Connection.objects.for_tenant(user.tenant).filter(
         user=user, provider=provider
     )

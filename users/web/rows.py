@@ -1,18 +1,45 @@
-"""Sources of a user as the page shows them."""
+"""Sources of a user as pages show them: how they do, and what happened to them.
+
+Must not be here: what a state means (users.states), or a query.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
+from portal.pills import words
+from users.states import (
+    ConnectionFault,
+    ConnectionStatus,
+    EntryKind,
+    PauseCause,
+    condition_of,
+)
 from users.wearables.providers import find_provider
 
 if TYPE_CHECKING:
-    from users.models import Connection
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from users.models import Connection, ConnectionEntry
+    from users.states import Condition
     from users.wearables.providers import Provider
 
 # More resources than this are counted, not named.
 _NAMED_RESOURCES = 4
+# By kind of entry: the look's mark and icon.
+_MARKS = {
+    EntryKind.CONNECTED: ("ok", "link"),
+    EntryKind.FAILED: ("bad", "alert"),
+    EntryKind.MENDED: ("ok", "check"),
+    EntryKind.PAUSED: ("", "minus"),
+    EntryKind.RESUMED: ("ok", "bolt"),
+    EntryKind.REFRESHED: ("now", "rotate"),
+    EntryKind.HISTORY: ("ok", "list"),
+    EntryKind.DISCONNECTED: ("", "x"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +59,92 @@ class SourceRow:
         """How many further resources it gives."""
         return len(self.provider.resources) - len(self.resources)
 
+    @property
+    def condition(self) -> Condition:
+        """What its state means, and what to do next."""
+        return condition_of(
+            self.connection.status,
+            error_type=self.connection.error_type,
+            pause_cause=self.connection.pause_cause,
+        )
+
+    @property
+    def is_well(self) -> bool:
+        """Whether there is nothing to explain."""
+        return self.connection.status == ConnectionStatus.CONNECTED
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether it can be resumed rather than paused."""
+        return self.connection.status == ConnectionStatus.PAUSED
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineRow:
+    """A line of a connection's timeline, or several that tell the same at once.
+
+    `raw` is the webhook-id of what told it, where there is one.
+    """
+
+    label: str
+    kind: str
+    icon: str
+    at: datetime
+    detail: str = ""
+    raw: str = ""
+
 
 def source_row(connection: Connection) -> SourceRow:
     """A connection as a row."""
     return SourceRow(connection, find_provider(connection.provider))
+
+
+def timeline_rows(entries: Iterable[ConnectionEntry]) -> list[TimelineRow]:
+    """Lines as they are shown, in their order; backfills in a row are one line."""
+    shown: list[TimelineRow] = []
+    for kind, run in groupby(entries, key=lambda entry: entry.kind):
+        if kind == EntryKind.HISTORY:
+            shown.append(_history_row(list(run)))
+        else:
+            shown += map(_row, run)
+    return shown
+
+
+def _row(entry: ConnectionEntry) -> TimelineRow:
+    known = EntryKind.known(entry.kind)
+    kind, icon = _MARKS.get(known, ("", "info")) if known else ("", "info")
+    said = [_detail(entry), entry.actor_label and f"by {entry.actor_label}"]
+    if entry.message_id:
+        said.append("told by webhook")
+    return TimelineRow(
+        label=known.label if known else words(entry.kind),
+        kind=kind,
+        icon=icon,
+        at=entry.at,
+        detail=" · ".join(filter(None, said)),
+        raw=entry.message_id,
+    )
+
+
+def _history_row(entries: list[ConnectionEntry]) -> TimelineRow:
+    kind, icon = _MARKS[EntryKind.HISTORY]
+    named = ", ".join(words(entry.detail).lower() for entry in reversed(entries))
+    told = "told by webhook" if len(entries) == 1 else "each told by webhook"
+    return TimelineRow(
+        label=EntryKind.HISTORY.label,
+        kind=kind,
+        icon=icon,
+        at=entries[0].at,
+        detail=f"{named} · {told}",
+        raw=entries[0].message_id if len(entries) == 1 else "",
+    )
+
+
+def _detail(entry: ConnectionEntry) -> str:
+    if entry.kind == EntryKind.FAILED:
+        fault = ConnectionFault.known(entry.detail) or ConnectionFault.UNKNOWN
+        return condition_of(ConnectionStatus.ERROR, error_type=fault).sentence
+    if entry.kind == EntryKind.PAUSED:
+        cause = PauseCause.known(entry.detail)
+        return cause.label if cause else words(entry.detail)
+    return words(entry.detail)

@@ -8,17 +8,24 @@ from users.web import (
     explorer,
     ledger,
     records,
+    sources,
     summaries,
     views,
     workouts,
 )
 
 app_name = "users"
+_SOURCE = "users/<str:user_id>/sources/<str:provider>"
 urlpatterns = [
     path("users/", views.user_list, name="list"),
     path("users/file/", views.user_file, name="file"),
     path("users/resolve/", views.resolve, name="resolve"),
     path("users/<str:user_id>/", views.user_page, name="page"),
+    path("users/<str:user_id>/refresh/", sources.refresh, name="refresh"),
+    path(f"{_SOURCE}/", sources.source, name="source"),
+    path(f"{_SOURCE}/pause/", sources.pause, name="pause_source"),
+    path(f"{_SOURCE}/resume/", sources.resume, name="resume_source"),
+    path(f"{_SOURCE}/disconnect/", sources.disconnect, name="disconnect_source"),
     path("users/<str:user_id>/summaries/", summaries.summaries, name="summaries"),
     path("users/<str:user_id>/explorer/", explorer.explorer, name="explorer"),
     path(

@@ -1,0 +1,154 @@
+"""A source of a user: how it does and why, what it gave, what happened; and its verbs.
+
+Must not be here: the list of a user's sources (users.web.views), or connecting one
+(users.web.connect_links).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.dialogs import ask
+from accounts.web.rights import require_right
+from portal.lib.errors import DomainError, NotFound, TooMany
+from portal.lib.web import go_to, page_url, render_page
+from users.operations.pausing import pause_source, resume_source
+from users.operations.refresh import refresh_user
+from users.operations.sources import disconnect_source
+from users.queries import live_user
+from users.queries.introspection import source_overview
+from users.wearables.providers import find_provider
+from users.web.rows import source_row, timeline_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from django.http import HttpResponse
+
+    from portal.lib.web import TenantRequest
+    from users.models import User
+
+
+@require_GET
+@require_right(Area.USERS)
+def source(request: TenantRequest, user_id: str, provider: str) -> HttpResponse:
+    user = _user(request, user_id)
+    overview = source_overview(user=user, provider=provider)
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="source",
+        subject_id=provider,
+        user_uuid=user.uuid,
+    )
+    latest, *former = overview.connections
+    return render_page(
+        request,
+        "users/source.html",
+        user=user,
+        source=source_row(latest[0]),
+        is_live=latest[0].disconnected_at is None,
+        timeline=timeline_rows(latest[1]),
+        former=[(each, timeline_rows(lines)) for each, lines in former],
+        supplies=overview.supplies,
+        devices=overview.devices,
+        running=overview.running,
+    )
+
+
+@require_POST
+@require_right(Area.USERS, write=True)
+def pause(request: TenantRequest, user_id: str, provider: str) -> HttpResponse:
+    user = _user(request, user_id)
+    pause_source(user=user, actor=request.actor, provider=provider)
+    name = find_provider(provider).name
+    messages.success(request, f"{name} is paused: nothing is fetched from it.")
+    return go_to(request, _address(request, user, provider))
+
+
+@require_POST
+@require_right(Area.USERS, write=True)
+def resume(request: TenantRequest, user_id: str, provider: str) -> HttpResponse:
+    user = _user(request, user_id)
+    try:
+        resume_source(user=user, actor=request.actor, provider=provider)
+    except NotFound:
+        raise
+    except DomainError as refusal:
+        messages.error(request, f"{refusal.message} Nothing was changed.")
+    else:
+        messages.success(request, f"{find_provider(provider).name} goes on.")
+    return go_to(request, _address(request, user, provider))
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.USERS, write=True)
+def disconnect(request: TenantRequest, user_id: str, provider: str) -> HttpResponse:
+    user = _user(request, user_id)
+    name = find_provider(provider).name
+    if request.method == "POST":
+        disconnect_source(user=user, actor=request.actor, provider=provider)
+        messages.success(request, f"{name} is disconnected. Its data stays.")
+        return go_to(request, page_url(request, "users:page", user_id=user.uuid))
+    overview = source_overview(user=user, provider=provider)
+    if overview.connections[0][0].disconnected_at is not None:
+        raise Http404
+    return ask(
+        request,
+        title=f"Disconnect {name}?",
+        says="Nothing comes from it any more, and only the user can connect it again."
+        " Data that came through it stays.",
+        verb="Disconnect",
+        keep="Keep connected",
+        back=_address(request, user, provider),
+        back_words=name,
+    )
+
+
+@require_POST
+@require_right(Area.USERS, write=True)
+def refresh(request: TenantRequest, user_id: str) -> HttpResponse:
+    """Ask all sources for what is new; the answer says what was asked."""
+    user = _user(request, user_id)
+    try:
+        started = refresh_user(user=user, actor=request.actor)
+    except TooMany as refusal:
+        minutes = math.ceil(refusal.wait.total_seconds() / 60)
+        messages.error(request, f"{refusal.message} Try again in {minutes} min.")
+    else:
+        said = (
+            (started.refreshed, "up to date"),
+            (started.running, "being asked; new data appears as it comes"),
+            (started.failed, "failed, see why below"),
+        )
+        parts = [f"{_names(slugs)}: {how}." for slugs, how in said if slugs]
+        if started.failed:
+            messages.warning(request, " ".join(parts))
+        elif parts:
+            messages.success(request, " ".join(parts))
+        else:
+            messages.info(request, "No source of this user can be asked: they push.")
+    return go_to(request, page_url(request, "users:page", user_id=user.uuid))
+
+
+def _names(slugs: Iterable[str]) -> str:
+    return ", ".join(find_provider(slug).name for slug in slugs)
+
+
+def _user(request: TenantRequest, user_id: str) -> User:
+    try:
+        return live_user(tenant=request.tenant, user_id=UUID(user_id))
+    except ValueError:
+        raise Http404 from None
+
+
+def _address(request: TenantRequest, user: User, provider: str) -> str:
+    return page_url(request, "users:source", user_id=user.uuid, provider=provider)
