@@ -17,6 +17,7 @@ from users.operations.grants import forget_grant, revoke_grant
 from users.operations.import_files import sweep_orphan_imports
 from users.operations.imports import IMPORT_JOB, give_up_import, run_import
 from users.operations.pausing import enqueue_due_pauses, pause_sources
+from users.operations.link_sessions import remove_old_link_sessions
 from users.operations.pulling import enqueue_due_pulls, fail_pulls, run_pulls
 from users.operations.pulls import remove_old_pulls
 from users.operations.refresh import remove_old_refreshes
@@ -79,6 +80,12 @@ def learn(*, tenant_pk: int, **_inputs: Any) -> None:
 
 
 @periodic("*/10 * * * *", "users.enqueue_learning")
+@periodic("53 3 * * *", "users.remove_old_links")
+def remove_links() -> None:
+    """Once a day, forget links that ended long ago."""
+    remove_old_link_sessions()
+
+
 def learn_all() -> None:
     """Every ten minutes; queries.silence relies on it once an hour."""
     enqueue_learning()

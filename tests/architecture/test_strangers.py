@@ -30,6 +30,7 @@ from tests.factories.accounts import (
     make_management_key,
     make_member,
 )
+from tests.factories.imports import make_import
 from tests.factories.inbound import make_unmatched
 from tests.factories.labs import make_lab_account
 from tests.factories.reports import make_parsing_job
@@ -38,6 +39,7 @@ from tests.factories.summaries import record
 from tests.factories.users import make_user
 from tests.factories.webhooks import make_delivery, make_endpoint, make_tried
 from users.operations.devices import DeviceDetails, record_device
+from users.operations.link_sessions import create_link_session
 from users.operations.sources import connect_source
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ PUBLIC = {
     "uidb36": "a one-time link, its own proof",
     "key": "a one-time link, its own proof",
     "token": "a one-time link, its own proof",
+    "color": "a style sheet of one colour, the same for all",
 }
 # Parameters that name what a team has in both of its environments.
 TEAM_WIDE = {"member_id", "invitation_id", "management_key_id"}
@@ -62,6 +65,7 @@ TEAM_WIDE = {"member_id", "invitation_id", "management_key_id"}
 OPEN = {
     "api-docs-event": "the catalogue of events, the same for all",
     "logo": "a source's logo",
+    "colors": "a style sheet of one colour, the same for all",
     "api-lab-marker": "a marker, the same for all; without a key it is 401",
     "account_reset_password_from_key": "a one-time link, its own proof",
     "invitation_link": "a one-time link, its own proof",
@@ -171,6 +175,8 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         "endpoint_id": str(endpoint.uuid),
         "message_id": delivery.event.message_id,
         "replay_id": str(replay.uuid),
+        "session_id": str(create_link_session(user=user, actor=ACTOR).uuid),
+        "import_id": str(make_import(user=user).id),
     }
 
 
@@ -332,6 +338,8 @@ def test_every_parameter_that_is_swept_has_a_sample_or_says_why_not():
         "endpoint_id",
         "message_id",
         "replay_id",
+        "session_id",
+        "import_id",
     }
 
     assert named - known == set(PUBLIC) & named

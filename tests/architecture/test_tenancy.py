@@ -57,6 +57,7 @@ UNSCOPED_MODULES = {
     "users/operations/refresh.py": "the sweep of refreshes as well",
     "users/operations/pulls.py": "the sweep of pulls as well",
     "users/operations/pulling.py": "the sweep of cloud sources as well",
+    "users/operations/link_sessions.py": "the sweep of old links as well",
     "users/operations/erasure.py": "erases by tenant key and user",
     "reports/operations/storage.py": "the sweep of files works over all tenants",
     "labs/operations/erasure.py": "erases by tenant key and user",

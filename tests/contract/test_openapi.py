@@ -51,6 +51,7 @@ def test_the_document_is_of_openapi_31_and_names_the_keys():
     assert document()["openapi"].startswith("3.1.")
     assert document()["components"]["securitySchemes"] == {
         "ApiKey": {"type": "apiKey", "in": "header", "name": "x-service-api-key"},
+        "LinkToken": {"type": "apiKey", "in": "header", "name": "x-link-token"},
         "ManagementKey": {"type": "apiKey", "in": "header", "name": "x-management-key"},
     }
 
@@ -66,6 +67,8 @@ def operations():
 def test_every_operation_needs_the_key_and_names_its_errors():
     for path, method, operation in operations():
         key = "ManagementKey" if path.startswith("/v1/org") else "ApiKey"
+        if path == "/v2/link/providers":
+            key = "LinkToken"
         assert operation["security"] == [{key: []}], (path, method)
         assert {"401", "422"} <= set(operation["responses"]), (path, method)
         if "{" in path:
@@ -102,6 +105,8 @@ def test_the_paths_of_users_are_the_contracts():
         ("POST", "/v2/user/{user_id}/insurance"),
         ("GET", "/v2/user/{user_id}/insurance/latest"),
         ("GET", "/v2/providers"),
+        ("POST", "/v2/link/token"),
+        ("GET", "/v2/link/providers"),
         ("GET", "/v2/events"),
         *(
             (method, f"/v2/summary/{resource}/{{user_id}}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from users.web import (
+    connect_links,
     explorer,
     ledger,
     records,
@@ -40,4 +41,18 @@ urlpatterns = [
         name="workout",
     ),
     path("users/<str:user_id>/ledger/", ledger.ledger, name="ledger"),
+    path("users/<str:user_id>/links/", connect_links.links, name="links"),
+    path(
+        "users/<str:user_id>/links/<str:session_id>/", connect_links.link, name="link"
+    ),
+    path(
+        "users/<str:user_id>/links/<str:session_id>/mail/",
+        connect_links.mail,
+        name="mail_link",
+    ),
+    path(
+        "users/<str:user_id>/links/<str:session_id>/end/",
+        connect_links.end,
+        name="end_link",
+    ),
 ]

@@ -28,8 +28,10 @@ from portal.lib.api.fields import (
     person_name,
 )
 from portal.lib.api.pagination import CURSOR_MAX_LENGTH, CursorInputs
+from users.models.link_session import REDIRECT_URL_MAX_LENGTH
 from users.models.sample import SPORT_MAX_LENGTH
 from users.models.user import CLIENT_USER_ID_MAX_LENGTH
+from users.operations.demo_sources import DEMO_SOURCES
 from users.operations.user_info import Address, Guarantor, UserInfoRequest
 from users.states import (
     Ethnicity,
@@ -39,6 +41,7 @@ from users.states import (
     SexualOrientation,
     SourceType,
 )
+from users.states.links import LinkReturn
 from users.wearables.buckets import Period
 from users.wearables.ledger import Rule
 from users.wearables.providers import PROVIDERS
@@ -87,6 +90,25 @@ class ProviderSlug(Str):
         return slug
 
 
+class DemoSlug(ProviderSlug):
+    """A slug of a source that can be made up (contract 3.5)."""
+
+    def to_internal_value(self, data: Any) -> str:
+        slug = super().to_internal_value(data)
+        if slug not in DEMO_SOURCES:
+            raise ValidationError("No demo source.", code="enum")
+        return slug
+
+
+class DemoConnectionInputs(Inputs):
+    """A made-up source for a user of the sandbox (contract 3.5)."""
+
+    user_id = Uuid()
+    provider = DemoSlug(
+        max_length=50, help_text="One of " + ", ".join(sorted(DEMO_SOURCES))
+    )
+
+
 class QueryDated(QueryText):
     """Base of dates in the query string: an empty one is none."""
 
@@ -110,6 +132,26 @@ class QueryDay(QueryDated):
         except ValueError:
             pass
         raise ValidationError("Not a date.", code=self.wire)
+
+
+class LinkTokenInputs(Inputs):
+    """A link for a user (contract 3.6); `on_error` and `on_close` are redirect."""
+
+    user_id = Uuid()
+    provider = ProviderSlug(max_length=50, required=False)
+    redirect_url = Str(
+        max_length=REDIRECT_URL_MAX_LENGTH,
+        required=False,
+        help_text="https; where the page sends people when it is done",
+    )
+    filter_on_providers = serializers.ListField(
+        child=ProviderSlug(max_length=50),
+        required=False,
+        max_length=len(PROVIDERS),
+        help_text="Slugs of the only sources to show",
+    )
+    on_error = OpenEnum(LinkReturn, required=False)
+    on_close = OpenEnum(LinkReturn, required=False)
 
 
 class SummaryBatchInputs(Inputs):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 from uuid import UUID
 
 from users.models.user import MANUAL
+from users.operations.link_sessions import link_url
 from users.states import (
     ConnectionFault,
     ConnectionStatus,
@@ -19,6 +20,7 @@ from users.states import (
     Race,
     SexualOrientation,
 )
+from users.states.links import Way
 from users.wearables.payloads import (
     ResourceAvailability,
     SourceBadge,
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from accounts.models import Tenant
-    from users.models import Connection, User, UserInfo
+    from users.models import Connection, LinkSession, User, UserInfo
+    from users.operations.linking import OfferedSource
     from users.operations.users import ClientUserIdTaken
     from users.queries import SourceRow, UserPage, UserRow
     from users.wearables.providers import Provider
@@ -185,6 +188,37 @@ class ProviderAnswer(TypedDict):
     supported_resources: list[str]
 
 
+class DemoConnected(TypedDict):
+    """A made-up source was connected (contract 3.5)."""
+
+    success: bool
+    detail: str
+
+
+class LinkToken(TypedDict):
+    """A link: its secret, and the page to open (contract 3.6)."""
+
+    link_token: str
+    link_web_url: str
+
+
+class LinkProvider(TypedDict):
+    """A source that a link offers (contract 3.6).
+
+    `id` is the source_id of events. `oauth_url` is null for a source without sign-in,
+    `form_components` always: no source asks us for a password.
+    """
+
+    id: int
+    name: str
+    slug: str
+    description: str
+    logo: str
+    oauth_url: str | None
+    auth_type: str
+    form_components: dict[str, str] | None
+
+
 def user_answer(
     tenant: Tenant, user: UserRow | User, sources: Iterable[SourceRow | Connection]
 ) -> UserAnswer:
@@ -312,4 +346,20 @@ def provider_answer(provider: Provider) -> ProviderAnswer:
         "logo": logo_url(provider.slug),
         "auth_type": provider.auth_type,
         "supported_resources": list(provider.resources),
+    }
+
+
+def link_provider_answer(session: LinkSession, source: OfferedSource) -> LinkProvider:
+    """A source as a link offers it."""
+    provider = source.provider
+    sign_in = Way.SIGN_IN in source.ways
+    return {
+        "id": provider.id,
+        "name": provider.name,
+        "slug": provider.slug,
+        "description": provider.description,
+        "logo": logo_url(provider.slug),
+        "oauth_url": link_url(session, provider=provider.slug) if sign_in else None,
+        "auth_type": provider.auth_type,
+        "form_components": None,
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from portal.lib.api.views import endpoint
 from users.api.v2.views.aggregates import AggregateView
 from users.api.v2.views.introspection import HistoriesView, ResourcesView
+from users.api.v2.views.links import LinkProvidersView, LinkTokenView
 from users.api.v2.views.refresh import DeviceListView, DeviceView, RefreshView
 from users.api.v2.views.sources import (
     ProviderListView,
@@ -35,6 +36,8 @@ urlpatterns = [
     endpoint("user/<user_id>/device/<device_id>", DeviceView, "api-user-device"),
     endpoint("user/<user_id>/<provider>", UserProviderView, "api-user-provider"),
     endpoint("providers", ProviderListView, "api-providers"),
+    endpoint("link/token", LinkTokenView, "api-link-token"),
+    endpoint("link/providers", LinkProvidersView, "api-link-providers"),
     endpoint("introspect/resources", ResourcesView, "api-introspect-resources"),
     endpoint(
         "introspect/historical_pull", HistoriesView, "api-introspect-historical-pull"

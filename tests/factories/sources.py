@@ -1,0 +1,49 @@
+"""A cloud source for tests: it says yes to the code `good`, and asks nobody."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from users.gateways.base import Grant, PulledPage, SourceRefused, SourceUnavailable
+from users.states import ConnectionFault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class FakeSource:
+    """A SourceGateway; `connected` holds what it was asked to trade."""
+
+    auth_type = "oauth"
+    resources = ("sleep", "activity")
+    history = timedelta(days=90)
+    is_configured = True
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.connected: list[tuple[str, str]] = []
+
+    def authorise_url(self, *, state: str, redirect_url: str, challenge: str) -> str:
+        asked = {"state": state, "redirect_uri": redirect_url, "challenge": challenge}
+        return f"https://cloud.example/authorise?{urlencode(asked)}"
+
+    def connect(self, *, code: str, redirect_url: str, verifier: str) -> Grant:
+        if code == "slow":
+            raise SourceUnavailable("timeout")
+        if code != "good" or not verifier:
+            raise SourceRefused(ConnectionFault.PROVIDER_CREDENTIAL_ERROR)
+        self.connected.append((code, redirect_url))
+        return Grant(access_token="access", external_user_id="cloud-7")  # noqa: S106 - made up
+
+    def refresh_tokens(self, grant: Grant) -> Grant:
+        return grant
+
+    def revoke(self, grant: Grant) -> None: ...
+
+    def granted_resources(self, grant: Grant) -> frozenset[str]:
+        return frozenset(self.resources)
+
+    def pull(self, *_: object, **__: object) -> Iterator[PulledPage]:
+        return iter(())

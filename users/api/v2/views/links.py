@@ -1,0 +1,88 @@
+"""Links by which users connect their own sources (contract 3.6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rest_framework.response import Response
+
+from accounts.operations.audit import record_read
+from portal.lib.api.fields import read_body
+from portal.lib.api.schema import describe
+from portal.lib.api.views import TenantAPIView
+from users.api.link_token import LinkAPIView
+from users.api.v2.inputs import LinkTokenInputs
+from users.api.v2.outputs import LinkProvider, LinkToken, link_provider_answer
+from users.operations.link_sessions import (
+    LinkRequest,
+    create_link_session,
+    link_token,
+    link_url,
+)
+from users.operations.linking import offered_sources
+from users.queries import live_user
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+
+class LinkTokenView(TenantAPIView):
+    """POST /v2/link/token."""
+
+    @describe(
+        "create_link_token",
+        "Make a link by which a user connects sources",
+        body=LinkTokenInputs,
+        answer=LinkToken,
+        refuses=(404,),
+    )
+    def post(self, request: Request) -> Response:
+        """The link works for an hour, for as many sources as its user likes.
+
+        `redirect_url` (https) is where the page sends people once a source is
+        connected, with `state=success` and `provider`; with `on_error` and `on_close`
+        also when that failed (`state=error`, `error`) or they left (`state=closed`).
+        """
+        wanted = read_body(request, LinkTokenInputs)
+        user = live_user(tenant=self.tenant, user_id=wanted["user_id"])
+        session = create_link_session(
+            user=user,
+            actor=self.actor,
+            wanted=LinkRequest(
+                provider=wanted.get("provider", ""),
+                filter_on_providers=tuple(wanted.get("filter_on_providers", ())),
+                redirect_url=wanted.get("redirect_url", ""),
+                redirects_on_error="on_error" in wanted,
+                redirects_on_close="on_close" in wanted,
+            ),
+        )
+        return Response(
+            {"link_token": link_token(session), "link_web_url": link_url(session)}
+        )
+
+
+class LinkProvidersView(LinkAPIView):
+    """GET /v2/link/providers, with `x-link-token` instead of a key."""
+
+    @describe(
+        "list_link_providers",
+        "List the sources that a link offers",
+        answer=list[LinkProvider],
+    )
+    def get(self, request: Request) -> Response:
+        """Those of its page that can be connected now, by name.
+
+        `oauth_url` leads to the source's own sign-in, and back to the link's page.
+        """
+        session = self.session
+        offered = offered_sources(session)
+        record_read(
+            tenant=self.tenant,
+            actor=self.actor,
+            subject="sources",
+            subject_id=session.user.uuid,
+            user_uuid=session.user.uuid,
+        )
+        return Response(
+            [link_provider_answer(session, each) for each in offered if each.ways]
+        )

@@ -1,0 +1,313 @@
+"""Link sessions: make a link for a user, find whose it is, mail it, end it.
+
+Must not be here: what its holder connects (users.operations.linking).
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from smtplib import SMTPException
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode, urlsplit, urlunsplit
+from uuid import UUID
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.mail import EmailMessage
+from django.core.signing import BadSignature, Signer
+from django.core.validators import URLValidator, validate_email
+from django.db import transaction
+from django.db.models import F
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import Tenant
+from accounts.operations.audit import record_change
+from portal.lib.actor import Actor, ActorKind
+from portal.lib.errors import DomainError, Invalid, NotFound
+from portal.lib.tenancy import acting_for
+from users.models import LinkSession
+from users.models.link_session import REDIRECT_URL_MAX_LENGTH
+from users.queries import lock_user
+from users.wearables.providers import PROVIDERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from users.models import User
+
+# Ours: contract 3.6 names no time. A client makes a link when it is wanted; one that a
+# member mails waits to be read.
+LINK_TTL = timedelta(hours=1)
+MAILED_LINK_TTL = timedelta(days=7)
+# Of one link: mail in our name is not to be had without end.
+MAILS_AT_MOST = 5
+# Ours: an ended link is told from one that never was for so long.
+LINK_RETENTION = timedelta(days=30)
+LINK_ACTOR = "link_session"
+_SALT = "users.link-session"
+_EMAIL_MAX_LENGTH = 254
+# Printable ASCII but for blanks, quotes, angle brackets and backslashes.
+_PLAIN_URL = re.compile(r"[!#-;=?-\[\]^_a-z{|}~]+")
+_log = logging.getLogger(__name__)
+_is_https_url = URLValidator(schemes=["https"])
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRequest:
+    """What a link is for: fields as of LinkSession."""
+
+    provider: str = ""
+    filter_on_providers: tuple[str, ...] = ()
+    redirect_url: str = ""
+    redirects_on_error: bool = False
+    redirects_on_close: bool = False
+
+
+@transaction.atomic
+def create_link_session(
+    *,
+    user: User,
+    actor: Actor,
+    wanted: LinkRequest | None = None,
+    lasts: timedelta = LINK_TTL,
+) -> LinkSession:
+    """Make a link by which the holder connects sources of a live user.
+
+    Raises: not_found; 422 provider_unknown, provider_filtered (it is not among the only
+    ones shown), redirect_url_invalid (https, a host, no password), redirect_url_missing
+    (of redirects_on_error or redirects_on_close). Source: Contract 3.6; Ours: the page
+    sends people nowhere but to the address that was given here, by who holds a key.
+    """
+    wanted = wanted or LinkRequest()
+    _check(wanted)
+    user = lock_user(user)
+    session = LinkSession(
+        tenant=user.tenant,
+        user=user,
+        provider=wanted.provider,
+        filter_on_providers=list(dict.fromkeys(wanted.filter_on_providers)),
+        redirect_url=wanted.redirect_url,
+        redirects_on_error=wanted.redirects_on_error,
+        redirects_on_close=wanted.redirects_on_close,
+        expires_at=timezone.now() + lasts,
+    )
+    session.save(force_insert=True)
+    _record(session, actor, "create_link_session")
+    return session
+
+
+def link_token(session: LinkSession) -> str:
+    """The secret of a link, the same each time: signed, so that none can be made up.
+
+    Source: Ours: it is kept nowhere, and a copy of the database opens no link.
+    """
+    return _signer().sign(f"{session.tenant_id}-{session.uuid.hex}")
+
+
+def link_url(session: LinkSession, *, provider: str = "") -> str:
+    """The absolute address of a link; its token is in the query, which no log keeps.
+
+    With a provider it goes on to the source's own sign-in.
+    """
+    told = {
+        "token": link_token(session),
+        **({"provider": provider} if provider else {}),
+    }
+    query = urlencode(told)
+    return f"{settings.PUBLIC_URL}{reverse('connect:open')}?{query}"
+
+
+def find_link_session(token: str) -> LinkSession:
+    """The session of a link that works, with its user and tenant; audits nothing.
+
+    Raises: link_unknown (404), also of a deleted user's; link_ended. Source: Contract
+    3.6.
+    """
+    claim = _read_token(token)
+    tenant = claim and (
+        Tenant.objects.select_related("team").filter(pk=claim[0]).first()
+    )
+    if not claim or tenant is None:
+        raise _unknown()
+    with acting_for(tenant):
+        found = LinkSession.objects.for_tenant(tenant).select_related("user")
+        session: LinkSession | None = found.filter(
+            uuid=claim[1], user__deleted_at=None
+        ).first()
+    if session is None:
+        raise _unknown()
+    session.tenant = session.user.tenant = tenant
+    if not session.is_open():
+        raise DomainError("link_ended", "This link has ended.")
+    return session
+
+
+def link_actor(address: str | None) -> Actor:
+    """Who acts through a link: whoever holds it, at this IP address."""
+    return Actor(ActorKind.SYSTEM, LINK_ACTOR, LINK_ACTOR, address)
+
+
+def note_opening(session: LinkSession) -> None:
+    """Keep when a link was first opened."""
+    if session.opened_at is None:
+        session.opened_at = timezone.now()
+        session.save(update_fields=["opened_at"])
+
+
+@transaction.atomic
+def end_link_session(*, session: LinkSession, actor: Actor) -> LinkSession:
+    """Stop a link; what was connected by it stays connected.
+
+    Raises: link_ended.
+    """
+    ended = LinkSession.objects.for_tenant(session.tenant).filter(
+        pk=session.pk, ended_at=None, expires_at__gt=timezone.now()
+    )
+    now = timezone.now()
+    if not ended.update(ended_at=now):
+        raise DomainError("link_ended", "This link has ended.")
+    session.ended_at = now
+    _record(session, actor, "end_link_session")
+    return session
+
+
+def mail_link(*, session: LinkSession, actor: Actor, email: str) -> None:
+    """Mail a link to its user, in the team's name; the address is not kept.
+
+    Raises: email_invalid, link_ended, mail_limit, mail_refused (nothing was sent).
+    Source: Ours: no job, as its inputs would keep the address.
+    """
+    email = email.strip()
+    try:
+        validate_email(email)
+    except ValidationError:
+        raise DomainError("email_invalid", "Not an e-mail address.", "email") from None
+    if len(email) > _EMAIL_MAX_LENGTH:
+        raise DomainError("email_invalid", "Not an e-mail address.", "email")
+    _count_mail(session, actor)
+    brand = session.tenant.brand_information or {}
+    company = brand.get("company_name") or session.tenant.team.name
+    context = {
+        "company": company,
+        "link": link_url(session),
+        "expires_at": session.expires_at,
+        "support_email": brand.get("support_email", ""),
+    }
+    subject = render_to_string("users/email/link_subject.txt", context)
+    mail = EmailMessage(
+        " ".join(subject.split()),
+        render_to_string("users/email/link_message.txt", context),
+        to=[email],
+        reply_to=[brand["support_email"]] if brand.get("support_email") else None,
+    )
+    try:
+        mail.send()
+    except (OSError, SMTPException):
+        _log.warning("mail of link %s was not taken", session.pk)
+        raise DomainError("mail_refused", "The mail could not be sent.") from None
+
+
+def remove_old_link_sessions() -> int:
+    """Forget links that ended LINK_RETENTION ago, of all tenants; gives how many."""
+    ended = timezone.now() - LINK_RETENTION
+    removed, _ = LinkSession.unscoped.filter(expires_at__lt=ended).delete()
+    return removed
+
+
+def redirect_target(
+    session: LinkSession, *, state: str, provider: str = "", error: str = ""
+) -> str:
+    """Where the page sends its holder: the session's redirect_url, told what became.
+
+    `state` is `success`, `error` or `closed`; `provider` a slug, `error` a code of
+    ours. Nothing else is told: who it was about, the client knows. Source: Ours
+    (contract 3.6 names the address alone).
+    """
+    told = {"state": state, "provider": provider, "error": error}
+    added = urlencode({name: text for name, text in told.items() if text})
+    parts = urlsplit(session.redirect_url)
+    query = f"{parts.query}&{added}" if parts.query else added
+    return urlunsplit(parts._replace(query=query))
+
+
+def is_allowed_redirect(url: str) -> bool:
+    """Whether people may be sent there: https to a host, with no password in it.
+
+    Blanks, control characters and backslashes, which browsers read in ways of their
+    own, are refused; what is not ASCII has to be encoded.
+    """
+    if len(url) > REDIRECT_URL_MAX_LENGTH or not _PLAIN_URL.fullmatch(url):
+        return False
+    try:
+        _is_https_url(url)
+        parts = urlsplit(url)
+    except (ValidationError, ValueError):
+        return False
+    return "@" not in parts.netloc
+
+
+@transaction.atomic
+def _count_mail(session: LinkSession, actor: Actor) -> None:
+    counted = LinkSession.objects.for_tenant(session.tenant).filter(pk=session.pk)
+    if not session.is_open():
+        raise DomainError("link_ended", "This link has ended.")
+    if not counted.filter(mail_count__lt=MAILS_AT_MOST).update(
+        mail_count=F("mail_count") + 1
+    ):
+        raise DomainError("mail_limit", f"It was mailed {MAILS_AT_MOST} times already.")
+    _record(session, actor, "mail_link")
+
+
+def _check(wanted: LinkRequest) -> None:
+    if wanted.provider and wanted.provider not in PROVIDERS:
+        raise Invalid("provider_unknown", "No such source.", "provider")
+    only = wanted.filter_on_providers
+    if not PROVIDERS.keys() >= set(only):
+        raise Invalid("provider_unknown", "No such source.", "filter_on_providers")
+    if wanted.provider and only and wanted.provider not in only:
+        raise Invalid("provider_filtered", "Not among filter_on_providers.", "provider")
+    if wanted.redirect_url and not is_allowed_redirect(wanted.redirect_url):
+        raise Invalid(
+            "redirect_url_invalid", "An address that starts with https.", "redirect_url"
+        )
+    if not wanted.redirect_url:
+        for name, is_set in _needing_redirect(wanted):
+            if is_set:
+                raise Invalid("redirect_url_missing", "It needs redirect_url.", name)
+
+
+def _needing_redirect(wanted: LinkRequest) -> Iterable[tuple[str, bool]]:
+    yield "on_error", wanted.redirects_on_error
+    yield "on_close", wanted.redirects_on_close
+
+
+def _record(session: LinkSession, actor: Actor, verb: str) -> None:
+    record_change(
+        tenant=session.tenant,
+        actor=actor,
+        verb=verb,
+        subject="link_session",
+        subject_id=session.uuid,
+        user_uuid=session.user.uuid,
+    )
+
+
+def _read_token(token: str) -> tuple[int, UUID] | None:
+    try:
+        tenant_pk, _, hexed = _signer().unsign(token).partition("-")
+        return int(tenant_pk), UUID(hexed)
+    except (BadSignature, ValueError):
+        return None
+
+
+def _signer() -> Signer:
+    return Signer(salt=_SALT, sep=".")
+
+
+def _unknown() -> NotFound:
+    return NotFound("link_unknown", "This link leads nowhere.")

@@ -1,0 +1,293 @@
+"""What the holder of a link can connect, and connecting it: sign-in, demo data, a file.
+
+Must not be here: the link itself (users.operations.link_sessions), or what a source is
+asked (users.gateways).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils import timezone
+
+from portal.lib.encryption import UnreadableSecret, decrypt, encrypt
+from portal.lib.errors import DomainError, NotFound
+from users.gateways.base import SourceRefused, SourceUnavailable, find_gateway
+from users.operations.cloud_sources import connect_granted_source
+from users.operations.demo_sources import DEMO_SOURCES, connect_demo_source
+from users.operations.imports import DEFAULT_PROVIDER, ImportRequest, start_import
+from users.queries import connections_of
+from users.states import ConnectionStatus
+from users.states.links import Kind, Way
+from users.wearables.providers import PROVIDERS, find_provider
+
+if TYPE_CHECKING:
+    from django.core.files.uploadedfile import UploadedFile
+
+    from portal.lib.actor import Actor
+    from users.gateways.base import SourceGateway
+    from users.models import Connection, ImportJob, LinkSession
+    from users.wearables.providers import Provider
+
+# How long somebody may take to sign in at a source.
+SIGN_IN_TTL = timedelta(minutes=30)
+_STATE_MAX_LENGTH = 2000
+# 43 characters, as RFC 7636, 4.1 recommends.
+_VERIFIER_BYTES = 32
+
+
+# By the source types a provider tags (contract 3.3); the first one that is known.
+_KINDS = {
+    "ring": Kind.WORN,
+    "watch": Kind.WORN,
+    "chest_strap": Kind.WORN,
+    "automatic": Kind.GLUCOSE,
+    "manual_scan": Kind.GLUCOSE,
+    "fingerprick": Kind.GLUCOSE,
+    "insulin_pump": Kind.GLUCOSE,
+    "scale": Kind.BODY,
+    "cuff": Kind.BODY,
+    "exercise_machine": Kind.TRAINING,
+    "phone": Kind.PHONE,
+    "app": Kind.PHONE,
+}
+
+
+# What files are taken of, and what people read of them.
+_FILES = {
+    "apple_health_kit": "iPhone and Apple Watch: the export of the Health app",
+    DEFAULT_PROVIDER: "A FIT activity of a watch or bike computer, or samples as CSV",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedSource:
+    """A source of the page; `ways` is empty where it is connected and can't be again.
+
+    `connection` is the user's live one, if there is one.
+    """
+
+    provider: Provider
+    ways: tuple[Way, ...]
+    connection: Connection | None
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return "Health files" if self._is_any_file else self.provider.name
+
+    @property
+    def description(self) -> str:
+        """What people know of it, or what they can upload."""
+        return _FILES.get(self.provider.slug) or self.provider.description
+
+    @property
+    def kind(self) -> Kind:
+        """Where the page lists it."""
+        if self._is_any_file:
+            return Kind.FILES
+        found = (_KINDS.get(each) for each in self.provider.source_types)
+        return next((kind for kind in found if kind), Kind.PHONE)
+
+    @property
+    def _is_any_file(self) -> bool:
+        return self.provider.slug == DEFAULT_PROVIDER
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether data may come from it now."""
+        live = self.connection
+        return live is not None and live.status == ConnectionStatus.CONNECTED
+
+    @property
+    def needs_mending(self) -> bool:
+        """Whether it was connected, and somebody has to sign in again."""
+        live = self.connection
+        return live is not None and live.status == ConnectionStatus.ERROR
+
+
+@dataclass(frozen=True, slots=True)
+class SignIn:
+    """What the state of a sign-in says: whose it is and of which source.
+
+    `verifier` is the secret of PKCE, which never reaches the browser in the clear.
+    """
+
+    session_id: UUID
+    provider: str
+    verifier: str
+    until: datetime
+
+
+def offered_sources(session: LinkSession) -> list[OfferedSource]:
+    """The sources of a link's page, by name: those its user has, and may connect.
+
+    Source: Contract 3.6; Ours: what this installation can't connect is not shown.
+    """
+    live = {each.provider: each for each in connections_of(user=session.user)}
+    shown = set(session.filter_on_providers) or {*PROVIDERS, *live}
+    if session.provider:
+        shown = {session.provider}
+    offered = [
+        OfferedSource(
+            provider=find_provider(slug),
+            ways=_ways(session, slug, live),
+            connection=live.get(slug),
+        )
+        for slug in shown
+    ]
+    worth = [each for each in offered if each.ways or each.connection]
+    return sorted(worth, key=lambda each: each.name.lower())
+
+
+def offered_source(session: LinkSession, provider: str, way: Way) -> OfferedSource:
+    """The source of this slug, if it may be connected this way.
+
+    Raises: source_not_offered (404).
+    """
+    for each in offered_sources(session):
+        if each.provider.slug == provider and way in each.ways:
+            return each
+    raise NotFound("source_not_offered", "This source is not offered here.")
+
+
+def start_sign_in(*, session: LinkSession, provider: str) -> str:
+    """The address at which the holder allows a source to be read.
+
+    Raises: source_not_offered (404). Source: RFC 6749 4.1, RFC 7636; Ours: the state is
+    encrypted, so that it needs no row and tells the source nothing.
+    """
+    offered_source(session, provider, Way.SIGN_IN)
+    verifier = secrets.token_urlsafe(_VERIFIER_BYTES)
+    state = encrypt(
+        json.dumps(
+            {
+                "session": session.uuid.hex,
+                "provider": provider,
+                "verifier": verifier,
+                "until": (timezone.now() + SIGN_IN_TTL).timestamp(),
+            }
+        )
+    )
+    return _gateway_of(provider).authorise_url(
+        state=state,
+        redirect_url=sign_in_return_url(provider),
+        challenge=_challenge_of(verifier),
+    )
+
+
+def read_sign_in(state: str) -> SignIn:
+    """What a state says that came back, even late. Raises: sign_in_unknown (404)."""
+    try:
+        if len(state) > _STATE_MAX_LENGTH:
+            raise _unknown_sign_in()
+        told = json.loads(decrypt(state))
+        return SignIn(
+            session_id=UUID(told["session"]),
+            provider=told["provider"],
+            verifier=told["verifier"],
+            until=datetime.fromtimestamp(told["until"], UTC),
+        )
+    except (UnreadableSecret, ValueError, KeyError, TypeError):
+        raise _unknown_sign_in() from None
+
+
+def finish_sign_in(
+    *, session: LinkSession, actor: Actor, sign_in: SignIn, code: str
+) -> Connection:
+    """Connect the source that the holder came back from with a code.
+
+    Asks the source, so never call it inside a transaction. Raises: source_not_offered,
+    not_found, sign_in_unknown (of another link; 404), sign_in_expired,
+    source_unavailable, source_refused, required_scopes_not_granted.
+    """
+    if sign_in.session_id != session.uuid:
+        raise _unknown_sign_in()
+    if timezone.now() >= sign_in.until:
+        raise DomainError("sign_in_expired", "That took too long. Please try again.")
+    offered_source(session, sign_in.provider, Way.SIGN_IN)
+    try:
+        grant = _gateway_of(sign_in.provider).connect(
+            code=code,
+            redirect_url=sign_in_return_url(sign_in.provider),
+            verifier=sign_in.verifier,
+        )
+    except SourceUnavailable:
+        raise DomainError(
+            "source_unavailable", "It does not answer at the moment."
+        ) from None
+    except SourceRefused:
+        raise DomainError("source_refused", "It did not accept the sign-in.") from None
+    return connect_granted_source(
+        user=session.user, actor=actor, provider=sign_in.provider, grant=grant
+    )
+
+
+def upload_file(
+    *, session: LinkSession, actor: Actor, provider: str, file: UploadedFile[bytes]
+) -> ImportJob:
+    """Take a file of the holder's data; its import runs by itself.
+
+    Raises: source_not_offered (404), and what start_import does.
+    """
+    offered_source(session, provider, Way.FILE)
+    wanted = ImportRequest(
+        file_name=file.name or "", chunks=file.chunks(), provider=provider
+    )
+    return start_import(user=session.user, actor=actor, wanted=wanted)
+
+
+def connect_demo(*, session: LinkSession, actor: Actor, provider: str) -> Connection:
+    """Connect a made-up source, in the sandbox.
+
+    Raises: source_not_offered (404), and what connect_demo_source does.
+    """
+    offered_source(session, provider, Way.DEMO)
+    return connect_demo_source(user=session.user, actor=actor, provider=provider)
+
+
+def sign_in_return_url(provider: str) -> str:
+    """The redirect URI of a source, to be registered there."""
+    return settings.PUBLIC_URL + reverse("connect:back", args=[provider])
+
+
+def _ways(
+    session: LinkSession, slug: str, live: dict[str, Connection]
+) -> tuple[Way, ...]:
+    connection = live.get(slug)
+    works = connection is not None and connection.status != ConnectionStatus.ERROR
+    ways = []
+    if find_gateway(slug) is not None and not works:
+        ways.append(Way.SIGN_IN)
+    if slug in _FILES:
+        ways.append(Way.FILE)
+    is_demo = session.tenant.is_sandbox and all(each.is_demo for each in live.values())
+    if is_demo and slug in DEMO_SOURCES and connection is None:
+        ways.append(Way.DEMO)
+    return tuple(ways)
+
+
+def _gateway_of(provider: str) -> SourceGateway:
+    gateway = find_gateway(provider)
+    if gateway is None:
+        raise NotFound("source_not_offered", "This source is not offered here.")
+    return gateway
+
+
+def _challenge_of(verifier: str) -> str:
+    """S256 of RFC 7636, 4.2."""
+    digest = hashlib.sha256(verifier.encode()).digest()
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+
+
+def _unknown_sign_in() -> NotFound:
+    return NotFound("sign_in_unknown", "Please open your link again.")

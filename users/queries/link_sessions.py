@@ -1,0 +1,40 @@
+"""Reads of a user's links.
+
+Must not be here: the link of a token (users.operations.link_sessions).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+
+from portal.lib.errors import NotFound
+from users.models import LinkSession
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from django.db.models import QuerySet
+
+    from users.models import User
+
+
+def link_session_of(*, user: User, session_id: UUID) -> LinkSession:
+    """A link of this user, ended or not. Raises: not_found."""
+    session = _links_of(user).filter(uuid=session_id).first()
+    if session is None:
+        raise NotFound("not_found", "Link not found.")
+    session.tenant, session.user = user.tenant, user
+    return session
+
+
+def open_links(user: User) -> list[LinkSession]:
+    """The links of a user that work, newest first."""
+    works = _links_of(user).filter(ended_at=None, expires_at__gt=timezone.now())
+    return list(works.order_by("-created_at", "-pk"))
+
+
+def _links_of(user: User) -> QuerySet[LinkSession]:
+    rows: QuerySet[LinkSession] = LinkSession.objects.for_tenant(user.tenant)
+    return rows.filter(user=user)

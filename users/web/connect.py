@@ -1,0 +1,193 @@
+"""The connect page: what a link's holder has connected, can connect, and connects.
+
+No account, no script needed. It tells the name of nobody, not even of its user. Must
+not be here: who may see it (users.web.connect_entry), or files (connect_files).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from django.http import HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts.operations.audit import record_read
+from portal.lib.errors import DomainError
+from portal.lib.tenancy import acting_for
+from users.operations.link_sessions import link_url, redirect_target
+from users.operations.linking import (
+    connect_demo,
+    finish_sign_in,
+    offered_sources,
+    read_sign_in,
+    start_sign_in,
+)
+from users.states.links import Kind, Way
+from users.web.connect_brand import brand_of
+from users.web.connect_entry import (
+    held_session,
+    holder,
+    private,
+    show_dead_link,
+    with_link,
+)
+from users.web.qr import draw_qr
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+    from users.models import LinkSession
+    from users.operations.linking import OfferedSource
+
+# What people read when it did not work, by code of ours; the rest is `_UNTOLD`.
+_PROBLEMS = {
+    "access_denied": "You did not allow it, so nothing was connected.",
+    "sign_in_expired": "That took too long. Try again.",
+    "source_unavailable": "It does not answer at the moment. Try again soon.",
+    "source_refused": "It did not accept the sign-in. Try again.",
+    "required_scopes_not_granted": "You allowed nothing of what is needed. Try again.",
+    "source_not_offered": "It can't be connected here.",
+    "real_source_connected": "Demo data can't stand beside data of your own.",
+}
+_UNTOLD = "Something went wrong, and nothing was connected. Try again."
+# Below this many there is nothing to search.
+_SEARCHED_FROM = 6
+
+
+@require_safe
+@with_link
+def page(request: HttpRequest, session: LinkSession) -> HttpResponse:
+    """GET /connect/{session_id}/: sources by kind; `q` searches."""
+    sources = offered_sources(session)
+    record_read(
+        tenant=session.tenant,
+        actor=holder(request),
+        subject="sources",
+        subject_id=session.user.uuid,
+        user_uuid=session.user.uuid,
+    )
+    text = request.GET.get("q", "").strip()[:50]
+    found = [each for each in sources if _fits(each, text)]
+    connected = next(
+        (
+            each.name
+            for each in sources
+            if each.is_connected and each.provider.slug == request.GET.get("connected")
+        ),
+        None,
+    )
+    problem = request.GET.get("problem", "")
+    return render(
+        request,
+        "connect/page.html",
+        {
+            "session": session,
+            "brand": brand_of(session.tenant),
+            "kinds": [
+                (kind.value, of_kind)
+                for kind in Kind
+                if (of_kind := [each for each in found if each.kind == kind])
+            ],
+            "text": text,
+            "is_searched": len(sources) >= _SEARCHED_FROM or text,
+            "has_sources": bool(sources),
+            "has_demo": any(Way.DEMO in each.ways for each in sources),
+            "connected": connected,
+            "problem": _PROBLEMS.get(problem, _UNTOLD) if problem else "",
+            "problem_source": _named(sources, request.GET.get("source", "")),
+            "qr": draw_qr(link_url(session)),
+        },
+    )
+
+
+@require_safe
+@with_link
+def sign_in(request: HttpRequest, session: LinkSession, provider: str) -> HttpResponse:
+    """GET /connect/{session_id}/{provider}/sign-in/: on to the source's own page."""
+    try:
+        url = start_sign_in(session=session, provider=provider)
+    except DomainError as refusal:
+        return _problem(session, provider, refusal.code)
+    return HttpResponseRedirect(url)
+
+
+@require_safe
+def back(request: HttpRequest, provider: str) -> HttpResponse:
+    """GET /connect/back/{provider}/: people come back from a source, with a code or no.
+
+    The browser must have the cookie of the link that the sign-in began from.
+    """
+    try:
+        came_back = read_sign_in(request.GET.get("state", ""))
+        session = held_session(request, came_back.session_id)
+    except DomainError as refusal:
+        return show_dead_link(request, refusal)
+    with acting_for(session.tenant):
+        code = request.GET.get("code", "")
+        if not code or came_back.provider != provider:
+            # What a source says of its own error is text of a stranger.
+            return private(_problem(session, provider, "access_denied"), session)
+        try:
+            finish_sign_in(
+                session=session, actor=holder(request), sign_in=came_back, code=code
+            )
+        except DomainError as refusal:
+            return private(_problem(session, provider, refusal.code), session)
+        return private(_done(session, provider), session)
+
+
+@require_POST
+@with_link
+def demo(request: HttpRequest, session: LinkSession, provider: str) -> HttpResponse:
+    """POST /connect/{session_id}/{provider}/demo/: connect made-up data at once."""
+    try:
+        connect_demo(session=session, actor=holder(request), provider=provider)
+    except DomainError as refusal:
+        return _problem(session, provider, refusal.code)
+    return _done(session, provider)
+
+
+@require_safe
+@with_link
+def close(request: HttpRequest, session: LinkSession) -> HttpResponse:
+    """GET /connect/{session_id}/close/: people are done, or do not want to."""
+    if session.redirects_on_close:
+        return HttpResponseRedirect(redirect_target(session, state="closed"))
+    return render(
+        request,
+        "connect/closed.html",
+        {"session": session, "brand": brand_of(session.tenant)},
+    )
+
+
+def _done(session: LinkSession, provider: str) -> HttpResponse:
+    if session.redirect_url:
+        return HttpResponseRedirect(
+            redirect_target(session, state="success", provider=provider)
+        )
+    return _to_page(session, connected=provider)
+
+
+def _problem(session: LinkSession, provider: str, code: str) -> HttpResponse:
+    if session.redirects_on_error:
+        return HttpResponseRedirect(
+            redirect_target(session, state="error", provider=provider, error=code)
+        )
+    return _to_page(session, problem=code, source=provider)
+
+
+def _to_page(session: LinkSession, **told: str) -> HttpResponse:
+    address = reverse("connect:page", args=[session.uuid])
+    return HttpResponseRedirect(f"{address}?{urlencode(told)}")
+
+
+def _fits(source: OfferedSource, text: str) -> bool:
+    words = f"{source.name} {source.description} {source.kind}"
+    return text.casefold() in words.casefold()
+
+
+def _named(sources: list[OfferedSource], slug: str) -> str:
+    return next((each.name for each in sources if each.provider.slug == slug), "")

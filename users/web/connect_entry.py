@@ -1,0 +1,166 @@
+"""Coming to the connect page: a link's token, the cookie that keeps it, and a dead end.
+
+The token leaves the address at once, so that no page, log or Referer keeps it. A cookie
+of its own for each link: two people may use one browser, and what one of them sends
+never counts for the other. Must not be here: the page (users.web.connect).
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.conf import settings
+from django.http import HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.cache import add_never_cache_headers
+from django.views.decorators.http import require_safe
+
+from portal.lib.errors import DomainError, NotFound
+from portal.lib.tenancy import acting_for
+from users.operations.link_sessions import (
+    find_link_session,
+    link_actor,
+    note_opening,
+)
+from users.wearables.providers import PROVIDERS
+from users.web.connect_brand import brand_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.http import HttpRequest, HttpResponse
+
+    from portal.lib.actor import Actor
+    from users.models import LinkSession
+
+P = ParamSpec("P")
+_HOME = "/connect/"
+
+
+@require_safe
+def open_link(request: HttpRequest) -> HttpResponse:
+    """GET /connect/?token=…: on to the page, with the token in a cookie.
+
+    With `provider` on to that source's own sign-in.
+    """
+    token = request.GET.get("token", "")
+    try:
+        session = find_link_session(token)
+    except DomainError as refusal:
+        return show_dead_link(request, refusal)
+    with acting_for(session.tenant):
+        note_opening(session)
+    response = HttpResponseRedirect(_begin(session, request.GET.get("provider", "")))
+    response.set_cookie(
+        _cookie_of(session.uuid),
+        token,
+        max_age=session.expires_at - timezone.now(),
+        path=_HOME,
+        secure=settings.HTTPS,
+        httponly=True,
+        # Not Strict: people come back from the source that they signed in at.
+        samesite="Lax",
+    )
+    response["Referrer-Policy"] = "no-referrer"
+    add_never_cache_headers(response)
+    return response
+
+
+def with_link(
+    view: Callable[Concatenate[HttpRequest, LinkSession, P], HttpResponse],
+) -> Callable[..., HttpResponse]:
+    """Give a view the link session of the address, if this browser has its cookie.
+
+    Without it the page says that the link leads nowhere (404), after its end that it
+    has ended (410).
+    """
+
+    @wraps(view)
+    def with_session(
+        request: HttpRequest, session_id: str, *args: P.args, **kwargs: P.kwargs
+    ) -> HttpResponse:
+        try:
+            session = held_session(request, session_id)
+        except DomainError as refusal:
+            return show_dead_link(request, refusal)
+        with acting_for(session.tenant):
+            response = view(request, session, *args, **kwargs)
+        return private(response, session)
+
+    return with_session
+
+
+def held_session(request: HttpRequest, session_id: str | UUID) -> LinkSession:
+    """The session of this id that the browser has the cookie of.
+
+    Raises: link_unknown (404), link_ended.
+    """
+    try:
+        wanted = UUID(str(session_id))
+    except ValueError:
+        wanted = None
+    token = request.COOKIES.get(_cookie_of(wanted), "") if wanted else ""
+    session = find_link_session(token)
+    if session.uuid != wanted:
+        raise NotFound("link_unknown", "This link leads nowhere.")
+    return session
+
+
+def holder(request: HttpRequest) -> Actor:
+    """Who acts on the page."""
+    return link_actor(request.META.get("REMOTE_ADDR") or None)
+
+
+def show_dead_link(request: HttpRequest, refusal: DomainError) -> HttpResponse:
+    """Say that a link leads nowhere, or has ended."""
+    is_unknown = isinstance(refusal, NotFound)
+    response = render(
+        request,
+        "connect/dead.html",
+        {"is_unknown": is_unknown},
+        status=404 if is_unknown else 410,
+    )
+    return _kept_to_itself(response)
+
+
+def private(response: HttpResponse, session: LinkSession) -> HttpResponse:
+    """Keep a page to who has the link; let it show the logo, and lead back.
+
+    A form's answer may redirect to the session's redirect_url alone.
+    """
+    brand = brand_of(session.tenant)
+    allowed: dict[str, Any] = {}
+    if brand.logo_url:
+        allowed["img-src"] = ["'self'", _origin_of(brand.logo_url)]
+    if session.redirect_url:
+        allowed["form-action"] = [_origin_of(session.redirect_url)]
+    response._csp_update = allowed  # type: ignore[attr-defined]  # django-csp reads it
+    return _kept_to_itself(response)
+
+
+def _kept_to_itself(response: HttpResponse) -> HttpResponse:
+    add_never_cache_headers(response)
+    # Not no-referrer: browsers then send forms as from nowhere, which CSRF refuses.
+    response["Referrer-Policy"] = "same-origin"
+    response["X-Robots-Tag"] = "noindex"
+    return response
+
+
+def _begin(session: LinkSession, provider: str) -> str:
+    if provider in PROVIDERS:
+        return reverse("connect:sign_in", args=[session.uuid, provider])
+    return reverse("connect:page", args=[session.uuid])
+
+
+def _origin_of(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _cookie_of(session_id: UUID) -> str:
+    return f"link_{session_id.hex}"

@@ -1,0 +1,120 @@
+"""Files on the connect page: upload an export, and see how far its import is.
+
+Must not be here: what a file may be (users.operations.imports).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django import forms
+from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from portal.lib.errors import DomainError, NotFound
+from users.operations.link_sessions import redirect_target
+from users.operations.linking import offered_source, upload_file
+from users.queries.imports import import_of
+from users.states.imports import ImportStatus
+from users.states.links import Way
+from users.web.connect_brand import brand_of
+from users.web.connect_entry import holder, with_link
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+    from users.models import ImportJob, LinkSession
+
+POLL_SECONDS = 2
+
+
+class FileForm(forms.Form):
+    """A file of health data; what it holds is told by its bytes."""
+
+    file = forms.FileField(
+        allow_empty_file=True,  # the operation refuses it, by its code
+        error_messages={"required": "Choose a file."},
+        widget=forms.FileInput(attrs={"accept": ".zip,.xml,.fit,.csv,.ndjson,.jsonl"}),
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@with_link
+def add_file(request: HttpRequest, session: LinkSession, provider: str) -> HttpResponse:
+    """GET, POST /connect/{session_id}/{provider}/file/."""
+    try:
+        source = offered_source(session, provider, Way.FILE)
+    except NotFound:
+        raise Http404 from None
+    is_sent = request.method == "POST"
+    form = FileForm(request.POST, request.FILES) if is_sent else FileForm()
+    if form.is_bound and form.is_valid():
+        try:
+            job = upload_file(
+                session=session,
+                actor=holder(request),
+                provider=provider,
+                file=form.cleaned_data["file"],
+            )
+        except DomainError as refusal:
+            form.add_error("file", refusal.message)
+        else:
+            place = reverse("connect:progress", args=[session.uuid, job.id])
+            if request.headers.get("HX-Request"):
+                return HttpResponse(status=204, headers={"HX-Redirect": place})
+            return HttpResponseRedirect(place)
+    return render(
+        request,
+        "connect/file.html",
+        {
+            "session": session,
+            "brand": brand_of(session.tenant),
+            "source": source,
+            "form": form,
+        },
+        status=422 if form.errors else 200,
+    )
+
+
+@require_safe
+@with_link
+def progress(
+    request: HttpRequest, session: LinkSession, import_id: str
+) -> HttpResponse:
+    """GET /connect/{session_id}/imports/{import_id}/: polls itself until it is done."""
+    job = _import_of(session, import_id)
+    is_part = request.headers.get("HX-Request") and not request.headers.get(
+        "HX-Boosted"
+    )
+    return render(
+        request,
+        "connect/_progress.html" if is_part else "connect/progress.html",
+        {
+            "session": session,
+            "brand": brand_of(session.tenant),
+            "job": job,
+            "poll_seconds": POLL_SECONDS if job.is_open else 0,
+        },
+    )
+
+
+@require_safe
+@with_link
+def finish(request: HttpRequest, session: LinkSession, import_id: str) -> HttpResponse:
+    """GET /connect/{session_id}/imports/{import_id}/finish/: on to redirect_url."""
+    job = _import_of(session, import_id)
+    if job.status != ImportStatus.COMPLETED or not session.redirect_url:
+        raise Http404
+    return HttpResponseRedirect(
+        redirect_target(session, state="success", provider=job.provider)
+    )
+
+
+def _import_of(session: LinkSession, import_id: str) -> ImportJob:
+    try:
+        return import_of(user=session.user, import_id=UUID(import_id))
+    except (ValueError, NotFound):
+        raise Http404 from None

@@ -1,0 +1,190 @@
+"""Links to the connect page, on a user's own page: make one, show it, mail it, end it.
+
+Must not be here: what its holder sees (users.web.connect).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from accounts.states import Area
+from accounts.web.dialogs import ask, posted, render_form
+from accounts.web.rights import require_right
+from portal.lib.errors import DomainError
+from portal.lib.web import go_to, page_url, render_page
+from users.models import LinkSession
+from users.operations.link_sessions import (
+    MAILED_LINK_TTL,
+    LinkRequest,
+    create_link_session,
+    end_link_session,
+    link_url,
+    mail_link,
+)
+from users.operations.linking import offered_sources
+from users.queries import live_user
+from users.queries.link_sessions import link_session_of, open_links
+from users.web.qr import draw_qr
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from portal.lib.web import TenantRequest
+    from users.models import User
+
+_ANY = ("", "Whatever they choose")
+
+
+class MailForm(forms.Form):
+    """Whom to mail a link."""
+
+    email = forms.EmailField(
+        max_length=254, error_messages={"required": "Enter an e-mail address."}
+    )
+
+
+class LinkForm(forms.Form):
+    """A link to make: to which source, and whom to mail it."""
+
+    provider = forms.ChoiceField(required=False)
+    email = forms.EmailField(required=False, max_length=254)
+
+    def __init__(self, user: User, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        anything = LinkSession(tenant=user.tenant, user=user)
+        provider = self.fields["provider"]
+        assert isinstance(provider, forms.ChoiceField)  # noqa: S101 - for the type
+        provider.choices = [
+            _ANY,
+            *(
+                (each.provider.slug, each.name)
+                for each in offered_sources(anything)
+                if each.ways
+            ),
+        ]
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.USERS, write=True)
+def links(request: TenantRequest, user_id: str) -> HttpResponse:
+    """Make a link for a user; those that work are listed beside."""
+    user = _user(request, user_id)
+    form = LinkForm(user, posted(request))
+    if request.method == "POST" and form.is_valid():
+        session = create_link_session(
+            user=user,
+            actor=request.actor,
+            wanted=LinkRequest(provider=form.cleaned_data["provider"]),
+            lasts=MAILED_LINK_TTL,
+        )
+        if form.cleaned_data["email"]:
+            _mail(request, session, form.cleaned_data["email"])
+        return go_to(request, _address(request, session))
+    return render_form(
+        request,
+        "users/_link_form.html",
+        title="Connect a source",
+        back=page_url(request, "users:page", user_id=user.uuid),
+        back_words=user.client_user_id,
+        status=422 if form.errors else 200,
+        form=form,
+        open_links=[(each, _address(request, each)) for each in open_links(user)],
+    )
+
+
+@require_GET
+@require_right(Area.USERS, write=True)
+def link(request: TenantRequest, user_id: str, session_id: str) -> HttpResponse:
+    """A link as text and as a QR code, while it works."""
+    return _page(request, _link(request, user_id, session_id), MailForm())
+
+
+@require_POST
+@require_right(Area.USERS, write=True)
+def mail(request: TenantRequest, user_id: str, session_id: str) -> HttpResponse:
+    session = _link(request, user_id, session_id)
+    form = MailForm(request.POST)
+    if not form.is_valid():
+        return _page(request, session, form, status=422)
+    _mail(request, session, form.cleaned_data["email"])
+    return go_to(request, _address(request, session))
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.USERS, write=True)
+def end(request: TenantRequest, user_id: str, session_id: str) -> HttpResponse:
+    session = _link(request, user_id, session_id)
+    back = page_url(request, "users:page", user_id=session.user.uuid)
+    if request.method == "POST":
+        try:
+            end_link_session(session=session, actor=request.actor)
+        except DomainError as refusal:
+            messages.error(request, f"{refusal.message} Nothing was changed.")
+        else:
+            messages.success(request, "The link has ended.")
+        return go_to(request, back)
+    return ask(
+        request,
+        title="End this link?",
+        says="Nobody can connect a source by it any more. What it connected stays.",
+        verb="End link",
+        keep="Keep link",
+        back=back,
+        back_words=session.user.client_user_id,
+    )
+
+
+def _page(
+    request: TenantRequest, session: LinkSession, form: MailForm, status: int = 200
+) -> HttpResponse:
+    works = session.is_open()
+    url = link_url(session) if works else ""
+    response = render_page(
+        request,
+        "users/link.html",
+        status=status,
+        session=session,
+        user=session.user,
+        is_open=works,
+        url=url,
+        qr=draw_qr(url) if works else "",
+        form=form,
+    )
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def _mail(request: TenantRequest, session: LinkSession, email: str) -> None:
+    try:
+        mail_link(session=session, actor=request.actor, email=email)
+    except DomainError as refusal:
+        messages.error(request, f"{refusal.message} Nothing was sent.")
+    else:
+        messages.success(request, "The link was mailed.")
+
+
+def _user(request: TenantRequest, user_id: str) -> User:
+    try:
+        return live_user(tenant=request.tenant, user_id=UUID(user_id))
+    except ValueError:
+        raise Http404 from None
+
+
+def _link(request: TenantRequest, user_id: str, session_id: str) -> LinkSession:
+    user = _user(request, user_id)
+    try:
+        return link_session_of(user=user, session_id=UUID(session_id))
+    except ValueError:
+        raise Http404 from None
+
+
+def _address(request: TenantRequest, session: LinkSession) -> str:
+    return page_url(
+        request, "users:link", user_id=session.user.uuid, session_id=session.uuid
+    )
