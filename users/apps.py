@@ -21,9 +21,8 @@ class UsersConfig(AppConfig):
         from portal.lib.registry import demo_loaders, user_erasers
         from users.gateways.base import source_gateways
         from users.gateways.oura.gateway import OuraGateway
-        from users.operations.demo import load_demo_summaries
+        from users.operations.demo import load_demo_sources
         from users.operations.erasure import erase_samples
-        from users.operations.import_files import erase_imports
         from users.operations.import_files import erase_imports
 
         source_gateways.add("oura", OuraGateway())
@@ -32,9 +31,8 @@ class UsersConfig(AppConfig):
         self._enter_stream_events()
         self._enter_sample_events()
         self._enter_device_events()
-        demo_loaders.add("users", load_demo_summaries)
+        demo_loaders.add("users", load_demo_sources)
         user_erasers.add("users", erase_samples)
-        user_erasers.add("users:imports", erase_imports)
         user_erasers.add("users:imports", erase_imports)
         post_migrate.connect(_make_months, sender=self)
 

@@ -12,11 +12,11 @@ from accounts.models import Tenant
 from portal.lib.actor import Actor
 from portal.lib.jobs import enqueue, job, periodic
 from users.operations.cadences import enqueue_learning, learn_cadences
+from users.operations.demo import LOAD_JOB, load_demo_source
 from users.operations.demo_sources import enqueue_due_expiries, expire_demo_user
 from users.operations.grants import forget_grant, revoke_grant
 from users.operations.import_files import sweep_orphan_imports
 from users.operations.imports import IMPORT_JOB, give_up_import, run_import
-from users.operations.pausing import enqueue_due_pauses, pause_sources
 from users.operations.link_sessions import remove_old_link_sessions
 from users.operations.pulling import enqueue_due_pulls, fail_pulls, run_pulls
 from users.operations.pulls import remove_old_pulls
@@ -27,6 +27,7 @@ from users.wearables.partitions import ensure_months_ahead
 
 SWEEPS = Actor.system("users.sweep")
 PULLS = Actor.system("users.pull")
+DEMO = Actor.system("demo")
 
 
 @job("users.erase")
@@ -44,6 +45,18 @@ def pause(*, tenant_pk: int, **inputs: Any) -> None:
 
 
 @job("users.expire_demo_user")
+@job(LOAD_JOB)
+def load_demo(*, tenant_pk: int, **inputs: Any) -> None:
+    """Store what a demo person's source has sent."""
+    load_demo_source(
+        tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
+        actor=DEMO,
+        user_uuid=UUID(inputs["user_id"]),
+        provider=inputs["provider"],
+        quiet_days=inputs["quiet_days"],
+    )
+
+
 def expire_demo(*, tenant_pk: int, **inputs: Any) -> None:
     """Delete the demo user `user_id`, if its time is over."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)

@@ -25,7 +25,6 @@ from portal.lib.actor import Actor
 from portal.lib.registry import DemoPerson, DemoScene, demo_loaders
 from portal.lib.tenancy import across_tenants, acting_for
 from reports.operations.reports import ReportPart, ReportRequest, submit_report
-from users.operations.sources import connect_source
 from users.operations.users import ClientUserIdTaken, UserRequest, create_user
 
 if TYPE_CHECKING:
@@ -61,13 +60,17 @@ class DemoTeams:
 
 @dataclass(frozen=True, slots=True)
 class DemoUser:
-    """One user to load: the customer's id, sources, fallbacks, number of reports."""
+    """One user to load: the customer's id, sources, fallbacks, names of reports.
+
+    The sources have sent nothing for `quiet_days`.
+    """
 
     client_user_id: str
     sources: tuple[str, ...] = ()
     time_zone: str | None = None
     born: date | None = None
     reports: tuple[str, ...] = ()
+    quiet_days: int = 0
 
 
 TEAMS: dict[str, tuple[str, tuple[DemoUser, ...]]] = {
@@ -100,7 +103,8 @@ TEAMS: dict[str, tuple[str, tuple[DemoUser, ...]]] = {
             DemoUser("mbr_20463", ("health_connect",), "Asia/Kolkata"),
             DemoUser("mbr_20469", ("ultrahuman",), "Asia/Kolkata"),
             DemoUser("mbr_20475", ("oura",), "Europe/London", date(1979, 8, 30)),
-            DemoUser("mbr_20481", ("eight_sleep",), "America/Denver"),
+            # Silent: something else that needs attention.
+            DemoUser("mbr_20481", ("eight_sleep",), "America/Denver", quiet_days=5),
             DemoUser("mbr_20487", ("fitbit", "cronometer"), "America/Toronto"),
             DemoUser("mbr_20490", (), "Europe/Paris"),
         ),
@@ -210,6 +214,7 @@ def load_people(
                     sources=person.sources,
                     time_zone=person.time_zone,
                     birth_date=person.born,
+                    quiet_days=person.quiet_days,
                 )
             )
     scene = DemoScene(tenant=tenant, actor=ACTOR, people=tuple(found))
@@ -241,8 +246,6 @@ def _load_user(
         _note(demo, taken.user_uuid)
         return taken.user_uuid
     _note(demo, user.uuid)
-    for provider in person.sources:
-        connect_source(user=user, actor=ACTOR, provider=provider)
     if tenant.lab_report_parsing_enabled:
         for name in person.reports:
             _submit(tenant, user.uuid, REPORTS / name)

@@ -176,13 +176,17 @@ class UserColumn:
 
 @dataclass(frozen=True, slots=True)
 class DemoPerson:
-    """A fictional user of the demo data."""
+    """A fictional user of the demo data, whose sources have sent nothing for a while.
+
+    That while is `quiet_days`, mostly none.
+    """
 
     user_uuid: UUID
     client_user_id: str
     sources: tuple[str, ...]
     time_zone: str | None
     birth_date: date | None
+    quiet_days: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,26 +3,28 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from portal.lib.registry import DemoPerson, DemoScene
 from tests.browser.conftest import complaints
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
-from users.operations.demo import load_demo_summaries
+from users.operations.demo_sources import bring_demo_data
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
 def address(alice_tenant):
-    """The page of a user with months of nights and cycles."""
+    """The page of a user with a month of nights and cycles."""
     user = make_user(
         tenant=alice_tenant,
         client_user_id="mbr_20418",
         fallback_time_zone="Europe/Lisbon",
     )
-    sources = ("oura", "apple_health_kit")
-    person = DemoPerson(user.uuid, "mbr_20418", sources, "Europe/Lisbon", None)
-    load_demo_summaries(DemoScene(alice_tenant, ACTOR, (person,)))
+    bring_demo_data(
+        user=user,
+        actor=ACTOR,
+        provider="apple_health_kit",
+        resources=("sleep_cycle", "menstrual_cycle"),
+    )
     return f"/t/{alice_tenant.team.slug}/sandbox/users/{user.uuid}/summaries/"
 
 

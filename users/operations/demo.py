@@ -1,118 +1,135 @@
-"""Demo data of users: months of nights and cycles for the demo's people.
+"""Demo data of users: what the sources of the demo's people would have sent.
 
-Must not be here: what a night or a cycle looks like (users.wearables.demo).
+Must not be here: what it is like (users.wearables.demo), or storing it
+(operations.demo_sources).
 """
 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.db.models import Sum
 from django.utils import timezone
 
+from portal.lib import jobs
 from portal.lib.periods import find_zone
-from users.models import Arrival, User
-from users.operations.summaries import SummaryBatch, record_summaries
-from users.states import SourceType
-from users.wearables.demo import make_cycles, make_nights, make_syncs
+from users.models import Arrival, Connection, User
+from users.operations.cadences import learn_cadences
+from users.operations.demo_sources import DEMO_SOURCES, bring_demo_data
+from users.operations.sources import connect_source
+from users.queries import last_heard_by_source
+from users.wearables.demo import MADE_UP, make_syncs
 from users.wearables.providers import PROVIDERS
-from users.wearables.summaries import MENSTRUAL_CYCLE, SLEEP_CYCLE
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from collections.abc import Iterator, Sequence
+    from datetime import date, datetime
+    from uuid import UUID
 
-    from portal.lib.registry import DemoPerson, DemoScene
-    from users.wearables.resources import SummaryResource
+    from accounts.models import Tenant
+    from portal.lib.actor import Actor
+    from portal.lib.registry import DemoScene
 
-NIGHTS = 90
-CYCLES = 6
+LOAD_JOB = "users.load_demo_source"
 # How long before the first loading sources are said to have sent.
 SYNCED_FOR = timedelta(days=7)
-_WORN = {"oura": SourceType.RING}
+# The past ends this long ago: what is newer comes as news, so that there are some.
+_NEWS = timedelta(days=1)
+# New samples in each sync, of what comes all day long; of the rest what a night brings.
+_BY_SYNC = {"heartrate": 18, "steps": 5, "glucose": 5, "activity": 1}
+_BY_NIGHT = {"sleep": 1, "sleep_cycle": 1, "hrv": 85}
 
 
-def load_demo_summaries(scene: DemoScene) -> None:
-    """Give demo people the nights and cycles that their sources would have sent.
+def load_demo_sources(scene: DemoScene) -> None:
+    """Connect the sources of demo people, and have them send.
 
-    Loading again brings what has happened since and changes nothing else. Every other
-    person whose sources give cycles has them. All arrives as sources would have sent
-    it: over the day, not in the moment of loading. Source: Ours (a newcomer sees every
-    screen with something on it).
+    A source that was disconnected stays so. Source: Contract 3.5; Ours (a newcomer sees
+    every screen with something on it): sources beyond the contract's four give what of
+    theirs can be made up; a job for each, as it is minutes of data for one who waits.
     """
-    now = timezone.now()
     wanted = [person.user_uuid for person in scene.people]
     live = User.objects.for_tenant(scene.tenant).live().filter(uuid__in=wanted)
     users = {user.uuid: user for user in live.select_related("tenant__team")}
+    known = {
+        (connection.user_id, connection.provider): connection.disconnected_at is None
+        for connection in Connection.objects.for_tenant(scene.tenant)
+        .filter(user__in=users.values())
+        .order_by("id")
+    }
     for person in scene.people:
-        slept: set[str] = set()
-        for source in _sources_of(person, SLEEP_CYCLE):
-            nights = make_nights(
-                person=person.client_user_id,
-                provider=source,
-                time_zone=person.time_zone,
-                now=now,
-                nights=NIGHTS,
-            )
-            # A second source fills in where the first was not worn.
-            missed = [each for each in nights if each["session_end"][:10] not in slept]
-            slept |= {each["session_end"][:10] for each in missed}
-            _record(scene, users[person.user_uuid], SLEEP_CYCLE, source, missed)
-    keepers = [each for each in scene.people if _sources_of(each, MENSTRUAL_CYCLE)]
-    for person in keepers[::2]:
-        source = _sources_of(person, MENSTRUAL_CYCLE)[0]
-        today = now.astimezone(find_zone(person.time_zone or "")).date()
-        cycles = make_cycles(person=person.client_user_id, today=today, cycles=CYCLES)
-        _record(scene, users[person.user_uuid], MENSTRUAL_CYCLE, source, cycles)
+        user = users[person.user_uuid]
+        for source in person.sources:
+            if (user.pk, source) not in known:
+                connect_source(
+                    user=user, actor=scene.actor, provider=source, is_demo=True
+                )
+            if known.get((user.pk, source), True) and _made_up(source):
+                jobs.enqueue(
+                    LOAD_JOB,
+                    tenant=scene.tenant,
+                    lock=f"{LOAD_JOB}:{user.pk}",
+                    user_id=str(user.uuid),
+                    provider=source,
+                    quiet_days=person.quiet_days,
+                )
 
 
-def _sources_of(person: DemoPerson, resource: SummaryResource) -> list[str]:
-    return [
-        source
-        for source in person.sources
-        if resource.slug in PROVIDERS[source].resources
+@transaction.atomic  # what a source sent is either not there or whole
+def load_demo_source(
+    *, tenant: Tenant, actor: Actor, user_uuid: UUID, provider: str, quiet_days: int
+) -> bool:
+    """Store what a demo person's source sent until `quiet_days` ago; whether it was.
+
+    Repeating it brings what has happened since and changes nothing else. All arrives as
+    the source would have sent it: over the day, not in the moment of loading. Source:
+    as load_demo_sources.
+    """
+    live = Connection.objects.for_tenant(tenant).live()
+    connection = (
+        live.select_related("user")
+        .filter(user__uuid=user_uuid, provider=provider)
+        .first()
+    )
+    if connection is None:
+        return False
+    user = connection.user
+    user.tenant = tenant
+    now = timezone.now() - timedelta(days=quiet_days)
+    heard = last_heard_by_source(user=user).get(provider)
+    for until in [now] if heard else [now - _NEWS, now]:
+        bring_demo_data(
+            user=user,
+            actor=actor,
+            provider=provider,
+            resources=_made_up(provider),
+            until=until,
+        )
+    _spread_arrivals(user, provider, since=heard, now=now)
+    learn_cadences(tenant=tenant, user_key=user.pk)
+    return True
+
+
+def _made_up(source: str) -> Sequence[str]:
+    return DEMO_SOURCES.get(source) or [
+        each for each in PROVIDERS[source].resources if each in MADE_UP
     ]
 
 
-def _record(
-    scene: DemoScene,
-    user: User,
-    resource: SummaryResource,
-    source: str,
-    elements: list[dict[str, Any]],
+def _spread_arrivals(
+    user: User, source: str, *, since: datetime | None, now: datetime
 ) -> None:
-    if not elements:
-        return
-    by_hand = resource is MENSTRUAL_CYCLE
-    batch = SummaryBatch(
-        provider=source,
-        elements=elements,
-        source_type=SourceType.APP if by_hand else _WORN.get(source, SourceType.WATCH),
-        app_id="com.example.cycles" if by_hand else None,
-    )
-    with transaction.atomic():
-        heard = _heard_last(user, resource, source)
-        record_summaries(user=user, actor=scene.actor, resource=resource, batch=batch)
-        _spread_arrival(user, resource, source, since=heard)
-
-
-def _heard_last(user: User, resource: SummaryResource, source: str) -> datetime | None:
+    """Put in place of the batches just recorded those that would have brought them."""
     sent = Arrival.objects.for_tenant(user.tenant).filter(
-        user=user, provider=source, resource=resource.slug
+        user=user, provider=source, at__gt=since or user.created_on - SYNCED_FOR
     )
-    last: datetime | None = sent.order_by("at").values_list("at", flat=True).last()
-    return last
-
-
-def _spread_arrival(
-    user: User, resource: SummaryResource, source: str, *, since: datetime | None
-) -> None:
-    """Put in place of the batch just recorded those that would have brought it."""
-    now = timezone.now()
-    sent = Arrival.objects.for_tenant(user.tenant).filter(
-        user=user, provider=source, resource=resource.slug
-    )
-    whole = sent.latest("id")
+    whole = {
+        resource: (created, updated)
+        for resource, created, updated in sent.values_list("resource")
+        .annotate(Sum("created"), Sum("updated"))
+        .order_by("resource")
+    }
     syncs = make_syncs(
         person=user.client_user_id,
         provider=source,
@@ -120,20 +137,48 @@ def _spread_arrival(
         since=since or now - SYNCED_FOR,
         now=now,
     )
-    # The first brought what was new, the others what was there already.
     made = [
         Arrival(
             tenant=user.tenant,
             user=user,
             provider=source,
-            resource=resource.slug,
+            resource=resource,
             at=at,
-            received=again if number else whole.created + whole.updated + again,
-            created=0 if number else whole.created,
-            updated=0 if number else whole.updated,
+            received=created + updated + again,
+            created=created,
+            updated=updated,
             dropped=0,
         )
-        for number, (at, again) in enumerate(syncs)
+        for resource, (new, changed) in whole.items()
+        for at, again, created, updated in _brought(user, resource, syncs, new, changed)
     ]
-    whole.delete()
+    sent.delete()
     Arrival.objects.for_tenant(user.tenant).bulk_create(made)
+
+
+def _brought(
+    user: User,
+    resource: str,
+    syncs: Sequence[tuple[datetime, int]],
+    new: int,
+    changed: int,
+) -> Iterator[tuple[datetime, int, int, int]]:
+    """Of each sync with news of a resource: when, how many again, created, updated.
+
+    The first brings what the later ones do not.
+    """
+    zone = find_zone(user.fallback_time_zone)
+    mornings: dict[date, datetime] = {}
+    for at, _ in syncs:
+        mornings.setdefault(at.astimezone(zone).date(), at)
+    nightly = _BY_NIGHT.get(resource, 0)
+    news = []
+    for at, again in syncs:
+        is_morning = mornings[at.astimezone(zone).date()] == at
+        brought = min(new, _BY_SYNC.get(resource, 0) or is_morning * nightly)
+        news.append((at, again, brought))
+        new -= brought
+    for number, (at, again, brought) in enumerate(news):
+        created, updated = (brought + new, changed) if number == 0 else (brought, 0)
+        if created or updated:
+            yield at, again, created, updated

@@ -10,19 +10,20 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.db.models import Max
 from django.utils import timezone
 
 from portal.lib import jobs
 from portal.lib.errors import DomainError
 from portal.lib.periods import day_start
-from users.models import Connection, DemoUser, Summary, User
+from users.models import Connection, DemoUser, Pull, Summary, Supply, User
 from users.operations.pulls import record_history
 from users.operations.samples import SampleBatch, record_samples
 from users.operations.sources import connect_source
 from users.operations.streams import record_workout_stream
 from users.operations.summaries import SummaryBatch, record_summaries
 from users.operations.users import delete_user
-from users.queries import last_heard_by_source, lock_user
+from users.queries import lock_user
 from users.states import SourceType
 from users.wearables.demo import make_person, make_source
 from users.wearables.summaries import MENSTRUAL_CYCLE, SUMMARIES, WORKOUTS
@@ -112,15 +113,14 @@ def bring_demo_data(
     person = make_person(
         name=user.client_user_id, time_zone=user.fallback_time_zone or None
     )
-    live = Connection.objects.for_tenant(user.tenant).live()
-    is_first = not live.filter(user=user, provider=provider).exists()
-    since = now.astimezone(person.zone).date() - timedelta(days=DEMO_DAYS - 1)
-    heard = last_heard_by_source(user=user).get(provider)
-    if heard and not is_first:
-        # What today's first half came to, yesterday's whole does not.
-        since = max(since, heard.astimezone(person.zone).date() - timedelta(days=1))
     connection = connect_source(user=user, actor=actor, provider=provider, is_demo=True)
     connection.user = user
+    pulls = Pull.objects.for_tenant(user.tenant).filter(connection=connection)
+    is_first = not pulls.filter(is_history=True).exists()
+    since = now.astimezone(person.zone).date() - timedelta(days=DEMO_DAYS - 1)
+    if newest := None if is_first else _newest(user, provider):
+        # The sums of a day that was not over have moved since.
+        since = max(since, newest.astimezone(person.zone).date())
     made = make_source(
         person=person, provider=provider, resources=resources, since=since, now=now
     )
@@ -181,6 +181,16 @@ def expire_demo_user(*, tenant: Tenant, actor: Actor, user_uuid: UUID) -> bool:
         return False
     delete_user(user=user, actor=actor)
     return True
+
+
+def _newest(user: User, provider: str) -> datetime | None:
+    """When what is stored of a source begins last; cycles are predicted ahead."""
+    supplies = Supply.objects.for_tenant(user.tenant).filter(
+        user=user, provider=provider
+    )
+    real = supplies.exclude(resource=MENSTRUAL_CYCLE.slug)
+    newest: datetime | None = real.aggregate(last=Max("newest_data"))["last"]
+    return newest
 
 
 def _store(

@@ -7,121 +7,196 @@ import pytest
 from portal.lib.registry import DemoPerson, DemoScene
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
+from tests.jobs import queued
 from tests.outbox import emitted_types
-from users.models import Arrival, Summary
-from users.operations.demo import load_demo_summaries
+from tests.users.holdings import held
+from users import jobs
+from users.models import Arrival, Connection, Summary
+from users.operations import demo_sources
+from users.operations.demo import LOAD_JOB, load_demo_source, load_demo_sources
+from users.operations.sources import disconnect_source
+from users.operations.users import delete_user
+from users.queries import cadences_of, silent_sources
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
+@pytest.fixture(autouse=True)
+def few_days(monkeypatch):
+    monkeypatch.setattr(demo_sources, "DEMO_DAYS", 5)
+
+
 @pytest.fixture
 def scene(alice_tenant, time_machine):
-    """One who wears a ring beside a phone, one with a watch, one with a scale."""
+    """One who has an app of cycles beside a sensor, one whose bed went silent."""
     time_machine.move_to(NOON, tick=False)
     people = []
-    for name, sources in (
-        ("a", ("oura", "apple_health_kit")),
-        ("b", ("apple_health_kit",)),
-        ("c", ("withings",)),
+    for name, sources, quiet_days in (
+        ("a", ("health_connect", "dexcom_v3"), 0),
+        ("b", ("eight_sleep", "accuchek_ble"), 5),
     ):
-        user = make_user(tenant=alice_tenant, client_user_id=name)
-        people.append(DemoPerson(user.uuid, name, sources, "Europe/Lisbon", None))
+        user = make_user(
+            tenant=alice_tenant, client_user_id=name, fallback_time_zone="Europe/Lisbon"
+        )
+        person = DemoPerson(user.uuid, name, sources, "Europe/Lisbon", None, quiet_days)
+        people.append(person)
     return DemoScene(alice_tenant, ACTOR, tuple(people))
 
 
-def stored(scene):
-    rows = Summary.objects.for_tenant(scene.tenant).select_related("user")
-    return list(rows.order_by("starts_at", "id"))
+def load(scene, person, provider):
+    return load_demo_source(
+        tenant=scene.tenant,
+        actor=ACTOR,
+        user_uuid=person.user_uuid,
+        provider=provider,
+        quiet_days=person.quiet_days,
+    )
 
 
-def versions(scene):
-    return [(each.id, each.version, each.updated_at) for each in stored(scene)]
-
-
-def test_people_get_what_their_sources_give(scene):
-    load_demo_summaries(scene)
-
-    found = {
-        (each.user.client_user_id, each.kind, each.provider) for each in stored(scene)
-    }
-    assert found == {
-        ("a", "sleep_cycle", "oura"),
-        ("a", "sleep_cycle", "apple_health_kit"),
-        ("a", "menstrual_cycle", "apple_health_kit"),
-        ("b", "sleep_cycle", "apple_health_kit"),
-    }
-
-
-def test_no_one_sleeps_twice_in_a_night(scene):
-    load_demo_summaries(scene)
-
-    nights = [
-        (each.user_id, each.calendar_date)
-        for each in stored(scene)
-        if each.kind == "sleep_cycle"
+def asked(scene):
+    return [
+        (each.inputs["user_id"], each.inputs["provider"], each.inputs["quiet_days"])
+        for each in queued()
+        if each.name == LOAD_JOB
     ]
-    assert len(nights) == len(set(nights)) > 120
 
 
-def test_loading_again_the_same_day_changes_nothing(scene):
-    load_demo_summaries(scene)
-    before = versions(scene)
+def test_sources_are_connected_at_once_and_their_data_follows(scene):
+    load_demo_sources(scene)
+
+    a, b = scene.people
+    connected = Connection.objects.for_tenant(scene.tenant).live()
+    assert set(
+        connected.values_list("user__client_user_id", "provider", "is_demo")
+    ) == {
+        ("a", "health_connect", True),
+        ("a", "dexcom_v3", True),
+        ("b", "eight_sleep", True),
+        ("b", "accuchek_ble", True),
+    }
+    assert asked(scene) == [
+        (str(a.user_uuid), "health_connect", 0),
+        (str(a.user_uuid), "dexcom_v3", 0),
+        (str(b.user_uuid), "eight_sleep", 5),
+        (str(b.user_uuid), "accuchek_ble", 5),
+    ]
+
+
+def test_loading_again_connects_nothing_twice_and_leaves_what_was_disconnected(scene):
+    load_demo_sources(scene)
+    user = Connection.objects.for_tenant(scene.tenant).first().user
+    user.tenant = scene.tenant
+    disconnect_source(user=user, actor=ACTOR, provider="dexcom_v3")
+    before = Connection.objects.for_tenant(scene.tenant).count()
+    jobs_before = len(asked(scene))
+
+    load_demo_sources(scene)
+
+    assert Connection.objects.for_tenant(scene.tenant).count() == before
+    assert [each[1] for each in asked(scene)[jobs_before:]] == [
+        "health_connect",
+        "eight_sleep",
+        "accuchek_ble",
+    ]
+    assert load(scene, scene.people[0], "dexcom_v3") is False
+
+
+def test_the_past_is_told_of_once_and_the_last_day_as_news(scene):
+    load_demo_sources(scene)
     told = len(emitted_types(scene.tenant))
 
-    load_demo_summaries(scene)
+    jobs.load_demo(
+        tenant_pk=scene.tenant.pk,
+        user_id=str(scene.people[0].user_uuid),
+        provider="dexcom_v3",
+        quiet_days=0,
+    )
 
-    assert versions(scene) == before
-    assert len(emitted_types(scene.tenant)) == told
+    assert emitted_types(scene.tenant)[told:] == [
+        "historical.data.glucose.created",
+        "daily.data.glucose.created",
+    ]
+
+
+def test_loading_again_the_same_moment_changes_nothing(scene):
+    load_demo_sources(scene)
+    person = scene.people[1]
+    load(scene, person, "eight_sleep")
+    before = held(scene.tenant)
+
+    load(scene, person, "eight_sleep")
+
+    after = held(scene.tenant)
+    for table in ("Connection", "Summary", "Arrival", "Event"):
+        assert after[table] == before[table]
 
 
 def test_loading_again_later_keeps_what_was_and_adds_what_came(scene, time_machine):
-    load_demo_summaries(scene)
-    before = {each.id: each for each in stored(scene)}
-    time_machine.move_to(NOON + timedelta(days=40), tick=False)
+    load_demo_sources(scene)
+    person = scene.people[0]
+    load(scene, person, "health_connect")
+    kept = Summary.objects.for_tenant(scene.tenant)
+    before = {each.id: each for each in kept}
+    time_machine.move_to(NOON + timedelta(days=2), tick=False)
 
-    load_demo_summaries(scene)
+    load(scene, person, "health_connect")
 
-    after = {each.id: each for each in stored(scene)}
-    changed = [
-        each
+    after = {each.id: each for each in kept.all()}
+    changed = {
+        (each.kind, str(each.calendar_date))
         for each in after.values()
         if each.id in before and each.body != before[each.id].body
-    ]
-    predicted = [each for each in after.values() if each.body.get("is_predicted")]
+    }
+    new = {each.kind for each in after.values() if each.id not in before}
     assert before.keys() < after.keys()
-    # The cycle that was running, and the prediction.
-    assert {each.kind for each in changed} == {"menstrual_cycle"}
-    assert len(changed) == 2
-    assert [each.calendar_date > NOON.date() for each in predicted] == [True]
+    # The day that was not over, and the cycle that runs.
+    assert {kind for kind, _ in changed} == {"activity", "menstrual_cycle"}
+    assert ("activity", "2026-03-01") in changed
+    assert {"sleep", "sleep_cycle", "activity"} <= new
 
 
 def arrivals(scene):
     rows = Arrival.objects.for_tenant(scene.tenant).order_by("at", "id")
-    return list(rows.values_list("provider", "resource", "at", "received"))
+    return list(rows.values_list("resource", "at", "received"))
 
 
-def test_data_arrives_over_the_days_and_not_while_loading(scene):
-    load_demo_summaries(scene)
-
-    hours = {at.replace(minute=0, second=0) for _, _, at, _ in arrivals(scene)}
-    today = [at for _, _, at, _ in arrivals(scene) if at > NOON - timedelta(days=1)]
-    assert len(hours) > 60
-    assert len(today) > 20
-    assert max(today) <= NOON
-    assert max(received for *_, received in arrivals(scene)[6:]) <= 4
-
-
-def test_loading_again_adds_the_arrivals_since_and_none_twice(scene, time_machine):
-    load_demo_summaries(scene)
+def test_data_arrives_over_the_days_and_not_while_loading(scene, time_machine):
+    load_demo_sources(scene)
+    load(scene, scene.people[0], "dexcom_v3")
     before = arrivals(scene)
-    load_demo_summaries(scene)
-    assert arrivals(scene) == before
+
+    hours = {at.replace(minute=0, second=0) for _, at, _ in before}
+    assert len(hours) > 60
+    assert NOON - timedelta(hours=3) < max(at for _, at, _ in before) <= NOON
 
     time_machine.move_to(NOON + timedelta(hours=6), tick=False)
-    load_demo_summaries(scene)
-
+    load(scene, scene.people[0], "dexcom_v3")
     later = arrivals(scene)
     assert later[: len(before)] == before
-    assert 5 < len(later) - len(before) < 60
-    assert max(received for *_, received in later[len(before) :]) <= 10
+    assert 3 < len(later) - len(before) < 12
+
+
+def test_the_quiet_source_is_known_to_be_silent(scene):
+    load_demo_sources(scene)
+    for person, provider in zip(
+        scene.people, ("dexcom_v3", "eight_sleep"), strict=True
+    ):
+        load(scene, person, provider)
+
+    (silent,) = silent_sources(tenant=scene.tenant)
+    assert (silent.provider, silent.users) == ("eight_sleep", 1)
+    user = Connection.objects.for_tenant(scene.tenant).get(provider="dexcom_v3").user
+    user.tenant = scene.tenant
+    (glucose,) = cadences_of(user=user)
+    assert glucose.is_silent is False
+    assert glucose.usual_gap == timedelta(hours=1)
+
+
+def test_a_user_deleted_meanwhile_gets_nothing(scene):
+    load_demo_sources(scene)
+    user = Connection.objects.for_tenant(scene.tenant).first().user
+    user.tenant = scene.tenant
+    delete_user(user=user, actor=ACTOR)
+
+    assert load(scene, scene.people[0], "dexcom_v3") is False

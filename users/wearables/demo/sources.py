@@ -27,6 +27,13 @@ if TYPE_CHECKING:
     from users.wearables.demo.people import Person
     from users.wearables.demo.workouts import Workout
 
+# What can be made up, by resource.
+MADE_UP = frozenset(
+    {
+        *("sleep", "sleep_cycle", "activity", "workouts", "workout_stream", "body"),
+        *("menstrual_cycle", "heartrate", "hrv", "steps", "glucose"),
+    }
+)
 # Of the years it would take, as many as pages show.
 CYCLES = 6
 _DAY = timedelta(days=1)
