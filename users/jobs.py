@@ -18,6 +18,7 @@ from users.operations.grants import forget_grant, revoke_grant
 from users.operations.import_files import sweep_orphan_imports
 from users.operations.imports import IMPORT_JOB, give_up_import, run_import
 from users.operations.link_sessions import remove_old_link_sessions
+from users.operations.pausing import enqueue_due_pauses, pause_sources
 from users.operations.pulling import enqueue_due_pulls, fail_pulls, run_pulls
 from users.operations.pulls import remove_old_pulls
 from users.operations.refresh import remove_old_refreshes
@@ -26,8 +27,8 @@ from users.operations.users import enqueue_due_erasures, erase_user
 from users.wearables.partitions import ensure_months_ahead
 
 SWEEPS = Actor.system("users.sweep")
-PULLS = Actor.system("users.pull")
 DEMO = Actor.system("demo")
+PULLS = Actor.system("users.pull")
 
 
 @job("users.erase")
@@ -44,7 +45,6 @@ def pause(*, tenant_pk: int, **inputs: Any) -> None:
     pause_sources(tenant=tenant, actor=SWEEPS, user_uuid=UUID(inputs["user_id"]))
 
 
-@job("users.expire_demo_user")
 @job(LOAD_JOB)
 def load_demo(*, tenant_pk: int, **inputs: Any) -> None:
     """Store what a demo person's source has sent."""
@@ -57,6 +57,7 @@ def load_demo(*, tenant_pk: int, **inputs: Any) -> None:
     )
 
 
+@job("users.expire_demo_user")
 def expire_demo(*, tenant_pk: int, **inputs: Any) -> None:
     """Delete the demo user `user_id`, if its time is over."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
@@ -79,6 +80,12 @@ def remove_arrivals() -> None:
     remove_old_refreshes()
 
 
+@periodic("53 3 * * *", "users.remove_old_links")
+def remove_links() -> None:
+    """Once a day, forget links that ended long ago."""
+    remove_old_link_sessions()
+
+
 @periodic("23 2 * * *", "users.ensure_months")
 def ensure_months() -> None:
     """Once a day, make the months that samples may soon fall into."""
@@ -93,12 +100,6 @@ def learn(*, tenant_pk: int, **_inputs: Any) -> None:
 
 
 @periodic("*/10 * * * *", "users.enqueue_learning")
-@periodic("53 3 * * *", "users.remove_old_links")
-def remove_links() -> None:
-    """Once a day, forget links that ended long ago."""
-    remove_old_link_sessions()
-
-
 def learn_all() -> None:
     """Every ten minutes; queries.silence relies on it once an hour."""
     enqueue_learning()
