@@ -81,6 +81,7 @@ def connect_granted_source(
     return connection
 
 
+@transaction.atomic
 def schedule_refresh(*, connection: Connection) -> list[Pull]:
     """Ask a cloud source for what is new, of each resource it gives.
 

@@ -84,9 +84,8 @@ class _Run:
     actor: Actor
     kept: KeptGrant
     has_renewed: bool = False
-    # Reasons of the resources that were refused, and how many were given.
+    # Why resources were refused.
     refusals: list[str] = field(default_factory=list)
-    given: int = 0
 
     def renew(self) -> None:
         """New tokens, once a run. Raises: ResourceRefused: they are new already."""
@@ -188,8 +187,9 @@ def _run(connection: Connection, actor: Actor) -> timedelta | None:
                 continue
             postpone_pull(pull=pull, reason=away.reason)
             return wait
-    if run is not None and run.refusals and not run.given:
-        break_connection(connection=connection, actor=actor, fault=_fault(run))
+    if run is not None and run.refusals and not _gives_anything(connection):
+        fault = _fault(run.refusals)
+        break_connection(connection=connection, actor=actor, fault=fault)
     return None
 
 
@@ -210,7 +210,6 @@ def _do(run: _Run, pull: Pull) -> None:
         _note_availability(run.connection, pull.resource, is_given=False)
         end_pull(pull=pull, actor=run.actor, error_type=refused.reason)
         return
-    run.given += 1
     _note_availability(run.connection, pull.resource, is_given=True)
     end_pull(pull=pull, actor=run.actor, days_with_data=pull.days_with_data or 0)
 
@@ -350,11 +349,17 @@ def _wait(pull: Pull, away: SourceUnavailable) -> timedelta | None:
     return _WAITS[pull.attempts - 1]
 
 
-def _fault(run: _Run) -> ConnectionFault:
-    """What it means that a source gave nothing at all with new tokens."""
-    if all(reason == "http_401" for reason in run.refusals):
+def _gives_anything(connection: Connection) -> bool:
+    """Whether a source gives any resource, as far as it was asked."""
+    told = connection.resource_availability.values()
+    return any(each["status"] == "available" for each in told)
+
+
+def _fault(refusals: list[str]) -> ConnectionFault:
+    """What it means that a source gives nothing at all, with new tokens."""
+    if all(reason == "http_401" for reason in refusals):
         return ConnectionFault.PROVIDER_CREDENTIAL_ERROR
-    if all(reason in {"http_401", "http_403"} for reason in run.refusals):
+    if all(reason in {"http_401", "http_403"} for reason in refusals):
         return ConnectionFault.REQUIRED_SCOPES_NOT_GRANTED
     return ConnectionFault.UNKNOWN
 

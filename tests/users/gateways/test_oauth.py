@@ -80,6 +80,7 @@ def test_a_code_is_traded_for_tokens_by_who_has_the_verifier(oura):
     assert grant.refresh_token == "refresh-1"
     assert grant.scopes == ("extapi:daily", "extapi:personal")
     assert grant.external_user_id == "oura-user-1"
+    assert grant.expires_at is not None
     ends_in = grant.expires_at - timezone.now()
     assert timedelta(hours=23) < ends_in <= timedelta(hours=24)
     assert "access-1" not in repr(grant)

@@ -276,6 +276,10 @@ def test_a_source_that_gives_nothing_at_all_is_broken(
     connection, alice_tenant, oura, code, fault
 ):
     fill(oura)
+    connection.resource_availability = {
+        name: {"status": "available"} for name in ("activity", "workouts")
+    }
+    connection.save(update_fields=["resource_availability"])
     for name in ("daily_activity", "workout"):
         oura.faults[name] = [status(code)] * 2
     ask(connection, "activity", "workouts")
@@ -286,6 +290,15 @@ def test_a_source_that_gives_nothing_at_all_is_broken(
     assert (stored.status, stored.error_type) == ("error", fault)
     assert emitted(alice_tenant)[-1]["event_type"] == "provider.connection.error"
     assert emitted(alice_tenant)[-1]["data"]["error_type"] == fault
+
+
+def test_a_source_that_gives_others_is_not_broken(connection, alice_tenant, oura):
+    oura.faults["vO2_max"] = [status(403)]
+    ask(connection, "vo2_max")
+
+    run(connection)
+
+    assert Connection.objects.for_tenant(alice_tenant).get().status == "connected"
 
 
 def test_a_dead_refresh_token_breaks_the_connection(connection, alice_tenant, oura):
