@@ -8,7 +8,6 @@ read (users.wearables.formats), how files are kept (import_files).
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -143,15 +142,17 @@ def run_import(*, tenant_pk: int, job_id: UUID) -> None:
     job = _find_job(tenant_pk, job_id)
     if job is None or not job.is_open:
         return
-    with suppress(_Stopped, NotFound):  # cancelled, or the user was deleted meanwhile
+    try:
         if job.status != ImportStatus.STORING:
             _read(job)
         if job.status == ImportStatus.STORING:
             _store(job)
+    except _Stopped:
         return
-    job.refresh_from_db()
-    if job.is_open:
-        cancel_import(job=job, actor=IMPORTER)
+    except NotFound:  # the user was deleted meanwhile
+        job.refresh_from_db()
+        if job.is_open:
+            cancel_import(job=job, actor=IMPORTER)
 
 
 def give_up_import(*, tenant_pk: int, job_id: UUID) -> None:

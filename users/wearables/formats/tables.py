@@ -150,6 +150,8 @@ def read_row(given: dict[str, Any]) -> Row:
             if type(element.get(name)) in (int, float):
                 element[name] = conversion.apply(element[name])
         del element["unit"]
+    if value_key is None and type(element.get("value")) in (int, float):
+        element["value"] = str(element["value"])
     # What is exported names the value by both of its keys.
     if value_key not in (None, "value") and value_key not in element:
         element[str(value_key)] = element.get("value")
