@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from portal.lib.api.views import endpoint
 from users.api.v2.views.aggregates import AggregateView
+from users.api.v2.views.demo_sources import DemoConnectionView
 from users.api.v2.views.introspection import HistoriesView, ResourcesView
 from users.api.v2.views.links import LinkProvidersView, LinkTokenView
 from users.api.v2.views.refresh import DeviceListView, DeviceView, RefreshView
@@ -36,6 +37,7 @@ urlpatterns = [
     endpoint("user/<user_id>/device/<device_id>", DeviceView, "api-user-device"),
     endpoint("user/<user_id>/<provider>", UserProviderView, "api-user-provider"),
     endpoint("providers", ProviderListView, "api-providers"),
+    endpoint("link/connect/demo", DemoConnectionView, "api-link-demo"),
     endpoint("link/token", LinkTokenView, "api-link-token"),
     endpoint("link/providers", LinkProvidersView, "api-link-providers"),
     endpoint("introspect/resources", ResourcesView, "api-introspect-resources"),

@@ -1,0 +1,45 @@
+"""Made-up sources of sandbox users (contract 3.5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rest_framework.response import Response
+
+from portal.lib.api.fields import read_body
+from portal.lib.api.schema import Refusal, describe
+from portal.lib.api.views import TenantAPIView
+from users.api.v2.inputs import DemoConnectionInputs
+from users.api.v2.outputs import DemoConnected
+from users.operations.demo_sources import DEMO_DAYS, connect_demo_source
+from users.queries import live_user
+from users.wearables.providers import find_provider
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+
+class DemoConnectionView(TenantAPIView):
+    """POST /v2/link/connect/demo."""
+
+    @describe(
+        "connect_demo_source",
+        "Connect a made-up source to a sandbox user",
+        body=DemoConnectionInputs,
+        answer=DemoConnected,
+        refuses={400: Refusal, 404: Refusal},
+    )
+    def post(self, request: Request) -> Response:
+        """It comes with 30 days of data; called again, it brings what came since.
+
+        Emits provider.connection.created, then historical.data.{resource}.created for
+        each resource. The user is deleted after 7 days.
+        """
+        wanted = read_body(request, DemoConnectionInputs)
+        user = live_user(tenant=self.tenant, user_id=wanted["user_id"])
+        connection = connect_demo_source(
+            user=user, actor=self.actor, provider=wanted["provider"]
+        )
+        name = find_provider(connection.provider).name
+        said = f"{name} is connected, with {DEMO_DAYS} days of made-up data."
+        return Response({"success": True, "detail": said})
