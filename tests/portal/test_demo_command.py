@@ -95,6 +95,21 @@ class Demo:
         self.process.communicate(timeout=WAIT_S)
         return self.process.returncode
 
+    def stop_beside_a_browser(self, with_signal):
+        """The exit code and what is left of it, though a browser stays connected."""
+        with self.browser() as kept_alive:
+            kept_alive.request("GET", "/accounts/login/")
+            kept_alive.getresponse().read()
+            code = self.stop(with_signal)
+            return code, self.processes(), processes_naming(self.root)
+
+    def users(self, notes):
+        """Status and body of each team's users, by the keys of these notes."""
+        return {
+            slug: self.get("/v2/user/", **{"x-service-api-key": key})
+            for slug, key in notes["api_keys"].items()
+        }
+
     def get(self, path, **headers):
         """Status and body of a page."""
         with self.browser() as client:
@@ -178,24 +193,23 @@ def demo(home):
     assert home.nothing_runs()
 
 
+# A start is several processes that each load everything: one serves several promises.
+
+
 def test_demo_serves_prints_its_access_and_changes_nothing_when_run_again(demo):
     welcome = demo.start(bare=False)
     first = demo.notes()
     received = demo.received()
     ready = demo.get("/readyz")
     entrance = demo.get("/accounts/login/")[0]
-    users = {
-        slug: demo.get("/v2/user/", **{"x-service-api-key": key})
-        for slug, key in first["api_keys"].items()
-    }
-    demo.stop(signal.SIGTERM)
-    demo.start(bare=False)
+    users = demo.users(first)
+    ended = demo.stop_beside_a_browser(signal.SIGTERM)
+    ignoring = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+    ignoring += "; os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    demo.start(prefix=(sys.executable, "-c", ignoring), bare=False)
     second = demo.notes()
-    users_again = {
-        slug: demo.get("/v2/user/", **{"x-service-api-key": key})
-        for slug, key in second["api_keys"].items()
-    }
-    demo.stop(signal.SIGTERM)
+    users_again = demo.users(second)
+    ended_again = demo.stop_beside_a_browser(signal.SIGINT)
 
     assert ready == (200, b'{"status":"ok"}')
     assert "  verified  " in received
@@ -216,55 +230,13 @@ def test_demo_serves_prints_its_access_and_changes_nothing_when_run_again(demo):
     for status, body in users.values():
         assert status == 200
         assert 0 < json.loads(body)["total"] <= 25
-
-
-@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
-def test_demo_stops_everything_when_told_though_a_browser_is_connected(demo, asked):
-    demo.start()
-    with demo.browser() as kept_alive:
-        kept_alive.request("GET", "/accounts/login/")
-        kept_alive.getresponse().read()
-
-        code = demo.stop(asked)
-
-        assert code == 0
-        assert demo.processes() == []
-        assert processes_naming(demo.root) == []
-
-
-def test_nothing_survives_a_killed_demo_and_the_next_one_starts(demo):
-    demo.start()
-    with demo.browser() as kept_alive:
-        kept_alive.request("GET", "/accounts/login/")
-        kept_alive.getresponse().read()
-
-        demo.stop(signal.SIGKILL)
-
-        assert demo.nothing_runs()
-    demo.start()
-    assert demo.get("/readyz")[0] == 200
-    demo.stop(signal.SIGTERM)
+    # The second was told to ignore it, as a shell tells what it puts behind it.
+    assert ended == ended_again == (0, [], [])
 
 
 @pytest.mark.skipif(not shutil.which("uv"), reason="uv is not on the path")
-def test_nothing_survives_a_killed_uv_run(demo):
+def test_a_killed_worker_is_started_again_and_a_killed_uv_run_leaves_nothing(demo):
     demo.start(prefix=("uv", "run", "--no-sync"), UV_PROJECT_ENVIRONMENT=sys.prefix)
-
-    demo.stop(signal.SIGKILL)
-
-    assert demo.nothing_runs()
-
-
-def test_ctrl_c_counts_though_the_shell_told_to_ignore_it(demo):
-    background = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)"
-    background += "; os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
-    demo.start(prefix=(sys.executable, "-c", background))
-
-    assert demo.stop(signal.SIGINT) == 0
-
-
-def test_a_killed_worker_is_started_again(demo):
-    demo.start()
     (killed,) = [pid for pid in demo.processes() if is_worker(pid)]
 
     os.kill(killed, signal.SIGKILL)
@@ -273,6 +245,43 @@ def test_a_killed_worker_is_started_again(demo):
     while [pid for pid in demo.processes() if is_worker(pid)] in ([], [killed]):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+    demo.stop(signal.SIGKILL)
+
+    assert demo.nothing_runs()
+
+
+@pytest.mark.timeout(300)  # three starts
+def test_a_killed_demo_leaves_nothing_and_lost_notes_or_a_reset_give_new_access(demo):
+    demo.start()
+    first = demo.notes()
+    with demo.browser() as kept_alive:
+        kept_alive.request("GET", "/accounts/login/")
+        kept_alive.getresponse().read()
+
+        demo.stop(signal.SIGKILL)
+
+        assert demo.nothing_runs()
+    (demo.var / "demo.json").unlink()
+
+    demo.start()
+
+    second = demo.notes()
+    assert demo.get("/readyz")[0] == 200
+    assert second["password"] != first["password"]
+    assert demo.users(second)["demo"][0] == 200
+    assert demo.users(first)["demo"][0] == 401
+    code, said = demo.run("--reset", "--port", str(free_port()))
+    assert_refusal(code, said, "in use")
+    assert demo.users(second)["demo"][0] == 200
+    demo.stop(signal.SIGTERM)
+
+    demo.start("--reset")
+
+    third = demo.notes()
+    assert third["password"] != second["password"]
+    assert demo.users(third)["demo"][0] == 200
+    assert demo.users(second)["demo"][0] == 401
     demo.stop(signal.SIGTERM)
 
 
@@ -300,47 +309,6 @@ def test_demo_uses_a_database_of_ones_own(demo, tmp_path):
     shutil.rmtree(elsewhere)
     assert (ready, code) == (200, 0)
     assert not unused.exists()
-
-
-def test_lost_notes_give_new_access(demo):
-    demo.start()
-    before = demo.notes()
-    demo.stop(signal.SIGTERM)
-    (demo.var / "demo.json").unlink()
-
-    demo.start()
-
-    after = demo.notes()
-    key = {"x-service-api-key": after["api_keys"]["demo"]}
-    lost = {"x-service-api-key": before["api_keys"]["demo"]}
-    assert after["password"] != before["password"]
-    assert demo.get("/v2/user/", **key)[0] == 200
-    assert demo.get("/v2/user/", **lost)[0] == 401
-    demo.stop(signal.SIGTERM)
-
-
-def test_reset_forgets_data_and_access(demo):
-    demo.start()
-    before = demo.notes()
-    demo.stop(signal.SIGTERM)
-
-    demo.start("--reset")
-
-    after = demo.notes()
-    lost = {"x-service-api-key": before["api_keys"]["demo"]}
-    assert after["password"] != before["password"]
-    assert demo.get("/v2/user/", **lost)[0] == 401
-    demo.stop(signal.SIGTERM)
-
-
-def test_reset_is_refused_while_a_demo_runs(demo):
-    demo.start()
-
-    code, said = demo.run("--reset", "--port", str(free_port()))
-
-    assert_refusal(code, said, "in use")
-    assert demo.get("/readyz")[0] == 200
-    demo.stop(signal.SIGTERM)
 
 
 def assert_refusal(code, said, naming):
