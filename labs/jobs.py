@@ -11,10 +11,17 @@ from uuid import UUID
 from django.utils import timezone
 
 from accounts.models import Tenant
+from labs.operations.appointment_upkeep import (
+    SETTLE_JOB,
+    complete_visits,
+    forget_sandbox_visits,
+    keep_visits,
+    release,
+    settle_visit,
+)
 from labs.operations.appointments import RELEASE_JOB
 from labs.operations.call_offs import CALL_OFF_JOB, call_off
 from labs.operations.critical import MAIL_JOB, escalate_critical, mail_critical
-from labs.operations.gateways import booking_gateway_of
 from labs.operations.inbound_files import (
     TAKE_JOB,
     enqueue_waiting_files,
@@ -119,5 +126,34 @@ def escalate() -> None:
 @job(RELEASE_JOB)
 def release_visit(*, tenant_pk: int, reference: str) -> None:
     """Give a booking back to its provider."""
-    tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
-    booking_gateway_of(tenant).cancel(UUID(reference))
+    release(
+        tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
+        reference=UUID(reference),
+    )
+
+
+@job(SETTLE_JOB)
+def settle(*, tenant_pk: int, appointment_id: str) -> None:
+    """Confirm a visit that waits, or give it up."""
+    settle_visit(
+        tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
+        appointment_id=UUID(appointment_id),
+    )
+
+
+@periodic("* * * * *", "labs.keep_visits")
+def keep() -> None:
+    """Free holds that have ended, settle visits that wait."""
+    keep_visits(at=timezone.now())
+
+
+@periodic("15 * * * *", "labs.complete_visits")
+def complete() -> None:
+    """Complete the visits whose samples have reached the lab."""
+    complete_visits(at=timezone.now())
+
+
+@periodic("25 0 * * *", "labs.forget_sandbox_visits")
+def forget() -> None:
+    """Let the sandbox's provider forget."""
+    forget_sandbox_visits(at=timezone.now())

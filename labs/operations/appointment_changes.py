@@ -124,8 +124,9 @@ def cancel_appointment(
 ) -> Appointment:
     """Call an order's visit off; its place is free at once, its provider told by a job.
 
-    With `kind` a visit of that kind alone. Raises: appointment_not_found (404); appointment_cancelled, where it was called off
-    before; cancellation_reason_unknown; transition_not_allowed. Source: Contract 6.18.
+    With `kind` a visit of that kind alone. Raises: appointment_not_found (404);
+    appointment_cancelled, where it was called off before; cancellation_reason_unknown;
+    transition_not_allowed. Source: Contract 6.18.
     """
     order = lock_order(order)
     past = [

@@ -21,6 +21,7 @@ from labs.operations.accounts import (
     check_billing,
     resolve_lab_account,
 )
+from labs.operations.appointment_changes import cancel_home_visit
 from labs.operations.order_checks import (
     check_answers,
     check_day,
@@ -153,9 +154,13 @@ def import_order(
 
 @transaction.atomic
 def cancel_order(*, order: Order, actor: Actor, why: str = "") -> Order:
-    """Call an order off. Raises: order_not_cancellable. Source: Contract 6.12."""
+    """Call an order off, and its visit to a home; one to a service center stays.
+
+    Raises: order_not_cancellable. Source: Contract 6.12.
+    """
     order = lock_order(order)
     require_cancellable(order)
+    cancel_home_visit(order=order, actor=actor)
     advance(order=order, actor=actor, to="cancelled", why=why)
     record_order(order, actor, "cancel_order")
     return order

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 
+from labs.operations.appointment_changes import cancel_home_visit
 from labs.operations.order_checks import check_patient
 from labs.operations.order_sets import OrderSet
 from labs.operations.order_steps import advance, lock_order
@@ -58,6 +59,7 @@ def recreate_order(*, order: Order, actor: Actor, wanted: Recreation) -> Order:
     """
     order = lock_order(order)
     plan = preview_recreation(order=order, wanted=wanted)
+    cancel_home_visit(order=order, actor=actor)
     advance(order=order, actor=actor, to="cancelled", why=wanted.reason.label)
     plan.fields.update(
         transaction_id=order.transaction_id,

@@ -17,7 +17,6 @@ from labs.gateways.sandbox_results import SimulationFlags, simulate_delivery
 from labs.models import Order
 from labs.operations.kits import KitRegistration, register_kit
 from labs.operations.order_steps import (
-    advance,
     lock_order,
     record_order,
     take_reported_status,
@@ -25,6 +24,7 @@ from labs.operations.order_steps import (
 from labs.operations.redraws import offer_redraw
 from labs.operations.requisitions import make_requisition
 from labs.operations.results import store_results
+from labs.operations.simulated_visits import step_with_visit
 from labs.queries.history import last_event_id, last_known_status
 from labs.queries.orders import full_order
 from labs.queries.results import current_version
@@ -213,7 +213,7 @@ def _step(order: Order, actor: Actor, status: str, flags: SimulationFlags) -> No
         case low if low in _REPORTS:
             _report(order, actor, low, flags)
         case _:
-            advance(order=order, actor=actor, to=status)
+            step_with_visit(order=order, actor=actor, status=status)
 
 
 def _report(order: Order, actor: Actor, low: str, flags: SimulationFlags) -> None:

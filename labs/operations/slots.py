@@ -116,7 +116,7 @@ def center_slots(
 
     Near a zip code, at sites of these codes, or both. Always fourteen dates for each
     site, from `start` or today on the site's clock; without any site once, with none.
-    What is held for `order_id` counts as free. Four queries. Raises: zip_code_unknown;
+    What is held for `order_id` counts as free. Three queries. Raises: zip_code_unknown;
     start_date_past. Source: Specification 9; contract 6.18.
     """
     place = place_of(zip_code) if zip_code else None

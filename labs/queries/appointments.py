@@ -56,9 +56,12 @@ def find_appointment(*, order: Order) -> Appointment | None:
 
 
 def appointments_of(*, order: Order) -> list[Appointment]:
-    """All visits of an order, the latest first, with their steps. Two queries."""
+    """All visits of an order with their steps: the active one, then the latest first.
+
+    Two queries.
+    """
     found = full_appointments(tenant=order.tenant).filter(order=order)
-    return list(found.order_by("-created_at"))
+    return sorted(found.order_by("-created_at"), key=lambda one: not one.is_active)
 
 
 def visits_between(

@@ -62,6 +62,7 @@ UNSCOPED_MODULES = {
     "reports/operations/storage.py": "the sweep of files works over all tenants",
     "labs/operations/erasure.py": "erases by tenant key and user",
     "labs/operations/requisitions.py": "starts scheduled orders of all tenants",
+    "labs/operations/appointment_upkeep.py": "settles visits of all tenants",
     "labs/operations/critical.py": "escalates what waits in all tenants",
     "labs/models/account.py": "defines a fence of its own",
     "labs/models/order.py": "leaves out orders of deleted users, in a subquery",

@@ -277,6 +277,21 @@ def test_the_paths_of_orders_are_the_contracts():
         ("GET", "/v3/order/psc/info"),
         ("GET", "/v3/order/area/info"),
         ("GET", "/v3/order/{order_id}/psc/info"),
+        ("POST", "/v3/order/psc/appointment/availability"),
+        ("POST", "/v3/order/phlebotomy/appointment/availability"),
+        *(
+            (method, f"/v3/order/{{order_id}}/{kind}/appointment{call}")
+            for kind in ("psc", "phlebotomy")
+            for method, call in (
+                ("GET", ""),
+                ("POST", "/book"),
+                ("PATCH", "/reschedule"),
+                ("PATCH", "/cancel"),
+            )
+        ),
+        ("POST", "/v3/order/{order_id}/phlebotomy/appointment/request"),
+        ("GET", "/v3/order/psc/appointment/cancellation-reasons"),
+        ("GET", "/v3/order/phlebotomy/appointment/cancellation-reasons"),
         ("GET", "/v3/order_transaction/{transaction_id}"),
         ("GET", "/v2/team/{team_id}/physicians"),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from django.utils import timezone
@@ -88,11 +88,15 @@ def slot_key(tenant: Any, center: ServiceCenter, start: Any) -> str:
 
 
 def make_appointment(
-    *, order: Order, center: ServiceCenter | None = None, **wanted: Any
+    *,
+    order: Order,
+    center: ServiceCenter | None = None,
+    start: date | None = None,
+    **wanted: Any,
 ) -> Appointment:
-    """The first free slot of a center, booked by the operation."""
+    """The first free slot of a center, from `start` on, booked by the operation."""
     center = center or make_center()
-    key = free_slots(order.tenant, center)[0].booking_key
+    key = free_slots(order.tenant, center, start=start)[0].booking_key
     return book_appointment(
         order=order, actor=ACTOR, wanted=BookingRequest(booking_key=key, **wanted)
     )

@@ -1,0 +1,264 @@
+"""What the clock does to visits: confirms, gives up, frees what nobody books.
+
+Everything here may run twice. Must not be here: what people ask for
+(operations.appointments, operations.appointment_changes).
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from labs.gateways.booking import Answer, ProviderSilent, SlotGone, VisitRequest
+from labs.models import Appointment, SandboxVisit, SlotPlace
+from labs.operations.appointment_changes import end_appointment
+from labs.operations.appointment_steps import advance_appointment, low_status
+from labs.operations.appointments import release_visit
+from labs.operations.gateways import booking_gateway_of
+from labs.operations.order_steps import lock_order
+from labs.queries.appointments import full_appointments
+from labs.queries.bookable_sites import Site
+from labs.states.appointments import (
+    ACTIVE,
+    EARLY_AFTER_ORDER,
+    EARLY_BEFORE_START,
+    SYNC_TIMEOUT,
+    AppointmentStatus,
+    AppointmentType,
+)
+from labs.states.orders import has_requisition
+from portal.lib.actor import Actor
+from portal.lib.errors import DomainError
+from portal.lib.jobs import enqueue
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from labs.models import Order
+
+SETTLE_JOB = "labs.settle_visit"
+UPKEEP = Actor.system("labs.keep_visits")
+_REMEMBERED = timedelta(days=90)
+# How long after its start a visit may turn out to have taken place.
+_TAKES_PLACE_WITHIN = timedelta(days=60)
+
+
+def keep_visits(*, at: datetime) -> None:
+    """Free holds that have ended; enqueue the settling of every visit that waits.
+
+    Over all tenants, each minute. A claim whose process died is freed, and given back
+    to its provider, who may have said yes. Source: Contract 6.18.
+    """
+    ended = SlotPlace.objects.filter(expires_at__lte=at)
+    ended.filter(reference=None).delete()
+    for place in ended.select_related("order__tenant").iterator(chunk_size=500):
+        free_claim(place_id=place.pk, at=at)
+    waiting = Appointment.unscoped.filter(
+        Q(status=AppointmentStatus.RESERVED)
+        | Q(status=AppointmentStatus.PENDING, confirm_by__isnull=False),
+        order__user__deleted_at=None,
+    ).select_related("tenant")
+    for appointment in waiting.iterator(chunk_size=500):
+        enqueue(
+            SETTLE_JOB,
+            tenant=appointment.tenant,
+            lock=f"visit-{appointment.reference}",
+            appointment_id=str(appointment.pk),
+        )
+
+
+@transaction.atomic
+def free_claim(*, place_id: int, at: datetime) -> None:
+    """Free a claim that has ended, and have its provider told."""
+    place = (
+        SlotPlace.objects.select_for_update(of=("self",))
+        .filter(pk=place_id, appointment=None, expires_at__lte=at)
+        .select_related("order__tenant")
+        .first()
+    )
+    if place is None or place.reference is None:
+        return
+    place.delete()
+    release_visit(order=place.order, reference=place.reference)
+
+
+def release(*, tenant: Tenant, reference: UUID) -> None:
+    """Give a booking back to its provider, unless it is in use again.
+
+    Raises: ProviderSilent (the job runs again).
+    """
+    in_use = (
+        Appointment.objects.for_tenant(tenant)
+        .filter(reference=reference, status__in=ACTIVE)
+        .exists()
+    )
+    claimed = SlotPlace.objects.filter(reference=reference, appointment=None).exists()
+    if not in_use and not claimed:
+        booking_gateway_of(tenant).cancel(reference)
+
+
+def settle_visit(*, tenant: Tenant, appointment_id: UUID) -> None:
+    """Confirm a visit that waits, or give it up; nothing where it still has time.
+
+    Pending until its provider answers or `confirm_by` passes; reserved until its
+    requisition is made, or 8 hours have passed since the order, or 2 are left before
+    it starts. Source: Contract 6.18.
+    """
+    found = full_appointments(tenant=tenant).filter(pk=appointment_id).first()
+    if found is None:
+        return
+    found.tenant = found.order.tenant = tenant
+    match found.status:
+        case AppointmentStatus.RESERVED:
+            reason, external_id = _of_reserved(found)
+        case AppointmentStatus.PENDING if found.confirm_by is not None:
+            reason, external_id = _of_pending(found)
+        case _:
+            return
+    if reason or external_id:
+        _settle(found, reason, external_id)
+
+
+def confirm_visit(
+    *, appointment: Appointment, order: Order, actor: Actor, external_id: str = ""
+) -> Appointment:
+    """Note that the provider has confirmed a visit of a locked order.
+
+    Raises: transition_not_allowed.
+    """
+    return advance_appointment(
+        appointment=appointment,
+        order=order,
+        actor=actor,
+        to=AppointmentStatus.CONFIRMED,
+        verb="confirm_appointment",
+        data=appointment.event_data or {},
+        changes={"external_id": external_id, "confirm_by": None},
+    )
+
+
+def complete_visits(*, at: datetime) -> int:
+    """Complete the visits whose samples have reached the lab; returns how many.
+
+    Over all tenants. Source: Ours: contract 6.18 leaves open who completes a visit.
+    """
+    came = Appointment.unscoped.filter(
+        Q(order__status__startswith="sample_with_lab.")
+        | Q(order__status__startswith="completed."),
+        status__in=(AppointmentStatus.CONFIRMED, AppointmentStatus.IN_PROGRESS),
+        start_at__range=(at - _TAKES_PLACE_WITHIN, at),
+        order__user__deleted_at=None,
+    ).select_related("order__tenant", "tenant")
+    number = 0
+    for appointment in came.iterator(chunk_size=500):
+        with transaction.atomic():
+            advance_appointment(
+                appointment=appointment,
+                order=lock_order(appointment.order),
+                actor=UPKEEP,
+                to=AppointmentStatus.COMPLETED,
+                verb="complete_appointment",
+                data={},
+            )
+        number += 1
+    return number
+
+
+def forget_sandbox_visits(*, at: datetime) -> None:
+    """Let the sandbox's provider forget what it was asked long ago."""
+    SandboxVisit.objects.filter(answers_at__lt=at - _REMEMBERED).delete()
+
+
+def _of_reserved(appointment: Appointment) -> tuple[str, str]:
+    """Why a reserved visit is given up, or the id that confirms it; neither: wait."""
+    order, now = appointment.order, timezone.now()
+    if low_status(order) == "ordered":
+        starts_soon = (
+            appointment.start_at is not None
+            and now >= appointment.start_at - EARLY_BEFORE_START
+        )
+        if starts_soon or now >= order.created_at + EARLY_AFTER_ORDER:
+            return "no_requisition", ""
+        return "", ""
+    if not has_requisition(order.status) or order.status.startswith("cancelled."):
+        return "order_cancelled", ""
+    return _ask_again(appointment)
+
+
+def _of_pending(appointment: Appointment) -> tuple[str, str]:
+    try:
+        found = booking_gateway_of(appointment.tenant).find(appointment.reference)
+    except ProviderSilent:
+        found = None
+    if found is not None and found.answer is Answer.CONFIRMED:
+        return "", found.external_id
+    if found is not None and found.answer is Answer.REFUSED:
+        return "slot_taken", ""
+    if appointment.confirm_by is not None and timezone.now() >= appointment.confirm_by:
+        return "not_confirmed", ""
+    if found is not None and found.answer is Answer.UNKNOWN:
+        return _ask_again(appointment)
+    return "", ""
+
+
+def _ask_again(appointment: Appointment) -> tuple[str, str]:
+    if appointment.start_at is None or appointment.end_at is None:
+        return "", ""
+    request = VisitRequest(
+        reference=appointment.reference,
+        site=_site_of(appointment),
+        start=appointment.start_at,
+        end=appointment.end_at,
+        patient_name=appointment.order.patient_name,
+        notes=appointment.notes,
+    )
+    gateway = booking_gateway_of(appointment.tenant)
+    try:
+        return "", gateway.confirm(request, within=SYNC_TIMEOUT)
+    except SlotGone:
+        return "slot_taken", ""
+    except ProviderSilent:
+        return "", ""
+
+
+def _site_of(appointment: Appointment) -> Site:
+    """The site as it was when the visit was booked; its hours matter no more."""
+    return Site(
+        kind=AppointmentType(appointment.type),
+        provider=appointment.provider,
+        code=appointment.site_code,
+        name=appointment.site_name,
+        address=appointment.address,
+        latitude=appointment.latitude,
+        longitude=appointment.longitude,
+        time_zone=appointment.time_zone,
+        hours=(),
+        places=0,
+    )
+
+
+@transaction.atomic
+def _settle(appointment: Appointment, reason: str, external_id: str) -> None:
+    order = lock_order(appointment.order)
+    try:
+        if reason:
+            end_appointment(
+                appointment=appointment, order=order, actor=UPKEEP, reason_id=reason
+            )
+        else:
+            confirm_visit(
+                appointment=appointment,
+                order=order,
+                actor=UPKEEP,
+                external_id=external_id,
+            )
+    except DomainError as refused:
+        # Somebody was faster: it is called off or confirmed already.
+        if refused.code != "transition_not_allowed":
+            raise

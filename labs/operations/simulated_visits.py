@@ -1,0 +1,75 @@
+"""What a sandbox's walk does to an order's visit, by the operations of production.
+
+Must not be here: the walk (operations.simulation).
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+
+from labs.operations.appointment_changes import (
+    cancel_home_visit,
+    complete_appointment,
+    end_appointment,
+    schedule_visit,
+)
+from labs.operations.appointment_upkeep import confirm_visit
+from labs.operations.order_steps import advance, lock_order
+from labs.queries.appointments import active_of
+from labs.states.appointments import (
+    SLOT_LENGTH,
+    AppointmentStatus,
+    AppointmentType,
+)
+from labs.states.orders import split_status
+
+if TYPE_CHECKING:
+    from labs.models import Appointment, Order
+    from portal.lib.actor import Actor
+
+# Ours: when the sandbox's provider comes that was asked for a visit.
+_COMES_AFTER = timedelta(days=1)
+
+
+def step_with_visit(*, order: Order, actor: Actor, status: str) -> None:
+    """Take one step of a locked order; its visit, if it has one, takes it first.
+
+    Raises: transition_not_allowed. Source: Contract 6.13, 6.18.
+    """
+    visit = active_of(order=order)
+    if visit is not None:
+        _move_visit(visit, order, actor, split_status(status).low)
+        order = lock_order(order)
+    if order.status != status:
+        advance(order=order, actor=actor, to=status)
+
+
+def _move_visit(visit: Appointment, order: Order, actor: Actor, low: str) -> None:
+    match low:
+        case "appointment_scheduled" if visit.status == AppointmentStatus.PENDING:
+            if visit.start_at is None:
+                comes = timezone.now() + _COMES_AFTER
+                schedule_visit(
+                    order=order,
+                    actor=actor,
+                    start_at=comes,
+                    end_at=comes + SLOT_LENGTH,
+                )
+            else:
+                confirm_visit(appointment=visit, order=order, actor=actor)
+        case "appointment_cancelled":
+            end_appointment(
+                appointment=visit, order=order, actor=actor, reason_id="other"
+            )
+        case "draw_completed" if (
+            visit.type == AppointmentType.PHLEBOTOMY
+            and visit.status == AppointmentStatus.CONFIRMED
+        ):
+            complete_appointment(order=order, actor=actor)
+        case "cancelled":
+            cancel_home_visit(order=order, actor=actor)
+        case _:
+            pass

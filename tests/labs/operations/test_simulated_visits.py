@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import pytest
+
+from labs.operations.appointments import request_visit
+from labs.operations.simulation import simulate_order
+from labs.queries.appointments import active_of, appointments_of
+from labs.queries.orders import full_order
+from labs.states.catalogue import CollectionMethod
+from labs.states.orders import full_status
+from tests.factories.accounts import ACTOR
+from tests.factories.appointments import HOME, make_appointment, make_bookable
+
+pytestmark = pytest.mark.django_db
+_AT_HOME = CollectionMethod.AT_HOME_PHLEBOTOMY
+
+
+@pytest.fixture
+def asked(alice_tenant):
+    """An order with a visit to a home that has no time yet."""
+    order = make_bookable(tenant=alice_tenant, method=_AT_HOME)
+    request_visit(
+        order=order,
+        actor=ACTOR,
+        provider="phlebfinders",
+        address={**HOME, "zip_code": "54650"},
+    )
+    return order
+
+
+def walk(order, low):
+    order = full_order(tenant=order.tenant, order_id=order.pk)
+    goal = full_status(order.method, low)
+    simulate_order(order=order, actor=ACTOR, final_status=goal)
+    return full_order(tenant=order.tenant, order_id=order.pk).status == goal
+
+
+def visits(order):
+    return [one.status for one in appointments_of(order=order)]
+
+
+def test_the_sandbox_sets_a_time_for_a_requested_visit_and_comes(asked):
+    scheduled = walk(asked, "appointment_scheduled")
+    visit = active_of(order=asked)
+    drawn = walk(asked, "draw_completed")
+
+    assert (scheduled, drawn) == (True, True)
+    assert visit.start_at is not None
+    assert visits(asked) == ["completed"]
+
+
+def test_a_waiting_visit_is_confirmed_by_a_walk_to_scheduled(
+    alice_tenant, time_machine
+):
+    time_machine.move_to("2026-03-02T16:00:00+00:00", tick=False)
+    order = make_bookable(tenant=alice_tenant)
+    make_appointment(order=order, notes="sandbox:slow", waits_on=True)
+
+    assert walk(order, "appointment_scheduled")
+    assert visits(order) == ["confirmed"]
+
+
+def test_a_walk_to_a_called_off_visit_or_order_calls_the_visit_off(asked):
+    assert walk(asked, "appointment_cancelled")
+    assert visits(asked) == ["cancelled"]
+
+
+def test_a_walk_to_cancelled_takes_a_home_visit_along(asked):
+    assert walk(asked, "cancelled")
+    assert visits(asked) == ["cancelled"]
