@@ -176,7 +176,7 @@ def _scale(unit: str, low: float, high: float, axis: int) -> _Scale:
         low, high = low - (room if low else 0), high + room
     raw = (high - low) / _TICKS
     magnitude = 10 ** floor(log10(raw))
-    step = next(n * magnitude for n in (1, 2, 2.5, 5, 10) if n * magnitude >= raw)
+    step = next(n * magnitude for n in (1, 2, 2.5, 3, 4, 5, 10) if n * magnitude >= raw)
     return _Scale(unit, floor(low / step) * step, ceil(high / step) * step, step, axis)
 
 

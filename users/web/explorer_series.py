@@ -145,10 +145,14 @@ class Shown:
 
     @property
     def legend(self) -> list[tuple[str, str]]:
-        """The name of each curve by its class."""
+        """What tells each curve from the others, by its class."""
         if self.lane is not None:
             return []
-        return [(f"sr-{each.hue} sr--{each.dash}", each.name) for each in self.curves]
+        return [
+            (f"sr-{each.hue} sr--{each.dash}", each.name.partition(", ")[2])
+            for each in self.curves
+            if ", " in each.name
+        ]
 
 
 def shown_series(user: User, question: Question) -> list[Shown]:

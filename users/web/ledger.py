@@ -88,15 +88,17 @@ def ledger(request: TenantRequest, user_id: str) -> HttpResponse:
     user = overview.user
     zone = find_zone(user.fallback_time_zone)
     today = timezone.now().astimezone(zone).date()
-    held = list(
-        dict.fromkeys(
-            each.resource
-            for each in holdings_of(user=user)
-            if each.resource.aggregation == Aggregation.SUM
-        )
-    )
+    summed = [
+        each
+        for each in holdings_of(user=user)
+        if each.resource.aggregation == Aggregation.SUM
+    ]
+    held = list({each.resource.slug: each.resource for each in summed}.values())
     resource = _resource(request.GET.get("series", ""), held)
-    day = _day(request.GET.get("day", ""), today)
+    holdings = [each for each in summed if each.resource is resource]
+    last = max((each.extent.last for each in holdings), default=timezone.now())
+    newest = min(last.astimezone(zone).date(), today)
+    day = _day(request.GET.get("day", ""), today, newest)
     rule = Rule.known(request.GET.get("rule", "")) or Rule.PRIORITY
     buckets = {
         each: aggregate_samples(
@@ -257,12 +259,13 @@ def _resource(slug: str, held: Sequence[TimeseriesResource]) -> TimeseriesResour
     return held[0] if held else TIMESERIES["steps"]
 
 
-def _day(text: str, today: date) -> date:
+def _day(text: str, today: date, newest: date) -> date:
+    """The day that is asked for; else the newest that has any."""
     try:
         day = date.fromisoformat(text)
     except ValueError:
-        return today
-    return day if EARLIEST <= day <= today + _DAY else today
+        return newest
+    return day if EARLIEST <= day <= today + _DAY else newest
 
 
 def _uuid(text: str) -> UUID:
