@@ -30,6 +30,13 @@ def test_an_address_that_is_not_absolute_is_refused(settings, address):
     assert failing() == {"portal.E002"}
 
 
+def test_half_an_application_at_oura_is_refused(settings):
+    settings.OURA_CLIENT_ID = "our-id"
+    settings.OURA_PORTAL = "elsewhere"
+
+    assert failing() == {"portal.E005", "portal.E006"}
+
+
 def test_production_is_reached_over_https(settings):
     settings.HTTPS = False
     plain = failing(deploy=True)

@@ -102,6 +102,12 @@ _ALL = (
             "hrv",
             "steps",
             "calories_active",
+            "blood_oxygen",
+            "sleep_breathing_disturbance",
+            "body_temperature_delta",
+            "vo2_max",
+            "mindfulness_minutes",
+            "note",
         ),
     ),
     Provider(
