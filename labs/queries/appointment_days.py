@@ -66,6 +66,7 @@ class VisitTab(OpenChoices):
 
     TODAY = "today", "Today"
     TOMORROW = "tomorrow", "Tomorrow"
+    LATER = "later", "Later"
     UNSURE = "unconfirmed", "Not confirmed"
     PASSED = "passed", "Passed without a sample"
     UNBOOKED = "unbooked", "Not booked"
@@ -133,12 +134,14 @@ def _on_tab(tab: VisitTab, at: datetime) -> Q:
 def _on_day(at: datetime, ahead: int) -> Q:
     """On the day that many days ahead of the one that the place has `at` a moment."""
     near = at + timedelta(days=ahead)
-    today = _date_there(Value(at, output_field=MomentField()))
-    day = today + Value(ahead, output_field=IntegerField())
     # The first narrows by the index, the second decides.
     return Q(start_at__gt=near - _DAY_MARGIN, start_at__lt=near + _DAY_MARGIN) & Q(
-        on=ExpressionWrapper(day, output_field=DateField())
+        on=_day_there(at, ahead)
     )
+
+
+def _later(at: datetime) -> Q:
+    return Q(start_at__gt=at, on__gt=_day_there(at, 1))
 
 
 def _passed(at: datetime) -> Q:
@@ -154,6 +157,7 @@ def _passed(at: datetime) -> Q:
 _CONDITIONS = {
     VisitTab.TODAY: lambda at: _on_day(at, 0),
     VisitTab.TOMORROW: lambda at: _on_day(at, 1),
+    VisitTab.LATER: _later,
     VisitTab.UNSURE: lambda _: Q(status__in=_UNSURE),
     VisitTab.PASSED: _passed,
 }
@@ -165,6 +169,13 @@ def _unbooked(tenant: Tenant, at: datetime) -> OrderQuerySet:
     ]
     orders: OrderQuerySet = Order.objects.for_tenant(tenant).live()
     return orders.filter(status__in=statuses, updated_at__lt=at - UNBOOKED_AFTER)
+
+
+def _day_there(at: datetime, ahead: int) -> ExpressionWrapper:
+    """The date that clocks of a visit's place show, and some days on."""
+    today = _date_there(Value(at, output_field=MomentField()))
+    day = today + Value(ahead, output_field=IntegerField())
+    return ExpressionWrapper(day, output_field=DateField())
 
 
 def _date_there(moment: Combinable) -> Cast:

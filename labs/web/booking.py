@@ -95,7 +95,10 @@ class BookingForm(forms.Form):
         initial=DEFAULT_RADIUS,
     )
     when = forms.ChoiceField(
-        label="Show", choices=TimeOfDay.offered, initial=TimeOfDay.ANY
+        label="Show",
+        choices=TimeOfDay.offered,
+        initial=TimeOfDay.ANY,
+        required=False,  # not shown, and so not sent, where no place is in reach
     )
     notes = forms.CharField(
         label="Note for the place",

@@ -134,9 +134,10 @@ def make_grid(
     """Lay out what is free.
 
     `here` is the address that distances are from, empty where there are none; `struck`
-    are times, as in Wishes, that are shown but can't be taken: one just lost, or the
-    one that a visit has now.
+    are times, as in Wishes, that are shown but can't be taken, free or not: one just
+    lost, or the one that a visit has now.
     """
+    lost = set(struck)
     by_site: dict[str, list[FreeSlot]] = {}
     sites: dict[str, Site] = {}
     for one in found.days:
@@ -144,7 +145,10 @@ def make_grid(
             key = site_key(one.site)
             sites.setdefault(key, one.site)
             by_site.setdefault(key, []).extend(
-                slot for slot in one.slots if wishes.when.suits(local_start(slot))
+                slot
+                for slot in one.slots
+                if wishes.when.suits(local_start(slot))
+                and (slot.site.code, slot.start) not in lost
             )
     chosen = _site(sites, by_site, wishes)
     first_day = found.days[0].day
@@ -187,7 +191,7 @@ def make_grid(
         site=site,
         days=days,
         day=day,
-        groups=_groups(free, day, site, struck),
+        groups=_groups(free, day, site, lost),
         slot=slot,
         first_day=first_day,
         today=today,

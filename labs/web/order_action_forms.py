@@ -44,9 +44,15 @@ _DETOURS = {"warn", "bad", "mute"}
 
 
 class CancelForm(forms.Form):
-    """Why an order is called off, for its history."""
+    """Why an order is called off, for its history, and its visit with it if it has one.
+
+    A visit to a home goes with its order in any case (contract 6.12).
+    """
 
     why = forms.CharField(max_length=WHY_MAX_LENGTH, required=False, label="Reason")
+    with_visit = forms.BooleanField(
+        required=False, initial=True, label="Call off the visit too"
+    )
 
 
 class AdvanceForm(forms.Form):

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
+from django.db import transaction
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.states import Area
 from accounts.web.dialogs import posted, render_form
 from accounts.web.rights import require_right
+from labs.operations.appointment_changes import cancel_appointment
 from labs.operations.kits import KitRegistration, register_kit
 from labs.operations.orders import (
     OrderPlan,
@@ -28,9 +30,11 @@ from labs.operations.recreations import preview_recreation, recreate_order
 from labs.operations.resending import resend_order_events
 from labs.operations.simulation import report_future_status, simulate_order
 from labs.queries.accounts import linked_accounts
+from labs.queries.appointments import active_of
 from labs.queries.catalogue import LabTestFilters, find_lab_tests
 from labs.queries.history import last_event_id
 from labs.queries.orders import full_order
+from labs.states.appointments import AppointmentType
 from labs.states.catalogue import LabTestStatus
 from labs.web.order_action_forms import (
     ActivationForm,
@@ -41,6 +45,7 @@ from labs.web.order_action_forms import (
 )
 from labs.web.order_forms import PatientForm
 from labs.web.order_rows import account_name
+from labs.web.visits import visit_row
 from portal.lib.errors import DomainError
 from portal.lib.web import go_to, page_url, render_page
 from portal.pills import find_pill, words
@@ -78,16 +83,37 @@ class Change:
 def cancel(request: TenantRequest, order_id: UUID) -> HttpResponse:
     order = full_order(tenant=request.tenant, order_id=order_id)
     form = CancelForm(posted(request))
+    visit = active_of(order=order)
+    may_end_visit = (
+        visit is not None
+        and visit.type == AppointmentType.SERVICE_CENTER
+        and request.rights.allow(Area.BOOKINGS, write=True)
+    )
     refusal = ""
     if request.method == "POST" and form.is_valid():
         try:
-            cancel_order(order=order, actor=request.actor, why=form.cleaned_data["why"])
+            with transaction.atomic():
+                why = form.cleaned_data["why"]
+                cancel_order(order=order, actor=request.actor, why=why)
+                if may_end_visit and form.cleaned_data["with_visit"]:
+                    cancel_appointment(
+                        order=order, actor=request.actor, reason_id="order_cancelled"
+                    )
         except DomainError as refused:
             refusal = refused.message
         else:
             messages.success(request, "The order is cancelled.")
             return _to_order(request, order)
-    return _ask(request, order, "cancel", "Cancel this order?", form, refusal)
+    return _ask(
+        request,
+        order,
+        "cancel",
+        "Cancel this order?",
+        form,
+        refusal,
+        visit=visit_row(visit) if visit else None,
+        may_end_visit=may_end_visit,
+    )
 
 
 @require_http_methods(["GET", "POST"])
@@ -324,6 +350,7 @@ def _ask(
     title: str,
     form: forms.Form,
     refusal: str = "",
+    **context: Any,
 ) -> HttpResponse:
     return render_form(
         request,
@@ -336,6 +363,7 @@ def _ask(
         order=order,
         refusal=refusal,
         section="orders",
+        **context,
     )
 
 

@@ -30,6 +30,10 @@ _EMPTY = {
         "Visits appear here on the day that their place has.",
     ),
     VisitTab.TOMORROW: ("No visit tomorrow", "Visits appear here the day before."),
+    VisitTab.LATER: (
+        "No visit later",
+        "Visits from the day after tomorrow on appear here.",
+    ),
     VisitTab.UNSURE: (
         "Every visit is confirmed",
         "Visits whose provider has not answered yet appear here.",

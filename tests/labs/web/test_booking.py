@@ -197,6 +197,10 @@ def test_a_provider_that_gives_the_time_away_is_a_lost_time(
 
     assert reply.status_code == 422
     assert len(reply.context["alternatives"]) == 3
+    times = [slot.time for slot in reply.context["grid"].groups[0].slots]
+    assert times == ["10:00", "10:20", "10:40", "11:00", "11:20", "11:40"]
+    assert reply.context["grid"].groups[0].slots[0].is_taken
+    assert reply.context["chosen_at"] == ""
     assert visits(alice_tenant) == []
 
 

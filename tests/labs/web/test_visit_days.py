@@ -62,9 +62,10 @@ def test_today_is_the_day_that_each_place_has(alice_web, alice_tenant, center):
     new_york = visit(
         alice_tenant, center, time_zone="America/New_York", **at(3, 14)
     )  # Tuesday 09:00 there
-    visit(alice_tenant, center, **at(5, 15))
+    far = visit(alice_tenant, center, **at(5, 15))
 
     assert shown(alice_web, alice_tenant, "today") == [phoenix.pk, new_york.pk]
+    assert shown(alice_web, alice_tenant, "later") == [far.pk]
     assert shown(alice_web, alice_tenant, "tomorrow") == [later.pk]
     assert audited(alice_tenant)[-1] == ("read", "visit_list", "tomorrow offset=0")
 

@@ -236,3 +236,21 @@ def test_a_home_visit_in_less_than_a_day_is_called_off_with_a_warning(
     assert asked.context["is_late"]
     visit = Appointment.objects.for_tenant(alice_tenant).get()
     assert visit.start_at - NOW < timedelta(hours=24)
+
+
+@pytest.mark.parametrize("with_visit", [True, False])
+def test_who_cancels_an_order_says_whether_its_visit_goes_too(
+    alice_web, alice_tenant, order, with_visit
+):
+    visit = make_appointment(order=order, center=make_center(name="Harborview"))
+    address = url(order, "cancel_order")
+
+    asked = alice_web.get(address)
+    alice_web.post(address, {"with_visit": "on"} if with_visit else {})
+
+    assert asked.context["visit"].place == "Harborview"
+    assert "It stays unless it is called off too" in asked.content.decode()
+    visit.refresh_from_db()
+    order.refresh_from_db()
+    assert order.status == "cancelled.walk_in_test.cancelled"
+    assert visit.status == ("cancelled" if with_visit else "confirmed")
