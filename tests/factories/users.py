@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from tests.factories.accounts import ACTOR
 from users.models import Arrival, User
+from users.operations.cadences import learn_cadences
 from users.operations.users import UserRequest, create_user
 
 if TYPE_CHECKING:
@@ -48,3 +50,10 @@ def make_news(user: User, provider: str, at: datetime, *, created: int = 1) -> N
         updated=0,
         dropped=0,
     ).save(force_insert=True)
+
+
+def make_pace(user: User, provider: str, until: datetime) -> None:
+    """Five days of news, the last at `until`, and what is learnt of them."""
+    for ago in range(5):
+        make_news(user, provider, until - timedelta(days=ago))
+    learn_cadences(tenant=user.tenant, user_key=user.pk)

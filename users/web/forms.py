@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 from django import forms
 
 from users.queries import SORTS
-from users.states import ConnectionStatus, IngestionWindow, LastData, ZoneRegion
+from users.states import (
+    ConnectionStatus,
+    IngestionWindow,
+    LastData,
+    Silence,
+    ZoneRegion,
+)
 from users.wearables.providers import KNOWN
 
 if TYPE_CHECKING:
@@ -17,7 +23,7 @@ if TYPE_CHECKING:
 PAGE_SIZES = (25, 50, 100, 500)
 DEFAULT_PAGE_SIZE = 50
 DEFAULT_SORT = "-created_on"
-_NARROWING = ("source", "status", "last_data", "region", "window")
+_NARROWING = ("source", "status", "last_data", "silence", "region", "window")
 # PostgreSQL's largest bigint; a larger offset is no question at all.
 _MAX_OFFSET = 2**63 - 1
 
@@ -29,6 +35,7 @@ class UserFilterForm(forms.Form):
     source = forms.ChoiceField(required=False, choices=[(slug, "") for slug in KNOWN])
     status = forms.ChoiceField(required=False, choices=ConnectionStatus.offered)
     last_data = forms.ChoiceField(required=False, choices=LastData.offered)
+    silence = forms.ChoiceField(required=False, choices=Silence.offered)
     region = forms.ChoiceField(required=False, choices=ZoneRegion.offered)
     window = forms.ChoiceField(required=False, choices=IngestionWindow.offered)
     sort = forms.ChoiceField(required=False, choices=[(sort, "") for sort in SORTS])
@@ -46,6 +53,7 @@ class UserFilters:
     source: str
     status: str
     last_data: str
+    silence: str
     region: str
     window: str
     sort: str
@@ -63,6 +71,7 @@ class UserFilters:
             source=given.get("source", ""),
             status=given.get("status", ""),
             last_data=given.get("last_data", ""),
+            silence=given.get("silence", ""),
             region=given.get("region", ""),
             window=given.get("window", ""),
             sort=given.get("sort") or DEFAULT_SORT,

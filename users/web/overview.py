@@ -24,10 +24,11 @@ from users.queries import (
     arrivals_by_hour,
     new_users_per_day,
     provider_uses,
+    silent_sources,
     user_count,
     users_with_source,
 )
-from users.states import ConnectionStatus
+from users.states import ConnectionStatus, Silence
 from users.wearables.providers import find_provider
 from users.web.arrivals import HOUR, STRIP_HOURS, SourceDay
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from portal.lib.web import TenantRequest
-    from users.queries import ProviderUse
+    from users.queries import ProviderUse, SilentSource
 
 TREND_DAYS = 26
 WEEK = 7
@@ -50,6 +51,9 @@ def overview_part(request: TenantRequest) -> OverviewPart:
     days = _source_days(request, uses)
     attention = [_broken(request, use) for use in uses if use.broken]
     attention += [_overdue(day) for day in days if day.is_overdue]
+    attention += [
+        _silent(request, each) for each in silent_sources(tenant=request.tenant)
+    ]
     return OverviewPart(
         tiles=(_users_tile(request), _sources_tile(request, uses)),
         attention=tuple(attention),
@@ -149,6 +153,21 @@ def _overdue(day: SourceDay) -> AttentionItem:
         if pause == 1
         else f"It sent something at least every {pause} h before",
         url=day.url,
+        status="overdue",
+    )
+
+
+def _silent(request: TenantRequest, silent: SilentSource) -> AttentionItem:
+    source = find_provider(silent.provider)
+    many = silent.users > 1
+    return AttentionItem(
+        urgency=Urgency.SOURCE,
+        since=silent.since,
+        family="warn",
+        icon="pulse",
+        title=f"{source.name} has gone silent for {silent.users:,} user{'s' * many}",
+        detail="In the last 7 days, by each user's own pace",
+        url=f"{_users_of(request, silent.provider)}&silence={Silence.WEEK}",
         status="overdue",
     )
 

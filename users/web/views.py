@@ -21,15 +21,23 @@ from portal.lib.registry import user_columns
 from portal.lib.web import Pager, page_url, render_page
 from users.queries import (
     COUNTED_UP_TO,
+    cadences_of,
     find_users,
     last_heard,
     resolve_user,
     user_overview,
 )
-from users.states import ConnectionStatus, IngestionWindow, LastData, ZoneRegion
+from users.states import (
+    ConnectionStatus,
+    IngestionWindow,
+    LastData,
+    Silence,
+    ZoneRegion,
+)
 from users.wearables.providers import KNOWN, find_provider
 from users.web.forms import PAGE_SIZES, ResolveForm, UserFilters
 from users.web.rows import source_row
+from users.web.silence import silent_rows
 
 if TYPE_CHECKING:
     from datetime import date, datetime
@@ -97,6 +105,8 @@ def user_list(request: TenantRequest) -> HttpResponse:
         source_statuses=ConnectionStatus.offered(),
         last_data=LastData.known(filters.last_data),
         last_data_choices=LastData.offered(),
+        silence=Silence.known(filters.silence),
+        silences=Silence.offered(),
         region=ZoneRegion.known(filters.region),
         regions=ZoneRegion.offered(),
         window=IngestionWindow.known(filters.window),
@@ -183,6 +193,7 @@ def user_page(request: TenantRequest, user_id: str) -> HttpResponse:
         tab="overview",
         show_birth_date=show_birth_date,
         sources=[source_row(connection) for connection in overview.connections],
+        silent=silent_rows(cadences_of(user=overview.user)),
         public_url=settings.PUBLIC_URL,
     )
 
@@ -194,6 +205,7 @@ def _wanted(request: TenantRequest, filters: UserFilters) -> dict[str, Any]:
         "provider": filters.source,
         "status": filters.status,
         "last_data": filters.last_data,
+        "silence": filters.silence,
         "region": filters.region,
         "window": filters.window,
         "sort": filters.sort,

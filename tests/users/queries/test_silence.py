@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.factories.accounts import ACTOR
-from tests.factories.users import make_news, make_user
+from tests.factories.users import make_news, make_pace, make_user
 from tests.statements import count_statements
 from users.operations.cadences import learn_cadences
 from users.operations.sources import connect_source, disconnect_source
@@ -28,9 +28,7 @@ def heard_daily(tenant, *, until, provider="oura", connected=True):
     user = make_user(tenant=tenant)
     if connected:
         connect_source(user=user, actor=ACTOR, provider=provider)
-    for ago in range(5):
-        make_news(user, provider, until - ago * DAY)
-    learn_cadences(tenant=tenant, user_key=user.pk)
+    make_pace(user, provider, until)
     return user
 
 

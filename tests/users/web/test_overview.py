@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from tests.factories.accounts import ACTOR, make_api_key
-from tests.factories.users import make_user
+from tests.factories.users import make_pace, make_user
 from users.models import Arrival, Connection, User
 from users.operations.sources import connect_source
 
@@ -154,3 +154,21 @@ def test_a_long_list_of_users_with_a_source_is_counted_up_to_a_limit(
     users = tile(alice_web.get(PLACE), "Users with a source")
 
     assert (users.number, users.unit) == (1, "or more")
+
+
+def test_a_source_that_went_silent_this_week_needs_attention(alice_web, alice_tenant):
+    for days in (4, 6, 40):
+        user = make_user(tenant=alice_tenant)
+        connect_source(user=user, actor=ACTOR, provider="oura")
+        make_pace(user, "oura", timezone.now() - timedelta(days=days))
+
+    reply = alice_web.get(PLACE)
+
+    assert attention(reply) == [
+        (
+            "Oura has gone silent for 2 users",
+            "In the last 7 days, by each user's own pace",
+            f"{PLACE}users/?source=oura&silence=week",
+        )
+    ]
+    assert len(alice_web.get(attention(reply)[0][2]).context["users"]) == 2

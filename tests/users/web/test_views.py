@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts.models import AuditEntry
 from accounts.states import Role
 from tests.factories.accounts import ACTOR, make_member
-from tests.factories.users import make_arrival, make_user
+from tests.factories.users import make_arrival, make_pace, make_user
 from users.models import User
 from users.operations.sources import connect_source
 from users.operations.users import delete_user
@@ -402,3 +402,17 @@ def test_a_user_of_another_team_or_environment_is_not_found(
         == HTTPStatus.NOT_FOUND
     )
     assert User.objects.for_tenant(alice_production).count() == 0
+
+
+def test_a_users_page_says_what_has_gone_silent(alice_web, alice_tenant):
+    user = make_user(tenant=alice_tenant)
+    for provider, days in (("oura", 5), ("fitbit", 0)):
+        connect_source(user=user, actor=ACTOR, provider=provider)
+        make_pace(user, provider, timezone.now() - timedelta(days=days))
+
+    reply = alice_web.get(f"/t/alice-health/sandbox/users/{user.uuid}/")
+
+    assert [
+        (row.provider.slug, row.resource, row.pace) for row in reply.context["silent"]
+    ] == [("oura", "Sleep cycle", "every day")]
+    assert b"Gone silent" in reply.content

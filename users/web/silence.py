@@ -1,0 +1,59 @@
+"""What has gone silent, in words: each overdue resource of a user's sources.
+
+Must not be here: a query, or when something is overdue (queries.silence).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from portal.pills import words
+from users.wearables.providers import find_provider
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from users.queries import SeriesCadence
+    from users.wearables.providers import Provider
+
+_DAY = timedelta(days=1)
+_HOUR = timedelta(hours=1)
+# As long as hours tell more than days do.
+_IN_HOURS = timedelta(hours=36)
+
+
+@dataclass(frozen=True, slots=True)
+class SilentRow:
+    """A source's resource that is overdue; `pace` is how often it came before."""
+
+    provider: Provider
+    resource: str
+    pace: str
+    last_at: datetime
+
+
+def silent_rows(cadences: Iterable[SeriesCadence]) -> list[SilentRow]:
+    """Those of a user's cadences that are overdue, the longest silent first."""
+    found = [
+        SilentRow(
+            provider=find_provider(each.provider),
+            resource=words(each.resource),
+            pace=pace_words(each.usual_gap),
+            last_at=each.last_at,
+        )
+        for each in cadences
+        if each.is_silent and each.usual_gap
+    ]
+    return sorted(found, key=lambda row: row.last_at)
+
+
+def pace_words(gap: timedelta) -> str:
+    """A usual pause as people say it: every hour, every 6 hours, every 3 days."""
+    unit, name = (_HOUR, "hour") if gap < _IN_HOURS else (_DAY, "day")
+    number = max(1, round(gap / unit))
+    if number * unit == _DAY:
+        return "every day"
+    return f"every {name}" if number == 1 else f"every {number} {name}s"
