@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from portal.lib.errors import NotFound
 from users.models import ImportJob
+from users.states.imports import ImportStatus
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -24,3 +25,21 @@ def import_of(*, user: User, import_id: UUID) -> ImportJob:
         raise NotFound("not_found", "Import not found.")
     job.tenant, job.user = user.tenant, user
     return job
+
+
+def imports_of(*, user: User, limit: int) -> list[ImportJob]:
+    """The user's latest imports, newest first."""
+    mine = ImportJob.objects.for_tenant(user.tenant).filter(user=user)
+    return list(mine.order_by("-created_at", "-id")[:limit])
+
+
+def same_file_before(job: ImportJob) -> ImportJob | None:
+    """The last completed import of exactly this file, before this one."""
+    mine = ImportJob.objects.for_tenant(job.tenant).filter(
+        user_id=job.user_id,
+        sha256=job.sha256,
+        status=ImportStatus.COMPLETED,
+        created_at__lt=job.created_at,
+    )
+    found: ImportJob | None = mine.order_by("-created_at").first()
+    return found

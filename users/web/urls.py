@@ -7,6 +7,7 @@ from django.urls import path
 from users.web import (
     connect_links,
     explorer,
+    imports,
     ledger,
     records,
     sources,
@@ -41,6 +42,17 @@ urlpatterns = [
         name="workout",
     ),
     path("users/<str:user_id>/ledger/", ledger.ledger, name="ledger"),
+    path("users/<str:user_id>/imports/", imports.imports, name="imports"),
+    path(
+        "users/<str:user_id>/imports/<str:import_id>/",
+        imports.import_page,
+        name="import",
+    ),
+    path(
+        "users/<str:user_id>/imports/<str:import_id>/cancel/",
+        imports.cancel,
+        name="cancel_import",
+    ),
     path("users/<str:user_id>/links/", connect_links.links, name="links"),
     path(
         "users/<str:user_id>/links/<str:session_id>/", connect_links.link, name="link"
