@@ -43,11 +43,14 @@ from users.wearables.providers import PROVIDERS
 from users.wearables.readings import context_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from uuid import UUID
 
     from users.models import User
     from users.wearables.formats.staging import Staged
+
+    # Called with an import that has gone on.
+    Watch = Callable[[ImportJob], None]
 
 IMPORT_JOB = "users.import_file"
 IMPORTER = Actor.system(IMPORT_JOB)
@@ -133,20 +136,21 @@ def cancel_import(*, job: ImportJob, actor: Actor) -> ImportJob:
     return job
 
 
-def run_import(*, tenant_pk: int, job_id: UUID) -> None:
+def run_import(*, tenant_pk: int, job_id: UUID, watch: Watch | None = None) -> None:
     """Take an import from where it is to its end; what the worker runs.
 
-    Safe to repeat and to run twice at once. Reading that was cut short starts again,
-    storing goes on behind the last stored part. Source: Ours: jobs run at least once.
+    `watch` is called with the import as it goes on, a few times a second. Safe to
+    repeat and to run twice at once. Reading that was cut short starts again, storing
+    goes on behind the last stored part. Source: Ours: jobs run at least once.
     """
     job = _find_job(tenant_pk, job_id)
     if job is None or not job.is_open:
         return
     try:
         if job.status != ImportStatus.STORING:
-            _read(job)
+            _read(job, watch)
         if job.status == ImportStatus.STORING:
-            _store(job)
+            _store(job, watch)
     except _Stopped:
         return
     except NotFound:  # the user was deleted meanwhile
@@ -175,7 +179,7 @@ def advance(*, job: ImportJob, to: ImportStatus, **changes: object) -> ImportJob
     return job
 
 
-def _read(job: ImportJob) -> None:
+def _read(job: ImportJob, watch: Watch | None) -> None:
     """Read all of the file, and lay out what is to be stored. Raises: _Stopped."""
     if job.status == ImportStatus.WAITING:
         advance(job=job, to=ImportStatus.READING, started_at=timezone.now())
@@ -190,7 +194,7 @@ def _read(job: ImportJob) -> None:
                 provider=job.provider or DEFAULT_PROVIDER,
                 now=timezone.now(),
             ),
-            on_progress=_Teller(job),
+            on_progress=_Teller(job, watch),
         )
     except FileRefused as refusal:
         _fail(job, refusal.reason, to=ImportStatus.REFUSED)
@@ -220,7 +224,7 @@ def _found(staged: Staged) -> dict[str, Any]:
     }
 
 
-def _store(job: ImportJob) -> None:
+def _store(job: ImportJob, watch: Watch | None) -> None:
     """Store what was read from the first part on that is not. Raises: _Stopped."""
     parts = read_parts(path_of(job.stored_as + PARTS))
     for number, part in enumerate(parts):
@@ -249,6 +253,8 @@ def _store(job: ImportJob) -> None:
                 rows_accepted=job.rows_accepted - stored.dropped,
                 rows_dropped=job.rows_dropped + stored.dropped,
             )
+        if watch is not None:
+            watch(job)
     with transaction.atomic():
         advance(job=job, to=ImportStatus.COMPLETED, finished_at=timezone.now())
         _record(job, IMPORTER, "finish_import", rows=job.rows_accepted)
@@ -274,8 +280,9 @@ def _store(job: ImportJob) -> None:
 class _Teller:
     """Writes how far the reading is, now and then. Raises: _Stopped."""
 
-    def __init__(self, job: ImportJob) -> None:
+    def __init__(self, job: ImportJob, watch: Watch | None) -> None:
         self.job = job
+        self.watch = watch
         self.told_at = 0.0
 
     def __call__(self, progress: Progress) -> None:
@@ -293,6 +300,8 @@ class _Teller:
             rows_accepted=progress.rows_read - progress.rows_dropped,
             rows_dropped=progress.rows_dropped,
         )
+        if self.watch is not None:
+            self.watch(self.job)
 
 
 def _touch(

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests.factories.users import make_user
+from tests.users.holdings import held
+from users.models import Sample
+
+pytestmark = pytest.mark.django_db
+HEADER = "resource,timestamp,value\n"
+BEAT = "heartrate,2026-02-28T10:00:00Z,61\n"
+
+
+@pytest.fixture
+def user(alice_tenant):
+    return make_user(tenant=alice_tenant, client_user_id="u-1")
+
+
+def import_file(tmp_path, user, text, named="u-1"):
+    path = tmp_path / "beats.csv"
+    path.write_text(text)
+    out, err = StringIO(), StringIO()
+    team = user.tenant.team.slug
+    call_command(
+        *("import_health_data", str(path), "--team", team, "--user", named),
+        stdout=out,
+        stderr=err,
+    )
+    return out.getvalue(), err.getvalue()
+
+
+def test_a_file_is_imported_without_a_worker(tmp_path, user):
+    out, err = import_file(tmp_path, user, f"{HEADER}{BEAT}moods,2026-02-28,1\n")
+
+    assert out == "heartrate: 1 new, 0 changed, 0 known already\n"
+    assert err == "left out 1: Of a kind that is not kept\n"
+    assert Sample.objects.get(user_id=user.pk).value == 61
+
+
+def test_a_user_is_named_by_either_id(tmp_path, user):
+    import_file(tmp_path, user, HEADER + BEAT)
+
+    out, _ = import_file(tmp_path, user, HEADER + BEAT, named=str(user.uuid))
+
+    assert out == "heartrate: 0 new, 0 changed, 1 known already\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "code"),
+    [
+        ("a,b\n", "u-1", "unsupported_file_type"),
+        (f"{HEADER}moods,2026-02-28,1\n", "u-1", "nothing_to_import"),
+        (HEADER + BEAT, "u-2", "not_found"),
+    ],
+    ids=["no samples", "nothing of ours", "no such user"],
+)
+def test_what_is_refused_says_why(tmp_path, user, alice_tenant, text, named, code):
+    before = held(alice_tenant)
+
+    with pytest.raises(CommandError, match=code):
+        import_file(tmp_path, user, text, named=named)
+
+    assert held(alice_tenant)["Sample"] == before["Sample"]

@@ -1,0 +1,119 @@
+"""`manage.py import_health_data FILE`: take in a file of a user's health data, here."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts.models import Tenant
+from accounts.states import Environment
+from portal.lib.actor import Actor
+from portal.lib.errors import DomainError, NotFound
+from portal.lib.tenancy import acting_for
+from users.operations.imports import (
+    DEFAULT_PROVIDER,
+    ImportRequest,
+    run_import,
+    start_import,
+)
+from users.queries import live_user, resolve_user
+from users.states.imports import DropReason, ImportRefusal, ImportStatus
+from users.wearables.providers import PROVIDERS
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
+
+    from users.models import ImportJob, User
+
+ACTOR = Actor.system("import_health_data")
+_CHUNK_BYTES = 1024**2
+
+
+class Command(BaseCommand):
+    """Imports without a worker; exits 1 with the reason where a file is refused."""
+
+    help = (
+        "Import a file of a user's health data: an Apple Health export (export.zip or"
+        " export.xml), a FIT activity, CSV or NDJSON of samples. It is checked whole"
+        " before anything is stored; the same file again changes nothing."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument("--team", required=True, metavar="SLUG")
+        parser.add_argument(
+            "--environment", choices=Environment.values, default=Environment.SANDBOX
+        )
+        parser.add_argument(
+            "--user", required=True, help="the user's user_id or client_user_id"
+        )
+        parser.add_argument(
+            "--provider",
+            choices=sorted(PROVIDERS),
+            default=DEFAULT_PROVIDER,
+            metavar="SLUG",
+            help="the source that rows of CSV and NDJSON are stored under (manual)",
+        )
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        tenant = (
+            Tenant.objects.select_related("team")
+            .filter(team__slug=options["team"], environment=options["environment"])
+            .first()
+        )
+        if tenant is None:
+            raise CommandError(f"No team has the slug {options['team']}.")
+        try:
+            with acting_for(tenant):
+                user = _find_user(tenant, options["user"])
+                job = self._import(user, options["file"], options["provider"])
+        except DomainError as refused:
+            raise CommandError(f"{refused.message} ({refused.code})") from None
+        except OSError as error:
+            raise CommandError(f"The file can't be read: {error.strerror}.") from None
+        self._report(job)
+
+    def _import(self, user: User, path: Path, provider: str) -> ImportJob:
+        with path.open("rb") as opened:
+            chunks = iter(partial(opened.read, _CHUNK_BYTES), b"")
+            wanted = ImportRequest(path.name, chunks, provider)
+            job = start_import(user=user, actor=ACTOR, wanted=wanted, runs_here=True)
+        run_import(tenant_pk=job.tenant_id, job_id=job.id, watch=self._tell)
+        job.refresh_from_db()
+        return job
+
+    def _tell(self, job: ImportJob) -> None:
+        if self.stderr.isatty():
+            said = f"{job.percent:3} %  {job.status}, {job.rows_read} rows read"
+            self.stderr.write(f"\r{said}", ending="")
+
+    def _report(self, job: ImportJob) -> None:
+        if self.stderr.isatty():
+            self.stderr.write("")
+        for code, whats in sorted(job.drops.items()):
+            known = DropReason.known(code)
+            rows = sum(whats.values())
+            self.stderr.write(f"left out {rows}: {known.label if known else code}")
+        if job.status != ImportStatus.COMPLETED:
+            refusal = ImportRefusal.known(job.failure)
+            said = refusal.label if refusal else f"The import is {job.status}."
+            raise CommandError(f"{said} ({job.failure or job.status})")
+        for resource, count in sorted(job.counts.items()):
+            self.stdout.write(
+                f"{resource}: {count['created']} new, {count['updated']} changed,"
+                f" {count['unchanged']} known already"
+            )
+
+
+def _find_user(tenant: Tenant, named: str) -> User:
+    """The user with this client_user_id, or with this user_id. Raises: not_found."""
+    found = resolve_user(tenant=tenant, client_user_id=named)
+    try:
+        user_id = UUID(named) if found is None else found.user.uuid
+    except ValueError:
+        raise NotFound("not_found", "User not found.") from None
+    return live_user(tenant=tenant, user_id=user_id)
