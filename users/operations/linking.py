@@ -62,10 +62,13 @@ _KINDS = {
 }
 
 
-# What files are taken of, and what people read of them.
+# What files are taken of: its name and description for the people who have it.
 _FILES = {
-    "apple_health_kit": "iPhone and Apple Watch: the export of the Health app",
-    DEFAULT_PROVIDER: "A FIT activity of a watch or bike computer, or samples as CSV",
+    "apple_health_kit": ("Apple Health", "Of iPhone and Apple Watch: its export"),
+    DEFAULT_PROVIDER: (
+        "Health files",
+        "A FIT activity of a watch or bike computer, or samples as CSV",
+    ),
 }
 
 
@@ -83,24 +86,25 @@ class OfferedSource:
     @property
     def name(self) -> str:
         """What people call it."""
-        return "Health files" if self._is_any_file else self.provider.name
+        return self._words[0]
 
     @property
     def description(self) -> str:
         """What people know of it, or what they can upload."""
-        return _FILES.get(self.provider.slug) or self.provider.description
+        return self._words[1]
 
     @property
     def kind(self) -> Kind:
         """Where the page lists it."""
-        if self._is_any_file:
+        if self.provider.slug == DEFAULT_PROVIDER:
             return Kind.FILES
         found = (_KINDS.get(each) for each in self.provider.source_types)
         return next((kind for kind in found if kind), Kind.PHONE)
 
     @property
-    def _is_any_file(self) -> bool:
-        return self.provider.slug == DEFAULT_PROVIDER
+    def _words(self) -> tuple[str, str]:
+        own = self.provider.name, self.provider.description
+        return _FILES.get(self.provider.slug, own)
 
     @property
     def is_connected(self) -> bool:

@@ -54,7 +54,7 @@ _PROBLEMS = {
 }
 _UNTOLD = "Something went wrong, and nothing was connected. Try again."
 # Below this many there is nothing to search.
-_SEARCHED_FROM = 6
+_SEARCHED_FROM = 5
 
 
 @require_safe

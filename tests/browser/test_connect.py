@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import PHONE, complaints
+from tests.factories.accounts import ACTOR
+from tests.factories.users import make_user
+from users.models import Connection, ImportJob
+from users.operations.link_sessions import create_link_session, link_token
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+ROWS = "resource,timestamp,value,unit\nheartrate,2026-03-01T08:00:00+00:00,61,bpm\n"
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["script", "no script"])
+def test_a_person_connects_sources_on_a_phone(
+    visit, alice_tenant, read_reports, monkeypatch, scripts
+):
+    monkeypatch.setattr("users.operations.demo_sources.DEMO_DAYS", 1)
+    alice_tenant.brand_information = {
+        "company_name": "North Health",
+        "brand_color": "#ffd400",
+    }
+    alice_tenant.save(update_fields=["brand_information"])
+    user = make_user(tenant=alice_tenant)
+    session = create_link_session(user=user, actor=ACTOR)
+    mine = {"name": "mine.csv", "mimeType": "text/csv", "buffer": ROWS.encode()}
+
+    with visit.page(size=PHONE, scripts=scripts) as page:
+        page.goto(f"/connect/?token={link_token(session)}")
+        expect(page).to_have_url(re.compile(rf"/connect/{session.uuid}/$"))
+        page.get_by_label("Search devices and apps").fill("glucose")
+        page.get_by_role("button", name="Search").click()
+        expect(page.get_by_role("heading", level=3)).to_have_text(["Freestyle Libre"])
+        page.get_by_role("button", name="Use demo data of Freestyle Libre").click()
+        expect(page.get_by_text("Freestyle Libre is connected.")).to_be_visible()
+        if scripts:
+            assert complaints(page) == []
+            page.set_viewport_size(PHONE)
+
+        page.get_by_role("link", name="Upload a file of Health files").click()
+        page.get_by_label("Choose a file").set_input_files(mine)
+        if scripts:
+            assert complaints(page) == []
+            page.set_viewport_size(PHONE)
+        page.get_by_role("button", name="Upload").click()
+        expect(page.get_by_role("heading", name="mine.csv")).to_be_visible()
+        read_reports()
+        if not scripts:
+            page.get_by_role("link", name="Reload").click()
+        expect(page.get_by_text("1 record taken.")).to_be_visible()
+        page.get_by_role("link", name="Back to the list").click()
+        page.get_by_role("link", name="Close").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text(
+            "You can close this page"
+        )
+
+    live = Connection.objects.for_tenant(alice_tenant).live().filter(user=user)
+    assert set(live.values_list("provider", flat=True)) == {"freestyle_libre", "manual"}
+    assert ImportJob.objects.for_tenant(alice_tenant).get().rows_accepted == 1
