@@ -217,13 +217,16 @@ def ledger_bars(
 
     drawn = [
         (place, f"{x(a):.1f}", f"{max(1.0, x(b) - x(a)):.1f}", y, height, words)
-        for parts, y, height in ((won, 0, 26), (lost, 32, 10))
+        for parts, top, height, step in ((won, 0, 26, 0), (lost, 31, 5, 6))
         for a, b, place, words in parts
+        for y in (top + step * (place - 1),)
     ]
+    bottom = max((y + height for _, _, _, y, height, _ in drawn), default=26)
     return format_html(
-        '<svg class="chart" viewBox="0 0 {} 62" role="img" aria-label="{}">'
+        '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">'
         '<rect class="cy-cell" x="0" y="0" width="{}" height="26" rx="3"/>{}{}</svg>',
         _BAR_WIDTH,
+        bottom + 20,
         says,
         _BAR_WIDTH,
         format_html_join(
@@ -234,8 +237,8 @@ def ledger_bars(
         ),
         format_html_join(
             "",
-            '<text x="{}" y="58">{}</text>',
-            ((f"{x(at):.1f}", words) for at, words in ticks),
+            '<text x="{}" y="{}">{}</text>',
+            ((f"{x(at):.1f}", bottom + 16, words) for at, words in ticks),
         ),
     )
 

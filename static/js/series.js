@@ -3,6 +3,9 @@
 const SVG = "http://www.w3.org/2000/svg";
 const SMALLEST_PX = 6;
 const KEYS = { "+": "#zoom-in", "=": "#zoom-in", "-": "#zoom-out" };
+// A sheet of its own, since the content policy forbids style attributes.
+const sheet = new CSSStyleSheet();
+document.adoptedStyleSheets.push(sheet);
 let dragged = null;
 
 const plotOf = (node) => node?.closest?.("[data-series]");
@@ -83,7 +86,8 @@ function show(plot, at) {
   const px = (x / svg.viewBox.baseVal.width) * plot.clientWidth;
   const most = plot.clientWidth - tip.offsetWidth;
   const beside = px + 12 > most ? px - tip.offsetWidth - 12 : px + 12;
-  tip.style.translate = `${Math.max(0, Math.min(most, beside))}px 0`;
+  const left_px = Math.max(0, Math.min(most, beside));
+  sheet.replaceSync(`.plot__tip { translate: ${left_px}px 0; }`);
   return text;
 }
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 TICKS = os.sysconf("SC_CLK_TCK")
 NANOSECONDS = 1e9
+SERVED_SECRET_KEY = "only-for-a-bench"
 
 
 @contextmanager
@@ -113,7 +114,7 @@ def served(
     environment = {
         **os.environ,
         "DATABASE_URL": database_url,
-        "SECRET_KEY": "only-for-a-bench",
+        "SECRET_KEY": SERVED_SECRET_KEY,
         "DEBUG": "false",
         "STATICFILES_COLLECTED": "false",
         "LOG_LEVEL": "ERROR",

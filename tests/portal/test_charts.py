@@ -6,10 +6,13 @@ import pytest
 
 from portal.charts import (
     arrival_strip,
+    day_strip,
+    ledger_bars,
     outcome_bars,
     range_bar,
     segment_bar,
     sparkline,
+    track,
 )
 
 
@@ -141,3 +144,39 @@ def test_outcomes_stack_with_the_failed_on_top_and_an_empty_hour_is_a_tick():
         ("none", "380.0", "41.0", "3"),
     ]
     assert 'aria-label="Messages &lt;b&gt;"' in svg
+
+
+def test_a_strip_of_days_is_full_where_there_is_something():
+    svg = day_strip([True, False, True], says="2 of 3 days")
+
+    assert re.findall(r'class="(h\d)"', svg) == ["h3", "h0", "h3"]
+    assert 'aria-label="2 of 3 days"' in svg
+
+
+def test_a_ledger_shows_who_won_and_each_who_did_not_beneath():
+    svg = ledger_bars(
+        [(0, 50, 1, "Ring: 5")],
+        [(0, 50, 2, "Phone: 4"), (0, 50, 3, "<App>")],
+        start=0,
+        end=100,
+        ticks=[(50, "12:00")],
+        says="Ring",
+    )
+
+    assert re.findall(r'seg-(\d)" x="0.0" width="380.0" y="(\d+)"', svg) == [
+        ("1", "0"),
+        ("2", "37"),
+        ("3", "43"),
+    ]
+    assert "&lt;App&gt;" in svg
+    assert ">12:00</text>" in svg
+
+
+def test_a_route_is_north_up_and_as_wide_as_it_is():
+    svg = track([(60.0, 10.0), (60.1, 10.2)], says="Route")
+
+    ((path),) = re.findall(r'd="M([^"]+)"', svg)
+    start, end = [tuple(map(float, part.split())) for part in path.split("L")][::2]
+    assert start[1] > end[1]
+    # At 60 degrees north a degree of longitude is half one of latitude.
+    assert (end[0] - start[0]) / (start[1] - end[1]) == pytest.approx(1, abs=0.01)

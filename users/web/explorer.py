@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
     from portal.lib.web import TenantRequest
+    from portal.series_chart import Curve, Mark
     from users.models import User
     from users.queries import UserOverview
     from users.web.carriers import Carrier
@@ -183,15 +184,7 @@ def _chart_data(question: Question, shown: Sequence[Shown]) -> dict[str, Any]:
             {
                 "name": curve.name,
                 "unit": curve.unit,
-                "points": [
-                    [
-                        _ms(mark.middle),
-                        round(mark.value, 3),
-                        round(mark.low, 3),
-                        round(mark.high, 3),
-                    ]
-                    for mark in curve.marks
-                ],
+                "points": [_point(curve, mark) for mark in curve.marks],
             }
             for curve in curves
         ],
@@ -200,6 +193,13 @@ def _chart_data(question: Question, shown: Sequence[Shown]) -> dict[str, Any]:
 
 def _answer(user: User, question: Question, call: Call) -> tuple[Call, Any]:
     return call, answer_of(user, question, call)
+
+
+def _point(curve: Curve, mark: Mark) -> list[float]:
+    """Time, value, lowest and highest; a bar is a sum, which did not vary."""
+    is_sum = curve.shape == "bars"
+    low, high = (mark.value,) * 2 if is_sum else (mark.low, mark.high)
+    return [_ms(mark.middle), *(round(each, 2) for each in (mark.value, low, high))]
 
 
 def _carriers(

@@ -81,7 +81,7 @@ def test_what_a_source_says_and_what_counted_stand_side_by_side(alice_web, user)
 @pytest.mark.parametrize(
     "query", ["", "?series=heartrate&day=never&rule=dice", "?day=2031-01-01"]
 )
-def test_what_means_nothing_shows_the_newest_day_of_the_first_resource(alice_web, user, query):
+def test_what_means_nothing_shows_the_newest_day(alice_web, user, query):
     reply = alice_web.get(address(user, query))
 
     assert reply.context["resource"].slug == "steps"
