@@ -5,10 +5,10 @@ Must not be here: whether the slot is still free (labs.operations.slot_places).
 
 from __future__ import annotations
 
-import base64
 import binascii
 import hashlib
 import hmac
+from base64 import b64decode, urlsafe_b64encode
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,8 @@ from labs.states.appointments import SLOT_LENGTH, AppointmentType
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from accounts.models import Tenant
 
 _SALT = "labs.booking_keys"
@@ -55,17 +57,29 @@ class BookingKeys:
 
     def write(self, site: Site, start: datetime, expires_at: datetime) -> str:
         """The key of a slot; `site` of a home is written with its address."""
+        return self.writer(site, expires_at)(start)
+
+    def writer(self, site: Site, expires_at: datetime) -> Callable[[datetime], str]:
+        """What writes the keys of a site's slots, by their starts."""
+        is_home = site.kind == AppointmentType.PHLEBOTOMY
         said: list[Any] = [
-            site.kind == AppointmentType.PHLEBOTOMY,
+            is_home,
             site.provider,
             site.code,
-            int(start.timestamp()),
             int(expires_at.timestamp()),
+            *([site.address] if is_home else []),
         ]
-        if said[0]:
-            said.append(site.address)
-        payload = orjson.dumps(said)
-        return base64.urlsafe_b64encode(self._sign(payload) + payload).decode()
+        offered = orjson.dumps(said)
+        hashed_so_far = self._hash.copy()
+        hashed_so_far.update(offered)
+
+        def write(start: datetime) -> str:
+            moment = b"%d" % start.timestamp()
+            hashed = hashed_so_far.copy()
+            hashed.update(moment)
+            return urlsafe_b64encode(hashed.digest() + offered + moment).decode()
+
+        return write
 
     def read(self, key: str) -> OfferedSlot:
         """The slot of a key, expired or not, at its site as it is now.
@@ -73,15 +87,19 @@ class BookingKeys:
         Raises: booking_key_invalid; site_inactive, where visits are no longer booked.
         """
         try:
-            raw = base64.b64decode(key.encode("ascii"), altchars=b"-_", validate=True)
+            raw = b64decode(key.encode("ascii"), altchars=b"-_", validate=True)
         except (UnicodeEncodeError, binascii.Error):
             raw = b""
         signature, payload = raw[:_SIGNATURE], raw[_SIGNATURE:]
-        if not hmac.compare_digest(signature, self._sign(payload)):
+        # A text that decodes to the same bytes is not the key that was given out.
+        is_same = urlsafe_b64encode(raw).decode() == key
+        if not (is_same and hmac.compare_digest(signature, self._sign(payload))):
             raise DomainError(
                 "booking_key_invalid", "This is no booking key.", "booking_key"
             )
-        is_home, provider, code, start, expires_at, *address = orjson.loads(payload)
+        # The start follows the rest, which all slots of a site share.
+        offered, _, start = payload.rpartition(b"]")
+        is_home, provider, code, expires_at, *address = orjson.loads(offered + b"]")
         sites = (
             [home_site(provider, address[0])]
             if is_home
@@ -93,7 +111,7 @@ class BookingKeys:
             )
         return OfferedSlot(
             site=sites[0],
-            start=datetime.fromtimestamp(start, UTC),
+            start=datetime.fromtimestamp(int(start), UTC),
             expires_at=datetime.fromtimestamp(expires_at, UTC),
         )
 

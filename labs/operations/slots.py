@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.utils import timezone
 
@@ -37,16 +37,22 @@ _OTHER_SITES_MILES = 25
 _OTHER_SITES_MAX = 10
 
 
-@dataclass(frozen=True, slots=True)
-class FreeSlot:
-    """A slot with free places, UTC; its key books one until `expires_at`."""
+class FreeSlot(NamedTuple):
+    """A slot with free places, UTC; its key books one until `expires_at`.
+
+    A tuple, as thousands are made for an answer.
+    """
 
     site: Site
     start: datetime
-    end: datetime
     available: int
     booking_key: str
     expires_at: datetime
+
+    @property
+    def end(self) -> datetime:
+        """When the visit ends."""
+        return self.start + SLOT_LENGTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,22 +273,16 @@ def _days_of(
     days = []
     for site in sites:
         first_day = start or today[site.time_zone]
-        full = taken[site.provider]
+        full, write = taken[site.provider], keys.writer(site, expires_at)
         for step in range(WINDOW_DAYS):
             day = first_day + _DAY * step
-            free = []
-            for opens in gateway.open_slots(site, day, now):
-                left = site.places - full.get((site.code, opens), 0)
-                if left > 0 and opens > now:
-                    free.append(
-                        FreeSlot(
-                            site,
-                            opens,
-                            opens + SLOT_LENGTH,
-                            left,
-                            keys.write(site, opens, expires_at),
-                            expires_at,
-                        )
-                    )
+            starts = gateway.open_slots(site, day, now)
+            if starts and starts[0] <= now:
+                starts = [opens for opens in starts if opens > now]
+            free = [
+                FreeSlot(site, opens, left, write(opens), expires_at)
+                for opens in starts
+                if (left := site.places - full.get((site.code, opens), 0)) > 0
+            ]
             days.append(SlotDay(day, free, site))
     return days
