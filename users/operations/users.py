@@ -93,7 +93,7 @@ def create_user(*, tenant: Tenant, actor: Actor, wanted: UserRequest) -> User:
     """
     user = User(tenant=tenant)
     before = _apply(user, wanted)
-    _check(user)
+    check_request(user)
     _save(user)
     _count_user(tenant)
     record_change(
@@ -121,7 +121,7 @@ def change_user(*, user: User, actor: Actor, changes: UserChanges) -> User:
     before = _apply(user, changes)
     if not before:
         return user
-    _check(user)
+    check_request(user)
     _save(user, columns=_columns(before))
     if "ingestion_end" in before:
         resume_sources(user=user, actor=actor)
@@ -296,7 +296,12 @@ def _plain(value: date | str | None) -> str | None:
     return value if value is None or isinstance(value, str) else value.isoformat()
 
 
-def _check(user: User) -> None:
+def check_request(user: User | UserRequest) -> None:
+    """Refuse what no user can be, whoever else there is.
+
+    Raises: client_user_id_personal, ingestion_ends_before_start (422). Source: Contract
+    2.3.
+    """
     text = user.client_user_id
     if _EMAIL.fullmatch(text) or _PHONE.fullmatch(text):
         raise Invalid(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +54,9 @@ class Command(BaseCommand):
         try:
             with (
                 options["file"].open("rb") as file,
-                notes.open("w", newline="") if notes else sys.stderr as told,
+                notes.open("w", newline="")
+                if notes
+                else nullcontext(self.stderr) as told,
                 acting_for(tenant),
             ):
                 writer = csv.writer(told)

@@ -1,0 +1,311 @@
+"""Users from a CSV file: check it, or create those that are missing.
+
+Must not be here: the rules of one user (operations.users), or HTTP.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import unicodedata
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from itertools import chain, islice
+from typing import TYPE_CHECKING, BinaryIO
+
+from django.db import transaction
+
+from accounts.operations.audit import record_change
+from portal.lib.errors import DomainError, Invalid
+from portal.lib.periods import time_zones
+from users.models import User
+from users.models.user import CLIENT_USER_ID_MAX_LENGTH
+from users.operations.users import (
+    SANDBOX_USER_LIMIT,
+    ClientUserIdTaken,
+    UserRequest,
+    check_request,
+    create_user,
+)
+from users.queries import user_count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from accounts.models import Tenant
+    from portal.lib.actor import Actor
+
+    # A row: the line it begins at, and its cells by column.
+    _Entry = tuple[int, dict[str, str]]
+
+COLUMNS = (
+    "client_user_id",
+    "fallback_time_zone",
+    "fallback_birth_date",
+    "ingestion_start",
+    "ingestion_end",
+)
+EXISTS = "exists"
+_ID = COLUMNS[0]
+_DATES = COLUMNS[2:]
+# A transaction each: short, as it holds the counter of the tenant's users.
+_CHUNK = 100
+_DELIMITERS = (",", ";", "\t")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_LINE_MAX = 65_536
+# What a spreadsheet takes for a formula, also behind the mark that our own files have.
+_FORMULA = re.compile(r"'?[=+\-@\t\r]")
+# Controls, marks that turn or hide text, halves of characters, and private ones.
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+class UserFileInvalid(DomainError):
+    """A file that is not read at all; nothing of it was stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowNote:
+    """Why a row made no user. `line` counts from 1, the head included.
+
+    `code` EXISTS says that the user is there already, and was not changed. `column` is
+    where the fault is, empty for the whole row.
+    """
+
+    line: int
+    column: str
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class UserImport:
+    """What became of a file's rows, or would become of them.
+
+    `ignored` are columns that mean nothing to us.
+    """
+
+    rows: int
+    created: int
+    existing: int
+    refused: int
+    ignored: tuple[str, ...]
+
+
+def import_users(
+    *,
+    tenant: Tenant,
+    actor: Actor,
+    file: BinaryIO,
+    is_dry_run: bool,
+    rows_max: int | None = None,
+    note: Callable[[RowNote], None] = lambda _note: None,
+) -> UserImport:
+    """Create the users of a CSV file that are missing; a dry run only says what would.
+
+    `file` is seekable and is UTF-8 with a head of COLUMNS in any order, of which
+    client_user_id is needed, parted by comma, semicolon or tab; dates are YYYY-MM-DD.
+    It is read twice, row by row: the first time only to see that it can be read to its
+    end. Each row that makes no user is told to `note`, by line; the others go on. Who
+    exists is not changed. Raises: UserFileInvalid (file_encoding, file_not_csv,
+    file_columns, file_empty, file_too_long), with nothing stored. Source: Contract 2.3;
+    Ours: an id that a spreadsheet would run, or that has unseen characters in it, is a
+    slip of the file.
+    """
+    _scan(file, rows_max)
+    run = _Run(tenant, actor, is_dry_run)
+    rows = existing = refused = 0
+    with _reading(file) as lines:
+        table = _Table(lines)
+        entries = table.entries()
+        while chunk := list(islice(entries, _CHUNK)):
+            rows += len(chunk)
+            for left_out in run.take(chunk):
+                existing += left_out.code == EXISTS
+                refused += left_out.code != EXISTS
+                note(left_out)
+    done = UserImport(rows, rows - existing - refused, existing, refused, table.ignored)
+    if not is_dry_run:
+        record_change(
+            tenant=tenant,
+            actor=actor,
+            verb="import_users",
+            subject="user",
+            subject_id="file",
+            changes={
+                "rows": done.rows,
+                "created": done.created,
+                "existing": done.existing,
+                "refused": done.refused,
+            },
+        )
+    return done
+
+
+class _Run:
+    """One reading of a file: which ids it had, and how many users may still come."""
+
+    def __init__(self, tenant: Tenant, actor: Actor, is_dry_run: bool) -> None:
+        self._tenant = tenant
+        self._actor = actor
+        self._is_dry_run = is_dry_run
+        self._seen: set[str] = set()
+        self._room = SANDBOX_USER_LIMIT - user_count(tenant=tenant)
+
+    @transaction.atomic
+    def take(self, chunk: Sequence[_Entry]) -> list[RowNote]:
+        """Create the users of these rows; returns why some made none."""
+        known = self._known([cells.get(_ID, "") for _, cells in chunk])
+        left_out = []
+        for line, cells in chunk:
+            try:
+                self._create(cells, known)
+            except ClientUserIdTaken:
+                told = "The user exists and is not changed."
+                left_out.append(RowNote(line, _ID, EXISTS, told))
+            except DomainError as refused:
+                where = refused.field or ""
+                left_out.append(RowNote(line, where, refused.code, refused.message))
+        return left_out
+
+    def _known(self, ids: Sequence[str]) -> dict[str, User]:
+        whole = [each for each in ids if "\0" not in each]
+        live = User.objects.for_tenant(self._tenant).live()
+        found = live.filter(client_user_id__in=whole)
+        return {user.client_user_id: user for user in found}
+
+    def _create(self, cells: dict[str, str], known: dict[str, User]) -> None:
+        wanted = _read(cells)
+        id_ = wanted.client_user_id
+        if id_ in self._seen:
+            raise Invalid("id_repeated", "An earlier line has this id.", _ID)
+        self._seen.add(id_)
+        if there := known.get(id_):
+            raise ClientUserIdTaken(user_uuid=there.uuid, created_on=there.created_on)
+        if not self._is_dry_run:
+            create_user(tenant=self._tenant, actor=self._actor, wanted=wanted)
+            return
+        check_request(wanted)
+        if self._tenant.is_sandbox and self._room <= 0:
+            raise DomainError(
+                "sandbox_user_limit",
+                f"The sandbox holds at most {SANDBOX_USER_LIMIT} users.",
+            )
+        self._room -= 1
+
+
+class _Table:
+    """The rows below the head, by column. Raises: UserFileInvalid."""
+
+    def __init__(self, rows: Iterator[tuple[int, list[str]]]) -> None:
+        self._rows = rows
+        names = [name.strip().lower() for name in next(rows, (0, []))[1]]
+        known = [name for name in names if name in COLUMNS]
+        if _ID not in known or len(set(known)) < len(known):
+            raise UserFileInvalid(
+                "file_columns",
+                f"The first line names the columns, each once, {_ID} among them.",
+            )
+        self._names = names
+        self.ignored = tuple(name for name in names if name and name not in COLUMNS)
+
+    def entries(self) -> Iterator[_Entry]:
+        """Each row that is not blank; without cells where it is misshapen."""
+        for line, cells in self._rows:
+            if not any(cell.strip() for cell in cells):
+                continue
+            even = len(cells) == len(self._names)
+            found = zip(self._names, cells, strict=True) if even else ()
+            yield line, {name: cell.strip(" ") for name, cell in found}
+
+
+@contextmanager
+def _reading(file: BinaryIO) -> Iterator[Iterator[tuple[int, list[str]]]]:
+    """The file's rows from its start, each with the line it begins at."""
+    file.seek(0)
+    text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+    try:
+        yield _rows(_lines(text))
+    except UnicodeDecodeError:
+        raise UserFileInvalid(
+            "file_encoding", "The file is not UTF-8. Save it as CSV UTF-8."
+        ) from None
+    finally:
+        text.detach()
+
+
+def _lines(text: io.TextIOWrapper) -> Iterator[str]:
+    """Lines of a bounded length: a file without any break is none of ours."""
+    while line := text.readline(_LINE_MAX):
+        if len(line) == _LINE_MAX:
+            raise UserFileInvalid("file_not_csv", "A line is far too long for CSV.")
+        yield line
+
+
+def _rows(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
+    head = next(lines, "")
+    delimiter = next(
+        (
+            each
+            for each in _DELIMITERS
+            if _ID in (name.strip(' "\r\n').lower() for name in head.split(each))
+        ),
+        ",",
+    )
+    reader = csv.reader(chain([head], lines), delimiter=delimiter, strict=True)
+    line = 1
+    try:
+        for cells in reader:
+            yield line, cells
+            line = reader.line_num + 1
+    except csv.Error:
+        raise UserFileInvalid(
+            "file_not_csv", f"Line {line} can't be read as CSV: a quote is amiss."
+        ) from None
+
+
+def _scan(file: BinaryIO, rows_max: int | None) -> None:
+    with _reading(file) as lines:
+        rows = sum(1 for _ in _Table(lines).entries())
+    if not rows:
+        raise UserFileInvalid("file_empty", "The file has no users in it.")
+    if rows_max is not None and rows > rows_max:
+        raise UserFileInvalid(
+            "file_too_long", f"The file has {rows:,} users, of at most {rows_max:,}."
+        )
+
+
+def _read(cells: dict[str, str]) -> UserRequest:
+    if not cells:
+        raise Invalid("row_length", "The line has not as many cells as the head.", "")
+    id_ = cells[_ID]
+    if not id_:
+        raise Invalid("id_missing", "The id is missing.", _ID)
+    if len(id_) > CLIENT_USER_ID_MAX_LENGTH:
+        long = f"The id is longer than {CLIENT_USER_ID_MAX_LENGTH} characters."
+        raise Invalid("id_too_long", long, _ID)
+    if any(unicodedata.category(each) in _UNSEEN for each in id_) or id_.strip() != id_:
+        raise Invalid("id_unseen", "The id has characters that can't be seen.", _ID)
+    if _FORMULA.match(id_):
+        raise Invalid("id_formula", "The id would be run as a formula.", _ID)
+    zone = cells.get("fallback_time_zone") or None
+    if zone is not None and zone not in time_zones():
+        raise Invalid(
+            "time_zone_unknown",
+            "The time zone is not one of the IANA database, as Europe/Paris is.",
+            "fallback_time_zone",
+        )
+    dates = (_date(name, cells.get(name, "")) for name in _DATES)
+    return UserRequest(id_, zone, *dates)
+
+
+def _date(name: str, text: str) -> date | None:
+    if not text:
+        return None
+    try:
+        if _DAY.fullmatch(text):
+            return date.fromisoformat(text)
+    except ValueError:
+        pass
+    raise Invalid("date_invalid", "A date is written as 1990-05-17.", name)
