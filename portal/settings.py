@@ -140,7 +140,7 @@ STATICFILES_COLLECTED: bool = env.bool(
 )
 WHITENOISE_USE_FINDERS = not STATICFILES_COLLECTED
 WHITENOISE_AUTOREFRESH = not STATICFILES_COLLECTED
-# Uploaded reports; never below a folder that is served.
+# Uploaded reports and imports; never below a folder that is served.
 UPLOADS_DIR = Path(env.str("UPLOADS_DIR", default=str(VAR_DIR / "uploads")))
 # What `manage.py import_loinc` made of the official LOINC table; may be missing.
 LOINC_DIR = Path(env.str("LOINC_DIR", default=str(VAR_DIR / "loinc")))
