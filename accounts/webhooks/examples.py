@@ -87,6 +87,9 @@ _BY_NAME: dict[str, tuple[Any, ...]] = {
     "fault": ("status",),
     "sample_id": ("A1020418",),
     "interpretation": (None, "critical"),
+    "device_manufacturer": ("Oura",),
+    "device_model": ("Ring",),
+    "device_version": ("3.2.1",),
     "message": ("The stream of this workout can be read.",),
     "provider_id": ("workout-81",),
     "failure_reason": (None,),
@@ -180,6 +183,13 @@ def _more_of(event_type: str) -> dict[str, Any]:
         case "lab_report.parsing_job.updated":
             row = {"test_name": "Sodium", "value": "140", "units": "mmol/L"}
             return {"status": "completed", "data": {"metadata": {}, "results": [row]}}
+        case "provider.connection.error":
+            return {
+                "message": "The source no longer accepts the permission that the user"
+                " gave.",
+                "error_type": "token_refresh_failed",
+                "error_details": "The token endpoint answered 400.",
+            }
         case "labtest.order.updated":
             done = {**_EVENT, "id": 2, "status": "completed.walk_in_test.completed"}
             return {

@@ -14,6 +14,7 @@ from django.utils import timezone
 from users.models.user import MANUAL
 from users.states import ConnectionStatus
 from users.wearables import heart_rate
+from users.wearables.names import resource_name
 from users.wearables.providers import find_provider
 
 if TYPE_CHECKING:
@@ -42,6 +43,12 @@ def fallback_origin(slug: str) -> str:
 def max_heart_rate(birth_date: date) -> int | None:
     """What a birth date makes of the maximum heart rate (bpm) today."""
     return heart_rate.max_heart_rate(timezone.localdate(), birth_date)
+
+
+@register.filter
+def resource(slug: str) -> str:
+    """What a resource is called."""
+    return resource_name(slug)
 
 
 @register.filter

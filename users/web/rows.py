@@ -17,6 +17,7 @@ from users.states import (
     PauseCause,
     condition_of,
 )
+from users.wearables.names import resource_name
 from users.wearables.providers import find_provider
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _row(entry: ConnectionEntry) -> TimelineRow:
 
 def _history_row(entries: list[ConnectionEntry]) -> TimelineRow:
     kind, icon = _MARKS[EntryKind.HISTORY]
-    named = ", ".join(words(entry.detail).lower() for entry in reversed(entries))
+    named = ", ".join(resource_name(entry.detail) for entry in reversed(entries))
     told = "told by webhook" if len(entries) == 1 else "each told by webhook"
     return TimelineRow(
         label=EntryKind.HISTORY.label,

@@ -104,7 +104,7 @@ def test_a_sources_page_shows_what_came_and_what_happened(
         "Past data can be read",
         "Connected",
     ]
-    assert lines[1].detail == "sleep, heartrate · each told by webhook"
+    assert lines[1].detail == "Sleep, Heart rate · each told by webhook"
     assert [each.resource for each in reply.context["supplies"]] == ["heartrate"]
     assert len(reply.context["devices"]) == 1
     assert (read.verb, read.subject, read.subject_id) == ("read", "source", "oura")

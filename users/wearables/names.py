@@ -1,0 +1,21 @@
+"""What resources are called, by the names that events and introspection use.
+
+Must not be here: what a resource is (summaries, timeseries).
+"""
+
+from __future__ import annotations
+
+from users.wearables.streams import STREAM_RESOURCE
+from users.wearables.summaries import SUMMARIES
+from users.wearables.timeseries import TIMESERIES
+
+_NAMES = {
+    **{each.event_resource: each.name for each in TIMESERIES.values()},
+    **{slug: each.name for slug, each in SUMMARIES.items()},
+    STREAM_RESOURCE: "Workout streams",
+}
+
+
+def resource_name(resource: str) -> str:
+    """A resource of contract 3.4 as people call it; one we do not know in its words."""
+    return _NAMES.get(resource) or resource.replace("_", " ").capitalize()
