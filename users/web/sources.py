@@ -104,8 +104,8 @@ def disconnect(request: TenantRequest, user_id: str, provider: str) -> HttpRespo
     return ask(
         request,
         title=f"Disconnect {name}?",
-        says="Nothing comes from it any more, and only the user can connect it again."
-        " Data that came through it stays.",
+        says="Nothing is fetched from it any more. Data that came through it stays. The"
+        " user can connect it again by a link; a source that pushes does so by sending.",
         verb="Disconnect",
         keep="Keep connected",
         back=_address(request, user, provider),
