@@ -1,41 +1,27 @@
-"""What the delivering worker asks of the database: claim what is due, tell what became.
+"""What the delivering worker asks of the database: claims of what is due, and care.
 
-Each is one transaction on the worker's own connection, and all times are the
-database's. The one writer of what a delivery becomes by being sent. Must not be here:
-sockets (sending) or the loop (delivering).
+Each is one statement on the worker's own connection, which is in autocommit; all times
+are the database's. Must not be here: what became of a claim (verdicts), sockets
+(sending) or the loop (delivering).
 """
 
 from __future__ import annotations
 
-import base64
 import secrets
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-from uuid import UUID
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import orjson
-from psycopg.rows import dict_row
-
-from accounts.webhooks.catalogue import ATTEMPT_EXHAUSTED
-from accounts.webhooks.models import new_message_id
-from accounts.webhooks.operations.emitting import EMIT
-from accounts.webhooks.schedule import ATTEMPTS_MAX, DISABLE_AFTER, longest_wait
-from accounts.webhooks.states import DeliveryStatus, DisabledBy
+from accounts.webhooks.schedule import ATTEMPTS_MAX, longest_wait
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from psycopg import AsyncConnection
 
-    from accounts.webhooks.sending import Verdict
 
 # Longer than a POST may take, and shorter than anybody waits for a dead worker's.
 LEASE_S = 60
 # Ours: how much of an endpoint's room replays may take.
 REPLAY_SHARE = 4
-# Contract 8.5.
-_FAILED_APART = "12 hours"
-_FAILED_WITHIN = "24 hours"
 
 # Endpoints with something pending are found by skipping through the index, so that
 # neither many endpoints nor a long backlog of one costs more. A rate is a bucket that
@@ -110,103 +96,6 @@ JOIN webhooks_endpoint AS e ON e.id = leased.endpoint_id
 ORDER BY leased.id
 """
 
-# An endpoint that is well, and was so a minute ago, is not written at each message.
-_NEWS = """
-NOT met.well OR e.first_failed_at IS NOT NULL OR e.last_success_at IS NULL
-    OR e.last_success_at < now() - interval '1 minute'
-"""
-# Endpoints before deliveries, as who disables one locks them; and both first, so that
-# the statements after them read what nobody changes any more.
-_LOCK_ENDPOINTS = f"""
-SELECT e.id FROM webhooks_endpoint AS e
-JOIN unnest(%(endpoints)s::bigint[], %(well)s::bool[]) AS met(id, well)
-    ON met.id = e.id
-WHERE {_NEWS} ORDER BY e.id FOR UPDATE OF e
-"""  # noqa: S608 - a constant of this module
-_LOCK = """
-SELECT id FROM webhooks_delivery WHERE id = ANY(%(deliveries)s) ORDER BY id FOR UPDATE
-"""
-
-# An attempt is told whatever became of the lease: it was made. Only the holder of the
-# lease moves the delivery, so that a late worker changes nothing.
-_TELL = """
-WITH told AS (
-    SELECT * FROM jsonb_to_recordset(%(told)s::jsonb) AS t(
-        delivery bigint, lease bigint, status text, wait_s float8, succeeded bool,
-        started_at float8, url text, sent_timestamp bigint, signature text, code int,
-        fault text, address text, headers jsonb, body text, body_is_cut bool,
-        dns_ms float8, connect_ms float8, first_byte_ms float8, total_ms float8)
-), noted AS (
-    INSERT INTO webhooks_attempt
-        (tenant_id, delivery_id, endpoint_id, number, is_manual, succeeded, started_at,
-         url, sent_timestamp, signature, code, fault, address, headers, body,
-         body_is_cut, dns_ms, connect_ms, first_byte_ms, total_ms)
-    SELECT d.tenant_id, d.id, d.endpoint_id, d.attempts + 1, d.lane = 1, told.succeeded,
-        to_timestamp(told.started_at), told.url, told.sent_timestamp, told.signature,
-        told.code, told.fault, told.address, told.headers, decode(told.body, 'base64'),
-        told.body_is_cut, told.dns_ms, told.connect_ms, told.first_byte_ms,
-        told.total_ms
-    FROM told JOIN webhooks_delivery AS d ON d.id = told.delivery
-)
-UPDATE webhooks_delivery AS d
-SET attempts = d.attempts + 1, last_code = told.code, last_fault = told.fault,
-    status = CASE WHEN mine THEN told.status ELSE d.status END,
-    step = CASE WHEN mine THEN d.step + 1 ELSE d.step END,
-    due_at = CASE WHEN mine AND told.wait_s IS NOT NULL
-        THEN now() + make_interval(secs => told.wait_s) ELSE d.due_at END,
-    finished_at = CASE WHEN mine AND told.status <> 'pending' THEN now()
-        ELSE d.finished_at END,
-    lease = CASE WHEN mine THEN NULL ELSE d.lease END,
-    leased_until = CASE WHEN mine THEN NULL ELSE d.leased_until END
-FROM told
-JOIN LATERAL (
-    SELECT held.lease = told.lease AND held.status = 'pending' AS mine
-    FROM webhooks_delivery AS held WHERE held.id = told.delivery
-) AS held ON true
-WHERE d.id = told.delivery
-RETURNING d.id, d.status, coalesce(mine, false) AS mine, d.event_type
-"""
-
-# Contract 8.5: the five days begin when failures of one day lie half a day apart.
-_HEALTH = f"""
-WITH met AS (
-    SELECT * FROM unnest(%(endpoints)s::bigint[], %(well)s::bool[], %(gone)s::bool[])
-        AS m(id, well, gone)
-), judged AS (
-    SELECT e.id, met.well, met.gone, CASE WHEN NOT met.well THEN
-        coalesce(e.failing_since, CASE WHEN (
-            SELECT min(a.started_at) FROM webhooks_attempt AS a
-            WHERE a.endpoint_id = e.id AND NOT a.succeeded
-                AND a.started_at > now() - %(within)s::interval
-                AND a.started_at >= e.first_failed_at
-        ) <= now() - %(apart)s::interval THEN now() END) END AS failing_since
-    FROM webhooks_endpoint AS e JOIN met ON met.id = e.id
-    WHERE {_NEWS}
-)
-UPDATE webhooks_endpoint AS e
-SET last_success_at = CASE WHEN judged.well THEN now() ELSE e.last_success_at END,
-    first_failed_at = CASE WHEN judged.well THEN NULL
-        ELSE coalesce(e.first_failed_at, now()) END,
-    failing_since = judged.failing_since,
-    warned_percent = CASE WHEN judged.well AND e.disabled_at IS NULL THEN 0
-        ELSE e.warned_percent END,
-    disabled_at = CASE WHEN judged.gone
-            OR judged.failing_since <= now() - %(disable_after)s::interval
-        THEN coalesce(e.disabled_at, now()) ELSE e.disabled_at END,
-    disabled_by = CASE WHEN e.disabled_at IS NOT NULL THEN e.disabled_by
-        WHEN judged.gone THEN %(by_gone)s
-        WHEN judged.failing_since <= now() - %(disable_after)s::interval
-            THEN %(by_failing)s
-        ELSE '' END
-FROM judged WHERE e.id = judged.id
-RETURNING e.id, e.disabled_at IS NOT NULL AS is_disabled
-"""  # noqa: S608 - as above
-
-_HOLD = """
-UPDATE webhooks_delivery SET status = 'held', lease = NULL, leased_until = NULL
-WHERE endpoint_id = ANY(%(endpoints)s) AND status = 'pending'
-"""
-
 # A delivery that was made while its endpoint was being disabled is found here.
 _HOLD_LATE = """
 UPDATE webhooks_delivery AS d
@@ -236,24 +125,9 @@ UPDATE webhooks_delivery SET lease = NULL, leased_until = NULL
 WHERE id = ANY(%(deliveries)s) AND lease = ANY(%(leases)s)
 """
 
-_EXHAUSTED = """
-SELECT event.tenant_id, tenant.team_id, event.user_uuid, event.client_user_id,
-    event.message_id, e.uuid, a.number, a.started_at, a.code, a.fault
-FROM webhooks_delivery AS d
-JOIN webhooks_event AS event ON event.id = d.event_id
-JOIN webhooks_endpoint AS e ON e.id = d.endpoint_id
-JOIN accounts_tenant AS tenant ON tenant.id = d.tenant_id
-JOIN LATERAL (
-    SELECT * FROM webhooks_attempt AS last WHERE last.delivery_id = d.id
-    ORDER BY last.number DESC LIMIT 1
-) AS a ON true
-WHERE d.id = ANY(%(deliveries)s)
-ORDER BY d.id
-"""
 
-
-@dataclass(frozen=True, slots=True)
-class Claim:
+# Tuples, as a thousand are made a second.
+class Claim(NamedTuple):
     """A delivery that this worker may send until its lease ends.
 
     `step` is how many attempts of the present round were made before this one; secrets
@@ -272,22 +146,6 @@ class Claim:
     headers: str
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What became of a claim; `wait_s` is the time to its next attempt, if any."""
-
-    claim: Claim
-    verdict: Verdict
-    wait_s: float | None
-
-    @property
-    def status(self) -> DeliveryStatus:
-        """What the delivery is now."""
-        if self.verdict.fault is None:
-            return DeliveryStatus.DELIVERED
-        return DeliveryStatus.FAILED if self.wait_s is None else DeliveryStatus.PENDING
-
-
 async def claim_due(
     connection: AsyncConnection[Any],
     *,
@@ -301,72 +159,36 @@ async def claim_due(
     hold one delivery; an endpoint with a long backlog takes no more than its room.
     Source: Performance 5; Contract 8.5.
     """
-    lease = secrets.randbits(62)
-    async with connection.transaction():
-        found = await connection.execute(
-            _CLAIM,
-            {
-                "limit": limit,
-                "per_endpoint": per_endpoint,
-                "busy": list(busy),
-                "numbers": list(busy.values()),
-                "lease": lease,
-                "lease_s": LEASE_S,
-                "replay_share": REPLAY_SHARE,
-            },
-        )
-        # In the order of Claim.
-        return [Claim(*row) for row in await found.fetchall()]
-
-
-async def tell(connection: AsyncConnection[Any], told: Sequence[Told]) -> None:
-    """Write what became of claims: attempts, states, health, and what follows.
-
-    One transaction: a message that is given up and the event that says so exist
-    together. Source: Contract 8.5, 8.2 (message.attempt.exhausted).
-    """
-    health = _health(told)
-    async with connection.transaction(), connection.cursor(row_factory=dict_row) as do:
-        await do.execute(_LOCK_ENDPOINTS, health)
-        await do.execute(_LOCK, {"deliveries": [t.claim.delivery for t in told]})
-        await do.execute(
-            _TELL, {"told": orjson.dumps([_as_json(t) for t in told]).decode()}
-        )
-        moved = await do.fetchall()
-        await do.execute(_HEALTH, health)
-        disabled = [row["id"] for row in await do.fetchall() if row["is_disabled"]]
-        if disabled:
-            await do.execute(_HOLD, {"endpoints": disabled})
-        given_up = [
-            row["id"]
-            for row in moved
-            if row["mine"]
-            and row["status"] == DeliveryStatus.FAILED
-            # Or an endpoint that is down would be told so for ever.
-            and row["event_type"] != ATTEMPT_EXHAUSTED
-        ]
-        if given_up:
-            await do.execute(_EXHAUSTED, {"deliveries": given_up})
-            for row in await do.fetchall():
-                await do.execute(EMIT, _exhausted(row))
+    found = await connection.execute(
+        _CLAIM,
+        {
+            "limit": limit,
+            "per_endpoint": per_endpoint,
+            "busy": list(busy),
+            "numbers": list(busy.values()),
+            "lease": secrets.randbits(62),
+            "lease_s": LEASE_S,
+            "replay_share": REPLAY_SHARE,
+        },
+    )
+    # In the order of Claim.
+    return [Claim._make(row) for row in await found.fetchall()]
 
 
 async def release(connection: AsyncConnection[Any], claims: Sequence[Claim]) -> None:
     """Give back claims that were not sent."""
-    async with connection.transaction():
-        await connection.execute(
-            _RELEASE,
-            {
-                "deliveries": [claim.delivery for claim in claims],
-                "leases": [claim.lease for claim in claims],
-            },
-        )
+    await connection.execute(
+        _RELEASE,
+        {
+            "deliveries": [claim.delivery for claim in claims],
+            "leases": [claim.lease for claim in claims],
+        },
+    )
 
 
 async def hold_late(connection: AsyncConnection[Any]) -> None:
     """Hold what is pending for endpoints that are disabled."""
-    async with connection.transaction():
-        await connection.execute(_HOLD_LATE)
+    await connection.execute(_HOLD_LATE)
 
 
 async def read_clock(connection: AsyncConnection[Any]) -> float:
@@ -383,87 +205,7 @@ async def mend_clock(connection: AsyncConnection[Any]) -> None:
     clock that steps back holds nothing up.
     """
     waits = [longest_wait(step) for step in range(ATTEMPTS_MAX)]
-    async with connection.transaction():
-        await connection.execute(
-            _MEND_CLOCK,
-            {"steps": list(range(ATTEMPTS_MAX)), "waits": waits, "lease_s": LEASE_S},
-        )
-
-
-def _as_json(told: Told) -> dict[str, Any]:
-    verdict = told.verdict
-    return {
-        "delivery": told.claim.delivery,
-        "lease": told.claim.lease,
-        "status": told.status,
-        "wait_s": told.wait_s,
-        "succeeded": verdict.fault is None,
-        "started_at": verdict.started_at,
-        "url": told.claim.url,
-        "sent_timestamp": verdict.sent_timestamp,
-        "signature": verdict.signature,
-        "code": verdict.code,
-        "fault": verdict.fault or "",
-        "address": verdict.address,
-        "headers": [[_storable(text) for text in h] for h in verdict.headers or []],
-        "body": base64.b64encode(verdict.body).decode(),
-        "body_is_cut": verdict.body_is_cut,
-        "dns_ms": verdict.dns_ms,
-        "connect_ms": verdict.connect_ms,
-        "first_byte_ms": verdict.first_byte_ms,
-        "total_ms": verdict.total_ms,
-    }
-
-
-def _storable(text: str) -> str:
-    """What PostgreSQL keeps as text: no NUL and no half of a character."""
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
-
-
-def _health(told: Sequence[Told]) -> dict[str, Any]:
-    well: dict[int, bool] = {}
-    gone: dict[int, bool] = {}
-    for each in told:
-        endpoint = each.claim.endpoint
-        well[endpoint] = well.get(endpoint, False) or each.verdict.fault is None
-        gone[endpoint] = gone.get(endpoint, False) or each.verdict.is_gone
-    return {
-        "endpoints": list(well),
-        "well": list(well.values()),
-        "gone": [gone[endpoint] for endpoint in well],
-        "within": _FAILED_WITHIN,
-        "apart": _FAILED_APART,
-        "disable_after": DISABLE_AFTER,
-        "by_gone": str(DisabledBy.GONE),
-        "by_failing": str(DisabledBy.FAILING),
-    }
-
-
-def _exhausted(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Inputs of EMIT for a message.attempt.exhausted (contract 8.2)."""
-    user_uuid: UUID = row["user_uuid"]
-    body = {
-        "event_type": ATTEMPT_EXHAUSTED,
-        "data": {
-            "endpoint_id": row["uuid"],
-            "msg_id": row["message_id"],
-            "last_attempt": {
-                "number": row["number"],
-                "timestamp": row["started_at"],
-                "response_status_code": row["code"],
-                "fault": row["fault"],
-            },
-        },
-        "team_id": row["team_id"],
-        "user_id": user_uuid,
-        "client_user_id": row["client_user_id"],
-    }
-    return {
-        "tenant": row["tenant_id"],
-        "user_uuid": user_uuid,
-        "client_user_id": row["client_user_id"],
-        "at": row["started_at"],
-        "message_ids": [new_message_id()],
-        "types": [ATTEMPT_EXHAUSTED],
-        "bodies": [orjson.dumps(body).decode()],
-    }
+    await connection.execute(
+        _MEND_CLOCK,
+        {"steps": list(range(ATTEMPTS_MAX)), "waits": waits, "lease_s": LEASE_S},
+    )

@@ -1,6 +1,6 @@
 """The worker's loop: many POSTs in flight, one connection for claims and verdicts.
 
-Must not be here: SQL (claims), sockets (sending), the ladder (schedule).
+Must not be here: SQL (claims, verdicts), sockets (sending), the ladder (schedule).
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ import orjson
 import psycopg
 
 from accounts.webhooks import claims
-from accounts.webhooks.claims import Claim, Told
+from accounts.webhooks.claims import Claim
 from accounts.webhooks.schedule import next_wait
 from accounts.webhooks.sending import TIMEOUT_S, Message
 from accounts.webhooks.signing import read_secret
+from accounts.webhooks.verdicts import Told, tell
 from portal.lib.encryption import decrypt
 
 if TYPE_CHECKING:
@@ -109,16 +110,18 @@ class Deliverer:
     ) -> None:
         while True:
             await self._tell(connection)
-            found = 0 if self._stopping else await self._claim(connection)
+            while not self._stopping and await self._claim(connection) == BATCH:
+                continue
             busy = self._tasks or self._told or self._unsent
-            if not busy and not found and (self._stopping or until_idle):
+            if not busy and (self._stopping or until_idle):
                 return
-            # Few at a time would cost a statement for each: more are let finish first.
-            if found < FEW:
-                await self._sleep()
+            await self._sleep()
 
     async def _sleep(self) -> None:
-        """Until something finished, and then a little longer, as others will too."""
+        """Until something finished, and then a little longer, as others will too.
+
+        Few at a time would cost a statement for each.
+        """
         self._awake.clear()
         if await _within(POLL_S, self._awake) and self._tasks and not self._stopping:
             self._many.clear()
@@ -203,7 +206,7 @@ class Deliverer:
 
     async def _tell(self, connection: psycopg.AsyncConnection[Any]) -> None:
         while batch := self._told[:TOLD_AT_ONCE]:
-            await claims.tell(connection, batch)
+            await tell(connection, batch)
             # Only now: what could not be told is told again.
             del self._told[: len(batch)]
             for told in batch:

@@ -5,7 +5,6 @@ Must not be here: which deliveries are due, or what follows from a verdict.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import socket
 import ssl
@@ -14,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from io import BytesIO
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
@@ -45,8 +44,7 @@ USER_AGENT = "Assay-Webhooks/1.0"
 _marks: ContextVar[dict[str, Any]] = ContextVar("marks")
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """What is posted: a body under its id, to an address, signed with these keys."""
 
     url: str
@@ -115,8 +113,7 @@ class Sender:
         began = time.monotonic()
         session = self._local if is_local_host(message.host) else self._public
         try:
-            async with asyncio.timeout(TIMEOUT_S):
-                await self._post(session, message, verdict, began)
+            await self._post(session, message, verdict, began)
         except TimeoutError:
             # A status that came in time is an answer, however long its body drags on.
             if verdict.code is None:
@@ -184,7 +181,10 @@ class Sender:
             connector=connector,
             auto_decompress=False,
             cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(total=None),
+            # To the answer's last byte; exactly, where aiohttp rounds up to a second.
+            timeout=aiohttp.ClientTimeout(
+                total=TIMEOUT_S, ceil_threshold=TIMEOUT_S + 1
+            ),
         )
 
 
@@ -262,6 +262,8 @@ def _may_connect(address: str) -> bool:
 
 async def _read_some(answer: aiohttp.ClientResponse, verdict: Verdict) -> None:
     """Keep the first ANSWER_MAX bytes; what goes wrong here changes no verdict."""
+    if answer.content.at_eof():
+        return
     kept = bytearray()
     with contextlib.suppress(aiohttp.ClientError, OSError):
         while len(kept) <= ANSWER_MAX:

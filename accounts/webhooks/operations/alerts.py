@@ -1,7 +1,7 @@
 """Mails to a team whose endpoint fails: before it is disabled, and when it was.
 
 A mail names no person: users are told by the id that Assay gave them, the receiver by
-its host. Must not be here: what disables an endpoint (accounts.webhooks.claims).
+its host. Must not be here: what disables an endpoint (accounts.webhooks.verdicts).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Endpoints of a team: make, change, disable, delete; their secret and headers.
 
-Must not be here: sending, or what happens to one delivery (accounts.webhooks.claims).
+Must not be here: sending, or what happens to one delivery (accounts.webhooks.verdicts).
 """
 
 from __future__ import annotations

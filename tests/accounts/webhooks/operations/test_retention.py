@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Team
-from accounts.webhooks import claims
+from accounts.webhooks import claims, verdicts
 from accounts.webhooks.management.commands.deliver_webhooks import connector
 from accounts.webhooks.models import Attempt, Delivery, Endpoint, Event, Replay
 from accounts.webhooks.operations import UserRef, purge_user_events, retention
@@ -203,7 +203,7 @@ def test_the_verdict_of_an_erased_message_leaves_nothing(alice_tenant):
             [claim] = await claims.claim_due(opened, limit=1, per_endpoint=1, busy={})
             await asyncio.to_thread(between)
             verdict = Verdict(1.0, 1, "v1,", fault=DeliveryFault.RESET)
-            await claims.tell(opened, [claims.Told(claim, verdict, None)])
+            await verdicts.tell(opened, [verdicts.Told(claim, verdict, None)])
 
     def erase():
         from django.db import connection
