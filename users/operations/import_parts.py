@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from users.models import Summary
+from users.operations.devices import DeviceDetails, record_device
 from users.operations.samples import SampleBatch, record_samples
 from users.operations.streams import record_workout_stream
 from users.operations.summaries import SummaryBatch, record_summaries
@@ -62,7 +63,7 @@ def store_part(*, user: User, actor: Actor, provider: str, part: Part) -> Stored
     No event tells of single elements: the import tells of the whole. Raises: what
     record_samples, record_summaries and record_workout_stream raise. Source: Ours.
     """
-    origin = part.origin._asdict()
+    origin = _origin(user, provider, part)
     given = len(part.elements)
     name = part.resource
     if part.kind == PartKind.SAMPLES:
@@ -100,6 +101,24 @@ def store_part(*, user: User, actor: Actor, provider: str, part: Part) -> Stored
         first=part.first,
         last=part.last,
     )
+
+
+def _origin(user: User, provider: str, part: Part) -> dict[str, Any]:
+    """Where the part comes from, as a push names it."""
+    source_type, app_id, device_id, device = part.origin
+    if device is not None:
+        # Neither app nor version are told: those of one device would take turns.
+        device_id = record_device(
+            user=user,
+            details=DeviceDetails(
+                provider=provider,
+                device_id=device.id,
+                source_type=source_type,
+                device_manufacturer=device.manufacturer,
+                device_model=device.model,
+            ),
+        )
+    return {"source_type": source_type, "app_id": app_id, "device_id": device_id}
 
 
 def _store_stream(user: User, actor: Actor, part: Part) -> tuple[int, int, int]:

@@ -14,7 +14,7 @@ from tests.factories.users import make_user
 from tests.jobs import queued
 from tests.outbox import emitted
 from tests.users.holdings import held
-from users.models import ImportJob, Sample, Summary
+from users.models import Device, ImportJob, Sample, Summary
 from users.operations import imports
 from users.operations.import_files import FOLDER, path_of
 from users.operations.import_parts import store_part
@@ -199,6 +199,11 @@ def test_an_export_is_stored_whole_and_told_of_once_a_resource(user, alice_tenan
         "provider": "apple_health_kit",
     }
     assert not [e for e in events if e["event_type"].startswith("daily.data.")]
+    devices = Device.objects.for_tenant(alice_tenant).filter(user=user)
+    assert set(devices.values_list("source_type", "device_model")) == {
+        ("watch", "Watch7,5"),
+        ("phone", "iPhone15,4"),
+    }
     assert files() == []
     assert changes_of(alice_tenant, "finish_import") == {"rows": 578}
 

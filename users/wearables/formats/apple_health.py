@@ -52,12 +52,12 @@ from users.wearables.formats.apple_workouts import (
 )
 from users.wearables.formats.refusals import FileRefused
 from users.wearables.formats.rows import (
+    DeviceTold,
     Dropped,
     Kept,
     Origin,
     Row,
     SampleRow,
-    device_uuid,
 )
 from users.wearables.formats.units import conversion_of, find_conversion
 from users.wearables.timeseries import TIMESERIES
@@ -65,7 +65,6 @@ from users.wearables.timeseries import TIMESERIES
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-    from uuid import UUID
 
     from lxml.etree import _Element
 
@@ -78,6 +77,7 @@ _TAGS = ("Record", "Correlation", "Workout", "ActivitySummary", "Me")
 _OTHERS = ("ClinicalRecord", "Audiogram", "VisionPrescription")
 _HARDWARE = re.compile(r", (manufacturer|model|hardware):(.*?)(?=, \w+:|>)")
 _KNOWN_MAX = 10_000
+_TEXT_MAX = 255
 _CREATED_BY_HAND = "HKWasUserEntered"
 
 
@@ -86,10 +86,9 @@ class AppleHealthReader:
 
     provider = PROVIDER
 
-    def __init__(self, path: Path, context: Context) -> None:
+    def __init__(self, path: Path, _context: Context) -> None:
         self.bytes_total = path.stat().st_size
         self._path = path
-        self._user_uuid = context.user_uuid
         self._source: WatchedSource | None = None
 
     @property
@@ -102,7 +101,7 @@ class AppleHealthReader:
         with open_export(self._path) as (source, length):
             self._source, self.bytes_total = source, length
             try:
-                yield from _Export(self._user_uuid).rows(source)
+                yield from _Export().rows(source)
             except etree.XMLSyntaxError:
                 raise FileRefused(ImportRefusal.DAMAGED) from None
 
@@ -110,12 +109,11 @@ class AppleHealthReader:
 class _Export:
     """What has been read of an export so far."""
 
-    def __init__(self, user_uuid: UUID) -> None:
+    def __init__(self) -> None:
         self.days = Days()
         self.nights = Nights()
         self.workouts = Workouts()
         self.heart = HeartRates()
-        self._user_uuid = user_uuid
         self._origins: dict[tuple[str | None, str | None], Origin] = {}
         self._conversions: dict[tuple[str, str | None], Conversion | None] = {}
 
@@ -344,7 +342,8 @@ class _Export:
             found = self._origins[key] = self._find_origin(*key)
         return found
 
-    def _find_origin(self, device: str | None, source: str | None) -> Origin:
+    @staticmethod
+    def _find_origin(device: str | None, source: str | None) -> Origin:
         told = dict(_HARDWARE.findall(device or ""))
         model = told.get("model", "")
         is_apple = told.get("manufacturer", "").startswith("Apple")
@@ -358,12 +357,8 @@ class _Export:
             source_type = SourceType.PHONE
         # What is named after its owner's device names its owner.
         app_id = "com.apple.health" if is_apple else source
-        device_id = None
-        if device:
-            hardware = told.get("hardware") or model
-            named = f"{told.get('manufacturer', '')}/{hardware}"
-            device_id = device_uuid(self._user_uuid, PROVIDER, named)
-        return Origin(str(source_type), app_id and app_id[:255], device_id)
+        app_id = app_id and app_id[:_TEXT_MAX]
+        return Origin(str(source_type), app_id, device=_device(told))
 
 
 def _check_root(element: _Element) -> None:
@@ -375,6 +370,19 @@ def _check_root(element: _Element) -> None:
     # The stubs lack it.
     if declared is not None and list(declared.iterentities()):  # type: ignore[attr-defined]
         raise FileRefused(ImportRefusal.NOT_ALLOWED_XML)
+
+
+def _device(told: dict[str, str]) -> DeviceTold | None:
+    """The device by its hardware: its software changes, its name is its owner's."""
+    manufacturer, model = told.get("manufacturer"), told.get("model")
+    hardware = told.get("hardware") or model
+    if not hardware:
+        return None
+    return DeviceTold(
+        f"{manufacturer or ''}/{hardware}"[:_TEXT_MAX],
+        manufacturer and manufacturer[:_TEXT_MAX],
+        hardware[:_TEXT_MAX],
+    )
 
 
 def _find_conversion(measure: Measure, unit: str | None) -> Conversion | None:

@@ -14,11 +14,11 @@ import fitdecode
 from users.states.imports import ImportRefusal
 from users.wearables.formats.refusals import FileRefused
 from users.wearables.formats.rows import (
+    DeviceTold,
     Kept,
     Origin,
     StreamRow,
     SummaryRow,
-    device_uuid,
 )
 from users.wearables.streams import POINTS_MAX
 
@@ -106,7 +106,6 @@ class FitReader:
         self.bytes_total = path.stat().st_size
         self.bytes_read = 0
         self._path = path
-        self._user_uuid = context.user_uuid
         self._origin = Origin()
         self._sessions: list[Any] = []
         self._points: dict[int, dict[str, float | int]] = {}
@@ -158,11 +157,9 @@ class FitReader:
         serial = _value(frame, "serial_number")
         product = _value(frame, "product")
         if serial is not None:
-            self._origin = Origin(
-                device_id=device_uuid(
-                    self._user_uuid, self.provider, f"{maker}/{product}/{serial}"
-                )
-            )
+            model = None if product is None else str(product)
+            told = DeviceTold(f"{maker}/{product}/{serial}", maker or None, model)
+            self._origin = Origin(device=told)
 
     def _add_point(self, frame: Any) -> None:
         at = _value(frame, "timestamp")

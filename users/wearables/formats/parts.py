@@ -14,7 +14,7 @@ from uuid import UUID
 
 import orjson
 
-from users.wearables.formats.rows import Origin
+from users.wearables.formats.rows import DeviceTold, Origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +67,7 @@ class PartsWriter:
         line = {
             "kind": part.kind,
             "resource": part.resource,
-            "origin": list(part.origin),
+            "origin": [*part.origin[:-1], part.origin.device and [*part.origin.device]],
             "elements": part.elements,
             "first": part.first,
             "last": part.last,
@@ -98,12 +98,17 @@ def read_parts(path: Path) -> Iterator[Part]:
     with gzip.open(path, "rb") as opened:
         for line in opened:
             read = orjson.loads(line)
-            source_type, app_id, device_id = read["origin"]
+            source_type, app_id, device_id, device = read["origin"]
             workout_id = read["workout_id"]
             yield Part(
                 kind=PartKind(read["kind"]),
                 resource=read["resource"],
-                origin=Origin(source_type, app_id, device_id and UUID(device_id)),
+                origin=Origin(
+                    source_type,
+                    app_id,
+                    device_id and UUID(device_id),
+                    device and DeviceTold(*device),
+                ),
                 elements=read["elements"],
                 first=read["first"],
                 last=read["last"],

@@ -7,23 +7,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
-from uuid import UUID, uuid5
+from uuid import UUID
 
 from users.states import SourceType
 
 if TYPE_CHECKING:
     from users.states.imports import DropReason
 
-# Never changed: device ids of stored samples come from it.
-_DEVICES = UUID("0d6d3f0c-5f0f-5e55-8a44-6a1f2f8d9c07")
+
+class DeviceTold(NamedTuple):
+    """A device as a file tells of it; `id` is the file's own, the same in each file."""
+
+    id: str
+    manufacturer: str | None = None
+    model: str | None = None
 
 
 class Origin(NamedTuple):
-    """Which thing or app of the source a row comes from (contract 3.3)."""
+    """Which thing or app of the source a row comes from (contract 3.3).
+
+    A file names a device by the id that we gave it, or tells what it is.
+    """
 
     source_type: str = str(SourceType.UNKNOWN)
     app_id: str | None = None
     device_id: UUID | None = None
+    device: DeviceTold | None = None
 
 
 class SampleRow(NamedTuple):
@@ -81,8 +90,3 @@ class Reader(Protocol):
     def rows(self) -> Iterator[Row]:
         """All of the file, in its order. Raises: FileRefused, at any point."""
         ...
-
-
-def device_uuid(user_uuid: UUID, provider: str, named: str) -> UUID:
-    """The id of a device that the file knows as `named`; the same in each file."""
-    return uuid5(_DEVICES, f"{user_uuid}/{provider}/{named}")

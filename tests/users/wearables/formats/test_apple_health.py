@@ -178,16 +178,16 @@ def test_who_measured_is_kept_without_the_owners_name(tmp_path):
         part.elements[0]["value"]: (
             part.origin.source_type,
             part.origin.app_id,
-            part.origin.device_id is not None,
+            part.origin.device and part.origin.device.id,
         )
         for part in found.parts
         if part.resource == "steps"
     }
     assert by_value == {
-        1: ("watch", "com.apple.health", True),
-        2: ("phone", "com.apple.health", True),
-        3: ("unknown", "Weighty", False),
-        4: ("app", "Weighty", False),
+        1: ("watch", "com.apple.health", "Apple Inc./Watch7,5"),
+        2: ("phone", "com.apple.health", "Apple Inc./iPhone15,4"),
+        3: ("unknown", "Weighty", None),
+        4: ("app", "Weighty", None),
     }
 
 

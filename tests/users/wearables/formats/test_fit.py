@@ -27,7 +27,8 @@ def test_an_activity_becomes_a_workout(tmp_path):
         }
     ]
     (origin,) = {part.origin for part in found.parts if part.resource == "workouts"}
-    assert origin.device_id is not None
+    assert origin.device is not None
+    assert origin.device.manufacturer == "garmin"
 
 
 def test_its_points_become_a_stream(tmp_path):
