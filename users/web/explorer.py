@@ -10,14 +10,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.http import Http404
+from django.http import Http404, HttpResponseRedirect
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
-from portal.lib.web import render_page
+from portal.lib.web import page_url, render_page
 from portal.series_chart import frame_of, series_chart
 from users.queries import user_overview
 from users.wearables.exploring import Resolution
@@ -121,8 +121,10 @@ def explorer_file(request: TenantRequest, user_id: str) -> HttpResponseBase:
     user = _overview(request, user_id).user
     question = Question.read(request.GET, user)
     form = request.GET.get("format", "")
-    if form not in FORMATS or not question.series:
-        raise Http404
+    if form not in FORMATS or not question.series:  # there is no file of nothing
+        return HttpResponseRedirect(
+            page_url(request, "users:explorer", user_id=user.uuid)
+        )
     if question.zone == ZoneChoice.RECORD:
         question = question.at_clock_of(_offset(tree_of(user, question), question))
     whole = "all" in request.GET

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import orjson
-from django.http import Http404
+from django.http import Http404, HttpResponseRedirect
 from django.views.decorators.http import require_GET
 
 from accounts.operations.audit import record_read
@@ -59,6 +59,10 @@ class Record:
 @require_right(Area.USERS)
 def record(request: TenantRequest, user_id: str) -> HttpResponse:
     user = live_user(tenant=request.tenant, user_id=_uuid(user_id))
+    if not request.GET.keys() & {"summary", "series"}:  # it names none
+        return HttpResponseRedirect(
+            page_url(request, "users:explorer", user_id=user.uuid)
+        )
     shown = (
         _summary(request, user, _uuid(request.GET["summary"]))
         if "summary" in request.GET

@@ -244,8 +244,13 @@ def test_ndjson_has_a_line_for_each_row(alice_web, user):
 
 
 @pytest.mark.parametrize("query", ["?series=heartrate&format=xls", "?format=csv"])
-def test_there_is_no_file_of_nothing(alice_web, user, query):
-    assert alice_web.get(address(user, query, "explorer/file/")).status_code == 404
+def test_there_is_no_file_of_nothing(alice_web, alice_tenant, user, query):
+    before = len(audited(alice_tenant))
+
+    reply = alice_web.get(address(user, query, "explorer/file/"))
+
+    assert (reply.status_code, reply["Location"]) == (302, address(user))
+    assert len(audited(alice_tenant)) == before
 
 
 def test_each_series_that_is_looked_at_is_in_the_audit(alice_web, alice_tenant, user):

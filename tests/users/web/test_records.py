@@ -62,7 +62,6 @@ def test_htmx_gets_the_drawer_alone(alice_web, user):
 @pytest.mark.parametrize(
     "query",
     [
-        "",
         "?summary=none",
         "?summary=00000000-0000-4000-8000-000000000000",
         "?series=nothing&at=2026-02-28T10:00:00Z",
@@ -77,6 +76,13 @@ def test_what_is_not_there_is_not_made_up(alice_web, user, query):
     put_samples(user, "heartrate", ("2026-02-28T10:00", 0, 60))
 
     assert alice_web.get(address(user, query)).status_code == 404
+
+
+def test_without_a_name_there_is_the_explorer(alice_web, user):
+    reply = alice_web.get(address(user, ""))
+
+    assert reply.status_code == 302
+    assert reply["Location"].endswith(f"/users/{user.uuid}/explorer/")
 
 
 def test_a_cycle_is_not_opened_here(alice_web, alice_tenant, user):
