@@ -12,6 +12,7 @@ from users.web import (
     records,
     sources,
     summaries,
+    user_import,
     views,
     workouts,
 )
@@ -22,6 +23,7 @@ urlpatterns = [
     path("users/", views.user_list, name="list"),
     path("users/file/", views.user_file, name="file"),
     path("users/resolve/", views.resolve, name="resolve"),
+    path("users/import/", user_import.import_page, name="import_users"),
     path("users/<str:user_id>/", views.user_page, name="page"),
     path("users/<str:user_id>/refresh/", sources.refresh, name="refresh"),
     path(f"{_SOURCE}/", sources.source, name="source"),
