@@ -141,7 +141,10 @@ def _forget(*, tenant_pk: int, **inputs: Any) -> None:
 def revoke(*, tenant_pk: int, **inputs: Any) -> None:
     """Give the permission of the ended connection `connection_pk` back."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
-    revoke_grant(tenant=tenant, connection_pk=inputs["connection_pk"])
+    connection_pk = inputs["connection_pk"]
+    wait = revoke_grant(tenant=tenant, connection_pk=connection_pk)
+    if wait is not None:
+        enqueue("users.revoke", tenant=tenant, after=wait, connection_pk=connection_pk)
 
 
 def give_up_file(*, tenant_pk: int, job_id: str) -> None:

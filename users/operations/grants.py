@@ -6,6 +6,7 @@ with it (operations.pulling).
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -30,10 +31,15 @@ if TYPE_CHECKING:
     from users.gateways.base import SourceGateway
     from users.models import Connection
 
+logger = logging.getLogger(__name__)
+
 # Tokens that end within this are traded before they are used.
 RENEW_BEFORE = timedelta(minutes=5)
 # Longer than a call can last, so that nobody else trades meanwhile.
 CLAIM_TTL = CALL_TIMEOUT + timedelta(seconds=30)
+# How long a source may be away when we give a permission back, and between attempts.
+REVOKED_WITHIN = timedelta(days=3)
+_REVOKE_WAIT = timedelta(minutes=30)
 # When to ask again while somebody else trades the tokens.
 _CLAIMED_WAIT = timedelta(seconds=5)
 
@@ -118,27 +124,32 @@ def end_grant(*, connection: Connection) -> None:
         )
 
 
-def revoke_grant(*, tenant: Tenant, connection_pk: int) -> None:
+def revoke_grant(*, tenant: Tenant, connection_pk: int) -> timedelta | None:
     """Give the permission of an ended connection back, and forget its tokens.
 
-    Never call it inside a transaction. Raises: SourceUnavailable; the tokens stay then.
+    Returns when to try again, None when it is done: a source that is away has
+    REVOKED_WITHIN to come back. Never call it inside a transaction. Source: RFC 7009.
     """
     kept = _ended(tenant, connection_pk)
     if kept is None:
-        return
+        return None
     gateway = find_gateway(kept.connection.provider)
     if gateway is not None:
         try:
-            grant = _decrypted(kept)
+            gateway.revoke(_decrypted(kept))
         except UnreadableSecret:
             pass  # nobody can use them any more
-        else:
-            gateway.revoke(grant)
+        except SourceUnavailable as away:
+            ended = kept.connection.disconnected_at
+            if ended is not None and timezone.now() - ended < REVOKED_WITHIN:
+                return max(away.retry_after or _REVOKE_WAIT, _REVOKE_WAIT)
+            logger.warning("a permission was not taken back: %s", away.reason)
     kept.delete()
+    return None
 
 
 def forget_grant(*, tenant: Tenant, connection_pk: int) -> None:
-    """Forget the tokens of an ended connection that the source did not take back."""
+    """Forget the tokens of an ended connection that could not be given back."""
     kept = _ended(tenant, connection_pk)
     if kept is not None:
         kept.delete()

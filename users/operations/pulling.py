@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from portal.lib.errors import NotFound
@@ -140,24 +141,26 @@ def enqueue_due_pulls() -> int:
     Those that were asked within PULL_EVERY, or have a pull open, are left. Over all
     tenants. Source: Ours: sources that push nothing have to be asked.
     """
-    lately = Pull.unscoped.filter(scheduled_at__gt=timezone.now() - PULL_EVERY)
-    busy = Pull.unscoped.filter(ended_at=None)
-    due = (
-        SourceGrant.unscoped.filter(
-            connection__disconnected_at=None,
-            connection__status=ConnectionStatus.CONNECTED,
-            connection__user__deleted_at=None,
-        )
-        .exclude(connection__in=lately.values("connection"))
-        .exclude(connection__in=busy.values("connection"))
-        .values_list("tenant_id", "connection_id")
+    # By user and provider, which pulls are indexed by.
+    lately = Pull.unscoped.filter(
+        Q(scheduled_at__gt=timezone.now() - PULL_EVERY) | Q(ended_at=None),
+        user=OuterRef("connection__user"),
+        provider=OuterRef("connection__provider"),
+        connection=OuterRef("connection"),
     )
+    due = SourceGrant.unscoped.filter(
+        ~Exists(lately),
+        connection__disconnected_at=None,
+        connection__status=ConnectionStatus.CONNECTED,
+        connection__user__deleted_at=None,
+    )
+    found = due.select_related("connection__user__tenant", "connection__tenant")
     asked = 0
-    for tenant_pk, connection_pk in due.iterator():
-        connection = Connection.unscoped.select_related("user__tenant", "tenant").get(
-            pk=connection_pk, tenant=tenant_pk
-        )
-        asked += bool(schedule_refresh(connection=connection))
+    for grant in found.order_by("pk").iterator():
+        try:
+            asked += bool(schedule_refresh(connection=grant.connection))
+        except NotFound:
+            continue  # its user was deleted meanwhile
     return asked
 
 

@@ -29,9 +29,10 @@ def slow(handler):
     handler.rfile.read(1)  # until the caller hangs up
 
 
-def test_an_answer_is_read(oura):
+def test_an_answer_is_read_and_no_address_logged(oura, caplog):
     answer = ask(oura)
 
+    assert caplog.records == []
     assert answer.is_success
     assert answer.body["id"] == "oura-user-1"
 

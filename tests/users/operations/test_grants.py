@@ -13,13 +13,15 @@ from tests.factories.grants import make_grant, make_granted
 from tests.factories.users import make_user
 from tests.jobs import queued
 from tests.users.gateways.oura_server import status
+from users import jobs
 from users.gateways.base import (
     SourceRefused,
     SourceUnavailable,
     find_gateway,
 )
-from users.models import SourceGrant
+from users.models import Connection, SourceGrant
 from users.operations.grants import (
+    REVOKED_WITHIN,
     forget_grant,
     keep_grant,
     renew_grant,
@@ -227,11 +229,27 @@ def test_tokens_stay_until_the_source_took_them_back_or_is_given_up(
     disconnect_source(user=user, actor=ACTOR, provider="oura")
     oura.faults["/oauth/revoke"] = [status(503)]
 
-    with pytest.raises(SourceUnavailable):
-        revoke_grant(tenant=alice_tenant, connection_pk=connection.pk)
+    jobs.revoke(tenant_pk=alice_tenant.pk, connection_pk=connection.pk)
 
+    assert [job.name for job in queued()] == ["users.revoke"] * 2
     assert tokens(alice_tenant) == ("access-1", "refresh-1")
     forget_grant(tenant=alice_tenant, connection_pk=connection.pk)
+    assert not SourceGrant.objects.for_tenant(alice_tenant).exists()
+
+
+def test_a_source_that_stays_away_is_given_up_and_the_tokens_forgotten(
+    user, alice_tenant, oura
+):
+    connection = make_granted(user)
+    disconnect_source(user=user, actor=ACTOR, provider="oura")
+    Connection.objects.for_tenant(alice_tenant).update(
+        disconnected_at=timezone.now() - REVOKED_WITHIN
+    )
+    oura.faults["/oauth/revoke"] = [status(503)]
+
+    wait = revoke_grant(tenant=alice_tenant, connection_pk=connection.pk)
+
+    assert wait is None
     assert not SourceGrant.objects.for_tenant(alice_tenant).exists()
 
 
