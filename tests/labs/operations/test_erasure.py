@@ -3,11 +3,14 @@ from __future__ import annotations
 import pytest
 
 from labs.models import (
+    Appointment,
+    AppointmentEvent,
     InboundMessage,
     InboundReport,
     Order,
     OrderEvent,
     OrderTransaction,
+    SlotPlace,
     UserInsurance,
 )
 from labs.operations.erasure import erase_orders
@@ -17,6 +20,7 @@ from labs.operations.order_steps import advance
 from labs.operations.redraws import offer_redraw
 from labs.states.catalogue import CollectionMethod
 from tests.factories.accounts import ACTOR
+from tests.factories.appointments import make_appointment, make_bookable
 from tests.factories.hl7 import make_oru, make_test, obx
 from tests.factories.inbound import make_awaited_order, make_unmatched, take
 from tests.factories.labs import ADDRESS, PATIENT, make_lab_test, make_order
@@ -97,3 +101,13 @@ def test_what_a_lab_sent_of_a_users_order_goes_with_it(alice_tenant):
 
     assert InboundReport.objects.for_tenant(alice_tenant).get() == waits
     assert InboundMessage.objects.for_tenant(alice_tenant).get() == waits.message
+
+
+def test_a_users_visits_go_and_their_places_are_free(alice_tenant):
+    order = make_bookable(tenant=alice_tenant)
+    make_appointment(order=order)
+
+    erase_orders(alice_tenant.pk, order.user.uuid)
+
+    left = Appointment.unscoped.count(), AppointmentEvent.unscoped.count()
+    assert (left, SlotPlace.objects.count()) == ((0, 0), 0)
