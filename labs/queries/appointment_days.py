@@ -171,7 +171,7 @@ def _unbooked(tenant: Tenant, at: datetime) -> OrderQuerySet:
     return orders.filter(status__in=statuses, updated_at__lt=at - UNBOOKED_AFTER)
 
 
-def _day_there(at: datetime, ahead: int) -> ExpressionWrapper:
+def _day_there(at: datetime, ahead: int) -> ExpressionWrapper[Combinable]:
     """The date that clocks of a visit's place show, and some days on."""
     today = _date_there(Value(at, output_field=MomentField()))
     day = today + Value(ahead, output_field=IntegerField())

@@ -28,6 +28,7 @@ from labs.operations.appointments import (
     request_visit,
     require_bookable,
 )
+from labs.operations.booking_keys import BookingKeys
 from labs.operations.slot_places import hold_slot, release_hold
 from labs.operations.slots import SlotTaken, center_slots, home_slots
 from labs.operations.visit_papers import needs_fasting
@@ -324,8 +325,8 @@ def _act(page: _Page) -> HttpResponse | None:
     try:
         if page.takes:
             page.refusal = _moved_on(request, page.visit)
-            if not page.refusal and not page.key:
-                page.refusal = "Choose a time."
+            if not page.refusal and not (page.key and _is_at_place(page)):
+                page.refusal = "Choose a time at the place."
             if page.refusal or not is_valid:
                 return None
             return _book(page, notes=page.form.cleaned_data["notes"])
@@ -338,7 +339,7 @@ def _act(page: _Page) -> HttpResponse | None:
                 notes=page.form.cleaned_data["notes"],
             )
             return _done(request, order, visit)
-        if page.go == "hold" and page.key:
+        if page.go == "hold" and page.key and _is_at_place(page):
             page.hold = hold_slot(order=order, booking_key=page.key)
             page.choose(page.hold.slot)
         elif page.key:
@@ -349,6 +350,17 @@ def _act(page: _Page) -> HttpResponse | None:
     except DomainError as refused:
         page.refusal = refused.message
     return None
+
+
+def _is_at_place(page: _Page) -> bool:
+    """Whether the chosen time is one of the chosen place.
+
+    It is not where a place was chosen and its times were not there yet.
+    """
+    if not page.site or "take" in page.request.POST:
+        return True
+    slot = BookingKeys(page.request.tenant).read(page.key)
+    return site_key(slot.site) == page.site
 
 
 def _book(page: _Page, *, notes: str) -> HttpResponse:

@@ -224,8 +224,26 @@ def test_nothing_is_booked_without_a_time(alice_web, alice_tenant, center, order
 
     reply = alice_web.post(url(order), sent(go="book"))
 
-    assert (reply.status_code, reply.context["refusal"]) == (422, "Choose a time.")
+    assert (reply.status_code, reply.context["refusal"]) == (
+        *(422, "Choose a time at the place."),
+    )
     assert holdings(alice_tenant) == before
+
+
+@pytest.mark.parametrize("go", ["hold", "book"])
+def test_a_time_of_another_place_than_the_chosen_one_is_not_taken(
+    alice_web, alice_tenant, center, order, go
+):
+    other = make_center(name="Next door", latitude=33.60)
+    key = free_slots(alice_tenant, center)[0].booking_key
+    site = f"quest-{other.site_code}"
+
+    reply = alice_web.post(url(order), sent(go=go, slot=key, site=site))
+
+    assert reply.status_code == (422 if go == "book" else 200)
+    assert reply.context["grid"].site.name == "Next door"
+    assert reply.context["hold"] is None
+    assert not SlotPlace.objects.exists()
 
 
 def test_a_visit_is_moved_and_its_old_time_is_struck(

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import pytest
+from playwright.sync_api import expect
+
+from labs.models import Appointment
+from labs.operations.slot_places import hold_slot
+from tests.browser.conftest import complaints
+from tests.factories.appointments import free_slots, make_bookable, make_center
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.timeout(300),  # three pages in every look on a busy machine
+]
+
+ORDER = "/t/alice-health/sandbox/orders/{}/"
+# Issue "Service centers and appointments": from the order to booked.
+MOST_ACTIONS = 6
+
+
+class Hand:
+    """Acts on a page as a person does, and counts."""
+
+    def __init__(self):
+        self.actions = 0
+
+    def press(self, found):
+        self.actions += 1
+        found.click()
+
+
+@pytest.fixture
+def center():
+    return make_center(name="Harborview", hours="mon-sun 00:00-23:59", places=1)
+
+
+def test_an_order_is_booked_in_six_actions_by_the_furthest_way(
+    visit, alice, alice_tenant, center
+):
+    make_center(name="Further", latitude=33.60, hours="mon-sun 00:00-23:59")
+    order = make_bookable(tenant=alice_tenant)
+    hand, found = Hand(), {}
+    with visit.page(member=alice) as page:
+        page.goto(ORDER.format(order.pk))
+
+        hand.press(page.get_by_role("link", name="Book visit"))
+        page.wait_for_url(re.compile("/visit/book/$"))
+        hand.press(page.get_by_role("radio", name=re.compile("Further")))
+        days = page.locator('input[name="day"]:not(:disabled):not(:checked)')
+        hand.press(days.first)
+        expect(page.locator('input[name="day"]:checked')).to_be_focused()
+        hand.press(page.locator('input[name="slot"]:not(:disabled)').first)
+        expect(page.get_by_text("Held for you")).to_be_visible()
+        expect(page.locator("[data-until]")).to_have_text(
+            re.compile(r"^[45]:\d\d left")
+        )
+        found["book"] = complaints(page)
+        hand.press(page.get_by_role("button", name="Book visit"))
+        page.wait_for_url(re.compile(r"/orders/[0-9a-f-]{36}/$"))
+        expect(page.get_by_text("The visit is booked:")).to_be_visible()
+        found["order"] = complaints(page, "#h-visit")
+
+    booked = Appointment.objects.for_tenant(alice_tenant).get()
+    assert (booked.status, booked.site_name) == ("confirmed", "Further")
+    assert hand.actions < MOST_ACTIONS
+    assert {part: faults for part, faults in found.items() if faults} == {}
+
+
+def test_a_lost_time_is_made_good_by_one_key(visit, alice, alice_tenant, center):
+    order, other = (make_bookable(tenant=alice_tenant) for _ in range(2))
+    with visit.page(member=alice) as page:
+        page.goto(ORDER.format(order.pk) + "visit/book/")
+        page.get_by_label("Note for the place").fill("Left arm")
+        lost = free_slots(alice_tenant, center)[0]
+        hold_slot(order=other, booking_key=lost.booking_key)
+
+        page.locator('input[name="slot"]').first.check(force=True)
+        expect(page.get_by_text("is no longer free")).to_be_visible()
+        expect(page.locator('input[name="slot"]').first).to_be_disabled()
+        expect(page.get_by_label("Note for the place")).to_have_value("Left arm")
+        faults = complaints(page)
+        page.locator("h1").click()
+        page.keyboard.press("1")
+        page.wait_for_url(re.compile(r"/orders/[0-9a-f-]{36}/$"))
+
+    booked = Appointment.objects.for_tenant(alice_tenant).get()
+    assert (booked.notes, booked.start_at) == (
+        *("Left arm", lost.start + timedelta(minutes=20)),
+    )
+    assert faults == []
+
+
+def test_a_visit_is_booked_without_script(visit, alice, alice_tenant, center):
+    order = make_bookable(tenant=alice_tenant)
+    with visit.page(member=alice, scripts=False) as page:
+        page.goto(ORDER.format(order.pk) + "visit/book/")
+
+        page.locator('input[name="slot"]').first.check(force=True)
+        page.get_by_role("button", name="Book visit").click()
+        page.wait_for_url(re.compile(r"/orders/[0-9a-f-]{36}/$"))
+
+    assert Appointment.objects.for_tenant(alice_tenant).get().status == "confirmed"
