@@ -118,6 +118,19 @@ def test_sources_are_listed_by_kind_with_what_is_connected(user, cloud):
     assert listed["Files"] == [("manual", False)]
 
 
+def test_the_page_costs_the_same_however_many_are_connected(
+    user, django_assert_num_queries
+):
+    session = link(user)
+    browser = opened(session)
+    for providers in ((), ("oura",), ("fitbit", "dexcom_v3", "withings", "polar")):
+        for provider in providers:
+            connect_source(user=user, actor=ACTOR, provider=provider)
+        # Tenant, session and connections; the audit is written past this count.
+        with django_assert_num_queries(3):
+            browser.get(page_of(session))
+
+
 def test_a_search_finds_by_name_description_and_kind(user, cloud):
     session = link(user)
     browser = opened(session)
