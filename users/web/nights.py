@@ -79,6 +79,15 @@ class Night:
         return (self.start - timedelta(hours=12)).date()
 
     @property
+    def explorer_query(self) -> str:
+        """The query string that lays heart rate over this night."""
+        start, end = (at.astimezone(UTC) for at in (self.start, self.end))
+        return (
+            f"?series=heartrate&series=hrv&series=sleep_cycle"
+            f"&start={start:%Y-%m-%dT%H:%M:%SZ}&end={end:%Y-%m-%dT%H:%M:%SZ}"
+        )
+
+    @property
     def clock_times(self) -> str:
         """From when to when, by the clock where the person slept."""
         return f"{self.start:%H:%M} to {self.end:%H:%M}"

@@ -32,6 +32,12 @@ def test_a_night_is_told_by_the_clock_where_it_was_slept():
     ]
 
 
+def test_a_night_is_laid_under_the_heart_rate_of_its_time():
+    assert night().explorer_query.endswith(
+        "&start=2026-02-28T22:00:00Z&end=2026-03-01T00:00:00Z"
+    )
+
+
 def test_a_night_that_began_after_midnight_is_of_the_day_before():
     shown = night(
         session_start="2026-03-01T01:00:00", session_end="2026-03-01T08:00:00"
