@@ -23,6 +23,9 @@ PILLS = {
     "pending_review": Pill("rev", "eye", "Pending review"),
     "completed": Pill("ok", "check", "Completed"),
     "failed": Pill("bad", "x", "Failed"),
+    # Imports of files; one that waits has the words of other waiting things
+    "reading": Pill("info", "clock", "Reading"),
+    "storing": Pill("info", "clock", "Storing"),
     # Interpretations (contract 7.4), and the side of the range a value lies on
     "normal": Pill("ok", "check", "Normal"),
     "abnormal": Pill("warn", "alert", "Abnormal"),

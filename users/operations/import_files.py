@@ -112,7 +112,7 @@ def sweep_orphan_imports() -> int:
             is_old = path.stat().st_mtime < old
         except FileNotFoundError:  # removed since it was listed
             continue
-        name = f"{FOLDER}/{path.parent.name}/{path.name.removesuffix(PARTS)}"
+        name = f"{FOLDER}/{path.parent.name}/{path.name.partition('.')[0]}"
         if is_old and not ImportJob.unscoped.filter(stored_as=name).exists():
             path.unlink(missing_ok=True)
             removed += 1

@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from django.db import transaction
 from django.utils import timezone
@@ -152,11 +153,15 @@ def run_import(*, tenant_pk: int, job_id: UUID, watch: Watch | None = None) -> N
         if job.status == ImportStatus.STORING:
             _store(job, watch)
     except _Stopped:
-        return
+        pass
     except NotFound:  # the user was deleted meanwhile
-        job.refresh_from_db()
-        if job.is_open:
-            cancel_import(job=job, actor=IMPORTER)
+        left = _find_job(tenant_pk, job_id)
+        if left is not None and left.is_open:
+            cancel_import(job=left, actor=IMPORTER)
+    except DomainError as refusal:
+        if refusal.code != "transition_not_allowed":  # another was quicker
+            raise
+    _remove_what_is_left(job)
 
 
 def give_up_import(*, tenant_pk: int, job_id: UUID) -> None:
@@ -184,10 +189,12 @@ def _read(job: ImportJob, watch: Watch | None) -> None:
     if job.status == ImportStatus.WAITING:
         advance(job=job, to=ImportStatus.READING, started_at=timezone.now())
     user = live_user(tenant=job.tenant, user_id=job.user.uuid)
+    # Its own: another run may be at it as well, and writes the same.
+    parts = path_of(f"{job.stored_as}{PARTS}.{uuid4().hex}")
     try:
         staged = stage_file(
             path_of(job.stored_as),
-            path_of(job.stored_as + PARTS),
+            parts,
             format_=ImportFormat(job.format),
             context=context_of(
                 user=user,
@@ -196,9 +203,12 @@ def _read(job: ImportJob, watch: Watch | None) -> None:
             ),
             on_progress=_Teller(job, watch),
         )
+        parts.replace(path_of(job.stored_as + PARTS))
     except FileRefused as refusal:
         _fail(job, refusal.reason, to=ImportStatus.REFUSED)
         return
+    finally:
+        parts.unlink(missing_ok=True)
     found = _found(staged)
     if not staged.parts:
         _fail(job, ImportRefusal.NO_ROWS, to=ImportStatus.REFUSED, **found)
@@ -314,6 +324,13 @@ def _touch(
         raise _Stopped
     for name, value in changes.items():
         setattr(job, name, value)
+
+
+def _remove_what_is_left(job: ImportJob) -> None:
+    """Remove what a run wrote after its import had been ended by another."""
+    mine = ImportJob.objects.for_tenant(job.tenant).filter(id=job.id)
+    if not mine.open().exists():
+        remove_file(job.stored_as)
 
 
 def _fail(

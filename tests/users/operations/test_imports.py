@@ -400,3 +400,19 @@ def test_how_far_the_reading_is_can_be_seen_meanwhile(user, monkeypatch, run):
         ("reading", 5, 41),
         ("storing", 6, 99),
     ]
+
+
+def test_cancelling_while_the_file_is_read_leaves_nothing(user, monkeypatch, run):
+    job = start(user, BEATS)
+
+    def cancel_at_the_end(*args, **given):
+        staged = staging.stage_file(*args, **given)
+        cancel_import(job=ImportJob.unscoped.get(id=job.id), actor=ACTOR)
+        return staged
+
+    monkeypatch.setattr(imports, "stage_file", cancel_at_the_end)
+    job = run(job)
+
+    assert (job.status, job.batches) == (ImportStatus.CANCELLED, 0)
+    assert Sample.objects.filter(user_id=user.pk).count() == 0
+    assert files() == []

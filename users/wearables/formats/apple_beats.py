@@ -32,7 +32,7 @@ def rmssd_of(record: _Element) -> float | None:
     for beat in record.iter("InstantaneousBeatsPerMinute"):
         at = _seconds(beat.get("time"))
         rate = _number(beat.get("bpm"))
-        if at is None or not rate:
+        if at is None or not rate or not rate > 0:
             return None
         if before is not None:
             length = (at - before) % _HALF_DAY

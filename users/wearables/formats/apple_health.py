@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from datetime import datetime
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
@@ -141,6 +142,7 @@ class _Export:
             element.clear()
             while element.getprevious() is not None:
                 del parent[0]
+            source.mark()
         if events.root is None or events.root.tag != _ROOT:
             raise FileRefused(ImportRefusal.UNSUPPORTED)
         yield from self.nights.rows()
@@ -423,6 +425,7 @@ def _metadata(element: _Element) -> dict[str, str]:
 
 def _number(text: str | None) -> float | None:
     try:
-        return float(text) if text else None
+        value = float(text) if text else None
     except ValueError:
         return None
+    return value if value is not None and isfinite(value) else None

@@ -23,20 +23,29 @@ _ENTITY = b"<!ENTITY"
 _ENCODING = re.compile(rb"<\?xml[^>]*encoding\s*=\s*[\"']([^\"']*)[\"']")
 _PLAIN = {b"utf-8", b"utf8", b"us-ascii", b"ascii"}
 _DECLARATION = 200
+# Ours: no element of an export is a hundredth of that long, and what waits for its end
+# waits in memory.
+_ELEMENT_MAX = 8 * 1024**2
 
 
 class WatchedSource:
     """A file to read from that counts, and refuses what no export has.
 
     No export declares an entity; none is in another encoding, in which a declaration
-    could hide.
+    could hide; and none has an element that does not end, which is told by `mark` not
+    being called.
     """
 
     def __init__(self, raw: IO[bytes], *, packed: int | None) -> None:
         self.bytes_read = 0
+        self._marked = 0
         self._raw = raw
         self._packed = packed
         self._tail = b""
+
+    def mark(self) -> None:
+        """Say that an element has been read and let go."""
+        self._marked = self.bytes_read
 
     def read(self, size: int = -1) -> bytes:
         """The next bytes. Raises: FileRefused."""
@@ -47,6 +56,8 @@ class WatchedSource:
         if not self.bytes_read:
             self._check_encoding(chunk)
         self.bytes_read += len(chunk)
+        if self.bytes_read - self._marked > _ELEMENT_MAX:
+            raise FileRefused(ImportRefusal.DAMAGED)
         if self._packed is None:
             if self.bytes_read > UNPACKED_MAX:
                 raise FileRefused(ImportRefusal.TOO_LARGE)

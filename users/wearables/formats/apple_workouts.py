@@ -9,6 +9,7 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from datetime import datetime
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from users.wearables.formats.apple_times import known_zone, offset_of
@@ -205,9 +206,10 @@ def _in_unit(value: float | None, unit: str, to: str) -> float | None:
 
 def _number(text: str | None) -> float | None:
     try:
-        return float(text) if text else None
+        value = float(text) if text else None
     except ValueError:
         return None
+    return value if value is not None and isfinite(value) else None
 
 
 def _whole(value: float | None) -> int | None:

@@ -298,9 +298,12 @@ class _Staging:
         )
 
     def _drop(self, reason: DropReason | str, what: str, rows: int = 1) -> None:
+        if not rows:
+            return
         self.rows_dropped += rows
         whats = self.drops.setdefault(str(reason), {})
-        what = what[:_WHAT_MAX_LENGTH]
+        # PostgreSQL keeps no NUL.
+        what = what.replace("\0", "")[:_WHAT_MAX_LENGTH]
         if what not in whats and len(whats) >= _WHATS_MAX:
             what = _OTHERS
         whats[what] = whats.get(what, 0) + rows

@@ -171,7 +171,7 @@ def _origin(given: dict[str, Any]) -> Origin | None:
     device_id = given.get("device_id")
     if known is None or not isinstance(app_id, str | None):
         return None
-    if app_id is not None and not 0 < len(app_id) <= 255:
+    if app_id is not None and (not 0 < len(app_id) <= 255 or "\0" in app_id):
         return None
     try:
         device = UUID(device_id) if device_id else None

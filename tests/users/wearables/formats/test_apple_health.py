@@ -19,7 +19,7 @@ from tests.factories.apple_health import (
     wrap,
 )
 from tests.users.wearables.formats.reading import read
-from users.wearables.formats import sniffing
+from users.wearables.formats import apple_source, sniffing
 from users.wearables.formats.refusals import FileRefused
 from users.wearables.formats.sniffing import find_export
 
@@ -329,6 +329,7 @@ def test_what_cannot_be_kept_is_counted_by_its_reason(tmp_path):
             quantity("HeartRate", 61, "count/min"),
             quantity("HeartRate", 62, "count/min"),
             quantity("HeartRate", "", "count/min"),
+            quantity("HeartRate", "inf", "count/min"),
             quantity("HeartRate", 5000, "count/min", start="2026-02-28 11:00:00 +0100"),
             quantity("HeartRate", 61, "count/min", start="2027-02-28 11:00:00 +0100"),
             quantity("HeartRate", 61, "count/min", start="yesterday"),
@@ -338,10 +339,10 @@ def test_what_cannot_be_kept_is_counted_by_its_reason(tmp_path):
     )
 
     assert found.of("heartrate") == [{"timestamp": TEN, "value": 61.0}]
-    assert found.staged.rows_read == 8
+    assert found.staged.rows_read == 9
     assert found.staged.drops == {
         "same_moment": {"heartrate": 1},
-        "no_value": {"HeartRate": 1},
+        "no_value": {"HeartRate": 2},
         "less_than_equal": {"heartrate": 2},
         "datetime_parsing": {"HeartRate": 1},
         "unknown_unit": {"HeartRate furlong": 1},
@@ -382,7 +383,6 @@ HIDDEN = PROLOG.replace("[", "[ <!-- <HealthData> --> <!entity x 'y'>", 1)
             make_export(days=1).replace(b"</HealthData>", b"</HealthDat>"),
             "file_damaged",
         ),
-        (archive_of("<HealthData>" + " " * 20_000_000), "archive_too_large"),
         (wrap(prolog=LAUGHS), "xml_not_allowed"),
         (wrap(prolog=FILE), "xml_not_allowed"),
         (wrap(prolog=HIDDEN), "xml_not_allowed"),
@@ -400,6 +400,24 @@ def test_what_is_no_whole_export_is_refused(tmp_path, content, code):
         read(tmp_path, content)
 
     assert refused.value.code == code
+
+
+def test_what_unpacks_to_far_too_much_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(sniffing, "_RATIO_FROM", 100_000)
+
+    with pytest.raises(FileRefused) as refused:
+        read(tmp_path, archive_of("<HealthData>" + " " * 1_000_000))
+
+    assert refused.value.code == "archive_too_large"
+
+
+def test_elements_that_no_export_has_do_not_pile_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(apple_source, "_ELEMENT_MAX", 100_000)
+
+    with pytest.raises(FileRefused) as refused:
+        read(tmp_path, b"<HealthData>" + b"<x/>" * 50_000 + b"</HealthData>")
+
+    assert refused.value.code == "file_damaged"
 
 
 def test_an_archive_that_lies_about_its_size_is_refused(tmp_path, monkeypatch):

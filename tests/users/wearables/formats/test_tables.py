@@ -152,3 +152,17 @@ def test_a_line_that_is_no_json_is_one_row_less(tmp_path):
 
     assert found.staged.drops == {"bad_row": {"": 1}}
     assert len(found.of("heartrate")) == 1
+
+
+def test_signs_that_the_database_cannot_keep_do_no_harm(tmp_path):
+    beat = {"resource": "heartrate", "timestamp": TEN, "value": 61}
+
+    found = read(
+        tmp_path,
+        ndjson({**beat, "app_id": "a\0"}, {"resource": "a\0b"}, beat),
+    )
+
+    assert found.staged.drops == {
+        "bad_row": {"heartrate": 1},
+        "unknown_kind": {"ab": 1},
+    }
