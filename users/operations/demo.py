@@ -173,12 +173,13 @@ def _brought(
         mornings.setdefault(at.astimezone(zone).date(), at)
     nightly = _BY_NIGHT.get(resource, 0)
     news = []
-    for at, again in syncs:
+    # From the latest back, as what there is may not last for all.
+    for at, again in reversed(syncs):
         is_morning = mornings[at.astimezone(zone).date()] == at
         brought = min(new, _BY_SYNC.get(resource, 0) or is_morning * nightly)
         news.append((at, again, brought))
         new -= brought
-    for number, (at, again, brought) in enumerate(news):
+    for number, (at, again, brought) in enumerate(reversed(news)):
         created, updated = (brought + new, changed) if number == 0 else (brought, 0)
         if created or updated:
             yield at, again, created, updated

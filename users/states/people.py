@@ -25,7 +25,7 @@ class Silence(OpenChoices):
     """
 
     WEEK = "week", "Since this week"
-    ANY = "any", "For any time"
+    ANY = "any", "At all"
 
 
 class ZoneRegion(OpenChoices):
