@@ -45,9 +45,9 @@ def test_series_are_laid_over_read_zoomed_and_opened(visit, alice, address):
         page.goto(address)
         tree = page.get_by_role("navigation", name="Resources")
         tree.get_by_role("link", name="Heart rate").click()
-        tree.get_by_role("link", name="Sleep cycle").click()
         chart = page.locator(".plot svg")
         expect(chart.locator(".sr-line")).to_have_count(1)
+        tree.get_by_role("link", name="Sleep cycle").click()
         expect(chart.locator(".st-deep")).to_have_count(1)
         assert complaints(page) == []
 
