@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
+# Ours: no site knows its hours longer ahead.
+_FARTHEST = timedelta(days=366)
 # How far from a lost slot's site others are looked at, and how many of them.
 _OTHER_SITES_MILES = 25
 _OTHER_SITES_MAX = 10
@@ -123,7 +125,7 @@ def center_slots(
     Near a zip code, at sites of these codes, or both. Always fourteen dates for each
     site, from `start` or today on the site's clock; without any site once, with none.
     What is held for `order_id` counts as free. Three queries. Raises: zip_code_unknown;
-    start_date_past. Source: Specification 9; contract 6.18.
+    start_date_past; start_date_too_far. Source: Specification 9; contract 6.18.
     """
     place = place_of(zip_code) if zip_code else None
     sites = center_sites(lab_slug=lab_slug, place=place, miles=miles, codes=site_codes)
@@ -141,7 +143,7 @@ def home_slots(
 ) -> Availability:
     """Fourteen days of phlebotomists who come to an address (contract 6.18's shape).
 
-    Raises: zip_code_unknown; start_date_past. Source: Contract 6.18.
+    Raises: as center_slots. Source: Contract 6.18.
     """
     place = place_of(str(address["zip_code"]))
     return _availability(tenant, home_sites(address), start, place.time_zone, order_id)
@@ -226,6 +228,10 @@ def _availability(
     if start is not None and start < min(today.values()):
         raise DomainError(
             "start_date_past", "The first day lies in the past.", "start_date"
+        )
+    if start is not None and start > max(today.values()) + _FARTHEST:
+        raise DomainError(
+            "start_date_too_far", "Visits are booked a year ahead.", "start_date"
         )
     days = [
         SlotDay(first + _DAY * step, (), None)

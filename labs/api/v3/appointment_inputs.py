@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 _zip_code = of_pattern(r"\d{5}(?:-\d{4})?")
 _radius = of_pattern("|".join(map(str, RADII)))
 _MILLISECOND = timedelta(milliseconds=1)
-_KEY_MAX = 4_000
+# A key of a home holds its address.
+_KEY_MAX = 20_000
 
 
 class HomeAvailabilityQuery(Inputs):

@@ -104,10 +104,17 @@ def test_a_query_that_can_not_be_read_is_told_where(alice_api, query, line):
     assert error_lines(alice_api.post(f"{CENTERS}?{query}")) == [line]
 
 
-def test_a_first_day_in_the_past_is_refused(alice_api, center):
-    reply = alice_api.post(f"{CENTERS}?lab=quest&zip_code=85004&start_date=2026-03-01")
+@pytest.mark.parametrize(
+    ("day", "code"),
+    [
+        ("2026-03-01", "start_date_past"),
+        ("9999-12-31", "start_date_too_far"),
+    ],
+)
+def test_a_first_day_out_of_reach_is_refused(alice_api, center, day, code):
+    reply = alice_api.post(f"{CENTERS}?lab=quest&zip_code=85004&start_date={day}")
 
-    assert (reply.status_code, reply.json()["code"]) == (400, "start_date_past")
+    assert (reply.status_code, reply.json()["code"]) == (400, code)
 
 
 def test_homes_answer_where_somebody_comes_and_where_nobody_does(alice_api):
