@@ -19,6 +19,7 @@ from labs.web import (
     results,
     unmatched,
     visit_days,
+    visit_outcomes,
     visits,
 )
 
@@ -84,6 +85,16 @@ urlpatterns = [
         "orders/<uuid:order_id>/visit/calendar/",
         visits.visit_calendar,
         name="visit_calendar",
+    ),
+    path(
+        "orders/<uuid:order_id>/visit/time/",
+        visit_outcomes.set_time,
+        name="set_visit_time",
+    ),
+    path(
+        "orders/<uuid:order_id>/visit/complete/",
+        visit_outcomes.complete,
+        name="complete_visit",
     ),
     path(
         "orders/<uuid:order_id>/requisition/watch/",

@@ -128,6 +128,8 @@ class VisitCard:
     may_move: bool
     may_cancel: bool
     may_see_patient: bool
+    may_set_time: bool = False
+    may_complete: bool = False
     closed: str = ""
     may_watch: bool = False
     is_watched: bool = False
@@ -179,6 +181,8 @@ def visit_card(request: TenantRequest, order: Order) -> VisitCard | None:
         and active.can_reschedule(timezone.now()),
         may_cancel=may_write and active is not None,
         may_see_patient=request.rights.allow(Area.PATIENT_DETAILS),
+        may_set_time=may_write and active is not None and awaits_time(active),
+        may_complete=may_write and active is not None and has_begun_at_home(active),
         closed=closed,
         may_watch=watches and bool(closed),
         is_watched=watches and is_watched(order=order, member=request.member),
@@ -327,6 +331,21 @@ def _happening(event: AppointmentEvent, visit: Appointment) -> Happening:
         icon="replay" if moved else _ICONS.get(event.status, "ring"),
         kind="warn" if event.status == "cancelled" else "",
         detail=". ".join(text for text in said if text),
+    )
+
+
+def awaits_time(visit: Appointment) -> bool:
+    """Whether a visit was asked for, and its provider sets the time."""
+    return visit.status == AppointmentStatus.PENDING and visit.start_at is None
+
+
+def has_begun_at_home(visit: Appointment) -> bool:
+    """Whether a home visit may have taken place: of others results tell."""
+    return (
+        visit.type == AppointmentType.PHLEBOTOMY
+        and visit.status in {AppointmentStatus.CONFIRMED, AppointmentStatus.IN_PROGRESS}
+        and visit.start_at is not None
+        and visit.start_at <= timezone.now()
     )
 
 

@@ -254,3 +254,73 @@ def test_who_cancels_an_order_says_whether_its_visit_goes_too(
     order.refresh_from_db()
     assert order.status == "cancelled.walk_in_test.cancelled"
     assert visit.status == ("cancelled" if with_visit else "confirmed")
+
+
+@pytest.fixture
+def requested(alice_tenant):
+    """An order whose provider was asked for a visit in Wisconsin."""
+    order = make_bookable(
+        tenant=alice_tenant, method=CollectionMethod.AT_HOME_PHLEBOTOMY
+    )
+    request_visit(
+        order=order,
+        actor=ACTOR,
+        provider="phlebfinders",
+        address={**HOME, "zip_code": "54650"},
+    )
+    return order
+
+
+def test_a_requested_visit_gets_its_time_on_the_clock_of_the_place(
+    alice_web, alice_tenant, requested
+):
+    waiting = card(alice_web, requested)
+    given = {"day": "2026-03-09", "time": "08:15", "minutes": "30"}
+
+    reply = alice_web.post(
+        url(requested, "set_visit_time"), {**given, "external_id": "PF-9"}
+    )
+
+    assert waiting.may_set_time
+    assert reply["Location"] == url(requested, "order")
+    visit = Appointment.objects.for_tenant(alice_tenant).get()
+    # Daylight saving time has begun in Chicago the day before.
+    assert visit.start_at == datetime(2026, 3, 9, 13, 15, tzinfo=UTC)
+    assert visit.end_at == datetime(2026, 3, 9, 13, 45, tzinfo=UTC)
+    assert (visit.status, visit.external_id) == ("confirmed", "PF-9")
+
+
+@pytest.mark.parametrize(
+    ("day", "time", "field"),
+    [("2026-03-08", "02:30", "time"), ("2026-03-01", "08:00", "day")],
+)
+def test_a_time_that_is_skipped_or_past_is_said_at_its_field(
+    alice_web, alice_tenant, requested, day, time, field
+):
+    given = {"day": day, "time": time, "minutes": "30"}
+
+    reply = alice_web.post(url(requested, "set_visit_time"), given)
+
+    assert reply.status_code == 422
+    assert set(reply.context["form"].errors) == {field}
+    assert Appointment.objects.for_tenant(alice_tenant).get().status == "pending"
+
+
+def test_a_home_visit_that_has_begun_is_noted_as_done(
+    alice_web, alice_tenant, requested, time_machine
+):
+    alice_web.post(
+        url(requested, "set_visit_time"),
+        {"day": "2026-03-09", "time": "08:15", "minutes": "30"},
+    )
+    alice_web.post(url(requested, "complete_visit"))
+    too_early = Appointment.objects.for_tenant(alice_tenant).get().status
+    time_machine.move_to(datetime(2026, 3, 9, 14, tzinfo=UTC), tick=False)
+    alice_web.get(url(requested, "order"))
+
+    alice_web.post(url(requested, "complete_visit"))
+
+    assert too_early == "confirmed"
+    assert Appointment.objects.for_tenant(alice_tenant).get().status == "completed"
+    requested.refresh_from_db()
+    assert requested.status.endswith(".draw_completed")

@@ -1,0 +1,120 @@
+"""What staff learn of a visit from its provider: its time, that it took place.
+
+Must not be here: booking, moving or calling one off.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from django import forms
+from django.contrib import messages
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts.states import Area
+from accounts.web.dialogs import posted, render_form
+from accounts.web.rights import require_right
+from labs.operations.appointment_changes import complete_appointment, schedule_visit
+from labs.queries.appointments import active_of
+from labs.queries.orders import full_order
+from labs.web.visits import awaits_time, has_begun_at_home
+from portal.lib.errors import DomainError
+from portal.lib.periods import SkippedTime, find_zone, from_wall_clock
+from portal.lib.web import go_to, page_url
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from django.http import HttpResponse
+
+    from labs.models import Order
+    from portal.lib.web import TenantRequest
+
+_USUAL_MINUTES = 30
+_LONGEST_MINUTES = 480
+
+
+class VisitTimeForm(forms.Form):
+    """When a provider comes, on the clock of the place, and what it calls the visit."""
+
+    day = forms.DateField(
+        label="Day", widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+    )
+    time = forms.TimeField(
+        label="Time", widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M")
+    )
+    minutes = forms.IntegerField(
+        label="Minutes", min_value=5, max_value=_LONGEST_MINUTES, initial=_USUAL_MINUTES
+    )
+    external_id = forms.CharField(
+        label="Visit number of the provider", max_length=100, required=False
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.ORDERS)
+@require_right(Area.BOOKINGS, write=True)
+def set_time(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    """Enter the time that the provider of a requested visit has set."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    visit = active_of(order=order)
+    if visit is None or not awaits_time(visit):
+        messages.error(request, "No visit waits for its time.")
+        return _to_order(request, order)
+    form = VisitTimeForm(posted(request))
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        local = datetime.combine(given["day"], given["time"])
+        try:
+            start = from_wall_clock(local, find_zone(visit.time_zone))
+            schedule_visit(
+                order=order,
+                actor=request.actor,
+                start_at=start,
+                end_at=start + timedelta(minutes=given["minutes"]),
+                external_id=given["external_id"],
+            )
+        except SkippedTime:
+            form.add_error("time", "Clocks there skip this time on that day.")
+        except DomainError as refused:
+            form.add_error(
+                "day" if refused.field == "start_at" else None, refused.message
+            )
+        else:
+            messages.success(request, "The visit has its time, and is confirmed.")
+            return _to_order(request, order)
+    return render_form(
+        request,
+        "labs/_visit_time.html",
+        title="When does the provider come?",
+        back=page_url(request, "labs:order", order_id=order.pk),
+        back_words=f"Order {str(order.pk)[:8]}",
+        status=422 if form.errors else 200,
+        form=form,
+        visit=visit,
+        section="orders",
+    )
+
+
+@require_POST
+@require_right(Area.ORDERS)
+@require_right(Area.BOOKINGS, write=True)
+def complete(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    """Note that a home visit took place."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    visit = active_of(order=order)
+    if visit is None or not has_begun_at_home(visit):
+        messages.error(request, "No visit at home has begun.")
+        return _to_order(request, order)
+    try:
+        complete_appointment(order=order, actor=request.actor)
+    except DomainError as refused:
+        messages.error(request, refused.message)
+    else:
+        messages.success(request, "It is noted that the sample was taken.")
+    return _to_order(request, order)
+
+
+def _to_order(request: TenantRequest, order: Order) -> HttpResponse:
+    return go_to(request, page_url(request, "labs:order", order_id=order.pk))
