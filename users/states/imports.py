@@ -89,6 +89,7 @@ class DropReason(OpenChoices):
     NO_VALUE = "no_value", "Without a value that can be read"
     SAME_MOMENT = "same_moment", "Told before for the same moment"
     IN_BED_ONLY = "in_bed_only", "Time in bed without any sleep"
+    OUTSIDE_CYCLES = "outside_cycles", "Before the first cycle that is known"
     PART_OF_ANOTHER = "part_of_another", "Part of a record that is kept whole"
     OUT_OF_BOUNDS = "out_of_bounds", "Outside of the user's ingestion dates"
     BAD_ROW = "bad_row", "Not a row as it has to be"

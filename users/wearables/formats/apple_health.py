@@ -18,6 +18,7 @@ from lxml import etree
 from users.states import SourceType
 from users.states.imports import DropReason, ImportRefusal
 from users.wearables.formats.apple_beats import rmssd_of
+from users.wearables.formats.apple_cycles import LOGS, Cycles
 from users.wearables.formats.apple_days import Days
 from users.wearables.formats.apple_sleep import Nights
 from users.wearables.formats.apple_source import WatchedSource, open_export
@@ -111,6 +112,7 @@ class _Export:
     """What has been read of an export so far."""
 
     def __init__(self) -> None:
+        self.cycles = Cycles()
         self.days = Days()
         self.nights = Nights()
         self.workouts = Workouts()
@@ -146,6 +148,7 @@ class _Export:
         if events.root is None or events.root.tag != _ROOT:
             raise FileRefused(ImportRefusal.UNSUPPORTED)
         yield from self.nights.rows()
+        yield from self.cycles.rows()
         yield from self.days.rows()
         yield from self.workouts.rows(self.heart)
 
@@ -212,6 +215,8 @@ class _Export:
         if name == HEART_RATE:
             self._keep_rate(start, value)
         self.days.add_body(name, start, value)
+        if name == "BasalBodyTemperature":
+            self.cycles.add_temperature(start, value)
         keys = measure.keys
         if name == "BodyTemperature":
             sensor = TEMPERATURE_SENSORS.get(
@@ -262,6 +267,10 @@ class _Export:
                 return Dropped(DropReason.NO_VALUE, name)
             keys = {"type": STAND_HOURS[word]}
             return _sample("stand_hour", origin, start, end, 1, keys)
+        if name in LOGS:
+            if self.cycles.add(name, start, value, metadata):
+                return None
+            return Dropped(DropReason.NO_VALUE, name)
         event = EVENTS.get(name)
         if event is None:
             return Dropped(DropReason.UNKNOWN_KIND, name)

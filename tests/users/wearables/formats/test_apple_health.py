@@ -322,6 +322,81 @@ def test_days_and_the_person_are_summed_up(tmp_path):
     assert found.staged.rows_dropped == 0
 
 
+def flow(day, word="Medium", *, starts=False):
+    inside = entry("HKMenstrualCycleStart", "1") if starts else ""
+    return category(
+        "MenstrualFlow",
+        f"HKCategoryValueVaginalBleeding{word}",
+        start=f"2026-{day} 12:00:00 +0100",
+        inside=inside,
+    )
+
+
+def logged(name, value, day, inside=""):
+    at = f"2026-{day} 12:00:00 +0100"
+    return category(name, value, start=at, inside=inside)
+
+
+def test_what_was_logged_by_day_becomes_cycles(tmp_path):
+    found = read(
+        tmp_path,
+        wrap(
+            flow("01-03", "Heavy", starts=True),
+            flow("01-05", "Light"),
+            flow("01-12", "None"),
+            flow("01-31", starts=True),
+            flow("02-01"),
+            flow("02-26"),
+            logged(
+                "OvulationTestResult",
+                "HKCategoryValueOvulationTestResultLuteinizingHormoneSurge",
+                "01-16",
+            ),
+            logged(
+                "SexualActivity",
+                "HKCategoryValueNotApplicable",
+                "01-15",
+                entry("HKSexualActivityProtectionUsed", "1"),
+            ),
+            logged("IrregularMenstrualCycles", "HKCategoryValueNotApplicable", "02-10"),
+            logged(
+                "CervicalMucusQuality",
+                "HKCategoryValueCervicalMucusQualityEggWhite",
+                "01-02",
+            ),
+            quantity(
+                "BasalBodyTemperature", 36.5, "degC", start="2026-02-14 06:30:00 +0100"
+            ),
+        ),
+    )
+
+    first, second, third = found.of("menstrual_cycle")
+    assert first == {
+        "period_start": "2026-01-03",
+        "period_end": "2026-01-05",
+        "cycle_end": "2026-01-30",
+        "is_predicted": False,
+        "menstrual_flow": [
+            {"date": "2026-01-03", "flow": "heavy"},
+            {"date": "2026-01-05", "flow": "light"},
+            {"date": "2026-01-12", "flow": "none"},
+        ],
+        "ovulation_test": [
+            {"date": "2026-01-16", "test_result": "luteinizing_hormone_surge"}
+        ],
+        "sexual_activity": [{"date": "2026-01-15", "protection_used": True}],
+    }
+    assert second["cycle_end"] == "2026-02-25"
+    assert second["detected_deviations"] == [
+        {"date": "2026-02-10", "deviation": "irregular_menstrual_cycles"}
+    ]
+    assert second["basal_body_temperature"] == [{"date": "2026-02-14", "value": 36.5}]
+    # Nothing tells that it starts, but that bleeding had stopped for weeks.
+    assert (third["period_start"], third["cycle_end"]) == ("2026-02-26", "2026-02-26")
+    assert found.staged.drops == {"outside_cycles": {"Cycle tracking": 1}}
+    assert found.staged.rows_read == 11
+
+
 def test_what_cannot_be_kept_is_counted_by_its_reason(tmp_path):
     found = read(
         tmp_path,
