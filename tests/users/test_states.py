@@ -11,7 +11,15 @@ from tests.factories.users import make_user
 from tests.users.holdings import held
 from users.models import Connection
 from users.operations.sources import connect_source
-from users.states import CONNECTION_MOVES, ConnectionStatus
+from users.states import (
+    CONNECTION_MOVES,
+    PULL_MOVES,
+    ConnectionFault,
+    ConnectionStatus,
+    PauseCause,
+    PullStatus,
+    condition_of,
+)
 
 STATUSES = [*ConnectionStatus.values, "hibernating"]
 
@@ -35,3 +43,30 @@ def test_each_permitted_move_succeeds_and_every_other_is_refused(
         with pytest.raises(DomainError):
             move_status(connection, moves=CONNECTION_MOVES, to=new)
         assert held(alice_tenant) == before
+
+
+def test_a_pull_ends_once_and_may_be_put_back_until_then():
+    assert {old for old, _ in PULL_MOVES} == set(PullStatus)
+    assert [PULL_MOVES.is_terminal(status) for status in PullStatus] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    assert PULL_MOVES.allows("started", "scheduled")
+    assert not PULL_MOVES.allows("scheduled", "success")
+
+
+def test_each_fault_and_cause_has_words_of_its_own_and_a_next_step():
+    said = [condition_of("error", error_type=fault) for fault in ConnectionFault]
+    said += [condition_of("paused", pause_cause=cause) for cause in PauseCause]
+
+    assert len({each.sentence for each in said}) == len(said)
+    assert all(each.next_step for each in said)
+
+
+def test_what_we_do_not_know_has_words_too():
+    unknown = condition_of("error", error_type=ConnectionFault.UNKNOWN)
+
+    assert condition_of("error", error_type="out_of_luck") == unknown
+    assert condition_of("hibernating").next_step

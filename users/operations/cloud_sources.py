@@ -82,6 +82,19 @@ def connect_granted_source(
 
 
 @transaction.atomic
+def is_pulled(connection: Connection) -> bool:
+    """Whether we fetch from this source: we can, and its user granted it.
+
+    One that was connected by what it pushed has no grant, and one that is made up none
+    either.
+    """
+    kept = SourceGrant.objects.for_tenant(connection.tenant)
+    return (
+        find_gateway(connection.provider) is not None
+        and kept.filter(connection=connection).exists()
+    )
+
+
 def schedule_refresh(*, connection: Connection) -> list[Pull]:
     """Ask a cloud source for what is new, of each resource it gives.
 
@@ -92,7 +105,7 @@ def schedule_refresh(*, connection: Connection) -> list[Pull]:
     memberships lapse and are renewed.
     """
     gateway = find_gateway(connection.provider)
-    if gateway is None:
+    if gateway is None or not is_pulled(connection):
         return []
     reached = _reached(connection)
     available = _available(connection, gateway)

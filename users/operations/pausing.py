@@ -14,6 +14,7 @@ from django.utils import timezone
 from portal.lib import jobs
 from portal.lib.errors import DomainError, NotFound
 from users.models import Connection, User
+from users.operations.cloud_sources import schedule_refresh
 from users.operations.connections import advance_connection, note_entry
 from users.queries import lock_user
 from users.states import ConnectionStatus, EntryKind, PauseCause
@@ -44,8 +45,9 @@ def pause_source(*, user: User, actor: Actor, provider: str) -> Connection:
 
 @transaction.atomic
 def resume_source(*, user: User, actor: Actor, provider: str) -> Connection:
-    """Let a paused source go on; one that is not paused stays as it is.
+    """Let a paused source go on, and fetch what it has recorded since.
 
+    One that is not paused stays as it is.
     Raises: ingestion_over, where it would pause again by itself; source_not_connected
     (404); not_found. Source: Ours (workflows D4).
     """
@@ -147,3 +149,5 @@ def _resume(connection: Connection, user: User, actor: Actor) -> None:
         connection=connection, user=user, actor=actor, to=ConnectionStatus.CONNECTED
     )
     note_entry(connection=connection, actor=actor, kind=EntryKind.RESUMED)
+    connection.user = user
+    schedule_refresh(connection=connection)

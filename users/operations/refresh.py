@@ -16,9 +16,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from portal.lib.errors import TooMany
-from users.gateways.base import find_gateway
 from users.models import Pull, Refresh
-from users.operations.cloud_sources import schedule_refresh
+from users.operations.cloud_sources import is_pulled, schedule_refresh
 from users.operations.connections import mend_connection, note_entry
 from users.operations.demo_sources import DEMO_SOURCES, bring_demo_data
 from users.queries import connections_of, lock_user
@@ -154,7 +153,7 @@ def _can_be_asked(connection: Connection) -> bool:
         return False
     if connection.is_demo:
         return connection.provider in DEMO_SOURCES
-    return find_gateway(connection.provider) is not None
+    return is_pulled(connection)
 
 
 def _needs_user(connection: Connection) -> bool:

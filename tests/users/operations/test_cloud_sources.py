@@ -227,3 +227,11 @@ def test_a_grant_without_scopes_is_taken_for_all(user, alice_tenant):
     connect(user, scopes=())
 
     assert len(pulls(alice_tenant)) == len(find_gateway("oura").resources)
+
+
+@pytest.mark.parametrize("is_demo", [False, True])
+def test_a_source_that_nobody_granted_is_never_asked(user, alice_tenant, is_demo):
+    pushed = connect_source(user=user, actor=ACTOR, provider="oura", is_demo=is_demo)
+
+    assert schedule_refresh(connection=pushed) == []
+    assert pulls(alice_tenant) == []

@@ -53,6 +53,20 @@ def test_a_source_paused_by_hand_stays_paused_until_it_is_resumed(user, alice_te
     assert timeline(alice_tenant)[-1] == ("resumed", "")
 
 
+def test_resuming_asks_a_source_for_what_it_has_recorded_since(user, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "users.operations.pausing.schedule_refresh",
+        lambda *, connection: asked.append((connection.provider, connection.status)),
+    )
+    connect_source(user=user, actor=ACTOR, provider="oura")
+    pause_source(user=user, actor=ACTOR, provider="oura")
+
+    resume_source(user=user, actor=ACTOR, provider="oura")
+
+    assert asked == [("oura", "connected")]
+
+
 def test_pausing_or_resuming_again_changes_nothing(user, alice_tenant):
     connect_source(user=user, actor=ACTOR, provider="oura")
     running = held(alice_tenant)

@@ -52,7 +52,7 @@ def _asked(monkeypatch):
         return Pull.objects.for_tenant(connection.tenant).bulk_create(pulls)
 
     monkeypatch.setattr(
-        refresh, "find_gateway", {"oura": schedule, "fitbit": schedule}.get
+        refresh, "is_pulled", lambda source: source.provider in {"oura", "fitbit"}
     )
     monkeypatch.setattr(refresh, "schedule_refresh", schedule)
 
