@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PHONE, complaints
+from tests.browser.conftest import PHONE, assert_sound, complaints
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from users.models import Connection, ImportJob
@@ -44,8 +44,7 @@ def test_a_person_connects_sources_on_a_phone(
         page.get_by_role("link", name="Upload a file of Health files").click()
         page.get_by_label("Choose a file").set_input_files(mine)
         if scripts:
-            assert complaints(page) == []
-            page.set_viewport_size(PHONE)
+            assert_sound(page)
         page.get_by_role("button", name="Upload").click()
         expect(page.get_by_role("heading", name="mine.csv")).to_be_visible()
         read_reports()

@@ -73,9 +73,10 @@ class LinkForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 @require_right(Area.USERS, write=True)
 def links(request: TenantRequest, user_id: str) -> HttpResponse:
-    """Make a link for a user; those that work are listed beside."""
+    """Make a link for a user, `?provider` chosen; those that work stand beside."""
     user = _user(request, user_id)
-    form = LinkForm(user, posted(request))
+    chosen = {"provider": request.GET.get("provider", "")}
+    form = LinkForm(user, posted(request), initial=chosen)
     if request.method == "POST" and form.is_valid():
         session = create_link_session(
             user=user,

@@ -59,8 +59,9 @@ def test_a_user_s_page_leads_to_the_form_with_the_links_that_work(
     end_link_session(session=ended, actor=ACTOR)
 
     page = alice_web.get(f"/t/alice-health/sandbox/users/{user.uuid}/")
-    form = alice_web.get(place)
+    form = alice_web.get(place, {"provider": "manual"})
 
+    assert '<option value="manual" selected>' in form.content.decode()
     assert place in page.content.decode()
     assert [each for each, _ in form.context["open_links"]] == [session]
 
