@@ -77,7 +77,8 @@ class Connection(TenantOwned):
 class ConnectionEntry(TenantOwned):
     """A line of a connection's timeline: what happened, through whom, who was told.
 
-    `detail` is the fault, the cause of a pause, or the resource that the line is about.
+    `detail` is the fault, the cause of a pause, the resource that the line is about, or
+    how many refreshes were asked for, one after another.
     `actor_label` is how people know who did it, empty for the system. `message_id` is
     the webhook-id of the event that told it, empty where none did.
     """

@@ -84,16 +84,35 @@ def note_entry(
 
     Source: Ours (workflows D4): why a connection is as it is, and who was told.
     """
-    is_system = actor.kind == ActorKind.SYSTEM
     ConnectionEntry(
         tenant_id=connection.tenant_id,
         connection=connection,
         kind=kind,
         detail=detail,
         actor_kind=actor.kind,
-        actor_label="" if is_system else actor.label,
+        actor_label=_label_of(actor),
         message_id=message_id,
     ).save(force_insert=True)
+
+
+def note_refresh(*, connection: Connection, actor: Actor) -> None:
+    """Add that a refresh was asked for; several in a row are one line that counts.
+
+    The caller holds the user's lock. Source: Ours: an hourly refresh would push all
+    else out of sight, and grow for ever.
+    """
+    mine = ConnectionEntry.objects.for_tenant(connection.tenant)
+    last: ConnectionEntry | None = (
+        mine.filter(connection=connection).order_by("-id").first()
+    )
+    if last is None or last.kind != EntryKind.REFRESHED:
+        note_entry(
+            connection=connection, actor=actor, kind=EntryKind.REFRESHED, detail="1"
+        )
+        return
+    last.at, last.detail = timezone.now(), str(int(last.detail or 1) + 1)
+    last.actor_kind, last.actor_label = actor.kind, _label_of(actor)
+    last.save(update_fields=["at", "detail", "actor_kind", "actor_label"])
 
 
 @transaction.atomic
@@ -164,6 +183,10 @@ def mend_connection(*, connection: Connection, actor: Actor) -> bool:
     )
     note_entry(connection=kept, actor=actor, kind=EntryKind.MENDED)
     return True
+
+
+def _label_of(actor: Actor) -> str:
+    return "" if actor.kind == ActorKind.SYSTEM else actor.label
 
 
 def record_connection(

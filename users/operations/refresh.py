@@ -18,10 +18,10 @@ from django.utils import timezone
 from portal.lib.errors import TooMany
 from users.models import Pull, Refresh
 from users.operations.cloud_sources import is_pulled, schedule_refresh
-from users.operations.connections import mend_connection, note_entry
+from users.operations.connections import mend_connection, note_refresh
 from users.operations.demo_sources import DEMO_SOURCES, bring_demo_data
 from users.queries import connections_of, lock_user
-from users.states import ConnectionStatus, EntryKind, PullStatus, condition_of
+from users.states import ConnectionStatus, PullStatus, condition_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +81,7 @@ def refresh_user(*, user: User, actor: Actor) -> StartedRefresh:
         if _needs_user(connection):
             failed.append(provider)
             continue
-        note_entry(connection=connection, actor=actor, kind=EntryKind.REFRESHED)
+        note_refresh(connection=connection, actor=actor)
         if connection.status == ConnectionStatus.ERROR:
             mend_connection(connection=connection, actor=actor)
         if connection.is_demo:

@@ -114,7 +114,8 @@ def timeline_rows(entries: Iterable[ConnectionEntry]) -> list[TimelineRow]:
 def _row(entry: ConnectionEntry) -> TimelineRow:
     known = EntryKind.known(entry.kind)
     kind, icon = _MARKS.get(known, ("", "info")) if known else ("", "info")
-    said = [_detail(entry), entry.actor_label and f"by {entry.actor_label}"]
+    last = "last " if entry.kind == EntryKind.REFRESHED and entry.detail != "1" else ""
+    said = [_detail(entry), entry.actor_label and f"{last}by {entry.actor_label}"]
     if entry.message_id:
         said.append("told by webhook")
     return TimelineRow(
@@ -148,4 +149,6 @@ def _detail(entry: ConnectionEntry) -> str:
     if entry.kind == EntryKind.PAUSED:
         cause = PauseCause.known(entry.detail)
         return cause.label if cause else words(entry.detail)
+    if entry.kind == EntryKind.REFRESHED:
+        return "" if entry.detail == "1" else f"{entry.detail} times"
     return words(entry.detail)

@@ -12,7 +12,11 @@ from tests.factories.users import make_user
 from tests.outbox import emitted
 from tests.users.holdings import held
 from users.models import Connection, ConnectionEntry
-from users.operations.connections import break_connection, mend_connection
+from users.operations.connections import (
+    break_connection,
+    mend_connection,
+    note_refresh,
+)
 from users.operations.pausing import pause_source
 from users.operations.sources import connect_source, disconnect_source
 from users.operations.users import delete_user
@@ -97,3 +101,18 @@ def test_a_broken_source_is_mended_once(connection, alice_tenant):
         "mended",
     ]
     assert held(alice_tenant) == mended
+
+
+def test_refreshes_in_a_row_are_one_line_that_counts(connection, alice_tenant):
+    for _ in range(3):
+        note_refresh(connection=connection, actor=ACTOR)
+    break_connection(connection=connection, actor=ACTOR, fault=FAULT)
+    note_refresh(connection=connection, actor=ACTOR)
+
+    lines = ConnectionEntry.objects.for_tenant(alice_tenant).order_by("id")
+    assert list(lines.values_list("kind", "detail")) == [
+        ("connected", ""),
+        ("refreshed", "3"),
+        ("failed", "token_refresh_failed"),
+        ("refreshed", "1"),
+    ]
