@@ -10,7 +10,7 @@ import base64
 import hashlib
 import json
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -128,7 +128,7 @@ class SignIn:
 
     session_id: UUID
     provider: str
-    verifier: str
+    verifier: str = field(repr=False)
     until: datetime
 
 
