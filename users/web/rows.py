@@ -123,7 +123,7 @@ def _row(entry: ConnectionEntry) -> TimelineRow:
         kind=kind,
         icon=icon,
         at=entry.at,
-        detail=" · ".join(filter(None, said)),
+        detail=" · ".join(text.rstrip(".") for text in said if text),
         raw=entry.message_id,
     )
 
