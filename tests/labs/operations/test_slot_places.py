@@ -12,6 +12,7 @@ from labs.operations.appointments import BookingRequest, book_appointment
 from labs.operations.slot_places import hold_slot, release_hold
 from labs.operations.slots import SlotTaken
 from labs.states.appointments import HOLD_TTL
+from portal.lib.errors import DomainError
 from tests.factories.accounts import ACTOR
 from tests.factories.appointments import (
     free_slots,
@@ -149,3 +150,29 @@ def test_a_hold_is_let_go(alice_tenant):
     release_hold(order=order)
 
     assert SlotPlace.objects.count() == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_order_that_is_booked_from_several_pages_has_one_visit(alice_tenant):
+    center = make_center(places=2)
+    slots = free_slots(alice_tenant, center)[:2]
+    order = make_bookable(tenant=alice_tenant)
+
+    def book(slot):
+        wanted = BookingRequest(booking_key=slot.booking_key)
+        try:
+            return book_appointment(order=order, actor=ACTOR, wanted=wanted).pk
+        except DomainError as refused:
+            return refused.code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(6) as pool:
+        outcomes = set(pool.map(book, slots * 3))
+
+    visit = Appointment.unscoped.get()
+    assert visit.pk in outcomes
+    assert outcomes <= {visit.pk, "appointment_exists"}
+    assert SlotPlace.objects.get().appointment_id == visit.pk
+    lows = [event.status.split(".")[-1] for event in order.events.order_by("pk")]
+    assert lows.count("appointment_scheduled") == 1
