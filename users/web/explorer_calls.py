@@ -42,6 +42,11 @@ class Call:
     period: Period | None = None
 
     @property
+    def title(self) -> str:
+        """What tells its box from the others of the page."""
+        return f"{self.key.name} by the API"
+
+    @property
     def url(self) -> str:
         """Its whole address."""
         query = urlencode(self.inputs, safe=":,/")

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from users.queries.freshness import summary_extents
-from users.wearables.holdings import holdings_of
 from users.wearables.sample_extents import count_samples
 from users.wearables.timeseries import Group
 from users.web.explorer_query import SPANS, SeriesKey
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from users.models import User
+    from users.wearables.holdings import Holding
     from users.web.explorer_query import Question
 
 # Ours: counting on would cost more than the page.
@@ -59,12 +61,13 @@ class Tree:
     offsets: dict[str, int]
 
 
-def tree_of(user: User, question: Question) -> Tree:
-    """The tree for the time and source of a question; at most five queries."""
+def tree_of(user: User, question: Question, held: Sequence[Holding]) -> Tree:
+    """The tree of what a user holds, for the time and source of a question.
+
+    Two queries.
+    """
     holdings = [
-        each
-        for each in holdings_of(user=user)
-        if question.provider in ("", each.source.provider)
+        each for each in held if question.provider in ("", each.source.provider)
     ]
     counts = count_samples(
         user_id=user.pk,

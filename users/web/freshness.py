@@ -16,7 +16,6 @@ from portal.charts import day_strip
 from portal.lib.periods import day_start, find_zone
 from users.queries.freshness import summary_extents
 from users.queries.silence import cadences_of
-from users.wearables.holdings import holdings_of
 from users.wearables.providers import find_provider
 from users.wearables.sample_extents import days_with_samples
 from users.wearables.summaries import SUMMARIES
@@ -146,13 +145,15 @@ class Grid:
         return sum(row.is_silent for row in self.rows)
 
 
-def freshness_of(user: User) -> Grid:
-    """The grid of a user, by days of the fallback time zone; at most seven queries."""
+def freshness_of(user: User, holdings: Sequence[Holding]) -> Grid:
+    """The grid of what a user holds, by days of the fallback time zone; three queries.
+
+    Summaries are read besides.
+    """
     zone = find_zone(user.fallback_time_zone)
     today = timezone.now().astimezone(zone).date()
     first_day = today - (DAYS - 1) * _DAY
     edges = [day_start(first_day + number * _DAY, zone) for number in range(DAYS + 1)]
-    holdings = holdings_of(user=user)
     days = days_with_samples(
         user_id=user.pk, extents=[each.extent for each in holdings], edges=edges
     )

@@ -14,7 +14,9 @@ from tests.factories.summaries import cycle_element, night_element, record
 from tests.factories.timeseries import push_samples
 from tests.factories.users import make_user
 from tests.statements import count_statements
+from users.models import Cadence
 from users.operations.sources import connect_source
+from users.wearables.providers import KNOWN
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -72,6 +74,49 @@ def test_without_a_series_the_grid_says_how_fresh_everything_is(alice_web, user)
     assert ring.coverage == "1 of 30 days"
     assert rows["heartrate", "garmin"].gaps == "26 Feb to 28 Feb"
     assert rows["sleep_cycle", "oura"].url.startswith("?series=sleep_cycle&")
+
+
+def test_what_is_overdue_is_silent_in_the_grid(alice_web, user):
+    beats(user, 60)
+    connect_source(user=user, actor=ACTOR, provider="oura")
+    heard = NOON - timedelta(days=1)
+    Cadence(
+        tenant=user.tenant,
+        user=user,
+        provider="oura",
+        resource="heartrate",
+        last_at=heard,
+        usual_gap=timedelta(hours=2),
+        due_at=heard + timedelta(hours=6),
+    ).save()
+
+    grid = open_page(alice_web, user).context["grid"]
+
+    (row,) = grid.rows
+    assert (row.is_silent, row.usual, row.dot, grid.silent) == (
+        True,
+        "every 2 h",
+        "bad",
+        1,
+    )
+
+
+@pytest.mark.parametrize("number", [1, 20])
+def test_the_grid_costs_the_same_however_much_there_is(alice_web, user, number):
+    for n, provider in enumerate(list(KNOWN)[:number]):
+        put_samples(
+            user, "heartrate", (f"2026-02-{n + 1:02}", 0, 60), provider=provider
+        )
+    open_page(alice_web, user)
+
+    with count_statements() as sent:
+        reply = open_page(alice_web, user)
+
+    assert len(reply.context["grid"].rows) == number
+    tables = ("users_sample", "users_summary", "users_cadence", "users_feed")
+    reads = [each for each in sent if any(name in each for name in tables)]
+    # Extents, feeds, counts and days; summaries for tree and grid; cadences.
+    assert len(reads) == 7
 
 
 def test_cycles_are_told_of_nowhere_here(alice_web, user):
