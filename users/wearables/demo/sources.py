@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from statistics import median
 from typing import TYPE_CHECKING
 
 from users.states import SleepStage
 from users.wearables.demo.cycles import make_cycles
 from users.wearables.demo.days import SLOT, beats_of, live_through
-from users.wearables.demo.dice import Element, roll
+from users.wearables.demo.dice import Element, roll, wire_moment
 from users.wearables.demo.glucose import readings_of
 from users.wearables.demo.nights import night_of_source, sleep_cycle_of
 
@@ -209,25 +209,29 @@ def _samples(slug: str, worn: _Worn, days: list[Day]) -> list[Element]:
         case "heartrate":
             first = bisect_left(worn.moments, days[0].start)
             return [
-                {"timestamp": _utc(moment), "value": rate}
+                {"timestamp": wire_moment(moment), "value": rate}
                 for moment, rate in worn.beats[first:]
             ]
         case "hrv":
             return [
-                {"timestamp": _utc(moment), "value": value}
+                {"timestamp": wire_moment(moment), "value": value}
                 for day in days
                 if (night := worn.night(day))
                 for moment, value in worn.variability(night)
             ]
         case "steps":
             return [
-                {"start": _utc(slot), "end": _utc(slot + SLOT), "value": steps}
+                {
+                    "start": wire_moment(slot),
+                    "end": wire_moment(slot + SLOT),
+                    "value": steps,
+                }
                 for day in days
                 for slot, steps in worn.steps(day)
             ]
         case "glucose":
             return [
-                {"timestamp": _utc(moment), "value": value}
+                {"timestamp": wire_moment(moment), "value": value}
                 for day in days
                 for moment, value in readings_of(day)
                 if moment <= worn.now
@@ -244,8 +248,8 @@ def _sleep(worn: _Worn, day: Day, night: Night) -> Element:
     efficiency = 100 * total / length
     element: Element = {
         "calendar_date": day.date.isoformat(),
-        "bedtime_start": _utc(night.start),
-        "bedtime_stop": _utc(night.end),
+        "bedtime_start": wire_moment(night.start),
+        "bedtime_stop": wire_moment(night.end),
         "type": "long_sleep",
         "state": "confirmed",
         "duration": length,
@@ -333,8 +337,3 @@ def _body(person: Person, day: date) -> Element:
         "body_mass_index": round(weight / (person.height_cm / 100) ** 2, 1),
         "lean_body_mass_kilogram": round(weight * (1 - fat / 100), 1),
     }
-
-
-def _utc(moment: datetime) -> str:
-    """UTC without a place: its offset is then that of where the person lives."""
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")

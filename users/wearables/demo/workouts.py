@@ -7,14 +7,14 @@ be here: the rest of the day (days).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime, time, timedelta
 from functools import cached_property
 from itertools import accumulate, pairwise
 from math import exp, pi, sin
 from typing import TYPE_CHECKING
 
 from portal.lib.periods import from_wall_clock
-from users.wearables.demo.dice import Element, roll
+from users.wearables.demo.dice import Element, roll, wire_moment
 
 if TYPE_CHECKING:
     from datetime import date
@@ -113,8 +113,8 @@ class Workout:
     def element(self) -> Element:
         """The workout as a source sends it (contract 4.7)."""
         element: Element = {
-            "time_start": _utc(self.start),
-            "time_end": _utc(self.end),
+            "time_start": wire_moment(self.start),
+            "time_end": wire_moment(self.end),
             "provider_id": f"{self.sport.slug}-{int(self.start.timestamp())}",
             "title": self._title,
             "sport": {
@@ -236,8 +236,3 @@ def _effort(second: int, seconds: int, has_intervals: bool) -> float:
         within = (second - _WARM_UP_SECONDS) % (_FAST_SECONDS + _EASY_SECONDS)
         pulse = 1.13 if within < _FAST_SECONDS else 0.84
     return warm * cool * drift * pulse
-
-
-def _utc(moment: datetime) -> str:
-    """UTC without a place: its offset is then that of where the person lives."""
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
