@@ -82,7 +82,8 @@ _NEXT: dict[str, str] = {
     " person: look at the tracking, and send another kit if it is lost.",
     "problem_in_transit_lab": "The courier reports a problem on the way to the lab:"
     " look at the tracking.",
-    "appointment_pending": _VISIT,
+    "appointment_pending": "A visit waits to be confirmed, or is to be booked with the"
+    " patient.",
     "appointment_scheduled": "Next the sample is taken at the visit.",
     "appointment_cancelled": "The visit was called off: a new one is to be booked, or"
     " the order cancelled.",

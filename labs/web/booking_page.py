@@ -1,0 +1,291 @@
+"""The booking page drawn: what was sent, what is free, what came of it.
+
+Must not be here: booking (labs.web.booking), or how slots are laid out
+(labs.web.booking_grid).
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.utils import timezone
+from django.utils.dateparse import parse_date
+
+from accounts.web.dialogs import posted
+from labs.operations.slots import SlotTaken, center_slots, home_slots
+from labs.operations.visit_papers import needs_fasting
+from labs.queries.areas import phlebotomy_at
+from labs.queries.bookable_sites import comes_on_request
+from labs.queries.service_centers import centers_near, place_of
+from labs.states.appointments import (
+    NOTES_MAX_LENGTH,
+    TYPE_OF_METHOD,
+    AppointmentProvider,
+    AppointmentType,
+)
+from labs.states.order_work import AWAITS_REQUISITION
+from labs.states.orders import split_status
+from labs.states.service_centers import DEFAULT_RADIUS, RADII, Capability
+from labs.web.booking_grid import (
+    TimeOfDay,
+    Wishes,
+    fasting_note,
+    local_start,
+    make_grid,
+    moment_words,
+    site_key,
+)
+from portal.lib.errors import DomainError
+from portal.lib.periods import find_zone
+from portal.lib.web import render_page
+
+if TYPE_CHECKING:
+    from datetime import date, datetime
+
+    from django.http import HttpResponse
+
+    from labs.models import Appointment, Order
+    from labs.operations.booking_keys import OfferedSlot
+    from labs.operations.slot_places import Hold
+    from labs.operations.slots import Availability
+    from labs.queries.service_centers import NearCenter
+    from labs.web.booking_grid import Grid
+    from portal.lib.web import TenantRequest
+
+_OTHERS_SHOWN = 5
+
+
+class BookingForm(forms.Form):
+    """Where to look, and what the place is told; what is chosen is read beside it."""
+
+    zip_code = forms.RegexField(
+        r"^\s*\d{5}(-?\d{4})?\s*$",
+        label="Zip code",
+        error_messages={
+            "required": "Enter a zip code.",
+            "invalid": "Enter a zip code of 5 digits.",
+        },
+    )
+    miles = forms.TypedChoiceField(
+        label="Within",
+        choices=[(one, f"{one} miles") for one in RADII],
+        coerce=int,
+        initial=DEFAULT_RADIUS,
+    )
+    when = forms.ChoiceField(
+        label="Show",
+        choices=TimeOfDay.offered,
+        initial=TimeOfDay.ANY,
+        required=False,  # not shown, and so not sent, where no place is in reach
+    )
+    notes = forms.CharField(
+        label="Note for the place",
+        max_length=NOTES_MAX_LENGTH,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+
+    def __init__(self, *given: Any, is_home: bool, **options: Any) -> None:
+        super().__init__(*given, **options)
+        if is_home:
+            del self.fields["zip_code"], self.fields["miles"]
+
+
+class BookingPage:
+    """One answer: what was sent, what came of it, and how it is drawn."""
+
+    def __init__(
+        self, request: TenantRequest, order: Order, visit: Appointment | None
+    ) -> None:
+        self.request, self.order, self.visit = request, order, visit
+        self.is_home = TYPE_OF_METHOD[order.method] == AppointmentType.PHLEBOTOMY
+        address = order.patient_address or {}
+        self.form = BookingForm(
+            posted(request),
+            is_home=self.is_home,
+            initial={"zip_code": str(address.get("zip", ""))[:5]},
+        )
+        sent = request.POST
+        self.go = sent.get("go", "look")
+        self.key = sent.get("take") or sent.get("slot", "")
+        self.takes = "take" in sent or self.go == "book"
+        is_anew = self.go == "search"
+        self.site = "" if is_anew else sent.get("site", "")
+        self.day = None if is_anew else _day(sent.get("day", ""))
+        _, _, other = self.go.partition("from:")
+        self.start = _day(other) or (None if is_anew else _day(sent.get("start", "")))
+        self.slot: tuple[str, datetime] | None = None
+        self.refusal = ""
+        self.hold: Hold | None = None
+        self.lost: SlotTaken | None = None
+
+    def choose(self, slot: OfferedSlot) -> None:
+        """Show a slot as the chosen one, or as the one that was lost."""
+        local = slot.start.astimezone(find_zone(slot.site.time_zone))
+        self.site, self.day = site_key(slot.site), local.date()
+        self.slot = (slot.site.code, slot.start)
+
+    def render(self) -> HttpResponse:
+        """The page, or its form alone."""
+        grid = self._grid()
+        faulty = bool(self.refusal or self.lost or self.form.errors)
+        reader = timezone.localtime(self.hold.expires_at) if self.hold else None
+        return render_page(
+            self.request,
+            "labs/book_visit.html",
+            fragment="labs/_book_visit.html",
+            status=422 if faulty else 200,
+            section="orders",
+            order=self.order,
+            visit=self.visit,
+            visit_at=when_words(self.visit) if self.visit else "",
+            is_home=self.is_home,
+            is_early=split_status(self.order.status).low in AWAITS_REQUISITION,
+            form=self.form,
+            form_key=uuid.uuid4(),
+            grid=grid,
+            chosen_at=moment_words(local_start(grid.slot))
+            if grid and grid.slot
+            else "",
+            fasting=fasting_note(grid.slot if grid else None)
+            if needs_fasting(self.order)
+            else "",
+            refusal=self.refusal,
+            hold=self.hold,
+            held_until=reader,
+            lost=_words(self.lost.lost) if self.lost else "",
+            alternatives=self._alternatives(),
+            others=self._others() if not self.is_home else (),
+            on_request=self._on_request() if self.is_home else (),
+        )
+
+    def _grid(self) -> Grid | None:
+        """What is free; None where the zip code is no good."""
+        found = self._availability()
+        if found is None:
+            return None
+        struck = [(self.lost.lost.site.code, self.lost.lost.start)] if self.lost else []
+        if self.visit is not None and self.visit.start_at is not None:
+            struck.append((self.visit.site_code, self.visit.start_at))
+        when = TimeOfDay.known(str(self._value("when"))) or TimeOfDay.ANY
+        wishes = Wishes(self.site, self.day, when, self.slot)
+        here = "" if self.is_home else str(self._value("zip_code"))
+        return make_grid(found, wishes, here=here, struck=struck)
+
+    def _availability(self) -> Availability | None:
+        start = self.start
+        while True:
+            try:
+                return self._ask(start)
+            except DomainError as refused:
+                if refused.code == "start_date_past" and start is not None:
+                    start = None  # the page was open past midnight
+                    continue
+                known = refused.field if refused.field in self.form.fields else None
+                if self.form.is_bound:
+                    self.form.add_error(known or self._place_field, refused.message)
+                else:
+                    self.refusal = refused.message
+                return None
+
+    def _ask(self, start: date | None) -> Availability:
+        tenant, order = self.request.tenant, self.order
+        if self.is_home:
+            return home_slots(
+                tenant=tenant,
+                address=home_address(order),
+                start=start,
+                order_id=order.pk,
+            )
+        return center_slots(
+            tenant=tenant,
+            lab_slug=order.lab.slug,
+            zip_code=str(self._value("zip_code")),
+            miles=int(self._value("miles")),
+            start=start,
+            order_id=order.pk,
+        )
+
+    @property
+    def _place_field(self) -> str | None:
+        return None if self.is_home else "zip_code"
+
+    def _value(self, name: str) -> Any:
+        """What a field holds: as sent where that is good, else as it was at first."""
+        if self.form.is_bound:
+            self.form.is_valid()
+            if name in self.form.cleaned_data:
+                value = self.form.cleaned_data[name]
+                return value.strip() if isinstance(value, str) else value
+        return self.form.get_initial_for_field(self.form.fields[name], name)
+
+    def _alternatives(self) -> list[dict[str, str]]:
+        return [
+            {
+                "key": slot.booking_key,
+                "when": moment_words(local_start(slot)),
+                "where": slot.site.name,
+            }
+            for slot in (self.lost.alternatives if self.lost else ())
+        ]
+
+    def _others(self) -> list[NearCenter]:
+        """Centers in reach that are not booked here, nearest first."""
+        try:
+            near = centers_near(
+                place=place_of(str(self._value("zip_code"))),
+                labs=[self.order.lab],
+                miles=int(self._value("miles")),
+            )
+        except DomainError:
+            return []
+        others = [
+            one
+            for one in near
+            if Capability.BOOKABLE_HERE not in one.center.capabilities
+        ]
+        return others[:_OTHERS_SHOWN]
+
+    def _on_request(self) -> list[tuple[str, str]]:
+        """Who comes to the patient's home at a time of their own, by name."""
+        zip_code = str(home_address(self.order)["zip_code"])[:5]
+        return [
+            (name, str(known.label) if known else name)
+            for name in phlebotomy_at(zip_code)
+            if comes_on_request(name, zip_code)
+            for known in (AppointmentProvider.known(name),)
+        ]
+
+
+def home_address(order: Order) -> dict[str, Any]:
+    """The patient's address in the shape that appointments have (contract 6.18)."""
+    kept = order.patient_address or {}
+    return {
+        "first_line": kept.get("first_line", ""),
+        "second_line": kept.get("second_line"),
+        "city": kept.get("city", ""),
+        "state": kept.get("state", ""),
+        "zip_code": kept.get("zip", ""),
+        "access_notes": kept.get("access_notes"),
+    }
+
+
+def when_words(visit: Appointment) -> str:
+    """When a visit is on its place's clock; empty while it has no time."""
+    if visit.start_at is None:
+        return ""
+    return moment_words(visit.start_at.astimezone(find_zone(visit.time_zone)))
+
+
+def _words(slot: OfferedSlot) -> str:
+    local = slot.start.astimezone(find_zone(slot.site.time_zone))
+    return f"{moment_words(local)}, at {slot.site.name}"
+
+
+def _day(text: str) -> date | None:
+    try:
+        return parse_date(text)
+    except ValueError:
+        return None
