@@ -54,7 +54,8 @@ def sniff_format(path: Path) -> ImportFormat:
     if start.startswith(b"{"):
         return ImportFormat.NDJSON
     first = start.split(b"\n", 1)[0]
-    if b"\0" not in head and b"resource" in first and b"value" in first:
+    is_named = b"resource" in first or b"series" in first
+    if b"\0" not in head and is_named and b"value" in first:
         return ImportFormat.CSV
     raise FileRefused(ImportRefusal.UNSUPPORTED)
 

@@ -3,7 +3,8 @@
 Both have the names of a push (contract 5.4): `resource`, `timestamp` or `start` and
 `end`, `value`, and where they tell something `unit`, `type`, `timezone_offset`,
 `source_type`, `app_id`, `device_id`, `workout_id`, `sport` and what the resource has
-besides. Must not be here: whether a value can be right (staging).
+besides. The explorer's own files of every record have `series` and `extra` instead, and
+are taken as well. Must not be here: whether a value can be right (staging).
 """
 
 from __future__ import annotations
@@ -38,9 +39,15 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _TEXTS = {
     *("resource", "timestamp", "start", "end", "unit", "type", "sport"),
     *("source_type", "app_id", "device_id", "workout_id", "provider"),
+    *("series", "extra", "id"),
 }
 # What a row says of where it comes from, not of what was measured.
-_ABOUT = ("resource", "provider", "source_type", "app_id", "device_id")
+_ABOUT = frozenset(
+    {
+        *("resource", "series", "extra", "id"),
+        *("provider", "source_type", "app_id", "device_id"),
+    }
+)
 _BY_NAME: dict[str, TimeseriesResource] = {
     **{resource.event_resource: resource for resource in TIMESERIES.values()},
     **TIMESERIES,
@@ -105,7 +112,7 @@ class CsvReader(_TableReader):
         (names,) = csv.reader([header], delimiter=delimiter)
         names = [name.strip().lower() for name in names]
         known = {name for name in names if name}
-        if "resource" not in known or not known & {"timestamp", "start"}:
+        if not (known & {"resource", "series"} and known & {"timestamp", "start"}):
             raise FileRefused(ImportRefusal.UNSUPPORTED)
         if len(names) > _COLUMNS_MAX or len(names) != len(set(names)):
             raise FileRefused(ImportRefusal.UNSUPPORTED)
@@ -129,7 +136,7 @@ class CsvReader(_TableReader):
 
 def read_row(given: dict[str, Any]) -> Row:
     """A row of any such file, with its value in the resource's unit."""
-    named = given.get("resource")
+    named = given.get("resource", given.get("series"))
     resource = _BY_NAME.get(named) if isinstance(named, str) else None
     if resource is None:
         return Dropped(DropReason.UNKNOWN_KIND, named if isinstance(named, str) else "")
@@ -137,6 +144,7 @@ def read_row(given: dict[str, Any]) -> Row:
     if origin is None:
         return Dropped(DropReason.BAD_ROW, resource.slug)
     element = {name: each for name, each in given.items() if name not in _ABOUT}
+    element |= _extra(given.get("extra"))
     unit = element.get("unit")
     value_key = resource.value_key
     if isinstance(unit, str) and unit != resource.unit and value_key is not None:
@@ -156,6 +164,16 @@ def read_row(given: dict[str, Any]) -> Row:
     if value_key not in (None, "value") and value_key not in element:
         element[str(value_key)] = element.get("value")
     return SampleRow(resource.slug, origin, element)
+
+
+def _extra(told: Any) -> dict[str, Any]:
+    """What the explorer puts into one column, an object or its JSON."""
+    if isinstance(told, str):
+        try:
+            told = orjson.loads(told)
+        except orjson.JSONDecodeError:
+            return {}
+    return told if isinstance(told, dict) else {}
 
 
 def _same_unit(resource: TimeseriesResource) -> tuple[str, ...]:

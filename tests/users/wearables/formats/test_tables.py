@@ -154,6 +154,32 @@ def test_a_line_that_is_no_json_is_one_row_less(tmp_path):
     assert len(found.of("heartrate")) == 1
 
 
+def test_what_the_explorer_wrote_is_taken_back(tmp_path):
+    header = "series,timestamp,end,timezone_offset,type,value,unit,provider,extra,id"
+    extra = '"{""sensor_location"":""wrist""}"'
+    end = "2026-02-28T09:01:00Z"
+
+    found = read(
+        tmp_path,
+        csv(
+            f"body_temperature,2026-02-28T09:00:00Z,{end},3600,,36.5,°C,oura,{extra},",
+            header=header,
+        ),
+    )
+
+    assert found.of("body_temperature") == [
+        {
+            "timestamp": "2026-02-28T09:00:00Z",
+            "end": end,
+            "timezone_offset": 3600,
+            "value": 36.5,
+            "unit": "°C",
+            "sensor_location": "wrist",
+        }
+    ]
+    assert found.staged.rows_dropped == 0
+
+
 def test_signs_that_the_database_cannot_keep_do_no_harm(tmp_path):
     beat = {"resource": "heartrate", "timestamp": TEN, "value": 61}
 
