@@ -114,7 +114,7 @@ def timeline_rows(entries: Iterable[ConnectionEntry]) -> list[TimelineRow]:
 def _row(entry: ConnectionEntry) -> TimelineRow:
     known = EntryKind.known(entry.kind)
     kind, icon = _MARKS.get(known, ("", "info")) if known else ("", "info")
-    last = "last " if entry.kind == EntryKind.REFRESHED and entry.detail != "1" else ""
+    last = "last " if _is_repeated(entry) else ""
     said = [_detail(entry), entry.actor_label and f"{last}by {entry.actor_label}"]
     if entry.message_id:
         said.append("told by webhook")
@@ -150,5 +150,10 @@ def _detail(entry: ConnectionEntry) -> str:
         cause = PauseCause.known(entry.detail)
         return cause.label if cause else words(entry.detail)
     if entry.kind == EntryKind.REFRESHED:
-        return "" if entry.detail == "1" else f"{entry.detail} times"
+        return f"{entry.detail} times" if _is_repeated(entry) else ""
     return words(entry.detail)
+
+
+def _is_repeated(entry: ConnectionEntry) -> bool:
+    """Whether the line counts several refreshes."""
+    return entry.kind == EntryKind.REFRESHED and entry.detail not in {"", "1"}

@@ -104,8 +104,8 @@ def disconnect(request: TenantRequest, user_id: str, provider: str) -> HttpRespo
     return ask(
         request,
         title=f"Disconnect {name}?",
-        says="Nothing is fetched from it any more. Data that came through it stays. The"
-        " user can connect it again by a link; a source that pushes does so by sending.",
+        says="Nothing is fetched from it any more. Data that came through it stays."
+        " The user can connect it again by a link; a source that pushes, by sending.",
         verb="Disconnect",
         keep="Keep connected",
         back=_address(request, user, provider),
