@@ -88,13 +88,9 @@ def explorer(request: TenantRequest, user_id: str) -> HttpResponse:
         "series_max": SERIES_MAX,
     }
     if not shown:
-        return render_page(
-            request,
-            "users/explorer.html",
-            grid=freshness_of(user, held),
-            why=_why_nothing(overview, None, tree),
-            **common,
-        )
+        grid = freshness_of(user, held)
+        why = None if grid.rows else _why_nothing(overview, None, tree)
+        return render_page(request, "users/explorer.html", grid=grid, why=why, **common)
     is_empty = all(each.is_empty for each in shown)
     return render_page(
         request,

@@ -76,6 +76,16 @@ def test_without_a_series_the_grid_says_how_fresh_everything_is(alice_web, user)
     assert rows["sleep_cycle", "oura"].url.startswith("?series=sleep_cycle&")
 
 
+def test_what_has_no_chart_is_in_the_grid_all_the_same(alice_web, user):
+    record(user, "activity")
+
+    reply = open_page(alice_web, user)
+
+    (row,) = reply.context["grid"].rows
+    assert (row.slug, row.url, reply.context["why"]) == ("activity", "", None)
+    assert b'id="h-fresh"' in reply.content
+
+
 def test_what_is_overdue_is_silent_in_the_grid(alice_web, user):
     beats(user, 60)
     connect_source(user=user, actor=ACTOR, provider="oura")
