@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import pytest
+
+from labs.operations.appointments import request_visit
+from labs.operations.visit_papers import calendar_of, sheet_of, week_words
+from labs.queries.orders import full_order
+from labs.states.catalogue import CollectionMethod
+from labs.states.service_centers import read_hours
+from portal.lib.errors import NotFound
+from tests.factories.accounts import ACTOR
+from tests.factories.appointments import (
+    HOME,
+    booking_lab,
+    make_appointment,
+    make_bookable,
+)
+from tests.factories.labs import make_lab_test, make_order
+from tests.labs.printed import pages_of
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        (
+            "mon-fri 06:30-12:00 12:30-15:30; sat 07:00-11:00",
+            [
+                ("Monday to Friday", "06:30 to 12:00, 12:30 to 15:30"),
+                ("Saturday", "07:00 to 11:00"),
+            ],
+        ),
+        (
+            "mon-fri 07:00-12:00; wed",
+            [
+                ("Monday to Tuesday", "07:00 to 12:00"),
+                ("Thursday to Friday", "07:00 to 12:00"),
+            ],
+        ),
+    ],
+)
+def test_days_that_are_alike_stand_together(written, said):
+    assert week_words(read_hours(written)) == said
+
+
+@pytest.mark.django_db
+def test_before_the_requisition_the_sheet_stands_alone_and_says_so(alice_tenant):
+    panel = make_lab_test(tenant=alice_tenant, lab=booking_lab())
+    order = make_order(tenant=alice_tenant, lab_test=panel)
+    visit = make_appointment(order=order)
+    order = full_order(tenant=alice_tenant, order_id=order.pk)
+
+    paper = sheet_of(order=order, appointment=visit)
+
+    (page,) = pages_of(paper.body)
+    assert paper.name == f"visit-{str(order.pk)[:8]}.pdf"
+    assert "NOT CONFIRMED YET" in page
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("draw", [sheet_of, calendar_of])
+def test_a_visit_without_a_time_has_no_paper(alice_tenant, draw):
+    order = make_bookable(
+        tenant=alice_tenant, method=CollectionMethod.AT_HOME_PHLEBOTOMY
+    )
+    visit = request_visit(
+        order=order,
+        actor=ACTOR,
+        provider="phlebfinders",
+        address={**HOME, "zip_code": "54650"},
+    )
+    order = full_order(tenant=alice_tenant, order_id=order.pk)
+
+    with pytest.raises(NotFound) as refused:
+        draw(order=order, appointment=visit)
+
+    assert refused.value.code == "visit_without_time"
