@@ -198,6 +198,21 @@ def _more_of(event_type: str) -> dict[str, Any]:
                 "last_event": done,
                 "interpretation": "normal",
             }
+        case "labtest.appointment.created" | "labtest.appointment.updated":
+            booked = {
+                "created_at": _MOMENT,
+                "status": "scheduled",
+                "data": {"origin": "booking"},
+            }
+            return {
+                "type": "patient_service_center",
+                "provider": "quest",
+                "provider_id": "AZ101",
+                "status": "confirmed",
+                "event_status": "scheduled",
+                "event_data": booked["data"],
+                "events": [booked],
+            }
     return {}
 
 

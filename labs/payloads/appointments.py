@@ -150,7 +150,11 @@ APPOINTMENT_SCHEMA: dict[str, Any] = {
             "items": {
                 "type": "object",
                 "required": ["created_at", "status", "data"],
-                "properties": {"status": {"type": "string"}},
+                "properties": {
+                    "created_at": {"type": "string", "format": "date-time"},
+                    "status": {"type": "string"},
+                    "data": {"type": ["object", "null"]},
+                },
             },
         },
     },
