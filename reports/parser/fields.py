@@ -68,7 +68,8 @@ _LEVEL = (
 _SPAN = re.compile(rf"{NUMBER}\s*[-–—]\s*{NUMBER}")
 _NUMERIC = re.compile(NUMBER)
 _STATUS = re.compile(
-    r"(?i)(?:normal|abnormal|high|low|borderline(?: high| low)?|optimal"
+    r"(?i)(?:normal|abnormal|high|low|borderline(?: high| low)?"
+    r"|(?:(?:below|above|near|not|sub)[ -]?)?optimal"
     r"|(?:in|within|out of|above|below)(?: normal)? range)"
 )
 _LABELLED = re.compile(r"(?i)(?:normal|ref(?:erence)?|expected)\s*[:=]\s*")

@@ -220,7 +220,7 @@ _METHOD = re.compile(
     | spectro\w* | photomet\w* | colou?rimet\w*
     | (?:\w+[\s,-]*){0,3}
     (?:hplc|clia|eclia|elisa|cmia|ria|ifcc|turbidimet\w*|nephelomet\w*|immuno\s?assay
-    |immuno\w+|enzymatic|kinetic|god[\s/-]*pod|chod|gpo|uricase|urease|biuret|jaffe\w*
+    |immuno\w+|enzymati(?:c|que|co|sch)|kineti(?:c|sch)|cin[eé]ti(?:que|co)|god[\s/-]*pod|chod|gpo|uricase|urease|biuret|jaffe\w*
     |bcg
       |diazo|impedance|flow\s?cytomet\w*|cytochem\w*|electrical|calculat\w*
       |calculation|computed|derived|ise|ion[\s-]selective|potentiomet\w*|microscop\w*

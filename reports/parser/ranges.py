@@ -49,7 +49,8 @@ _ANNOUNCED = re.compile(
 )
 _SHORT_RANGE = r"(?P<range>[<>≤≥\d][^()\[\]:]{,30})[)\]]?$"
 _SHORTLY = re.compile(
-    r"(?i)[(\[]?(?:(?:lab(?:oratory)?|ref(?:erence)?|normal|standard|healthy)\.?\s+range"
+    r"(?i)[(\[]?(?:(?:lab(?:oratory)?|ref(?:erence)?|normal|standard|healthy"
+    r"|optimal|ideal|desirable|expected|target|goal)\.?\s+range"
     rf"|ref(?:erence)?|range|target|goal)\.?\s*:?\s+{_SHORT_RANGE}"
 )
 # On a line of its own a range; in a column perhaps the first of several bands.

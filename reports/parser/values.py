@@ -106,7 +106,7 @@ FLAG = re.compile(rf"[(\[{{]?\s*(?:\*+\s*)?{_FLAG_WORD}(?:\s*\*+)?\s*[)\]}}]?")
 _FLAG_AFTER = re.compile(
     rf"(?P<value>.*?[\d)+%])\s*(?P<flag>[(\[{{]\s*{_FLAG_WORD}\s*[)\]}}]"
     rf"|(?<=[\d%)])\s*{_FLAG_WORD}"
-    rf"|\s{_FLAG_WORD}|(?<=\d)\s[+-]|(?<=[.,]\d)[+-])"
+    rf"|\s{_FLAG_WORD}|(?<=\d)\s[+-]|(?<=[.,]\d)[+-]|(?<=\d\d)[+-])"
 )
 _FLAG_BEFORE = re.compile(
     rf"(?P<flag>[(\[{{]\s*{_FLAG_WORD}\s*[)\]}}]|(?:HH|LL|H|L|A|\*+|#|↑|↓|▲|▼"

@@ -77,7 +77,9 @@ def _find_cards(
             n for n, cell in enumerate(line.cells) if _is_name(cell, section, styles)
         ]
         labels = any(role_of(cell.text) is Role.VALUE for cell in line.cells)
-        if len(line.cells) > 1 and heads_explanation(line.text) and not labels:
+        ranges = any(announced_range(cell.text) for cell in line.cells)
+        telling = len(line.cells) > 1 and heads_explanation(line.text)
+        if telling and not (labels or ranges):
             named, near = [], []
         if named:
             found = _open_cards(line, named, section)
@@ -116,7 +118,7 @@ def _is_row(line: Line, named: Sequence[int]) -> bool:
     """Whether a line with names has a value too, so that it is no top of cards."""
     others = [cell.text for n, cell in enumerate(line.cells) if n not in named]
     return any(
-        any(sign.isdigit() for sign in text)
+        any(re.match(r"[(\[<>≤≥+-]*\d", word) for word in text.split())
         or (is_worded_value(text) and not is_flag(text) and not is_status(text))
         for text in others
     )

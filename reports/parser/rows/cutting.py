@@ -8,12 +8,14 @@ from reports.parser.columns import Strip, cut_line
 from reports.parser.fields import is_mark, is_unit, split_value, text_of
 from reports.parser.folding import fold
 from reports.parser.lines import Line, part_cells
+from reports.parser.pages import Word
 from reports.parser.ranges import looks_like_range
 from reports.parser.roles import ZONES, Role
+from reports.parser.titles import is_day
 from reports.parser.values import is_blank, is_numeric_value, is_value
 
 from .row import Parts
-from .wording import is_leader
+from .wording import is_exact, is_leader
 
 # Under a value, in small print: 'Prev: 5.6 (2023-09-04)'.
 _EARLIER = re.compile(
@@ -72,6 +74,30 @@ def name_unknown_columns(
                 ]
                 break
     return cut
+
+
+def take_undated(
+    cut: list[tuple[Line, Parts]], strip: Strip
+) -> list[tuple[Line, Parts]]:
+    """Give rows the result that stands untitled left of the only dated column.
+
+    Told by the ranges: '7,42 G/L (4,00 - 10,00)' stands under their title, and what
+    stands under the date is an earlier result.
+    """
+    dated = [c for c in strip.columns if c.role is Role.VALUE and is_day(c.title)]
+    ranged = [(line, parts) for line, parts in cut if parts.get(Role.RANGE)]
+    whole = [parts for _, parts in ranged if _has_value(parts[Role.RANGE])]
+    if len(dated) != 1 or len(whole) < 2 or 2 * len(whole) <= len(ranged):
+        return cut
+    for parts in whole:
+        parts[Role.PREVIOUS] = parts.get(Role.VALUE, [])
+        parts[Role.VALUE] = parts.pop(Role.RANGE)
+    return cut
+
+
+def _has_value(words: list[Word]) -> bool:
+    value, unit, _, spread = split_value(text_of(words))
+    return bool(unit or spread) and is_numeric_value(value) and is_exact(value)
 
 
 def _part_value_of_unit(parts: Parts) -> None:

@@ -1,12 +1,9 @@
-"""Rows on lines without column titles, by the form of what stands on them, and the
-columns that such rows imply.
-"""
+"""Rows on lines without column titles, by the form of what stands on them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from reports.parser.fields import (
     Fields,
@@ -20,6 +17,7 @@ from reports.parser.fields import (
 from reports.parser.lines import Cell, Line, part_cells
 from reports.parser.names import (
     heads_explanation,
+    is_method,
     is_prose,
     opens_explanation,
 )
@@ -27,8 +25,6 @@ from reports.parser.pages import Word
 from reports.parser.ranges import (
     looks_like_range,
 )
-from reports.parser.roles import Role
-from reports.parser.titles import Title
 from reports.parser.values import is_numeric_value
 
 from .announced import (
@@ -46,9 +42,8 @@ from .row import (
     Row,
     Section,
     part_equal,
+    repeat_row,
     with_announced,
-    with_range,
-    words_of,
 )
 from .wording import (
     clean_name,
@@ -62,8 +57,6 @@ from .wording import (
     reads_on,
 )
 
-# So many rows make a table, in whose columns less must speak for one more.
-_MANY = 8
 _DATED = 3
 _DATE_OR_TIME = re.compile(
     r"\d{4}-\d\d-\d\d|\d{1,2}[./-]\d{1,2}[./-](?:\d\d){1,2}|\d{1,2}:\d\d(?::\d\d)?"
@@ -86,10 +79,12 @@ class LooseReader:
             row = self._candidate(line)
             if row is not None and is_of_range(row):
                 row = None
-            if row is None:
-                row = self._card(line, above, lines[n + 1 : n + 2])
-            elif not row.fields.range:
+            if row is not None and not row.fields.range:
                 take_range_of_name(row)
+            if row is None:
+                row = self._again(line, candidates[-2:])
+            if row is None and not (candidates and candidates[-1][1]):
+                row = self._card(line, above, lines[n + 1 : n + 2])
             candidates.append((line, row))
             above = line
         edges = [
@@ -164,6 +159,8 @@ class LooseReader:
         name = clean_name(above.cells[0].text)
         if not may_name_a_test(name) or len(above.cells[0].words) > 8:
             return None
+        if is_method(above.cells[0].text):
+            return None
         cells = hold_together(part_cells(line.words, gap=line.tight))
         fields = type_cells(cells)
         if fields is None or not (fields.units or fields.range):
@@ -175,6 +172,16 @@ class LooseReader:
             take_range_beside(row, above.cells[1:])
         sure = bool(fields.units) and announces_range(below)
         return row if sure or self._section.knows(name, fields) else None
+
+    def _again(
+        self, line: Line, above: Sequence[tuple[Line, Row | None]]
+    ) -> Row | None:
+        """A value in another unit than that of the row above, which names it."""
+        last = next((row for _, row in reversed(above) if row is not None), None)
+        if last is None:
+            return None
+        fields = type_cells(hold_together(part_cells(line.words, gap=line.tight)))
+        return repeat_row(last, line, fields) if fields else None
 
     def _candidate(self, line: Line) -> Row | None:
         if len(line.words) < 2 or len(line.words) > 26:
@@ -288,10 +295,12 @@ def _goes_on(last: Row, row: Row) -> bool:
 
 
 def _without_remark(words: Sequence[Word]) -> list[Word]:
-    """Words up to a semicolon behind a bracketed range: '[3.5 - 5.3]; Above range'."""
+    """Words up to what is said behind a bracketed range: '[3.5 - 5.3]; Above range'."""
     for n, word in enumerate(words):
         if word.text.endswith(("];", ");")) and n > 1:
             return [*words[:n], word._replace(text=word.text[:-1])]
+        if word.text.endswith(("]", ")")) and is_status(text_of(list(words[n + 1 :]))):
+            return list(words[: n + 1])
     return list(words)
 
 
@@ -315,86 +324,3 @@ def hold_together(cells: Sequence[Cell]) -> list[list[Word]]:
         else:
             held.append(list(cell.words))
     return held
-
-
-def implied_titles(rows: Sequence[Row]) -> tuple[Title, ...]:
-    """Columns that rows without titles stand in; empty where they share none."""
-    if len(rows) < 4:
-        return ()
-    named = Title(Role.NAME, "", min(r.name[0].x0 for r in rows), 0.0)
-    titles = [Title(Role.NAME, "", named.x0, named.x0 + 10)]
-    end = named.x0 + 10
-    for role, several in (
-        (Role.VALUE, [r.fields.value_words for r in rows]),
-        (Role.UNIT, [r.fields.units_words for r in rows]),
-        (Role.RANGE, [r.fields.range_words for r in rows]),
-    ):
-        apart = [
-            words
-            for words, row in zip(several, rows, strict=True)
-            if words and (role is Role.VALUE or _stands_apart(words, row))
-        ]
-        if len(apart) < 0.4 * len(rows):
-            if role is Role.VALUE:
-                return ()
-            continue
-        x0 = min(words[0].x0 for words in apart)
-        x1 = max(words[0].x1 for words in apart)
-        if x0 < end - 1 or x1 - x0 > 110:
-            return ()
-        titles.append(Title(role, "", x0, x1))
-        end = x1
-    return tuple(titles)
-
-
-def _stands_apart(words: Sequence[Word], row: Row) -> bool:
-    """Whether words right of a value are a cell of their own."""
-    before = row.fields.value_words[-1]
-    if words[0].top > row.line.bottom:
-        return True
-    cells = part_cells(row.line.words, gap=row.line.tight)
-    return not any(before in cell.words and words[0] in cell.words for cell in cells)
-
-
-def merge_readings(loose: Sequence[Row], table: Sequence[Row]) -> list[Row]:
-    """Rows by their form, completed by what only their columns tell.
-
-    The columns may add a row in words, more of a name, or more lines of a range.
-    """
-    needed = 4 if len(loose) >= _MANY else 5
-    by_word = {word: row for row in loose for word in row.line.words}
-    left = {id(row): row for row in loose}
-    taken = {word for row in loose for word in words_of(row.fields)}
-    merged: list[Row] = []
-    for row in table:
-        words = (*row.fields.value_words, *row.name)
-        own = next((by_word[word] for word in words if word in by_word), None)
-        if own is None:
-            if row.score >= needed:
-                row.titled = False
-                merged.append(row)
-            continue
-        if left.pop(id(own), None) is None:
-            continue
-        if row.test_name.startswith(own.test_name) and not taken.intersection(row.name):
-            own.name_text, own.name = row.test_name, row.name
-        longer = row.fields.range or ""
-        below = any(w.top > own.line.bottom - 2 for w in row.fields.range_words)
-        if below and longer.startswith(own.fields.range or longer):
-            own.fields = with_range(
-                replace(own.fields, range_words=()),
-                longer,
-                list(row.fields.range_words),
-            )
-        own.panel, own.specimen = row.panel or own.panel, row.specimen or own.specimen
-        merged.append(own)
-    merged.extend(left.values())
-    return sorted(
-        merged,
-        key=lambda row: (
-            row.page,
-            row.line.top,
-            row.name[0].x0,
-            row.fields.value_words[0].x0,
-        ),
-    )

@@ -120,11 +120,11 @@ def read_fields(
     if not units and printed_range and is_value(value):
         head, _, rest = printed_range.partition(" ")
         inside = unit_in_range(printed_range)
-        if inside:
-            units, unit_words = inside, words_with(range_words, inside)
-        elif is_unit(head) and looks_like_range(rest):
+        if is_unit(head) and not is_numeric_value(head) and looks_like_range(rest):
             units, unit_words = head, range_words[:1]
             printed_range, range_words = rest, range_words[1:]
+        elif inside:
+            units, unit_words = inside, words_with(range_words, inside)
     if not units and titled_unit and is_numeric_value(value):
         units, unit_words = titled_unit, ()
     return Fields(

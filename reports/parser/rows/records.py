@@ -11,13 +11,13 @@ from reports.parser.fields import text_of
 from reports.parser.lines import Line, part_cells
 from reports.parser.names import has_letters
 from reports.parser.pages import Word
-from reports.parser.ranges import without_label
+from reports.parser.ranges import looks_like_range, without_label
 from reports.parser.roles import Role, is_name_title, is_title, role_of
 from reports.parser.values import is_blank, is_value
 
 from .reading import read_fields
 from .row import Parts, Row, Section, with_announced
-from .wording import clean_name, may_name_a_test
+from .wording import clean_name, has_heading_word, may_name_a_test
 
 _LABEL = re.compile(r"(?P<label>[^:]{2,40}?)\s*:(?=\s|$)")
 _SPOKEN = {
@@ -138,7 +138,12 @@ def _row(
     ):
         return None
     known = section.knows(text, fields)
-    if not known and (name is None or not (fields.units or fields.range)):
+    if not known and name is None:
+        whole = fields.units and looks_like_range(fields.range or "")
+        alone = heading is not None and len(heading.cells) == 1
+        if not (whole and alone) or has_heading_word(text):
+            return None
+    if not known and not (fields.units or fields.range):
         return None
     line = name.line if name else heading
     if line is None:

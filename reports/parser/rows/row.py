@@ -21,6 +21,7 @@ from reports.parser.names import (
 from reports.parser.pages import Word
 from reports.parser.report import SampleType
 from reports.parser.roles import Role
+from reports.parser.values import is_numeric_value
 
 from .pairs import read_pair
 from .wording import (
@@ -32,6 +33,9 @@ Parts = dict[Role, list[Word]]
 # How the parser asks whether a name is that of a known test.
 KnownName = Callable[[str, "str | None", str, "str | None", "SampleType | None"], bool]
 
+# Of a result in another unit from the row it repeats: in sizes of type, in points.
+_FARTHEST = 3.4
+_ALIGNED = 2.0
 _SPECIMEN_LINE = re.compile(
     r"(?i)\W*(?:primary\s+)?(?:sample|specimen)(?:\s+type)?\s*:"
 )
@@ -138,6 +142,25 @@ def part_equal(row: Row) -> list[Row]:
         )
         row.fields = replace(row.fields, range=None, range_words=())
     return [row, again]
+
+
+def repeat_row(last: Row, line: Line, fields: Fields) -> Row | None:
+    """The result of a row again in another unit, on a line without a name below it."""
+    own, under = last.fields, fields.value_words
+    apart = line.middle - last.line.middle
+    if not own.value_words or not under or under[0] is not line.words[0]:
+        return None
+    if last.page != line.page or apart > _FARTHEST * line.size:
+        return None
+    if not (own.units and fields.units) or own.units == fields.units:
+        return None
+    if bool(own.range) != bool(fields.range) or not is_numeric_value(fields.value):
+        return None
+    left = abs(under[0].x0 - own.value_words[0].x0) < _ALIGNED
+    right = abs(under[-1].x1 - own.value_words[-1].x1) < _ALIGNED
+    if not (left or right):
+        return None
+    return replace(last, fields=fields, line=line, name_text=last.test_name)
 
 
 def with_flag(fields: Fields, flag: str) -> Fields:

@@ -39,7 +39,7 @@ from reports.parser.values import (
 
 from .centred import gather_centred, is_centred, join_stacked
 from .continuation import Continuation, join_wrapped, take_unit_below
-from .cutting import cut_parts, name_unknown_columns
+from .cutting import cut_parts, name_unknown_columns, take_undated
 from .evidence import Evidence
 from .pairs import read_pair
 from .reading import read_fields
@@ -48,6 +48,7 @@ from .row import (
     Row,
     Section,
     part_equal,
+    repeat_row,
     with_announced,
     with_flag,
     with_range,
@@ -85,7 +86,7 @@ class TableReader:
         cut = join_stacked(cut)
         if is_centred(cut):
             cut = gather_centred(cut)
-        cut = name_unknown_columns(cut, self._strip)
+        cut = take_undated(name_unknown_columns(cut, self._strip), self._strip)
         for line, parts in cut:
             self._read_line(line, parts)
         if not self._strip.has(Role.METHOD):
@@ -216,6 +217,11 @@ class TableReader:
 
     def _read_nameless(self, line: Line, fields: Fields, text: str) -> bool:
         """A value beside a name printed over two lines, or more of the last value."""
+        if self.rows and not self._pending:
+            again = repeat_row(self.rows[-1], line, fields)
+            if again is not None and not self._explaining:
+                self.rows.append(again)
+                return True
         if self._pending:
             above, words = self._pending[-1]
             if line.middle - above.middle < 1.6 * line.size and len(words) < 9:

@@ -16,7 +16,8 @@ from reports.parser.values import is_numeric_value
 
 from .abreast import part_abreast
 from .cards import read_cards
-from .loose import LooseReader, implied_titles, merge_readings
+from .implied import implied_titles, merge_readings
+from .loose import LooseReader
 from .records import read_records
 from .row import KnownName, Row, Section, words_of
 from .titled import TableReader

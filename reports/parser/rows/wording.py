@@ -9,6 +9,7 @@ import re
 from reports.parser.fields import (
     is_status,
     is_unit,
+    split_value,
 )
 from reports.parser.lines import Line
 from reports.parser.names import (
@@ -25,7 +26,7 @@ from reports.parser.ranges import (
     is_expected_finding,
     is_range_label,
 )
-from reports.parser.values import is_flag, is_worded_value
+from reports.parser.values import is_flag, is_numeric_value, is_worded_value
 
 _LEADING_MARK = re.compile(r"^(?:[*#†‡•▪●◦»>]+|\{\s*#\s*\}|\[[HL*]\])\s*")
 _TRAILING_MARK = re.compile(r"[\s:…_*#]+$|\s*\.{2,}$")
@@ -150,9 +151,16 @@ def may_name_a_test(name: str) -> bool:
         return False
     if is_administrative(name) or is_category(name):
         return False
+    if name[:1].isdigit() and _is_measurement(name):
+        return False
     if "; " in name and sum(map(str.isdigit, name)) > 3:
         return False
     return not (is_expected_finding(name) or is_flag(name)) or len(name) <= 2
+
+
+def _is_measurement(text: str) -> bool:
+    value, unit, _, spread = split_value(text)
+    return unit is not None and spread is None and is_numeric_value(value)
 
 
 def reads_on(name: str) -> bool:

@@ -76,6 +76,9 @@ def test_the_type_follows_from_the_form(text: str, kind: ResultType) -> None:
         ("6,8 +", "6,8", "+"),
         ("1+", "1+", None),
         ("Negative", "Negative", None),
+        ("502+", "502", "+"),
+        ("0,61-", "0,61", "-"),
+        ("3+", "3+", None),
     ],
 )
 def test_a_flag_is_parted_from_its_value(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.reports.parser.drawing import Drawn, Ink, printed, read
+from tests.reports.parser.drawing import Drawn, Ink, printed, read, row
 
 
 def test_cards_side_by_side_are_read_each_by_itself(tmp_path: Path) -> None:
@@ -175,4 +175,30 @@ def test_labels_of_cards_abreast_are_no_part_of_what_they_name(
     assert printed(report) == [
         ("Iron", "61", "µg/dL", "50 - 170"),
         ("Folate", "7.1", "ng/mL", "> 4.0"),
+    ]
+
+
+def test_cards_are_read_where_a_name_has_digits_and_ranges_are_optimal(
+    tmp_path: Path,
+) -> None:
+    xs = (48, 223, 398)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Ferritin", "Vitamin D", "Omega-3 Index"),
+            row(xs, "41 ng/mL", "38 ng/mL", "5.2 %"),
+            row(
+                xs,
+                "Optimal range 50-150",
+                "Optimal range 40-80",
+                "Optimal range 8-12",
+            ),
+            row(xs, "Below optimal", "Below optimal", "Low"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Ferritin", "41", "ng/mL", "50-150"),
+        ("Vitamin D", "38", "ng/mL", "40-80"),
+        ("Omega-3 Index", "5.2", "%", "8-12"),
     ]

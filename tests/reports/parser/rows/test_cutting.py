@@ -92,3 +92,42 @@ def test_the_label_of_a_range_of_one_part_is_no_part_of_it(tmp_path: Path) -> No
         "70 - 99",
         "Normal: < 5.7 Diabetes: >= 6.5",
     ]
+
+
+def test_the_only_dated_column_right_of_whole_results_is_earlier(
+    tmp_path: Path,
+) -> None:
+    xs = (40, 219, 290, 400)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "HEMATOLOGIE", "", "Valeurs usuelles", "04/09/2023"),
+            row(xs, "Leucocytes ..........:", "7,42 G/L", "(4,00 - 10,00)", "6,90"),
+            row(xs, "Hémoglobine .........:", "13,2 g/dL", "(12,0 - 16,0)", "13,0"),
+            row(xs, "Plaquettes ..........:", "251 G/L", "(150 - 400)", "244"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Leucocytes", "7,42", "G/L", "(4,00 - 10,00)"),
+        ("Hémoglobine", "13,2", "g/dL", "(12,0 - 16,0)"),
+        ("Plaquettes", "251", "G/L", "(150 - 400)"),
+    ]
+
+
+def test_an_untitled_unit_before_ranges_that_repeat_it_is_the_unit(
+    tmp_path: Path,
+) -> None:
+    xs = (40, 200, 260, 330)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "", "Resultado", "", "Valores de Referência"),
+            row(xs, "Hemoglobina", "14,6", "g/dL", "13,0 a 16,5 g/dL"),
+            row(xs, "VCM", "91,5", "fL", "80,0 a 98,0 fL"),
+            row(xs, "RDW", "13,2", "%", "11,0 a 16,0 %"),
+        ],
+    )
+
+    assert [r.units for r in report.results] == ["g/dL", "fL", "%"]
+    assert [r.min_reference_range for r in report.results] == [13.0, 80.0, 11.0]

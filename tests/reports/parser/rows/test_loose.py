@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.reports.parser.drawing import printed, read, row
+from tests.reports.parser.drawing import Ink, printed, read, row
 
 XS = (40, 250, 330, 400)
 
@@ -259,3 +259,58 @@ def test_a_change_behind_a_unit_is_no_part_of_the_range(tmp_path: Path) -> None:
     )
 
     assert [r.reference_range for r in report.results] == ["< 5.0", "> 1.2"]
+
+
+def test_a_state_behind_a_bracketed_range_is_no_part_of_it(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            "Serum sodium: 141 mmol/L (normal range: 133 - 146)",
+            "Serum urea level: 8.9 mmol/L (normal range: 2.5 - 7.8) Above range",
+            "Serum ALT level: 61 U/L (normal range: < 50) Above range",
+        ],
+    )
+
+    assert [r.reference_range for r in report.results] == [
+        "133 - 146",
+        "2.5 - 7.8",
+        "< 50",
+    ]
+
+
+def test_a_result_in_a_second_unit_stands_below_its_name(tmp_path: Path) -> None:
+    xs = (40, 180, 240, 300)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Glycémie à jeun", "1,01", "g/L", "0,74 - 1,06"),
+            [Ink(40, "(Hexokinase)", size=7)],
+            row(xs, "", "5,61", "mmol/L", "4,10 - 5,90"),
+            row(xs, "Créatinine", "8,0", "mg/L", "5,1 - 9,5"),
+            [Ink(40, "(Enzymatique)", size=7)],
+            row(xs, "", "71", "µmol/L", "45 - 84"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Glycémie à jeun", "1,01", "g/L", "0,74 - 1,06"),
+        ("Glycémie à jeun", "5,61", "mmol/L", "4,10 - 5,90"),
+        ("Créatinine", "8,0", "mg/L", "5,1 - 9,5"),
+        ("Créatinine", "71", "µmol/L", "45 - 84"),
+    ]
+
+
+def test_what_is_said_below_a_whole_row_gives_no_second_one(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            row(XS, "Sodium", "133", "mmol/L", "(133 - 146)"),
+            row(XS, "NT-proBNP", "1841", "ng/L", "(< 400)"),
+            "   >2000 ng/L refer urgently (2 weeks); 400-2000 ng/L refer (6 weeks)",
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("Sodium", "133"),
+        ("NT-proBNP", "1841"),
+    ]

@@ -124,3 +124,23 @@ def test_labels_may_stand_in_cells_of_their_own_without_colons(tmp_path: Path) -
         ("Apolipoprotein B", "0.92", "g/L", "0.60 - 1.17"),
         ("Homocysteine", "13.1", "µmol/L", "5.0 - 15.0"),
     ]
+
+
+def test_a_whole_record_takes_an_unknown_heading_for_its_name(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            "CREATININA",
+            [(40, "RESULTADO: 0,88 mg/dL"), (300, "Valor de referência: 0,60 a 1,10")],
+            "MARCADOR INVENTADO",
+            [(40, "RESULTADO: 3,12 pg/mL"), (300, "Valor de referência: 0,40 a 4,30")],
+            "HEMOGRAMA",
+            [(40, "RESULTADO: 4,71 pg/mL"), (300, "Valor de referência: 4,50 a 6,10")],
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results][:2] == [
+        ("CREATININA", "0,88"),
+        ("MARCADOR INVENTADO", "3,12"),
+    ]
+    assert "HEMOGRAMA" not in {r.test_name for r in report.results}
