@@ -1,6 +1,7 @@
-"""Statuses of a parsing job, why one fails, and the moves between statuses.
+"""Statuses of a parsing job and of its review, and the moves between statuses.
 
-Must not be here: the one writer of status (reports.operations.reports).
+Must not be here: the writers of status (reports.operations.reports and
+reports.operations.review_signing).
 """
 
 from __future__ import annotations
@@ -53,3 +54,60 @@ JOB_MOVES = Transitions(
         ParsingJobStatus.FAILED: set(),
     }
 )  # Contract 7.3.
+
+
+class ReviewStatus(OpenChoices):
+    """Where a review stands (Ours; the wire has the job's status alone)."""
+
+    OPEN = "open", "To review"  # its rows are worked on
+    SIGNED = "signed", "Signed"  # its rows are the job's results
+    REJECTED = "rejected", "Rejected"  # the report has no usable values
+    WITHDRAWN = "withdrawn", "Withdrawn"  # an amendment that was given up
+
+
+REVIEW_MOVES = Transitions(
+    {
+        ReviewStatus.OPEN: {
+            ReviewStatus.SIGNED,
+            ReviewStatus.REJECTED,
+            ReviewStatus.WITHDRAWN,
+        },
+        ReviewStatus.SIGNED: set(),
+        ReviewStatus.REJECTED: set(),
+        ReviewStatus.WITHDRAWN: set(),
+    }
+)  # Ours: what was signed stays; another version is another review.
+
+
+class RowDecision(OpenChoices):
+    """What a reviewer made of a row (Ours)."""
+
+    UNDECIDED = "undecided", "Undecided"
+    CONFIRMED = "confirmed", "Confirmed"  # as it stands
+    EDITED = "edited", "Edited"
+    EXCLUDED = "excluded", "Excluded"  # kept here, in no result
+    ADDED = "added", "Added"  # by a person: the machine had no such row
+
+
+class SignatureMeaning(OpenChoices):
+    """What a signature says (Ours)."""
+
+    ACCURACY = "accuracy", "Reviewed for accuracy"
+    CLINICAL = "clinical", "Reviewed clinically"
+
+
+class RejectionReason(OpenChoices):
+    """Why a reviewer rejects a report (Ours; contract 7.2 has the wire's reasons)."""
+
+    NOT_A_REPORT = "not_a_report", "Not a lab report"
+    UNREADABLE = "unreadable", "Unreadable"
+    WRONG_PERSON = "wrong_person", "Another person's report"
+    OTHER_LANGUAGE = "other_language", "In another language"
+
+
+REJECTED_AS = {
+    RejectionReason.NOT_A_REPORT: ParsingJobFailureReason.INVALID_INPUT,
+    RejectionReason.WRONG_PERSON: ParsingJobFailureReason.INVALID_INPUT,
+    RejectionReason.UNREADABLE: ParsingJobFailureReason.LOW_QUALITY,
+    RejectionReason.OTHER_LANGUAGE: ParsingJobFailureReason.NOT_ENGLISH,
+}  # Contract 7.2.

@@ -67,8 +67,10 @@ class Tenant(models.Model):
     """A team in one environment, with the settings of contract 9.2.
 
     `critical_result_limit_minutes`, ours, is how long a critical result may wait for
-    its acknowledgement until more people are mailed. A new tenant's settings are those
-    of `accounts.operations.teams.create_team`: the defaults of the last three differ by
+    its acknowledgement until more people are mailed; `lab_report_review_below`, ours,
+    is the confidence in percent below which a row sends its report to a reviewer by
+    itself, null for never. A new tenant's settings are those of
+    `accounts.operations.teams.create_team`: the defaults of three differ by
     environment.
     """
 
@@ -90,6 +92,7 @@ class Tenant(models.Model):
     logo_url = models.URLField(null=True, blank=True)  # noqa: DJ001 - null on the wire
     lab_report_parsing_enabled = models.BooleanField(default=False)
     lab_report_human_review_enabled = models.BooleanField(default=False)
+    lab_report_review_below = models.PositiveSmallIntegerField(null=True, blank=True)
     early_psc_booking_enabled = models.BooleanField(default=False)
 
     class Meta:

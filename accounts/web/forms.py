@@ -202,6 +202,9 @@ class BehaviourForm(forms.Form):
 
     lab_report_parsing_enabled = forms.BooleanField(required=False)
     lab_report_human_review_enabled = forms.BooleanField(required=False)
+    lab_report_review_below = forms.IntegerField(
+        required=False, min_value=1, max_value=100
+    )
     minor_ordering_enabled = forms.BooleanField(required=False)
     early_psc_booking_enabled = forms.BooleanField(required=False)
     lab_tests_patient_sms_communication_enabled = forms.BooleanField(required=False)

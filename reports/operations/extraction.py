@@ -107,7 +107,7 @@ def extract_report(*paths: Path, threads: int = 1) -> ParsedReport:
     try:
         match answer:
             case {"report": report}:
-                found: ParsedReport = _read(ParsedReport, report)
+                found: ParsedReport = read_as(ParsedReport, report)
                 return found
             case {"unreadable": reason, "without_engine": True}:
                 logger.error("pictures can't be read: install the group ocr")
@@ -191,25 +191,26 @@ def _hints(kind: type) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
-def _read(kind: Any, value: Any) -> Any:
+def read_as(kind: Any, value: Any) -> Any:
     """Build a value of a type of reports.parser.report from JSON, refusing all else.
 
     Raises ValueError or TypeError. NUL is dropped: PostgreSQL takes no text with it.
+    Source: Ours: what a stranger's file made is checked like any input.
     """
     arguments = get_args(kind)
     if get_origin(kind) in {Union, UnionType}:
         (inner,) = [part for part in arguments if part is not NoneType]
-        return None if value is None else _read(inner, value)
+        return None if value is None else read_as(inner, value)
     if get_origin(kind) is tuple:
-        return tuple(_read(arguments[0], item) for item in _exactly(list, value))
+        return tuple(read_as(arguments[0], item) for item in _exactly(list, value))
     if dataclasses.is_dataclass(kind):
         given, hints = _exactly(dict, value), _hints(kind)  # type: ignore[arg-type]  # a class
         if given.keys() != hints.keys():
             raise ValueError(kind)
-        return kind(**{name: _read(hints[name], given[name]) for name in hints})  # type: ignore[operator]  # as above
+        return kind(**{name: read_as(hints[name], given[name]) for name in hints})  # type: ignore[operator]  # as above
     if issubclass(kind, tuple):
         parts = zip(_hints(kind).values(), _exactly(list, value), strict=True)
-        return kind(*(_read(hint, item) for hint, item in parts))
+        return kind(*(read_as(hint, item) for hint, item in parts))
     if issubclass(kind, StrEnum):
         return kind(value)
     if kind is float:

@@ -23,6 +23,7 @@ from portal.lib.transitions import move_status
 from reports.models import ParsingJob, ParsingJobTransition, ReportFile, ReportResult
 from reports.operations.extraction import extract_report, inspect_files
 from reports.operations.loinc import loinc_folder
+from reports.operations.reviews import machine_rows, open_review
 from reports.operations.storage import path_of, remove_files, store_file
 from reports.parser import (
     FileKind,
@@ -98,10 +99,10 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
     if found is None:
         raise NotFound("user_not_found", "User not found.", "user_id")
     user = found.user
-    if wanted.needs_human_review:
+    if wanted.needs_human_review and not tenant.lab_report_human_review_enabled:
         raise DomainError(
             "human_review_unavailable",
-            "Human review is not available yet.",
+            "Human review is not enabled for this team.",
             "needs_human_review",
         )
     _check_sizes(wanted.parts)
@@ -111,7 +112,12 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
             stored.append(store_file(part.content))  # noqa: PERF401 - kept for undoing
         files = _inspect(stored, wanted.parts)
         with transaction.atomic():
-            job = ParsingJob(tenant=tenant, user_id=user.id, sha256=_digest(files))
+            job = ParsingJob(
+                tenant=tenant,
+                user_id=user.id,
+                sha256=_digest(files),
+                needs_human_review=wanted.needs_human_review,
+            )
             job.save(force_insert=True)
             for file in files:
                 file.tenant, file.job = tenant, job
@@ -124,7 +130,7 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
                 subject_id=job.id,
                 user_uuid=user.uuid,
             )
-            _emit(job, "created")
+            emit_job(job, "created")
             enqueue(
                 PARSE_JOB,
                 tenant=tenant,
@@ -206,9 +212,11 @@ def start_parsing(*, job: ParsingJob, actor: Actor) -> ParsingJob:
 def finish_parsing(
     *, job: ParsingJob, actor: Actor, report: ParsedReport
 ) -> ParsingJob:
-    """Store what was read and end the job, or hand it to a reviewer if one was asked.
+    """Store what was read and end the job, or hand it to a reviewer.
 
-    Raises: transition_not_allowed. Source: Contract 7.2, 7.3.
+    A reviewer gets what the upload asked for, and a report with a row below the team's
+    bound of confidence; the wire's `needs_human_review` stays as submitted. Raises:
+    transition_not_allowed. Source: Contract 7.2, 7.3; the bound is Ours.
     """
     today = timezone.now().date()
     late = check_dates_against(report.metadata, today=today)
@@ -217,14 +225,17 @@ def finish_parsing(
     for row in rows:
         row.tenant, row.job = job.tenant, job
     ReportResult.objects.for_tenant(job.tenant).bulk_create(rows)
-    wants_review = job.needs_human_review and not job.is_reviewed
+    notes = note_rows(report)
+    wants_review = job.needs_human_review or _is_unsure(job.tenant, report)
+    if wants_review:
+        open_review(job=job, rows=machine_rows(rows), notes=notes)
     return _move(
         job,
         ParsingJobStatus.PENDING_REVIEW if wants_review else ParsingJobStatus.COMPLETED,
         actor,
         verb="finish_parsing",
         metadata=dataclasses.asdict(report.metadata),
-        notes=note_rows(report),
+        notes=notes,
         unread=[dataclasses.asdict(place) for place in report.unread],
         page_sizes=[dataclasses.asdict(size) for size in report.page_sizes],
         pages=report.pages,
@@ -281,7 +292,7 @@ def advance(
         why=why,
     ).save(force_insert=True)
     if to in EMITTED:
-        _emit(job, "updated")
+        emit_job(job, "updated")
     return job
 
 
@@ -405,13 +416,23 @@ def _is_open(job: ParsingJob) -> bool:
     return job.status in {ParsingJobStatus.UPLOAD_PENDING, ParsingJobStatus.STARTED}
 
 
-def _emit(job: ParsingJob, change: str) -> None:
+def emit_job(job: ParsingJob, change: str) -> None:
+    """Send the job as it is. Source: Contract 7.5."""
     emit_event(
         tenant=job.tenant,
         user=UserRef(user_uuid=job.user.uuid, client_user_id=job.user.client_user_id),
         event_type=f"lab_report.parsing_job.{change}",
         data=parsing_job_payload(job),
     )
+
+
+def _is_unsure(tenant: Tenant, report: ParsedReport) -> bool:
+    """Whether a row is read less surely than the team leaves to the machine."""
+    bound = tenant.lab_report_review_below
+    if bound is None or not tenant.lab_report_human_review_enabled:
+        return False
+    sure = [result.confidence.overall for result in report.results]
+    return any(share is not None and share * 100 < bound for share in sure)
 
 
 def _row(position: int, result: ParsedResult, state: RowState) -> ReportResult:

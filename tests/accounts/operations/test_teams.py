@@ -34,6 +34,7 @@ def test_a_new_team_has_two_environments_with_the_contracts_defaults():
         "lab_tests_patient_email_communication_enabled": True,
         "critical_result_notification_email": None,
         "critical_result_limit_minutes": 60,
+        "lab_report_review_below": None,
         "brand_information": None,
         "logo_url": None,
     }

@@ -108,6 +108,7 @@ def test_a_brand_is_saved_and_taken_back(alice_web, alice_tenant):
             {"critical_result_limit_minutes": "1441"},
             "critical_result_limit_minutes",
         ),
+        ("behaviour", {"lab_report_review_below": "101"}, "lab_report_review_below"),
     ],
 )
 def test_what_is_refused_stays_in_the_form_and_changes_nothing(

@@ -208,7 +208,9 @@ def test_a_part_the_parser_finds_too_large_is_refused_as_that(
         submit(user, (make_pdf(), PDF))
 
 
-def test_human_review_is_refused_until_it_exists(alice_tenant, user):
+def test_human_review_is_refused_where_the_team_has_none(alice_tenant, user):
+    user.tenant.lab_report_human_review_enabled = False
+
     with nothing_happened(alice_tenant), pytest.raises(DomainError) as refusal:
         submit(user, (make_pdf(), PDF), needs_human_review=True)
 

@@ -139,7 +139,10 @@ def test_a_false_flag_is_taken(alice_api, alice_tenant, user):
     assert reply.status_code == 200
 
 
-def test_human_review_is_refused_until_it_exists(alice_api, alice_tenant, user):
+def test_human_review_is_refused_where_the_team_has_none(alice_api, alice_tenant, user):
+    alice_tenant.lab_report_human_review_enabled = False
+    alice_tenant.save(update_fields=["lab_report_human_review_enabled"])
+
     with nothing_happened(alice_tenant):
         reply = upload(alice_api, user=user, needs_human_review="true")
 

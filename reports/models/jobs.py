@@ -9,6 +9,7 @@ import uuid
 from typing import TYPE_CHECKING, Self
 
 from django.db import models
+from django.db.models.fields.json import KeyTextTransform
 from django.utils import timezone
 
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
@@ -40,7 +41,8 @@ class ParsingJob(TenantOwned):
     `metadata` has the keys of contract 7.4; it, `notes` (what the parser's checks
     found), `unread` (places in no row) and `page_sizes` are None until the report is
     read, and then have the shape of the wire. `sha256` is that of the file, or of the
-    digests of several files in order.
+    digests of several files in order. `version` is that of the results which are shown:
+    0 for what the machine read, else the number of the review that signed them.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -55,6 +57,7 @@ class ParsingJob(TenantOwned):
     )
     needs_human_review = models.BooleanField(default=False)
     is_reviewed = models.BooleanField(default=False)
+    version = models.PositiveSmallIntegerField(default=0, db_default=0)
     metadata = models.JSONField(null=True)
     notes = models.JSONField(null=True)
     unread = models.JSONField(null=True)
@@ -70,6 +73,12 @@ class ParsingJob(TenantOwned):
         indexes = [
             models.Index(fields=["tenant", "-created_at"], name="job_by_time"),
             models.Index(fields=["tenant", "status"], name="job_by_status"),
+            models.Index(fields=["tenant", "sha256"], name="job_by_digest"),
+            models.Index(
+                "tenant",
+                KeyTextTransform("specimen_number", "metadata"),
+                name="job_by_specimen",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -109,11 +118,14 @@ class ReportResult(TenantOwned):
     `loinc_matches`, `provenance` and `confidence` have the shape of the wire, and the
     matches their reasons besides. `ucum` is `units` in UCUM, `flag` the laboratory's
     own mark, `state` what a reviewer has to do with the row (parser.report.RowState).
+    Rows of `version` 0 are the machine's reading, which no review changes; those of a
+    signed review have its number.
     """
 
     job = models.ForeignKey(
         ParsingJob, on_delete=models.CASCADE, related_name="results"
     )
+    version = models.PositiveSmallIntegerField(default=0, db_default=0)
     position = models.PositiveIntegerField()
     test_name = models.TextField()
     value = models.TextField()
@@ -140,7 +152,8 @@ class ReportResult(TenantOwned):
     class Meta(TenantOwned.Meta):
         constraints = [
             models.UniqueConstraint(
-                fields=["job", "position"], name="report_result_once_per_position"
+                fields=["job", "version", "position"],
+                name="report_result_once_per_version",
             )
         ]
 

@@ -113,10 +113,12 @@ def count_jobs(*, tenant: Tenant, statuses: tuple[str, ...]) -> int:
 
 
 def report_results(job: ParsingJob) -> list[ReportResult]:
-    """What was read, in reading order; empty unless the job shows data."""
+    """What was read, or signed since, in order; empty unless the job shows data."""
     if not job.has_data:
         return []
-    rows = ReportResult.objects.for_tenant(job.tenant).filter(job=job)
+    rows = ReportResult.objects.for_tenant(job.tenant).filter(
+        job=job, version=job.version
+    )
     return list(rows.order_by("position"))
 
 

@@ -1,0 +1,209 @@
+"""Tables of the review desk: a review, its rows with their versions, its signature.
+
+All of it is health data. Must not be here: anything that writes a row.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Self
+
+from django.db import models
+from django.utils import timezone
+
+from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
+from reports.states import (
+    RejectionReason,
+    ReviewStatus,
+    RowDecision,
+    SignatureMeaning,
+)
+
+from .jobs import ParsingJob
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+class ReviewQuerySet(TenantQuerySet["Review"]):
+    """Conditions on sets of reviews."""
+
+    def live(self) -> Self:
+        """Reviews of reports of users that are not deleted."""
+        return self.filter(job__user__deleted_at=None)
+
+    def open(self) -> Self:
+        """Reviews that wait for a person or are being worked on."""
+        return self.filter(status=ReviewStatus.OPEN)
+
+    def free_for(self, actor_key: str, *, now: datetime) -> Self:
+        """Reviews whose lease is the actor's own, or has ended, or was never taken."""
+        return self.filter(
+            models.Q(claimed_until=None)
+            | models.Q(claimed_until__lte=now)
+            | models.Q(claimed_by_key=actor_key)
+        )
+
+
+class Review(TenantOwned):
+    """A person's work on one report; signed, it is version `number` of its results.
+
+    The first has number 1, each amendment the next. `notes` are what the checks say of
+    the rows as they stand, with rows by their positions in this review; `first_notes`
+    what they said of it before. `pages_shown` are numbers of pages from 1. `flagged` is
+    how many rows need attention and are undecided; `is_critical` whether a value is
+    critical. `identity_decided` and `duplicate_decided` hold the reviewer's reason,
+    empty where nothing was decided. The lease is the claimer's until `claimed_until`.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    job = models.ForeignKey(
+        ParsingJob, on_delete=models.CASCADE, related_name="reviews"
+    )
+    number = models.PositiveSmallIntegerField()
+    status = models.CharField(
+        max_length=100, choices=ReviewStatus.offered, default=ReviewStatus.OPEN
+    )
+    why = models.TextField(blank=True)  # of an amendment, or of a rejection
+    rejection = models.CharField(
+        max_length=100, choices=RejectionReason.offered, blank=True
+    )
+    notes = models.JSONField(default=list)
+    first_notes = models.JSONField(default=list)
+    pages_shown = models.JSONField(default=list)
+    flagged = models.PositiveIntegerField(default=0)
+    is_critical = models.BooleanField(default=False)
+    identity_decided = models.TextField(blank=True)
+    duplicate_decided = models.TextField(blank=True)
+    claimed_by_key = models.CharField(max_length=80, blank=True)
+    claimed_by_label = models.CharField(max_length=254, blank=True)
+    claimed_at = models.DateTimeField(null=True)
+    claimed_until = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    ended_at = models.DateTimeField(null=True)
+
+    objects = TenantManager(ReviewQuerySet)
+
+    class Meta(TenantOwned.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["job", "number"], name="review_once_per_number"
+            ),
+            models.UniqueConstraint(
+                fields=["job"],
+                condition=models.Q(status=ReviewStatus.OPEN),
+                name="review_open_once_per_job",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["tenant", "-is_critical", "created_at"],
+                condition=models.Q(status=ReviewStatus.OPEN),
+                name="review_queue",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.job_id} {self.number}"
+
+
+class ReviewRow(TenantOwned):
+    """A row as it stands in a review; `version` counts its changes from 1.
+
+    `values` has the shape of parser.report.ParsedResult, `state` is what the checks ask
+    for. `acknowledged` says of a critical value who was told, when and by what way.
+    """
+
+    review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="rows")
+    position = models.PositiveIntegerField()
+    version = models.PositiveIntegerField(default=1)
+    values = models.JSONField()
+    state = models.CharField(max_length=20, default="auto")
+    decision = models.CharField(
+        max_length=20, choices=RowDecision.offered, default=RowDecision.UNDECIDED
+    )
+    reason = models.TextField(blank=True)  # of an exclusion
+    acknowledged = models.JSONField(null=True)
+
+    class Meta(TenantOwned.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["review", "position"], name="review_row_once_per_position"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.review_id} {self.position}"
+
+    @property
+    def is_critical(self) -> bool:
+        """Whether its value asks for an acknowledgement."""
+        return bool(self.values["interpretation"] == "critical" and self.is_kept)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it will be a result."""
+        return self.decision != RowDecision.EXCLUDED
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether a person has said what it is."""
+        return self.decision != RowDecision.UNDECIDED
+
+    @property
+    def is_flagged(self) -> bool:
+        """Whether it has to be looked at by itself before it is decided."""
+        return (
+            self.state != "auto"
+            or self.values["loinc_match_status"] == "needs_review"
+            or self.values["interpretation"] == "critical"
+        )
+
+
+class ReviewRowVersion(TenantOwned):
+    """What a row was at one version, and who made it so; nothing is overwritten."""
+
+    row = models.ForeignKey(
+        ReviewRow, on_delete=models.CASCADE, related_name="versions"
+    )
+    version = models.PositiveIntegerField()
+    values = models.JSONField()
+    decision = models.CharField(max_length=20, choices=RowDecision.offered)
+    reason = models.TextField(blank=True)
+    actor_kind = models.CharField(max_length=10)
+    actor_key = models.CharField(max_length=80)
+    actor_label = models.CharField(max_length=254)
+    at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta(TenantOwned.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["row", "version"], name="review_row_once_per_version"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.row_id} {self.version}"
+
+
+class SignOff(TenantOwned):
+    """A signature: who, with which meaning, when, over exactly which bytes.
+
+    `document` is the canonical JSON that was signed, `sha256` its digest in hex.
+    """
+
+    review = models.OneToOneField(
+        Review, on_delete=models.CASCADE, related_name="sign_off"
+    )
+    member_key = models.CharField(max_length=80)
+    member_label = models.CharField(max_length=254)
+    meaning = models.CharField(max_length=100, choices=SignatureMeaning.offered)
+    signed_at = models.DateTimeField()
+    document = models.TextField()
+    sha256 = models.CharField(max_length=64)
+
+    class Meta(TenantOwned.Meta):
+        pass
+
+    def __str__(self) -> str:
+        return f"{self.review_id} {self.sha256}"

@@ -1,0 +1,248 @@
+"""Reviews: open one, claim it under a lease, give it back, take it over.
+
+Must not be here: what is done to its rows (review_rows) or how it ends
+(review_signing).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.operations.audit import record_change
+from portal.lib.actor import ActorKind
+from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
+from reports.models import Review, ReviewRow, ReviewRowVersion
+from reports.parser.report import Confidence, ParsedResult, Provenance
+from reports.states import ReviewStatus, RowDecision
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from portal.lib.actor import Actor
+    from reports.models import ParsingJob, ReportResult
+
+LEASE = timedelta(minutes=10)  # Ours (workflow D1); each change renews it
+REASON_MAX_LENGTH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class FirstRow:
+    """A row as a review begins with it: values in the shape of ParsedResult."""
+
+    values: dict[str, Any]
+    state: str
+    decision: str = RowDecision.UNDECIDED
+    reason: str = ""
+    acknowledged: dict[str, Any] | None = None
+
+
+def machine_rows(rows: Iterable[ReportResult]) -> list[FirstRow]:
+    """Stored results as the rows a review begins with, nothing decided."""
+    return [FirstRow(values=_values(row), state=row.state) for row in rows]
+
+
+@transaction.atomic
+def open_review(
+    *,
+    job: ParsingJob,
+    rows: Sequence[FirstRow],
+    notes: list[dict[str, Any]],
+    number: int = 1,
+    actor_label: str = "parser",
+    **given: object,
+) -> Review:
+    """Put a report on the desk with the rows to review; each begins at version 1.
+
+    given: columns of the review that an amendment takes over. Source: Ours (workflow
+    D1): a person's work never touches what the machine read.
+    """
+    review = Review(
+        tenant=job.tenant, job=job, number=number, notes=notes, first_notes=notes
+    )
+    for name, value in given.items():
+        setattr(review, name, value)
+    made = [
+        ReviewRow(
+            tenant=job.tenant,
+            review=review,
+            position=position,
+            values=row.values,
+            state=row.state,
+            decision=row.decision,
+            reason=row.reason,
+            acknowledged=row.acknowledged,
+        )
+        for position, row in enumerate(rows)
+    ]
+    count_needs(review, made)
+    review.save(force_insert=True)
+    ReviewRow.objects.for_tenant(job.tenant).bulk_create(made)
+    ReviewRowVersion.objects.for_tenant(job.tenant).bulk_create(
+        ReviewRowVersion(
+            tenant=job.tenant,
+            row=row,
+            version=1,
+            values=row.values,
+            decision=row.decision,
+            reason=row.reason,
+            actor_kind=ActorKind.SYSTEM,
+            actor_key="",
+            actor_label=actor_label,
+        )
+        for row in made
+    )
+    return review
+
+
+@transaction.atomic
+def claim_review(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
+    """Take a review to work on for LEASE, or renew one's own lease.
+
+    An ended lease goes to whoever claims next; what was saved under it stays. Raises:
+    review_not_found (404); member_needed (403); review_claimed (409); review_ended.
+    Source: Ours (workflow D1).
+    """
+    _require_member(actor)
+    review = _lock(tenant, review_id)
+    if _is_anothers(review, actor):
+        raise Conflict("review_claimed", "Somebody else reviews this report now.")
+    return _give(review, actor, verb="claim_review")
+
+
+@transaction.atomic
+def take_over_review(
+    *, tenant: Tenant, actor: Actor, review_id: UUID, why: str
+) -> Review:
+    """Take a review from whoever works on it; they are told by their next change.
+
+    Raises: as claim_review but for review_claimed; reason_missing, reason_too_long.
+    Source: Ours (workflow D1): a colleague who was called away holds up no patient.
+    """
+    _require_member(actor)
+    reason = read_reason(why)
+    review = _lock(tenant, review_id)
+    return _give(review, actor, verb="take_over_review", why=reason)
+
+
+@transaction.atomic
+def release_review(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
+    """Give a review back to the queue, what was saved kept.
+
+    Raises: review_not_found (404), claim_needed, claim_lost (409), review_ended.
+    """
+    review = working_review(tenant=tenant, actor=actor, review_id=review_id)
+    _hold(review, key="", label="", until=None)
+    review.save(update_fields=_LEASE_COLUMNS)
+    record_review(review, actor, verb="release_review")
+    return review
+
+
+def working_review(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
+    """The review, locked for a change by its claimer, the lease renewed in memory.
+
+    The caller saves it, with `claimed_until`. An ended lease that nobody took goes on.
+    Raises: review_not_found (404); claim_needed, claim_lost (409); review_ended.
+    """
+    review = _lock(tenant, review_id)
+    if not review.claimed_by_key:
+        raise Conflict("claim_needed", "Claim the review before changing it.")
+    if actor.kind != ActorKind.MEMBER or review.claimed_by_key != actor.key:
+        raise Conflict("claim_lost", "Somebody else has taken this review.")
+    review.claimed_until = timezone.now() + LEASE
+    return review
+
+
+def count_needs(review: Review, rows: Iterable[ReviewRow]) -> None:
+    """Set what the queue says of a review by its rows; the caller saves."""
+    kept = list(rows)
+    review.flagged = sum(row.is_flagged and not row.is_decided for row in kept)
+    review.is_critical = any(row.is_critical for row in kept)
+
+
+def record_review(
+    review: Review, actor: Actor, *, verb: str, **changes: object
+) -> None:
+    """An audit line for a change to a review; never give it a value."""
+    record_change(
+        tenant=review.tenant,
+        actor=actor,
+        verb=verb,
+        subject="parsing_job",
+        subject_id=review.job_id,
+        user_uuid=review.job.user.uuid,
+        changes={"review": review.number, **changes},
+    )
+
+
+def read_reason(text: str) -> str:
+    """A reason that says something. Raises: reason_missing, reason_too_long."""
+    reason = text.strip()
+    if not reason:
+        raise DomainError("reason_missing", "Say why.", "reason")
+    if len(reason) > REASON_MAX_LENGTH:
+        raise DomainError("reason_too_long", "Say it in 1,000 characters.", "reason")
+    return reason
+
+
+_LEASE_COLUMNS = ["claimed_by_key", "claimed_by_label", "claimed_at", "claimed_until"]
+
+
+def _lock(tenant: Tenant, review_id: UUID) -> Review:
+    rows = Review.objects.for_tenant(tenant).live().select_for_update(of=("self",))
+    review: Review | None = (
+        rows.filter(id=review_id).select_related("job__user").first()
+    )
+    if review is None:
+        raise NotFound("review_not_found", "Review not found.")
+    if review.status != ReviewStatus.OPEN:
+        raise DomainError("review_ended", "This review has ended.")
+    review.tenant = review.job.tenant = tenant
+    return review
+
+
+def _require_member(actor: Actor) -> None:
+    if actor.kind != ActorKind.MEMBER:
+        raise NotAllowed("member_needed", "A report is reviewed by a person.")
+
+
+def _is_anothers(review: Review, actor: Actor) -> bool:
+    return (
+        review.claimed_until is not None
+        and review.claimed_until > timezone.now()
+        and review.claimed_by_key != actor.key
+    )
+
+
+def _give(review: Review, actor: Actor, *, verb: str, why: str = "") -> Review:
+    before = review.claimed_by_key
+    if before != actor.key:
+        review.claimed_at = timezone.now()
+    _hold(review, key=actor.key, label=actor.label, until=timezone.now() + LEASE)
+    review.save(update_fields=_LEASE_COLUMNS)
+    if before != actor.key:
+        told = {"why": why} if why else {}
+        record_review(review, actor, verb=verb, claimed_by=[before, actor.key], **told)
+    return review
+
+
+def _hold(review: Review, *, key: str, label: str, until: Any) -> None:
+    review.claimed_by_key, review.claimed_by_label = key, label
+    review.claimed_until = until
+
+
+def _values(row: ReportResult) -> dict[str, Any]:
+    """A stored result in the shape of ParsedResult, parts it never had as None."""
+    values = {part.name: getattr(row, part.name) for part in fields(ParsedResult)}
+    values["loinc_matches"] = [
+        {**match, "reasons": match.get("reasons", [])} for match in row.loinc_matches
+    ]
+    for name, kind in (("provenance", Provenance), ("confidence", Confidence)):
+        values[name] = {part.name: values[name].get(part.name) for part in fields(kind)}
+    return values

@@ -1,0 +1,228 @@
+"""Reads of the review desk: the queue, a review's rows, and what it has to settle.
+
+Must not be here: what a reviewer may do (reports.operations).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Q
+from django.db.models.fields.json import KT
+from django.utils import timezone
+from rapidfuzz import fuzz
+
+from portal.lib.errors import NotFound
+from reports.models import ParsingJob, Review, ReviewRow, ReviewRowVersion
+from reports.states import ParsingJobStatus, RowDecision
+from users.queries import latest_info
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from reports.models import ParsingJobQuerySet, ReviewQuerySet
+
+# Names more alike than this differ by a slip of print or of reading.
+_SAME_NAME = 80.0
+_SEX = {"m": "male", "f": "female"}
+
+
+@dataclass(frozen=True, slots=True)
+class QueueFilters:
+    """What of the queue to list: empty means all."""
+
+    claimed_by: str = ""  # a member's key; those whose lease has not ended
+    is_free: bool = False  # those nobody else works on, for the member in `member`
+    member: str = ""
+    needs_attention: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityLine:
+    """One thing a report says of its person; agrees is None where either is silent."""
+
+    field: str
+    on_report: str
+    on_user: str
+    agrees: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class RowDiff:
+    """A row that a review changed: its values before and after, None where it is not.
+
+    fields: the names of the values that differ.
+    """
+
+    position: int
+    decision: str
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+    fields: tuple[str, ...]
+
+
+def review_of(*, tenant: Tenant, review_id: UUID) -> Review:
+    """One review with its job and user. Raises: review_not_found."""
+    rows = Review.objects.for_tenant(tenant).live()
+    found: Review | None = (
+        rows.filter(id=review_id).select_related("job__user", "sign_off").first()
+    )
+    if found is None:
+        raise NotFound("review_not_found", "Review not found.")
+    found.job.tenant = tenant
+    return found
+
+
+def review_queue(*, tenant: Tenant, filters: QueueFilters) -> ReviewQuerySet:
+    """Open reviews with their jobs and users: critical first, then oldest; not cut."""
+    now = timezone.now()
+    rows: ReviewQuerySet = Review.objects.for_tenant(tenant).live().open()
+    if filters.claimed_by:
+        rows = rows.filter(claimed_by_key=filters.claimed_by, claimed_until__gt=now)
+    if filters.is_free:
+        rows = rows.free_for(filters.member, now=now)
+    if filters.needs_attention:
+        rows = rows.filter(flagged__gt=0)
+    return rows.select_related("job__user").order_by("-is_critical", "created_at", "id")
+
+
+def reviews_of_job(*, job: ParsingJob) -> list[Review]:
+    """A job's reviews with their signatures, the first first; one query."""
+    rows = Review.objects.for_tenant(job.tenant).filter(job=job)
+    return list(rows.select_related("sign_off").order_by("number"))
+
+
+def review_rows(*, tenant: Tenant, review: Review) -> list[ReviewRow]:
+    """A review's rows as they stand, in reading order; one query."""
+    rows = ReviewRow.objects.for_tenant(tenant).filter(review=review)
+    return list(rows.order_by("position"))
+
+
+def rows_in_order_of_need(rows: Iterable[ReviewRow]) -> list[ReviewRow]:
+    """Rows that need a person first: contradictions, then doubts; the decided last."""
+    return sorted(rows, key=lambda row: (_need(row), row.position))
+
+
+def row_versions(
+    *, tenant: Tenant, review: Review, position: int | None = None
+) -> list[ReviewRowVersion]:
+    """Every version of a review's rows, or of one row, oldest first."""
+    rows = ReviewRowVersion.objects.for_tenant(tenant).filter(row__review=review)
+    if position is not None:
+        rows = rows.filter(row__position=position)
+    return list(rows.select_related("row").order_by("row__position", "version"))
+
+
+def review_diff(*, tenant: Tenant, review: Review) -> list[RowDiff]:
+    """What a review changed of what it began with; of an amendment, of the version
+    before. Two queries.
+    """
+    firsts = {
+        version.row_id: version
+        for version in ReviewRowVersion.objects.for_tenant(tenant).filter(
+            row__review=review, version=1
+        )
+    }
+    found = []
+    for row in review_rows(tenant=tenant, review=review):
+        first = firsts[row.pk]
+        before = None if _is_absent(first.decision, first=True) else first.values
+        after = None if _is_absent(row.decision) else row.values
+        fields = tuple(
+            name
+            for name in sorted({**(before or {}), **(after or {})})
+            if (before or {}).get(name) != (after or {}).get(name)
+        )
+        if fields:
+            found.append(RowDiff(row.position, row.decision, before, after, fields))
+    return found
+
+
+def identity_lines(*, job: ParsingJob) -> list[IdentityLine]:
+    """What the report says of its person beside what is known of the user; one query.
+
+    Source: Ours; a report under another person's name is the worst error of all.
+    """
+    read = job.metadata or {}
+    info = latest_info(user=job.user)
+    name = (
+        f"{read.get('patient_first_name') or ''} {read.get('patient_last_name') or ''}"
+    )
+    own_name = f"{info.first_name} {info.last_name}" if info else ""
+    born = info.dob if info else job.user.fallback_birth_date
+    sex, own_sex = read.get("gender") or "", info.gender if info else ""
+    dob, own_dob = read.get("dob") or "", born.isoformat() if born else ""
+    return [
+        IdentityLine("name", name.strip(), own_name, _same_name(name, own_name)),
+        IdentityLine("dob", dob, own_dob, dob == own_dob if dob and own_dob else None),
+        IdentityLine("gender", sex, own_sex, _same_sex(sex, own_sex)),
+    ]
+
+
+def duplicates_of(*, job: ParsingJob) -> list[ParsingJob]:
+    """Other jobs of the same file, or of the same specimen and day, newest first.
+
+    Failed jobs and those of deleted users are left out. One query, by indexes.
+    """
+    rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(job.tenant).live()
+    alike = Q(sha256=job.sha256)
+    read = job.metadata or {}
+    specimen, day = read.get("specimen_number"), read.get("date_collected")
+    if specimen and day:
+        alike |= Q(specimen=specimen, day=day)
+    found = (
+        rows.alias(
+            specimen=KT("metadata__specimen_number"),
+            day=KT("metadata__date_collected"),
+        )
+        .filter(alike)
+        .exclude(id=job.id)
+        .exclude(status=ParsingJobStatus.FAILED)
+    )
+    return list(found.select_related("user").order_by("-created_at", "id"))
+
+
+def _need(row: ReviewRow) -> int:
+    if row.is_decided:
+        return 4
+    if row.state == "contradiction" or row.is_critical:
+        return 0
+    if row.state == "look":
+        return 1
+    return 2 if row.is_flagged else 3
+
+
+def _is_absent(decision: str, *, first: bool = False) -> bool:
+    absent = (
+        {RowDecision.EXCLUDED, RowDecision.ADDED} if first else {RowDecision.EXCLUDED}
+    )
+    return decision in absent
+
+
+def _same_name(first: str, second: str) -> bool | None:
+    names = _words(first), _words(second)
+    if not all(names):
+        return None
+    if names[0] <= names[1] or names[1] <= names[0]:
+        return True
+    texts = [" ".join(sorted(words)) for words in names]
+    return fuzz.ratio(*texts) >= _SAME_NAME
+
+
+def _words(name: str) -> frozenset[str]:
+    folded = unicodedata.normalize("NFKD", name.casefold())
+    plain = "".join(sign for sign in folded if not unicodedata.combining(sign))
+    return frozenset(re.findall(r"[^\W\d_]{2,}", plain))
+
+
+def _same_sex(first: str, second: str) -> bool | None:
+    """Whether two words mean one sex; None where either is no plain answer."""
+    plain = [_SEX.get(word, word) for word in (first.casefold(), second.casefold())]
+    if not all(word in {"male", "female"} for word in plain):
+        return None
+    return plain[0] == plain[1]
