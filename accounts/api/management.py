@@ -12,17 +12,20 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
 from accounts.operations.management_keys import find_management_grant
-from accounts.states import Environment
+from accounts.states import Environment, Region
 from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import read_uuid
-from portal.lib.api.views import TenantAPIView
+from portal.lib.api.views import KeyedAPIView, TenantAPIView
+from portal.lib.tenancy import across_tenants
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
     from typing import Any
 
     from rest_framework.request import Request
 
-    from accounts.models import Tenant
+    from accounts.models import Organisation, Tenant
     from accounts.operations.management_keys import ManagementGrant
 
 HEADER = "x-management-key"
@@ -64,11 +67,37 @@ class TeamManagementView(TenantAPIView):
     key_header = HEADER
 
     def find_tenant(self, grant: ManagementGrant, **path: str) -> Tenant:
-        if path["environment"] not in Environment.values:
-            line = FieldError(("path", "environment"), "Not an environment.", "enum")
-            raise RequestInvalid([line])
+        _check_one_of(path, "environment", Environment.values)
         return grant.find_tenant(
             organisation_id=read_uuid(path["org_id"], "org_id"),
             team_id=read_uuid(path["team_id"], "team_id"),
             environment=path["environment"],
         )
+
+
+class OrganisationView(KeyedAPIView):
+    """A view below /v1/org/{org_id}, about what several teams share.
+
+    `grant` says which teams the key manages. Raises: 404 for another's organisation;
+    422 for what is no id, environment or region.
+    """
+
+    authentication_classes = [ManagementKeyAuthentication]
+    key_header = HEADER
+    grant: ManagementGrant
+    organisation: Organisation
+
+    def enter(
+        self, grant: ManagementGrant, **path: str
+    ) -> AbstractContextManager[None]:
+        _check_one_of(path, "environment", Environment.values)
+        _check_one_of(path, "region", Region.values)
+        self.grant = grant
+        self.organisation = grant.find_organisation(read_uuid(path["org_id"], "org_id"))
+        return across_tenants(why="an organisation's teams and their audits")
+
+
+def _check_one_of(path: Mapping[str, str], name: str, values: Sequence[str]) -> None:
+    if name in path and path[name] not in values:
+        line = FieldError(("path", name), f"Not an allowed {name}.", "enum")
+        raise RequestInvalid([line])

@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.models import ManagementKey, Tenant
+from accounts.models import ManagementKey, Organisation, Team, Tenant
 from accounts.models.api_key import LABEL_MAX_LENGTH
 from accounts.operations.api_keys import LAST_USED_STEP, digest_of
 from accounts.operations.audit import record_team_change
 from accounts.states import ManagementRole
 from portal.lib.actor import Actor, ActorKind
-from portal.lib.errors import DomainError, NotFound
+from portal.lib.errors import DomainError, NotAllowed, NotFound
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from uuid import UUID
 
-    from accounts.models import Team
+    from django.db.models import QuerySet
 
 PREFIX = "mg"  # Contract 1.2
 
@@ -42,6 +43,46 @@ class ManagementGrant:
     def at(self, address: str | None) -> ManagementGrant:
         """The same grant for a call from this IP address."""
         return replace(self, actor=replace(self.actor, address=address))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it manages the organisation itself, not some of its teams alone."""
+        return self.team_ids is None
+
+    def check_whole(self) -> None:
+        """Refuse a team_admin what is about all teams. Raises: not_allowed."""
+        if not self.is_whole:
+            raise NotAllowed("not_allowed", "Only an org_admin key may do this.")
+
+    def find_organisation(self, organisation_id: UUID) -> Organisation:
+        """The organisation of this key. Raises: not_found for any other."""
+        if organisation_id != self.organisation_id:
+            raise NotFound("not_found", "Organisation not found.")
+        return Organisation.objects.get(pk=organisation_id)
+
+    def teams(self) -> QuerySet[Team]:
+        """The teams it manages, in the order they were made."""
+        found = Team.objects.filter(organisation=self.organisation_id)
+        if self.team_ids is not None:
+            found = found.filter(pk__in=self.team_ids)
+        return found.order_by("created_at", "pk")
+
+    def find_team(self, team_id: UUID) -> Team:
+        """A team it manages. Raises: not_found, also for what is another's."""
+        found = self.teams().filter(pk=team_id).first()
+        if found is None:
+            raise NotFound("not_found", "Team not found.")
+        return found
+
+    def find_teams(self, team_ids: Iterable[UUID]) -> list[Team]:
+        """Teams it manages, each once. Raises: team_unknown."""
+        wanted = set(team_ids)
+        found = list(self.teams().filter(pk__in=wanted))
+        if len(found) < len(wanted):
+            raise DomainError(
+                "team_unknown", "This key manages no such team.", "team_role_bindings"
+            )
+        return found
 
     def find_tenant(
         self, *, organisation_id: UUID, team_id: UUID, environment: str

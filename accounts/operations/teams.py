@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID, uuid4
 
 from django.db import IntegrityError, transaction
+from django.db.models import Count
 from django.utils.text import slugify
 
 from accounts.models import Member, Membership, Organisation, Team, Tenant
@@ -12,15 +14,17 @@ from accounts.models.team import EVENT_RETENTION_DAYS_MAX, NAME_MAX_LENGTH
 from accounts.operations.api_keys import forget_keys
 from accounts.operations.audit import record_change, record_team_change
 from accounts.states import Environment, Region, Role
-from portal.lib.errors import DomainError
+from portal.lib.errors import Conflict, DomainError
 from portal.lib.periods import time_zones
 from portal.lib.registry import tenant_layers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from portal.lib.actor import Actor
 
+# Of a slug's 80 characters, those that leave room for a part of the team's id.
+SLUG_ROOM = 71
 # Settings that are on in the sandbox and off in production (contract 9.2).
 _ON_IN_SANDBOX = (
     "lab_report_parsing_enabled",
@@ -38,12 +42,20 @@ SETTINGS = frozenset(
 
 @transaction.atomic
 def create_team(
-    *, name: str, actor: Actor, slug: str | None = None, region: str = Region.US
+    *,
+    name: str,
+    actor: Actor,
+    slug: str | None = None,
+    region: str = Region.US,
+    organisation: Organisation | None = None,
+    team_id: UUID | None = None,
 ) -> Team:
-    """Make a team of a new organisation, with its two environments.
+    """Make a team with its two environments, of a new organisation unless one is given.
 
-    The slug comes from the name unless given. Raises: name_missing, name_too_long,
-    slug_taken, slug_invalid. Source: Contract 1.8, 9.1, 9.2.
+    The slug comes from the name unless given. Who owns every team of the organisation
+    owns its new one. Raises: name_missing, name_too_long, slug_taken, slug_invalid,
+    team_id_taken (409). Source: Contract 1.8, 9.1, 9.2; Ours: the owners, as a team
+    without one has nobody who may make one.
     """
     name = name.strip()
     if not name:
@@ -53,9 +65,21 @@ def create_team(
     slug = slugify(slug or name)
     if not slug:
         raise DomainError("slug_invalid", "Give a slug of letters and digits.", "slug")
-    organisation = Organisation(name=name)
-    organisation.save(force_insert=True)
-    team = Team(organisation=organisation, name=name, slug=slug, region=region)
+    owners: list[UUID] = []
+    if organisation is None:
+        organisation = Organisation(name=name)
+        organisation.save(force_insert=True)
+    else:
+        owners = _owners_of_all(organisation)
+    team = Team(
+        id=team_id or uuid4(),
+        organisation=organisation,
+        name=name,
+        slug=slug,
+        region=region,
+    )
+    if Team.objects.filter(pk=team.pk).exists():
+        raise Conflict("team_id_taken", "Another team has this id.", "id")
     try:
         with transaction.atomic():
             team.save(force_insert=True)
@@ -79,7 +103,71 @@ def create_team(
         )
     for _, lay in tenant_layers:
         lay(tenants)
+    for owner in owners:
+        _join(team=team, actor=actor, member_id=owner, roles=[Role.OWNER])
     return team
+
+
+@transaction.atomic
+def create_organisation_team(
+    *,
+    organisation: Organisation,
+    name: str,
+    actor: Actor,
+    region: str,
+    team_id: UUID | None = None,
+    settings: Mapping[str, object] | None = None,
+) -> Team:
+    """Make one more team of an organisation, with these settings in both environments.
+
+    Its slug is free whatever its name. Raises: as create_team and change_settings.
+    Source: Contract 9.1.
+    """
+    team_id = team_id or uuid4()
+    slug = slugify(name)[:SLUG_ROOM] or "team"
+    if Team.objects.filter(slug=slug).exists():
+        slug = f"{slug}-{team_id.hex[:8]}"
+    team = create_team(
+        name=name,
+        actor=actor,
+        slug=slug,
+        region=region,
+        organisation=organisation,
+        team_id=team_id,
+    )
+    for tenant in team.tenants.order_by("pk"):
+        change_settings(tenant=tenant, actor=actor, settings=dict(settings or {}))
+    return team
+
+
+@transaction.atomic
+def rename_organisation(
+    *, organisation: Organisation, actor: Actor, name: str
+) -> Organisation:
+    """Change an organisation's name; the audits of all its teams say so.
+
+    Raises: name_missing, name_too_long. Source: Contract 9.1.
+    """
+    name = name.strip()
+    if not name:
+        raise DomainError("name_missing", "An organisation needs a name.", "name")
+    if len(name) > NAME_MAX_LENGTH:
+        raise DomainError("name_too_long", "A name has at most 80 characters.", "name")
+    organisation = Organisation.objects.select_for_update().get(pk=organisation.pk)
+    before, organisation.name = organisation.name, name
+    if before == name:
+        return organisation
+    organisation.save(update_fields=["name"])
+    for team in organisation.teams.order_by("pk"):
+        record_team_change(
+            team=team,
+            actor=actor,
+            verb="rename_organisation",
+            subject="organisation",
+            subject_id=organisation.pk,
+            changes={"name": [before, name]},
+        )
+    return organisation
 
 
 @transaction.atomic
@@ -99,17 +187,7 @@ def add_member(
         member = Member.objects.create_user(email=email, name=name)
     if Membership.objects.filter(member=member, team=team).exists():
         raise DomainError("already_member", "This person is a member already.")
-    membership = Membership(member=member, team=team, roles=sorted(set(roles)))
-    membership.save(force_insert=True)
-    record_team_change(
-        team=team,
-        actor=actor,
-        verb="add_member",
-        subject="member",
-        subject_id=member.pk,
-        changes={"roles": [None, membership.roles]},
-    )
-    return membership
+    return _join(team=team, actor=actor, member_id=member.pk, roles=roles)
 
 
 @transaction.atomic
@@ -191,3 +269,29 @@ def change_settings(
         )
         transaction.on_commit(forget_keys)
     return tenant
+
+
+def _join(
+    *, team: Team, actor: Actor, member_id: UUID, roles: Sequence[Role]
+) -> Membership:
+    membership = Membership(member_id=member_id, team=team, roles=sorted(set(roles)))
+    membership.save(force_insert=True)
+    record_team_change(
+        team=team,
+        actor=actor,
+        verb="add_member",
+        subject="member",
+        subject_id=member_id,
+        changes={"roles": [None, membership.roles]},
+    )
+    return membership
+
+
+def _owners_of_all(organisation: Organisation) -> list[UUID]:
+    """Who owns each of an organisation's teams; nobody where it has none."""
+    teams = organisation.teams.count()
+    owned = Membership.objects.filter(
+        team__organisation=organisation, roles__contains=[Role.OWNER]
+    )
+    counted = owned.values("member_id").annotate(count=Count("pk"))
+    return [row["member_id"] for row in counted.order_by() if row["count"] == teams]

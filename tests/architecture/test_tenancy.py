@@ -76,6 +76,7 @@ ACROSS_MODULES = {
     "portal/operators.py": "operators look at every tenant",
     "portal/demo/data.py": "makes the demo teams",
     "portal/demo/access.py": "a key tells its tenant only once it is found",
+    "accounts/api/management.py": "an organisation's teams and their audits",
     "accounts/webhooks/management/commands/listen.py": "a port may be several teams'",
     "accounts/management/commands/create_team.py": "a new team has no tenant yet",
     "accounts/management/commands/create_management_key.py": "audited in both tenants",

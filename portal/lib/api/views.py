@@ -22,6 +22,8 @@ from portal.lib.errors import NotFound
 from portal.lib.tenancy import acting_for
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponseBase
     from django.urls import URLPattern
@@ -31,16 +33,15 @@ if TYPE_CHECKING:
     from portal.lib.actor import Actor
 
 
-class TenantAPIView(APIView):
-    """A view behind `x-service-api-key`: `self.tenant` and `self.actor` are set.
+class KeyedAPIView(APIView):
+    """A view behind a key, whose header it names: `self.actor` is set.
 
-    The whole of it runs inside `acting_for(tenant)`. No cache on the way may keep an
-    answer: most hold health data. A view behind another key names its header.
+    `enter` opens what the key opens for the length of the call. No cache on the way may
+    keep an answer: most hold health data.
     """
 
     schema = ApiSchema()
     key_header: ClassVar[str] = "x-service-api-key"
-    tenant: Tenant
     actor: Actor
 
     def dispatch(
@@ -57,9 +58,25 @@ class TenantAPIView(APIView):
         grant: Any = request.auth
         if not grant:
             raise NotAuthenticated
-        self.tenant = self.find_tenant(grant, **kwargs)
         self.actor = grant.actor
-        self._stack.enter_context(acting_for(self.tenant))
+        self._stack.enter_context(self.enter(grant, **kwargs))
+
+    def enter(self, grant: Any, **path: str) -> AbstractContextManager[None]:
+        """Set what the key opens at this path, and name its rows to the database."""
+        raise NotImplementedError
+
+
+class TenantAPIView(KeyedAPIView):
+    """A view behind `x-service-api-key`: `self.tenant` is set too.
+
+    The whole of it runs inside `acting_for(tenant)`.
+    """
+
+    tenant: Tenant
+
+    def enter(self, grant: Any, **path: str) -> AbstractContextManager[None]:
+        self.tenant = self.find_tenant(grant, **path)
+        return acting_for(self.tenant)
 
     def find_tenant(self, grant: Any, **path: str) -> Tenant:
         """The tenant that a key opens, at this path."""

@@ -1,0 +1,1 @@
+"""Organisations over the management API (contract 9.1)."""

@@ -1,0 +1,139 @@
+"""Bodies and queries of the management API (contract 9.1, 9.2).
+
+Must not be here: rules that need the database (operations).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.validators import EmailValidator, URLValidator
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+
+from accounts.models.team import NAME_MAX_LENGTH
+from accounts.states import Environment, Region
+from portal.lib.api.fields import (
+    Bool,
+    Inputs,
+    QueryText,
+    QueryUuid,
+    Str,
+    Uuid,
+    of_pattern,
+)
+from portal.lib.api.pagination import CursorInputs
+
+URL_MAX_LENGTH = 200
+_web_address = URLValidator(["https", "http"], code="value_error")
+_email = EmailValidator(code="value_error")
+
+
+class Choice(Str):
+    """One of a closed set of words, spelt as there."""
+
+    def __init__(self, values: list[str], **options: Any) -> None:
+        super().__init__(**options)
+        self.values = values
+
+    def to_internal_value(self, data: Any) -> str:
+        found = str(super().to_internal_value(data))
+        if found not in self.values:
+            raise ValidationError("Not an allowed value.", code="enum")
+        return found
+
+
+class QueryChoice(QueryText):
+    """One of a closed set of words in the query string."""
+
+    def __init__(self, values: list[str], **options: Any) -> None:
+        super().__init__(**options)
+        self.values = values
+
+    def to_internal_value(self, data: Any) -> str:
+        found = str(super().to_internal_value(data))
+        if found not in self.values:
+            raise ValidationError("Not an allowed value.", code="enum")
+        return found
+
+
+class OrganisationPatch(Inputs):
+    """What changes of an organisation."""
+
+    name = Str(max_length=NAME_MAX_LENGTH)
+
+
+class BrandInputs(Inputs):
+    """What patients see of a team; written whole."""
+
+    company_name = Str(max_length=NAME_MAX_LENGTH)
+    company_website = Str(
+        required=False, max_length=URL_MAX_LENGTH, validators=[_web_address]
+    )
+    support_email = Str(required=False, validators=[_email])
+    support_contact = Str(required=False, max_length=80)
+    company_address = Str(required=False, max_length=200)
+    brand_color = Str(required=False, validators=[of_pattern("#[0-9a-fA-F]{6}")])
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        # On a PATCH nothing is required, but a brand is one value.
+        if "company_name" not in attrs:
+            line = {"company_name": "A brand needs the company's name."}
+            raise ValidationError(line, code="missing")
+        return {name: attrs.get(name, "") for name in self._declared_fields}
+
+
+class SettingsInputs(Inputs):
+    """Settings of one environment (contract 9.2); null returns to none."""
+
+    partial_webhooks_enabled = Bool(required=False)
+    minor_ordering_enabled = Bool(required=False)
+    reject_duplicate_connection = Bool(required=False)
+    sdk_per_device_activity_timeseries = Bool(required=False)
+    lab_tests_patient_sms_communication_enabled = Bool(required=False)
+    lab_tests_patient_email_communication_enabled = Bool(required=False)
+    critical_result_notification_email = Str(
+        required=False, allow_null=True, max_length=254, validators=[_email]
+    )
+    brand_information = BrandInputs(required=False, allow_null=True)
+    logo_url = Str(
+        required=False,
+        allow_null=True,
+        max_length=URL_MAX_LENGTH,
+        validators=[URLValidator(["https"], code="value_error")],
+    )
+    lab_report_parsing_enabled = Bool(required=False)
+    lab_report_human_review_enabled = Bool(required=False)
+    early_psc_booking_enabled = Bool(required=False)
+
+
+class TeamListQuery(CursorInputs):
+    """`search_query` is part of the name."""
+
+    team_id = QueryUuid(required=False)
+    region = QueryChoice(Region.values, required=False)
+    search_query = QueryText(required=False, max_length=NAME_MAX_LENGTH)
+
+
+class TeamQuery(Inputs):
+    """`include_environment`, repeated: whose settings are told; by default both."""
+
+    include_environment = serializers.ListField(
+        child=QueryChoice(Environment.values), required=False
+    )
+
+
+class TeamInputs(SettingsInputs):
+    """A new team; settings hold in both of its environments."""
+
+    name = Str(max_length=NAME_MAX_LENGTH)
+    region = Choice(Region.values)
+    id = Uuid(required=False)
+
+
+class TeamPatch(Inputs):
+    """What changes of a team: its name, and settings by environment."""
+
+    name = Str(required=False, max_length=NAME_MAX_LENGTH)
+    sandbox = SettingsInputs(required=False)
+    production = SettingsInputs(required=False)

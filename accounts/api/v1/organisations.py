@@ -1,0 +1,168 @@
+"""An organisation and its teams by management key (contract 9.1).
+
+Must not be here: keys, members, invitations (beside it).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from rest_framework.response import Response
+
+from accounts.api.management import OrganisationView
+from accounts.api.v1.inputs import (
+    OrganisationPatch,
+    TeamInputs,
+    TeamListQuery,
+    TeamPatch,
+    TeamQuery,
+)
+from accounts.api.v1.outputs import (
+    OrganisationAnswer,
+    TeamAnswer,
+    TeamPage,
+    organisation_answer,
+    team_answer,
+    team_line,
+)
+from accounts.api.v1.paging import read_page
+from accounts.operations.teams import (
+    change_settings,
+    change_team,
+    create_organisation_team,
+    rename_organisation,
+)
+from accounts.states import Environment
+from portal.lib.api.fields import read_body, read_patch, read_query, read_uuid
+from portal.lib.api.schema import describe
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+    from accounts.models import Team
+
+
+class OrganisationDetailView(OrganisationView):
+    """GET and PATCH /v1/org/{org_id}."""
+
+    @describe(
+        "get_organisation",
+        "Read the organisation",
+        answer=OrganisationAnswer,
+        refuses=(404,),
+    )
+    def get(self, request: Request, **path: str) -> Response:
+        return Response(organisation_answer(self.organisation))
+
+    @describe(
+        "update_organisation",
+        "Rename the organisation",
+        answer=OrganisationAnswer,
+        body=OrganisationPatch,
+        refuses=(400, 403, 404),
+    )
+    def patch(self, request: Request, **path: str) -> Response:
+        """By org_admin keys."""
+        self.grant.check_whole()
+        name = read_patch(request, OrganisationPatch).get(
+            "name", self.organisation.name
+        )
+        changed = rename_organisation(
+            organisation=self.organisation, actor=self.actor, name=name
+        )
+        return Response(organisation_answer(changed))
+
+
+class TeamsView(OrganisationView):
+    """GET and POST /v1/org/{org_id}/team."""
+
+    @describe(
+        "list_teams",
+        "List the teams that the key manages",
+        answer=TeamPage,
+        query=TeamListQuery,
+        refuses=(404,),
+    )
+    def get(self, request: Request, **path: str) -> Response:
+        """Oldest first."""
+        query = read_query(request, TeamListQuery)
+        teams = self.grant.teams()
+        if team_id := query.get("team_id"):
+            teams = teams.filter(pk=team_id)
+        if region := query.get("region"):
+            teams = teams.filter(region=region)
+        if text := query.get("search_query"):
+            teams = teams.filter(name__icontains=text)
+        page, more = read_page(teams, query.get("next_cursor"))
+        return Response(
+            {"teams": [team_line(team) for team in page], "next_cursor": more}
+        )
+
+    @describe(
+        "create_team",
+        "Make a team",
+        answer=TeamAnswer,
+        body=TeamInputs,
+        refuses=(400, 403, 404, 409),
+    )
+    def post(self, request: Request, **path: str) -> Response:
+        """By org_admin keys. Who owns every team of the organisation owns this one."""
+        self.grant.check_whole()
+        settings = read_body(request, TeamInputs)
+        team = create_organisation_team(
+            organisation=self.organisation,
+            actor=self.actor,
+            name=settings.pop("name"),
+            region=settings.pop("region"),
+            team_id=settings.pop("id", None),
+            settings=settings,
+        )
+        return Response(team_answer(team))
+
+
+class TeamView(OrganisationView):
+    """GET and PATCH /v1/org/{org_id}/team/{team_id}."""
+
+    @describe(
+        "get_managed_team",
+        "Read a team",
+        answer=TeamAnswer,
+        query=TeamQuery,
+        refuses=(404,),
+    )
+    def get(self, request: Request, *, team_id: str, **path: str) -> Response:
+        team = self.get_team(team_id)
+        asked = read_query(request, TeamQuery).get("include_environment")
+        return Response(team_answer(team, asked or Environment.values))
+
+    @describe(
+        "update_team",
+        "Change a team and its settings",
+        answer=TeamAnswer,
+        body=TeamPatch,
+        refuses=(400, 404),
+    )
+    def patch(self, request: Request, *, team_id: str, **path: str) -> Response:
+        """Settings that are left out stay as they are."""
+        team = self.get_team(team_id)
+        wanted = read_patch(request, TeamPatch)
+        with transaction.atomic():
+            if "name" in wanted:
+                team = change_team(
+                    team=team,
+                    actor=self.actor,
+                    name=wanted["name"],
+                    time_zone=team.time_zone,
+                )
+            for tenant in team.tenants.filter(environment__in=wanted).order_by("pk"):
+                change_settings(
+                    tenant=tenant,
+                    actor=self.actor,
+                    settings=dict(wanted[tenant.environment]),
+                )
+        return Response(team_answer(team))
+
+    def get_team(self, team_id: str) -> Team:
+        """The team of the path. Raises: 422 at the path; not_found (404)."""
+        return self.grant.find_team(read_uuid(team_id, "team_id"))

@@ -1,0 +1,141 @@
+"""Answers of the management API (contract 9.1, 9.2)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypedDict
+from uuid import UUID
+
+from accounts.states import Environment
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from accounts.models import Organisation, Team, Tenant
+
+
+class OrganisationAnswer(TypedDict):
+    """An organisation; ours do not expire."""
+
+    id: UUID
+    name: str
+    expires_at: datetime | None
+
+
+class TeamLine(TypedDict):
+    """A team in a list."""
+
+    id: UUID
+    name: str
+    created_on: datetime
+    region: str
+
+
+class TeamPage(TypedDict):
+    """Some teams, oldest first; `next_cursor` is null at the end."""
+
+    teams: list[TeamLine]
+    next_cursor: str | None
+
+
+class BrandAnswer(TypedDict):
+    """What patients see of a team."""
+
+    company_name: str
+    company_website: str | None
+    support_email: str | None
+    support_contact: str | None
+    company_address: str | None
+    brand_color: str | None
+
+
+class SettingsAnswer(TypedDict):
+    """Settings of a team in one environment."""
+
+    partial_webhooks_enabled: bool
+    minor_ordering_enabled: bool
+    reject_duplicate_connection: bool
+    sdk_per_device_activity_timeseries: bool
+    lab_tests_patient_sms_communication_enabled: bool
+    lab_tests_patient_email_communication_enabled: bool
+    critical_result_notification_email: str | None
+    brand_information: BrandAnswer | None
+    logo_url: str | None
+    lab_report_parsing_enabled: bool
+    lab_report_human_review_enabled: bool
+    early_psc_booking_enabled: bool
+
+
+class TeamAnswer(TeamLine):
+    """A team; the settings of an environment that was not asked for are null."""
+
+    environments: list[str]
+    sandbox: SettingsAnswer | None
+    production: SettingsAnswer | None
+
+
+def organisation_answer(organisation: Organisation) -> OrganisationAnswer:
+    """An organisation as answered."""
+    return {"id": organisation.pk, "name": organisation.name, "expires_at": None}
+
+
+def team_line(team: Team) -> TeamLine:
+    """A team in a list."""
+    return {
+        "id": team.pk,
+        "name": team.name,
+        "created_on": team.created_at,
+        "region": team.region,
+    }
+
+
+def team_answer(
+    team: Team, environments: Collection[str] = tuple(Environment.values)
+) -> TeamAnswer:
+    """A team with the settings of these environments; one query."""
+    told: dict[str, SettingsAnswer] = {
+        tenant.environment: settings_answer(tenant)
+        for tenant in team.tenants.filter(environment__in=environments)
+    }
+    return {
+        **team_line(team),
+        "environments": list(Environment.values),
+        "sandbox": told.get(Environment.SANDBOX),
+        "production": told.get(Environment.PRODUCTION),
+    }
+
+
+def settings_answer(tenant: Tenant) -> SettingsAnswer:
+    """The settings of contract 9.2 as answered."""
+    brand: dict[str, Any] | None = tenant.brand_information
+    return {
+        "partial_webhooks_enabled": tenant.partial_webhooks_enabled,
+        "minor_ordering_enabled": tenant.minor_ordering_enabled,
+        "reject_duplicate_connection": tenant.reject_duplicate_connection,
+        "sdk_per_device_activity_timeseries": tenant.sdk_per_device_activity_timeseries,
+        "lab_tests_patient_sms_communication_enabled": (
+            tenant.lab_tests_patient_sms_communication_enabled
+        ),
+        "lab_tests_patient_email_communication_enabled": (
+            tenant.lab_tests_patient_email_communication_enabled
+        ),
+        "critical_result_notification_email": (
+            tenant.critical_result_notification_email
+        ),
+        "brand_information": None if brand is None else _brand_answer(brand),
+        "logo_url": tenant.logo_url,
+        "lab_report_parsing_enabled": tenant.lab_report_parsing_enabled,
+        "lab_report_human_review_enabled": tenant.lab_report_human_review_enabled,
+        "early_psc_booking_enabled": tenant.early_psc_booking_enabled,
+    }
+
+
+def _brand_answer(brand: dict[str, Any]) -> BrandAnswer:
+    return {
+        "company_name": brand["company_name"],
+        "company_website": brand.get("company_website") or None,
+        "support_email": brand.get("support_email") or None,
+        "support_contact": brand.get("support_contact") or None,
+        "company_address": brand.get("company_address") or None,
+        "brand_color": brand.get("brand_color") or None,
+    }

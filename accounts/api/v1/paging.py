@@ -1,0 +1,49 @@
+"""Pages of what an organisation has, in the order it was made.
+
+Must not be here: any shape of an answer (accounts.api.v1.outputs).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, TypeVar
+from uuid import UUID
+
+from django.db.models import Q
+
+from portal.lib.api.pagination import bad_cursor, read_cursor, write_cursor
+
+if TYPE_CHECKING:
+    from django.db.models import Model, QuerySet
+
+Row = TypeVar("Row", bound="Model")
+PAGE_SIZE = 100  # Ours: contract 9.1 names no limit
+
+
+def read_page(
+    rows: QuerySet[Row], cursor: str | None, *, size: int = PAGE_SIZE
+) -> tuple[list[Row], str | None]:
+    """Up to `size` rows from a cursor on, oldest first, and the cursor of the rest.
+
+    Rows have `created_at` and a uuid as their key. Raises: 422 at `next_cursor`.
+    """
+    if cursor is not None:
+        at, key = _position(cursor)
+        rows = rows.filter(Q(created_at__gt=at) | Q(created_at=at, pk__gt=key))
+    found = list(rows.order_by("created_at", "pk")[: size + 1])
+    page = found[:size]
+    if len(found) == len(page):
+        return page, None
+    made: datetime = getattr(page[-1], "created_at")  # noqa: B009 - of no common base
+    return page, write_cursor([made.isoformat(), str(page[-1].pk)])
+
+
+def _position(cursor: str) -> tuple[datetime, UUID]:
+    at, key = read_cursor(cursor, length=2)
+    try:
+        moment, found = datetime.fromisoformat(at), UUID(key)
+    except ValueError:
+        raise bad_cursor() from None
+    if moment.tzinfo is None:
+        raise bad_cursor()
+    return moment, found
