@@ -76,6 +76,8 @@ def _find_cards(
         named = [
             n for n, cell in enumerate(line.cells) if _is_name(cell, section, styles)
         ]
+        if named and styles:
+            named = sorted({*named, *_like_names(line.cells, named)})
         labels = any(role_of(cell.text) is Role.VALUE for cell in line.cells)
         ranges = any(announced_range(cell.text) for cell in line.cells)
         telling = len(line.cells) > 1 and heads_explanation(line.text)
@@ -138,6 +140,21 @@ def _is_name(
         return False
     alike = role is None and name[:1].isalpha() and _style(cell.words[0]) in styles
     return alike or section.knows(name, Fields())
+
+
+def _like_names(cells: Sequence[Cell], named: Sequence[int]) -> list[int]:
+    """Cells beside known names that are set as these are, and may be names."""
+    looks = {_style(cells[n].words[0])[1:] for n in named}
+    return [
+        n
+        for n, cell in enumerate(cells)
+        if _style(cell.words[0])[1:] in looks
+        and role_of(cell.text) is None
+        and cell.text[:1].isupper()
+        and not any(word.text[:1].isdigit() for word in cell.words)
+        and announced_range(cell.text) is None
+        and may_name_a_test(clean_name(cell.text))
+    ]
 
 
 def _overlaps(a: _Card, b: _Card) -> bool:

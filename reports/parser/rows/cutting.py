@@ -81,18 +81,34 @@ def take_undated(
 ) -> list[tuple[Line, Parts]]:
     """Give rows the result that stands untitled left of the only dated column.
 
-    Told by the ranges: '7,42 G/L (4,00 - 10,00)' stands under their title, and what
-    stands under the date is an earlier result.
+    Told by '7,42 G/L' behind most names, or before the range under its title: what
+    stands under the date is then an earlier result.
     """
     dated = [c for c in strip.columns if c.role is Role.VALUE and is_day(c.title)]
-    ranged = [(line, parts) for line, parts in cut if parts.get(Role.RANGE)]
-    whole = [parts for _, parts in ranged if _has_value(parts[Role.RANGE])]
-    if len(dated) != 1 or len(whole) < 2 or 2 * len(whole) <= len(ranged):
+    if len(dated) != 1:
         return cut
-    for parts in whole:
-        parts[Role.PREVIOUS] = parts.get(Role.VALUE, [])
-        parts[Role.VALUE] = parts.pop(Role.RANGE)
-    return cut
+    rows = [n for n, (_, parts) in enumerate(cut) if parts.get(Role.RANGE)]
+    undated = {n: own for n in rows if (own := _undated(*cut[n]))}
+    if len(undated) < 2 or 2 * len(undated) <= len(rows):
+        return cut
+    return [
+        (line, {**parts, Role.PREVIOUS: parts.get(Role.VALUE, []), **undated[n]})
+        if n in undated
+        else (line, parts)
+        for n, (line, parts) in enumerate(cut)
+    ]
+
+
+def _undated(line: Line, parts: Parts) -> Parts:
+    """What a row holds besides the dated result; nothing where that is its own."""
+    ranged = parts[Role.RANGE]
+    if _has_value(ranged):
+        return {Role.VALUE: ranged, Role.RANGE: []}
+    cells = part_cells(parts.get(Role.NAME, []), gap=line.tight)
+    if len(cells) > 1 and _has_value(list(cells[-1].words)):
+        name = [word for cell in cells[:-1] for word in cell.words]
+        return {Role.NAME: name, Role.VALUE: list(cells[-1].words)}
+    return {}
 
 
 def _has_value(words: list[Word]) -> bool:
