@@ -27,18 +27,18 @@ from portal.lib.web import go_to, page_url, render_page
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from django.http import HttpResponse
+    from django.http import HttpResponse, HttpResponseBase
 
     from portal.lib.web import TenantRequest
 
 
 def sandbox_only(
-    view: Callable[[TenantRequest], HttpResponse],
-) -> Callable[[TenantRequest], HttpResponse]:
+    view: Callable[[TenantRequest], HttpResponseBase],
+) -> Callable[[TenantRequest], HttpResponseBase]:
     """Hide a view from production, where it does not exist."""
 
     @wraps(view)
-    def guarded(request: TenantRequest) -> HttpResponse:
+    def guarded(request: TenantRequest) -> HttpResponseBase:
         if not request.tenant.is_sandbox:
             raise Http404
         return view(request)

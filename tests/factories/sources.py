@@ -35,7 +35,7 @@ class FakeSource:
         if code != "good" or not verifier:
             raise SourceRefused(ConnectionFault.PROVIDER_CREDENTIAL_ERROR)
         self.connected.append((code, redirect_url))
-        return Grant(access_token="access", external_user_id="cloud-7")  # noqa: S106 - made up
+        return Grant(access_token="access", external_user_id="cloud-7")
 
     def refresh_tokens(self, grant: Grant) -> Grant:
         return grant

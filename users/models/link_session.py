@@ -25,8 +25,8 @@ class LinkSession(TenantOwned):
     `provider` leads to one source at once; `filter_on_providers` names the only ones
     that are shown, empty for all. `redirect_url` is where the page sends people when it
     is done, empty for nowhere; `redirects_on_error` and `redirects_on_close` send them
-    there as well. `mail_count` is how often the link was mailed, `ended_at` when somebody
-    stopped it early.
+    there as well. `mail_count` is how often the link was mailed, `ended_at` when
+    somebody stopped it early.
     """
 
     uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)

@@ -63,9 +63,9 @@ def test_a_source_that_fails_says_why_and_tells_of_it(connection, alice_tenant):
 
 
 def test_what_is_broken_paused_or_gone_does_not_break_again(connection, alice_tenant):
-    for hide in (break_connection, pause_source, disconnect_source):
-        if hide is break_connection:
-            hide(connection=connection, actor=ACTOR, fault=FAULT)
+    for hide in (None, pause_source, disconnect_source):
+        if hide is None:
+            break_connection(connection=connection, actor=ACTOR, fault=FAULT)
         else:
             hide(user=connection.user, actor=ACTOR, provider="oura")
         before = held(alice_tenant)

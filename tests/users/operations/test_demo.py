@@ -190,7 +190,9 @@ def test_the_quiet_source_is_known_to_be_silent(scene):
     user.tenant = scene.tenant
     cadences = {each.resource: each for each in cadences_of(user=user)}
     assert not any(each.is_silent for each in cadences.values())
-    assert cadences["glucose"].usual_gap <= timedelta(hours=2)
+    usual = cadences["glucose"].usual_gap
+    assert usual is not None
+    assert usual <= timedelta(hours=2)
 
 
 def test_a_user_deleted_meanwhile_gets_nothing(scene):
