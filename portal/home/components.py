@@ -130,7 +130,7 @@ def components(request: TenantRequest) -> HttpResponse:
         happenings=_happenings(),
         places=_places(),
         distances=ruler(
-            [(place.number, place.miles) for place in _places()],
+            [(p.number, p.miles) for p in _places() if p.miles is not None],
             chosen=1,
             says="Five places by distance from 60618",
         ),
