@@ -14,6 +14,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from reports.models import ParsingJob, ReportFile, ReportResult
 from reports.operations.reports import note_rows, result_rows
+from reports.operations.reviews import claim_review, machine_rows, open_review
 from reports.operations.storage import store_file
 from reports.parser.report import (
     Interpretation,
@@ -27,9 +28,12 @@ from reports.parser.report import (
     Provenance,
     ResultType,
 )
+from reports.queries import report_results
 from reports.states import ParsingJobStatus
 
 if TYPE_CHECKING:
+    from portal.lib.actor import Actor
+    from reports.models import Review
     from users.models import User
 
 ROWS = (
@@ -201,3 +205,30 @@ def make_parsing_job(
         row.tenant, row.job = user.tenant, job
         ReportResult.save(row, force_insert=True)
     return job
+
+
+def make_review(
+    *,
+    user: User,
+    report: ParsedReport | None = None,
+    claimed_by: Actor | None = None,
+    **fields: Any,
+) -> Review:
+    """A report of one page on the review desk, claimed by nobody unless named."""
+    job = make_parsing_job(
+        user=user,
+        **{
+            "status": ParsingJobStatus.PENDING_REVIEW,
+            "report": report or make_parsed(),
+            "pages": 1,
+            "metadata": {},
+            **fields,
+        },
+    )
+    review = open_review(
+        job=job, rows=machine_rows(report_results(job)), notes=job.notes
+    )
+    if claimed_by is not None:
+        claim_review(tenant=user.tenant, actor=claimed_by, review_id=review.id)
+        review.refresh_from_db()
+    return review

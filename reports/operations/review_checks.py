@@ -1,0 +1,238 @@
+"""What a reviewed row says: a person's text read as the parser would, and the checks.
+
+Nothing here is stored. Must not be here: who may change a row (review_rows).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from portal.lib.units import normalise_units, read_units
+from reports.operations.extraction import read_as
+from reports.operations.reports import note_rows
+from reports.parser.checks import check_report, likely_entry, likely_unit
+from reports.parser.fields import unit_in_range
+from reports.parser.interpretation import interpret
+from reports.parser.loinc import match_loinc
+from reports.parser.ranges import Bounds, read_bounds
+from reports.parser.report import (
+    Confidence,
+    Metadata,
+    NoteCode,
+    ParsedReport,
+    ParsedResult,
+    RowState,
+    SampleType,
+)
+from reports.parser.values import infer_type, read_number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reports.models import ReviewRow
+
+# What is said of the header no change of a row takes back.
+_OF_THE_HEADER = {
+    NoteCode.SECOND_PERSON,
+    NoteCode.DATE_IN_FUTURE,
+    NoteCode.DATES_OUT_OF_ORDER,
+}
+# As in reports.parser.parsing, which reckons with rows of words.
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])\d{1,3},(?:\d{1,2}|\d{4,})(?![\d.,])")
+_DECIMAL_POINT = re.compile(r"(?<![\d.,])\d+\.\d+(?![\d.,])")
+
+
+@dataclass(frozen=True, slots=True)
+class RowText:
+    """All of a row that a person types; empty and None both mean not printed."""
+
+    test_name: str
+    value: str
+    units: str | None = None
+    reference_range: str | None = None
+    flag: str | None = None
+    source_panel_name: str | None = None
+    sample_type: SampleType | None = None
+
+
+def result_of(row: ReviewRow) -> ParsedResult:
+    """A stored row as the parser's value."""
+    found: ParsedResult = read_as(ParsedResult, row.values)
+    return found
+
+
+def text_of_result(result: ParsedResult) -> RowText:
+    """What a person would have typed for a row."""
+    return RowText(
+        test_name=result.test_name,
+        value=result.value,
+        units=result.units,
+        reference_range=result.reference_range,
+        flag=result.flag,
+        source_panel_name=result.source_panel_name,
+        sample_type=result.sample_type,
+    )
+
+
+def read_text(
+    text: RowText,
+    *,
+    before: ParsedResult,
+    metadata: Metadata,
+    decimal_comma: bool,
+) -> ParsedResult:
+    """The row that a text makes, its place on the page unchanged.
+
+    LOINC candidates are sought anew where name, unit, panel or specimen changed; bounds
+    where the range or the unit did. Confidence in what was changed is gone: it told of
+    the machine. Source: Contract 7.4; Ours (workflow D1).
+    """
+    named = ("test_name", "units", "source_panel_name", "sample_type")
+    matches, status = before.loinc_matches, before.loinc_match_status
+    kind = before.measurement_kind
+    if any(getattr(text, name) != getattr(before, name) for name in named):
+        verdict = match_loinc(
+            name=text.test_name,
+            units=text.units,
+            value=text.value,
+            panel=text.source_panel_name,
+            sample_type=text.sample_type,
+        )
+        matches, status = verdict.matches, verdict.status
+        kind = verdict.measurement_kind
+    bounds = _bounds(text, before, metadata, decimal_comma=decimal_comma)
+    judged = interpret(
+        value=text.value,
+        bounds=bounds,
+        has_range=text.reference_range is not None,
+        flag=text.flag,
+        decimal_comma=decimal_comma,
+    )
+    readings = read_units(text.units) if text.units else ()
+    number = read_number(text.value, decimal_comma=decimal_comma)
+    ucum = readings[0] if readings else None
+    if len(readings) > 1 and number is not None:
+        entry = likely_entry(matches, status)
+        ucum = likely_unit(readings, entry=entry, number=number)
+    return replace(
+        before,
+        test_name=text.test_name,
+        value=text.value,
+        type=infer_type(text.value),
+        units=text.units,
+        min_reference_range=bounds.low,
+        max_reference_range=bounds.high,
+        reference_range=text.reference_range,
+        source_panel_name=text.source_panel_name,
+        sample_type=text.sample_type,
+        measurement_kind=kind,
+        sensitivity=before.sensitivity if text.value == before.value else None,
+        loinc_matches=matches,
+        loinc_match_status=status,
+        interpretation=judged.interpretation,
+        is_above_max_range=judged.above,
+        is_below_min_range=judged.below,
+        confidence=_left_of(before, text),
+        ucum=ucum,
+        flag=text.flag,
+    )
+
+
+def uses_decimal_comma(rows: Sequence[ReviewRow]) -> bool:
+    """Whether the report's numbers have decimal commas and no decimal points."""
+    texts = [f"{r.values['value']} {r.values['reference_range'] or ''}" for r in rows]
+    commas = sum(len(_DECIMAL_COMMA.findall(text)) for text in texts)
+    return commas > sum(len(_DECIMAL_POINT.findall(text)) for text in texts)
+
+
+def check_rows(
+    rows: Sequence[ReviewRow], *, notes: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """What the checks say of the rows as they stand; of the header, as in `notes`.
+
+    Excluded rows take no part. Rows are named by position in the review.
+    """
+    kept = [row for row in rows if row.is_kept]
+    found = check_report(
+        metadata=Metadata(),
+        by_page={},
+        results=[result_of(row) for row in kept],
+        decimal_comma=uses_decimal_comma(kept),
+    )
+    report = ParsedReport(metadata=Metadata(), results=(), pages=0, notes=found)
+    fresh: list[dict[str, Any]] = [
+        {**note, "rows": [kept[place].position for place in _places(note)]}
+        for note in note_rows(report)
+    ]
+    return [note for note in notes if note["code"] in _OF_THE_HEADER] + fresh
+
+
+def state_of(notes: Sequence[dict[str, Any]], position: int) -> str:
+    """What notes ask of a reviewer for one row."""
+    asked = {note["severity"] for note in notes if position in note["rows"]}
+    for state in (RowState.CONTRADICTION, RowState.LOOK):
+        if state in asked:
+            return state.value
+    return RowState.AUTO.value
+
+
+def doubts_of(notes: Sequence[dict[str, Any]], position: int) -> set[tuple[Any, ...]]:
+    """The notes on one row, told apart by what they say and of which rows."""
+    return {
+        (str(note["code"]), str(note["severity"]), tuple(note["rows"]))
+        for note in notes
+        if position in note["rows"]
+    }
+
+
+def _places(note: dict[str, object]) -> list[int]:
+    rows = note["rows"]
+    return list(rows) if isinstance(rows, list) else []
+
+
+def _bounds(
+    text: RowText, before: ParsedResult, metadata: Metadata, *, decimal_comma: bool
+) -> Bounds:
+    read = read_bounds(
+        text.reference_range or "",
+        sex=metadata.gender,
+        age=_age(metadata),
+        decimal_comma=decimal_comma,
+    )
+    if (text.reference_range, text.units) == (before.reference_range, before.units):
+        # The machine may have known an age that the header's dates don't tell.
+        return replace(
+            read, low=before.min_reference_range, high=before.max_reference_range
+        )
+    own = unit_in_range(text.reference_range or "")
+    scales = [normalise_units(unit) for unit in (own, text.units) if unit]
+    if len(scales) == 2 and all(scales) and scales[0] != scales[1]:
+        return Bounds()
+    return read
+
+
+def _age(metadata: Metadata) -> float | None:
+    """Years at the collection; None where the header is silent."""
+    seen = metadata.date_collected or metadata.date_reported
+    if not (metadata.dob and seen):
+        return None
+    days = (date.fromisoformat(seen) - date.fromisoformat(metadata.dob)).days
+    return days / 365.25 if days >= 0 else None
+
+
+def _left_of(before: ParsedResult, text: RowText) -> Confidence:
+    told = before.confidence
+    written = (text.test_name, text.value) == (before.test_name, before.value)
+    same_unit = text.units == before.units
+    same_range = text.reference_range == before.reference_range
+    return Confidence(
+        text=told.text if written else None,
+        row=told.row,
+        loinc=told.loinc if written and same_unit else None,
+        unit=told.unit if same_unit else None,
+        range=told.range if same_range else None,
+        overall=told.overall if written and same_unit and same_range else None,
+    )

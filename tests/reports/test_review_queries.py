@@ -1,0 +1,127 @@
+"""What the desk shows: its queue, rows in order of need, persons, duplicates."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from portal.lib.errors import NotFound
+from reports.models import Review
+from reports.operations.review_rows import confirm_row
+from reports.parser.report import Interpretation, Note, NoteCode, RowState
+from reports.queries import (
+    QueueFilters,
+    duplicates_of,
+    identity_lines,
+    review_of,
+    review_queue,
+    rows_in_order_of_need,
+)
+from reports.states import ParsingJobStatus
+from tests.factories.reports import (
+    make_parsed,
+    make_parsed_result,
+    make_parsing_job,
+    make_review,
+)
+from tests.factories.users import make_user
+from tests.reports.desk import NORA, OTTO, ref_of, rows_of, working
+
+pytestmark = pytest.mark.django_db
+CRITICAL = make_parsed_result(interpretation=Interpretation.CRITICAL)
+
+
+@pytest.fixture
+def user(alice_tenant):
+    return make_user(tenant=alice_tenant)
+
+
+def listed(tenant, **filters):
+    rows = review_queue(tenant=tenant, filters=QueueFilters(**filters))
+    return [review.id for review in rows]
+
+
+def test_the_queue_has_critical_reports_first_then_the_oldest(
+    user, charlie_tenant, django_assert_num_queries
+):
+    first, second = make_review(user=user), make_review(user=user, claimed_by=OTTO)
+    urgent = make_review(user=user, report=make_parsed(results=(CRITICAL,)))
+    make_review(user=make_user(tenant=charlie_tenant))
+
+    with django_assert_num_queries(1):
+        found = listed(user.tenant)
+
+    assert found == [urgent.id, first.id, second.id]
+    assert listed(user.tenant, claimed_by=OTTO.key) == [second.id]
+    assert listed(user.tenant, is_free=True, member=NORA.key) == [urgent.id, first.id]
+    assert listed(user.tenant, needs_attention=True) == [urgent.id]
+
+
+def test_a_stranger_reads_no_review(user, charlie_tenant):
+    review = make_review(user=user)
+
+    assert review_of(tenant=user.tenant, review_id=review.id) == review
+    with pytest.raises(NotFound):
+        review_of(tenant=charlie_tenant, review_id=review.id)
+
+
+def test_rows_that_need_a_person_come_first(user):
+    report = make_parsed(
+        results=tuple(make_parsed_result(test_name=f"Test {n}") for n in range(4)),
+        notes=(
+            Note(NoteCode.UNIT_MISSING, RowState.LOOK, (1, 3)),
+            Note(NoteCode.ARITHMETIC, RowState.CONTRADICTION, (2,)),
+        ),
+    )
+    review = make_review(user=user, report=report)
+
+    rows = rows_in_order_of_need(rows_of(review))
+
+    assert [row.position for row in rows] == [2, 1, 3, 0]
+
+
+def test_a_decided_row_needs_nobody(user):
+    report = make_parsed(results=(CRITICAL,))
+    review = make_review(user=user, report=report, claimed_by=NORA)
+
+    confirm_row(**working(review), ref=ref_of(review))
+
+    assert Review.objects.for_tenant(user.tenant).get().flagged == 0
+
+
+@pytest.mark.parametrize(
+    ("dob", "agrees"), [("1990-01-02", True), ("1990-02-01", False), (None, None)]
+)
+def test_a_birth_date_is_held_against_the_users(user, dob, agrees):
+    user.fallback_birth_date = date(1990, 1, 2)
+    user.save(update_fields=["fallback_birth_date"])
+    job = make_parsing_job(user=user, metadata={"dob": dob})
+
+    found = {line.field: line.agrees for line in identity_lines(job=job)}
+
+    assert found == {"name": None, "dob": agrees, "gender": None}
+
+
+def test_a_file_or_specimen_that_is_known_is_a_duplicate(user, charlie_tenant):
+    specimen = {"specimen_number": "S-1", "date_collected": "2026-03-02"}
+    done = ParsingJobStatus.COMPLETED
+    same_file = make_parsing_job(user=user, status=done)
+    same_tube = make_parsing_job(
+        user=user, status=done, content=b"2", metadata=specimen
+    )
+    make_parsing_job(user=user, status=ParsingJobStatus.FAILED)
+    make_parsing_job(
+        user=user,
+        status=done,
+        content=b"3",
+        metadata={**specimen, "date_collected": "2026-03-03"},
+    )
+    make_parsing_job(user=make_user(tenant=charlie_tenant), status=done)
+
+    job = make_parsing_job(user=user, metadata=specimen)
+
+    assert {found.id for found in duplicates_of(job=job)} == {
+        same_file.id,
+        same_tube.id,
+    }
