@@ -16,12 +16,12 @@ from accounts.models import ManagementKey, Organisation, Team, Tenant
 from accounts.models.api_key import LABEL_MAX_LENGTH
 from accounts.operations.api_keys import LAST_USED_STEP, digest_of
 from accounts.operations.audit import record_team_change
-from accounts.states import ManagementRole
+from accounts.states import ManagementRole, Region
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError, NotAllowed, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
     from uuid import UUID
 
     from django.db.models import QuerySet
@@ -119,56 +119,93 @@ def create_management_key(
     A team_admin manages this team alone, an org_admin every team of its organisation.
     Raises: label_missing, label_too_long. Source: Contract 1.2 (key shape), 9.1.
     """
-    label = label.strip()
-    if not label:
-        raise DomainError("label_missing", "A key needs a label.", "label")
-    if len(label) > LABEL_MAX_LENGTH:
-        raise DomainError("label_too_long", "The label is too long.", "label")
-    secret = secrets.token_urlsafe(32)
-    text = f"{PREFIX}_{team.region}_{secret}"
-    key = ManagementKey(
+    bound = [team] if role == ManagementRole.TEAM_ADMIN else []
+    return _make_key(
         organisation_id=team.organisation_id,
-        role=role,
-        label=label,
-        prefix=text[: len(text) - len(secret) + 4],
-        last_four=text[-4:],
-        digest=digest_of(text),
-        created_by_id=actor.key if actor.kind == ActorKind.MEMBER else None,
-    )
-    key.save(force_insert=True)
-    if role == ManagementRole.TEAM_ADMIN:
-        key.teams.add(team)
-    record_team_change(
-        team=team,
         actor=actor,
-        verb="create_management_key",
-        subject="management_key",
-        subject_id=key.id,
-        changes={"label": [None, label], "role": [None, str(role)]},
+        label=label,
+        role=role,
+        bound=bound,
+        told=[team],
     )
-    return key, text
+
+
+@transaction.atomic
+def create_organisation_key(
+    *,
+    organisation: Organisation,
+    actor: Actor,
+    label: str,
+    role: ManagementRole,
+    teams: Sequence[Team] = (),
+) -> tuple[ManagementKey, str]:
+    """Make a key of an organisation, for these teams if it is a team_admin's.
+
+    The audits of all teams it manages say so. Raises: label_missing, label_too_long,
+    teams_missing, teams_unwanted (an org_admin manages all). Source: Contract 9.1.
+    """
+    _check_bound(role, teams)
+    return _make_key(
+        organisation_id=organisation.pk,
+        actor=actor,
+        label=label,
+        role=role,
+        bound=teams,
+        told=teams or list(organisation.teams.order_by("created_at", "pk")),
+    )
+
+
+@transaction.atomic
+def change_management_key(
+    *,
+    key: ManagementKey,
+    actor: Actor,
+    label: str | None = None,
+    teams: Sequence[Team] | None = None,
+) -> ManagementKey:
+    """Give a live key another label, or a team_admin's other teams; its text stays.
+
+    The audits of the teams it manages, and of those it did, say so. Raises:
+    management_key_revoked, label_missing, label_too_long, teams_missing,
+    teams_unwanted. Source: Contract 9.1.
+    """
+    live = ManagementKey.objects.select_for_update().filter(revoked_at=None)
+    key = _live(live.filter(pk=key.pk).first())
+    told = _managed_by(key)
+    changes: dict[str, object] = {}
+    if label is not None and key.label != (label := _check_label(label)):
+        changes["label"] = [key.label, label]
+        key.label = label
+        key.save(update_fields=["label"])
+    if teams is not None:
+        _check_bound(ManagementRole(key.role), teams)
+        before = sorted(str(team.pk) for team in told)
+        after = sorted(str(team.pk) for team in teams)
+        if before != after:
+            changes["teams"] = [before, after]
+            key.teams.set(teams)
+            told = list({team.pk: team for team in (*told, *teams)}.values())
+    if changes:
+        _record(told, key, actor, "change_management_key", changes)
+    return key
 
 
 @transaction.atomic
 def revoke_management_key(
-    *, key: ManagementKey, team: Team, actor: Actor
+    *, key: ManagementKey, actor: Actor, team: Team | None = None
 ) -> ManagementKey:
-    """End a key at once, everywhere; `team` is the one whose audit says so.
+    """End a key at once, everywhere.
 
-    Raises: management_key_revoked.
+    `team` is the one whose audit says so, None: all that it manages. Raises:
+    management_key_revoked.
     """
     now = timezone.now()
     live = ManagementKey.objects.filter(pk=key.pk, revoked_at=None)
     if not live.update(revoked_at=now):
-        raise DomainError("management_key_revoked", "This key is revoked already.")
+        raise _revoked()
     key.revoked_at = now
-    record_team_change(
-        team=team,
-        actor=actor,
-        verb="revoke_management_key",
-        subject="management_key",
-        subject_id=key.id,
-    )
+    told = [team] if team is not None else _managed_by(key)
+    _record(told, key, actor, "revoke_management_key", {})
     return key
 
 
@@ -191,3 +228,84 @@ def find_management_grant(text: str) -> ManagementGrant | None:
         team_ids=bound,
         actor=Actor(ActorKind.MANAGEMENT_KEY, str(key.id), key.label),
     )
+
+
+def _make_key(
+    *,
+    organisation_id: UUID,
+    actor: Actor,
+    label: str,
+    role: ManagementRole,
+    bound: Sequence[Team],
+    told: Sequence[Team],
+) -> tuple[ManagementKey, str]:
+    label = _check_label(label)
+    region = told[0].region if told else Region.US
+    secret = secrets.token_urlsafe(32)
+    text = f"{PREFIX}_{region}_{secret}"
+    key = ManagementKey(
+        organisation_id=organisation_id,
+        role=role,
+        label=label,
+        prefix=text[: len(text) - len(secret) + 4],
+        last_four=text[-4:],
+        digest=digest_of(text),
+        created_by_id=actor.key if actor.kind == ActorKind.MEMBER else None,
+    )
+    key.save(force_insert=True)
+    key.teams.set(bound)
+    changes = {"label": [None, label], "role": [None, str(role)]}
+    _record(told, key, actor, "create_management_key", changes)
+    return key, text
+
+
+def _check_label(label: str) -> str:
+    label = label.strip()
+    if not label:
+        raise DomainError("label_missing", "A key needs a label.", "label")
+    if len(label) > LABEL_MAX_LENGTH:
+        raise DomainError("label_too_long", "The label is too long.", "label")
+    return label
+
+
+def _check_bound(role: ManagementRole, teams: Sequence[Team]) -> None:
+    field = "team_role_bindings"
+    if role == ManagementRole.TEAM_ADMIN and not teams:
+        raise DomainError("teams_missing", "A team_admin needs a team.", field)
+    if role == ManagementRole.ORG_ADMIN and teams:
+        raise DomainError("teams_unwanted", "An org_admin manages all teams.", field)
+
+
+def _live(key: ManagementKey | None) -> ManagementKey:
+    if key is None:
+        raise _revoked()
+    return key
+
+
+def _revoked() -> DomainError:
+    return DomainError("management_key_revoked", "This key is revoked already.")
+
+
+def _managed_by(key: ManagementKey) -> list[Team]:
+    teams = Team.objects.filter(organisation=key.organisation_id)
+    if key.role != ManagementRole.ORG_ADMIN:
+        teams = key.teams.all()
+    return list(teams.order_by("created_at", "pk"))
+
+
+def _record(
+    teams: Iterable[Team],
+    key: ManagementKey,
+    actor: Actor,
+    verb: str,
+    changes: Mapping[str, object],
+) -> None:
+    for team in teams:
+        record_team_change(
+            team=team,
+            actor=actor,
+            verb=verb,
+            subject="management_key",
+            subject_id=key.id,
+            changes=changes,
+        )

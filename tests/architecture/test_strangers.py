@@ -149,6 +149,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     return {
         "team_slug": alice_tenant.team.slug,
         "environment": alice_tenant.environment,
+        "region": alice_tenant.team.region,
         "user_id": str(user.uuid),
         "client_user_id": user.client_user_id,
         "provider": "oura",
@@ -312,6 +313,7 @@ def test_every_parameter_that_is_swept_has_a_sample_or_says_why_not():
     known = {
         "team_slug",
         "environment",
+        "region",
         "user_id",
         "client_user_id",
         "provider",

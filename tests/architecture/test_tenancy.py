@@ -46,6 +46,7 @@ WITHOUT_TENANT = {
 UNSCOPED_MODULES = {
     "portal/lib/tenancy.py": "defines it",
     "portal/lib/idempotency.py": "writes a claim of the caller's tenant",
+    "accounts/api/v1/keys.py": "keys of all teams that a management key manages",
     "accounts/operations/api_keys.py": "a key is read before its tenant is known",
     "accounts/webhooks/operations/alerts.py": "looks for failing ones of all tenants",
     "accounts/webhooks/management/commands/listen.py": "a port may be several teams'",

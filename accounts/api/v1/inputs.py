@@ -11,8 +11,9 @@ from django.core.validators import EmailValidator, URLValidator
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
+from accounts.models.api_key import LABEL_MAX_LENGTH
 from accounts.models.team import NAME_MAX_LENGTH
-from accounts.states import Environment, Region
+from accounts.states import Environment, ManagementRole, Region
 from portal.lib.api.fields import (
     Bool,
     Inputs,
@@ -25,6 +26,7 @@ from portal.lib.api.fields import (
 from portal.lib.api.pagination import CursorInputs
 
 URL_MAX_LENGTH = 200
+KEYS_MAX = 100
 _web_address = URLValidator(["https", "http"], code="value_error")
 _email = EmailValidator(code="value_error")
 
@@ -137,3 +139,54 @@ class TeamPatch(Inputs):
     name = Str(required=False, max_length=NAME_MAX_LENGTH)
     sandbox = SettingsInputs(required=False)
     production = SettingsInputs(required=False)
+
+
+class ApiKeyQuery(CursorInputs):
+    """Keys of one team, or of all that the management key manages."""
+
+    team_id = QueryUuid(required=False)
+
+
+class ApiKeyInputs(Inputs):
+    """A new key of a team."""
+
+    label = Str(max_length=LABEL_MAX_LENGTH)  # type: ignore[assignment]  # as DRF's own
+    team_id = Uuid()
+
+
+class ApiKeyEnding(Inputs):
+    """`api_key_id`, repeated: the keys to revoke."""
+
+    api_key_id = serializers.ListField(
+        child=QueryUuid(), allow_empty=False, max_length=KEYS_MAX
+    )
+
+
+class TeamBinding(Inputs):
+    """A team that a key manages."""
+
+    team_id = Uuid()
+
+
+class ManagementKeyQuery(CursorInputs):
+    """Keys that manage a team, or that have a role."""
+
+    team_id = QueryUuid(required=False)
+    role = QueryChoice(ManagementRole.values, required=False)
+
+
+class ManagementKeyInputs(Inputs):
+    """A new management key; a team_admin's names its teams."""
+
+    label = Str(max_length=LABEL_MAX_LENGTH)  # type: ignore[assignment]  # as DRF's own
+    role = Choice(ManagementRole.values)
+    team_role_bindings = TeamBinding(many=True, required=False)
+
+
+class ManagementKeyPatch(Inputs):
+    """What changes of a management key."""
+
+    label = Str(  # type: ignore[assignment]  # as DRF's own
+        required=False, max_length=LABEL_MAX_LENGTH
+    )
+    team_role_bindings = TeamBinding(many=True, required=False)

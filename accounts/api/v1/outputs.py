@@ -6,12 +6,19 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict
 from uuid import UUID
 
-from accounts.states import Environment
+from accounts.states import Environment, ManagementRole
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from accounts.models import Organisation, Team, Tenant
+    from accounts.models import (
+        ApiKey,
+        ManagementKey,
+        Member,
+        Organisation,
+        Team,
+        Tenant,
+    )
 
 
 class OrganisationAnswer(TypedDict):
@@ -72,6 +79,69 @@ class TeamAnswer(TeamLine):
     environments: list[str]
     sandbox: SettingsAnswer | None
     production: SettingsAnswer | None
+
+
+class ApiKeyAnswer(TypedDict):
+    """An API key; `value` is whole in the answer that makes it, then masked."""
+
+    id: UUID
+    label: str
+    value: str
+    team_id: UUID
+    created_at: datetime
+
+
+class ApiKeyPage(TypedDict):
+    """Some keys, oldest first; `next_cursor` is null at the end."""
+
+    api_keys: list[ApiKeyAnswer]
+    next_cursor: str | None
+
+
+class EndedKeys(TypedDict):
+    """What became of each key: revoked now, revoked before, or not there."""
+
+    success: list[UUID]
+    failure: list[UUID]
+    not_found: list[UUID]
+
+
+class CreatorAnswer(TypedDict):
+    """The member who made something; all null where none did."""
+
+    id: UUID | None
+    name: str | None
+    email: str | None
+
+
+class TeamBindingAnswer(TypedDict):
+    """A team that something is bound to."""
+
+    team_id: UUID
+
+
+class ManagementKeyAnswer(TypedDict):
+    """A management key; `team_role_bindings` is null for an org_admin."""
+
+    id: UUID
+    label: str
+    created_at: datetime
+    creator: CreatorAnswer
+    role: str
+    team_role_bindings: list[TeamBindingAnswer] | None
+
+
+class NewManagementKey(ManagementKeyAnswer):
+    """A management key with its text, which is shown this once."""
+
+    key: str
+
+
+class ManagementKeyPage(TypedDict):
+    """Some management keys, oldest first; `next_cursor` is null at the end."""
+
+    data: list[ManagementKeyAnswer]
+    next_cursor: str | None
 
 
 def organisation_answer(organisation: Organisation) -> OrganisationAnswer:
@@ -138,4 +208,37 @@ def _brand_answer(brand: dict[str, Any]) -> BrandAnswer:
         "support_contact": brand.get("support_contact") or None,
         "company_address": brand.get("company_address") or None,
         "brand_color": brand.get("brand_color") or None,
+    }
+
+
+def api_key_answer(key: ApiKey, *, text: str | None = None) -> ApiKeyAnswer:
+    """A key, its tenant loaded, with its text where it is new."""
+    return {
+        "id": key.id,
+        "label": key.label,
+        "value": text or key.masked,
+        "team_id": key.tenant.team_id,
+        "created_at": key.created_at,
+    }
+
+
+def creator_answer(member: Member | None) -> CreatorAnswer:
+    """Who made something."""
+    if member is None:
+        return {"id": None, "name": None, "email": None}
+    return {"id": member.pk, "name": member.name or None, "email": member.email}
+
+
+def management_key_answer(key: ManagementKey) -> ManagementKeyAnswer:
+    """A management key, its creator and teams loaded."""
+    bindings: list[TeamBindingAnswer] | None = None
+    if key.role != ManagementRole.ORG_ADMIN:
+        bindings = [{"team_id": pk} for pk in sorted(t.pk for t in key.teams.all())]
+    return {
+        "id": key.id,
+        "label": key.label,
+        "created_at": key.created_at,
+        "creator": creator_answer(key.created_by),
+        "role": key.role,
+        "team_role_bindings": bindings,
     }

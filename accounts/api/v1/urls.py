@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from accounts.api.v1.keys import (
+    ManagementKeysView,
+    ManagementKeyView,
+    TeamApiKeysView,
+)
 from accounts.api.v1.organisations import OrganisationDetailView, TeamsView, TeamView
 from portal.lib.api.views import endpoint
 
@@ -9,4 +14,15 @@ urlpatterns = [
     endpoint("<org_id>", OrganisationDetailView, "api-organisation"),
     endpoint("<org_id>/team", TeamsView, "api-teams"),
     endpoint("<org_id>/team/<team_id>", TeamView, "api-team"),
+    endpoint(
+        "<org_id>/team_api_keys/<environment>/<region>",
+        TeamApiKeysView,
+        "api-team-api-keys",
+    ),
+    endpoint("<org_id>/management_key", ManagementKeysView, "api-management-keys"),
+    endpoint(
+        "<org_id>/management_key/<management_key_id>",
+        ManagementKeyView,
+        "api-management-key",
+    ),
 ]

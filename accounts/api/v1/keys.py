@@ -1,0 +1,236 @@
+"""API keys and management keys by management key (contract 9.1).
+
+Must not be here: how a key is checked (accounts.api).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.db.models import Q
+from rest_framework.response import Response
+
+from accounts.api.management import OrganisationView
+from accounts.api.v1.inputs import (
+    ApiKeyEnding,
+    ApiKeyInputs,
+    ApiKeyQuery,
+    ManagementKeyInputs,
+    ManagementKeyPatch,
+    ManagementKeyQuery,
+)
+from accounts.api.v1.outputs import (
+    ApiKeyAnswer,
+    ApiKeyPage,
+    EndedKeys,
+    ManagementKeyAnswer,
+    ManagementKeyPage,
+    NewManagementKey,
+    api_key_answer,
+    management_key_answer,
+)
+from accounts.api.v1.paging import read_page
+from accounts.models import ApiKey, ManagementKey
+from accounts.operations.api_keys import create_api_key, revoke_api_key
+from accounts.operations.management_keys import (
+    change_management_key,
+    create_organisation_key,
+    revoke_management_key,
+)
+from accounts.states import ManagementRole
+from portal.lib.api.fields import read_body, read_patch, read_query, read_uuid
+from portal.lib.api.schema import describe
+from portal.lib.api.views import get_or_404
+from portal.lib.errors import DomainError, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from django.db.models import QuerySet
+    from rest_framework.request import Request
+
+
+class TeamApiKeysView(OrganisationView):
+    """GET, POST and DELETE /v1/org/{org_id}/team_api_keys/{environment}/{region}."""
+
+    @describe(
+        "list_api_keys",
+        "List the API keys of teams",
+        answer=ApiKeyPage,
+        query=ApiKeyQuery,
+        refuses=(404,),
+    )
+    def get(self, request: Request, **path: str) -> Response:
+        """Those that are not revoked, oldest first; their values are masked."""
+        query = read_query(request, ApiKeyQuery)
+        keys = self.get_keys(path).filter(revoked_at=None)
+        if team_id := query.get("team_id"):
+            keys = keys.filter(tenant__team=team_id)
+        page, more = read_page(keys, query.get("next_cursor"))
+        return Response(
+            {"api_keys": [api_key_answer(key) for key in page], "next_cursor": more}
+        )
+
+    @describe(
+        "create_api_key",
+        "Make an API key of a team",
+        answer=ApiKeyAnswer,
+        body=ApiKeyInputs,
+        refuses=(400, 404),
+    )
+    def post(self, request: Request, **path: str) -> Response:
+        """Its value is whole in this answer alone."""
+        wanted = read_body(request, ApiKeyInputs)
+        team = self.grant.find_team(wanted["team_id"])
+        if team.region != path["region"]:
+            raise NotFound("not_found", "Team not found.")
+        key, text = create_api_key(
+            tenant=team.tenants.select_related("team").get(
+                environment=path["environment"]
+            ),
+            actor=self.actor,
+            label=wanted["label"],
+        )
+        return Response(api_key_answer(key, text=text))
+
+    @describe(
+        "revoke_api_keys",
+        "Revoke API keys",
+        answer=EndedKeys,
+        query=ApiKeyEnding,
+        refuses=(404,),
+    )
+    def delete(self, request: Request, **path: str) -> Response:
+        """Each by itself: a key that was revoked before is a failure."""
+        wanted = dict.fromkeys(read_query(request, ApiKeyEnding)["api_key_id"])
+        found = self.get_keys(path).filter(pk__in=list(wanted)).in_bulk()
+        told: EndedKeys = {"success": [], "failure": [], "not_found": []}
+        for key_id in wanted:
+            if key_id not in found:
+                told["not_found"].append(key_id)
+                continue
+            try:
+                revoke_api_key(key=found[key_id], actor=self.actor)
+            except DomainError:
+                told["failure"].append(key_id)
+            else:
+                told["success"].append(key_id)
+        return Response(told)
+
+    def get_keys(self, path: Mapping[str, str]) -> QuerySet[ApiKey]:
+        """Keys of the teams of this place that the management key manages."""
+        teams = self.grant.teams().filter(region=path["region"])
+        keys: QuerySet[ApiKey] = ApiKey.unscoped.filter(
+            tenant__team__in=teams, tenant__environment=path["environment"]
+        )
+        return keys.select_related("tenant__team")
+
+
+class ManagementKeysView(OrganisationView):
+    """GET and POST /v1/org/{org_id}/management_key."""
+
+    @describe(
+        "list_management_keys",
+        "List the management keys of the organisation",
+        answer=ManagementKeyPage,
+        query=ManagementKeyQuery,
+        refuses=(403, 404),
+    )
+    def get(self, request: Request, **path: str) -> Response:
+        """By org_admin keys. Those that are not revoked, oldest first."""
+        self.grant.check_whole()
+        query = read_query(request, ManagementKeyQuery)
+        keys = live_keys(self.organisation.pk)
+        if team_id := query.get("team_id"):
+            team = self.grant.find_team(team_id)
+            whole = Q(role=ManagementRole.ORG_ADMIN)
+            bound = ManagementKey.teams.through.objects.filter(team=team)
+            keys = keys.filter(whole | Q(pk__in=bound.values("managementkey")))
+        if role := query.get("role"):
+            keys = keys.filter(role=role)
+        page, more = read_page(keys, query.get("next_cursor"))
+        return Response(
+            {"data": [management_key_answer(key) for key in page], "next_cursor": more}
+        )
+
+    @describe(
+        "create_management_key",
+        "Make a management key",
+        answer=NewManagementKey,
+        body=ManagementKeyInputs,
+        refuses=(400, 403, 404),
+    )
+    def post(self, request: Request, **path: str) -> Response:
+        """By org_admin keys. The key's text is in this answer alone."""
+        self.grant.check_whole()
+        wanted = read_body(request, ManagementKeyInputs)
+        key, text = create_organisation_key(
+            organisation=self.organisation,
+            actor=self.actor,
+            label=wanted["label"],
+            role=ManagementRole(wanted["role"]),
+            teams=self.grant.find_teams(bound(wanted)),
+        )
+        return Response({**management_key_answer(key), "key": text})
+
+
+class ManagementKeyView(OrganisationView):
+    """PATCH and DELETE /v1/org/{org_id}/management_key/{management_key_id}."""
+
+    @describe(
+        "update_management_key",
+        "Change a management key",
+        answer=ManagementKeyAnswer,
+        body=ManagementKeyPatch,
+        refuses=(400, 403, 404),
+    )
+    def patch(
+        self, request: Request, *, management_key_id: str, **path: str
+    ) -> Response:
+        """By org_admin keys. Bindings replace those that were."""
+        key = self.get_key(management_key_id)
+        wanted = read_patch(request, ManagementKeyPatch)
+        teams = None
+        if "team_role_bindings" in wanted:
+            teams = self.grant.find_teams(bound(wanted))
+        changed = change_management_key(
+            key=key, actor=self.actor, label=wanted.get("label"), teams=teams
+        )
+        return Response(management_key_answer(changed))
+
+    @describe(
+        "revoke_management_key",
+        "Revoke a management key",
+        answer=ManagementKeyAnswer,
+        refuses=(403, 404),
+    )
+    def delete(
+        self, request: Request, *, management_key_id: str, **path: str
+    ) -> Response:
+        """By org_admin keys. It ends at once; a key may revoke itself."""
+        key = self.get_key(management_key_id)
+        revoke_management_key(key=key, actor=self.actor)
+        return Response(management_key_answer(key))
+
+    def get_key(self, management_key_id: str) -> ManagementKey:
+        """The live key of the path. Raises: 422 at the path; not_found (404)."""
+        self.grant.check_whole()
+        key: ManagementKey = get_or_404(
+            live_keys(self.organisation.pk),
+            what="Management key",
+            pk=read_uuid(management_key_id, "management_key_id"),
+        )
+        return key
+
+
+def live_keys(organisation_id: UUID) -> QuerySet[ManagementKey]:
+    """An organisation's management keys that are not revoked."""
+    keys = ManagementKey.objects.filter(organisation=organisation_id, revoked_at=None)
+    return keys.select_related("created_by").prefetch_related("teams")
+
+
+def bound(wanted: Mapping[str, Any]) -> Iterable[UUID]:
+    """The teams that a body names."""
+    return [each["team_id"] for each in wanted.get("team_role_bindings", ())]
