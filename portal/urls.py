@@ -24,6 +24,7 @@ handler500 = "portal.error_pages.fault"
 urlpatterns = [
     path("v1/org/", include("accounts.webhooks.api.v1.urls")),
     path("v1/org/", include("accounts.api.v1.urls")),
+    path("v1/org/", include("labs.api.v1.urls")),
     path("v2/team/", include("labs.api.v3.team_urls")),
     path("v2/user/", include("labs.api.v3.user_urls")),
     path("v2/", include("accounts.webhooks.api.v2.urls")),

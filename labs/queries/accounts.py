@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Q
 
-from labs.models import LabAccount
+from labs.models import LabAccount, LabAccountTeam
 from labs.states.accounts import Billing
 from portal.lib.errors import NotFound
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from uuid import UUID
 
     from django.db.models import QuerySet
@@ -72,6 +73,36 @@ def organisation_accounts(
     if filters is not None:
         rows = rows.filter(_narrowed(filters))
     return _with_links(rows.filter(pk=account_id) if account_id else rows)
+
+
+def managed_accounts(
+    *,
+    tenant: Tenant,
+    managed_ids: Collection[UUID] | None,
+    account_id: UUID | None = None,
+    team_id: UUID | None = None,
+    status: str = "",
+) -> list[LabAccount]:
+    """Lab accounts of the tenant's organisation, their lab and links loaded.
+
+    `managed_ids` None: all; else those that one of these teams may use. Source:
+    Contract 9.1.
+    """
+    rows = LabAccount.objects.of_organisation(tenant)
+    if managed_ids is not None:
+        rows = rows.filter(pk__in=_used_by(managed_ids))
+    if account_id is not None:
+        rows = rows.filter(pk=account_id)
+    if team_id is not None:
+        rows = rows.filter(pk__in=_used_by([team_id]))
+    if status:
+        rows = rows.filter(status=status)
+    return _with_links(rows)
+
+
+def _used_by(team_ids: Collection[UUID]) -> QuerySet[LabAccountTeam, UUID]:
+    links = LabAccountTeam.objects.filter(team_id__in=team_ids)
+    return links.values_list("account_id", flat=True)
 
 
 def _narrowed(filters: AccountFilters) -> Q:

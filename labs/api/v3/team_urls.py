@@ -1,10 +1,12 @@
-"""What labs serve below /v2/team/ (contract 6.5)."""
+"""What labs serve below /v2/team/ (contract 6.5, 9.1)."""
 
 from __future__ import annotations
 
 from labs.api.v3.orders import TeamPhysiciansView
+from labs.api.v3.team import TeamDetailView
 from portal.lib.api.views import endpoint
 
 urlpatterns = [
+    endpoint("<team_id>", TeamDetailView, "api-own-team"),
     endpoint("<team_id>/physicians", TeamPhysiciansView, "api-team-physicians"),
 ]

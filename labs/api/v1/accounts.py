@@ -1,0 +1,132 @@
+"""Lab accounts by management key: list them, and say which teams use one.
+
+Contract 9.1, 9.3. Must not be here: what staff enter of an account (the dashboard).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+from rest_framework import serializers
+from rest_framework.response import Response
+
+from accounts.api.management import OrganisationView
+from accounts.models import Tenant
+from labs.api.v3.catalogue_inputs import LabAccountQuery
+from labs.api.v3.catalogue_outputs import (
+    LabAccountAnswer,
+    LabAccountList,
+    lab_account_answer,
+)
+from labs.operations.accounts import link_lab_account
+from labs.queries.accounts import managed_accounts
+from portal.lib.api.fields import (
+    Inputs,
+    QueryUuid,
+    Uuid,
+    read_body,
+    read_query,
+    read_uuid,
+)
+from portal.lib.api.schema import describe
+from portal.lib.errors import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from uuid import UUID
+
+    from rest_framework.request import Request
+
+    from labs.models import LabAccount
+
+TEAMS_MAX = 1000
+
+
+class ManagedAccountQuery(LabAccountQuery):
+    """Filters of contract 9.1; accounts that `team_id` may use."""
+
+    team_id = QueryUuid(required=False)
+
+
+class AllowListInputs(Inputs):
+    """All the teams that may use an account; an empty list is none."""
+
+    team_id_allowlist = serializers.ListField(child=Uuid(), max_length=TEAMS_MAX)
+
+
+class LinkedAccount(TypedDict):
+    """An account as it is now."""
+
+    lab_account: LabAccountAnswer | None
+
+
+class ManagedAccountsView(OrganisationView):
+    """Base of views about an organisation's accounts in one environment."""
+
+    def find_place(self, path: Mapping[str, str]) -> Tenant | None:
+        """One of the key's teams there: accounts are the same for all of them."""
+        place = Tenant.objects.select_related("team").filter(
+            environment=path["environment"],
+            team__in=self.grant.teams().filter(region=path["region"]),
+        )
+        return place.order_by("pk").first()
+
+
+class OrganisationAccountsView(ManagedAccountsView):
+    """GET /v1/org/{org_id}/lab_account/{environment}/{region}."""
+
+    @describe(
+        "list_organisation_lab_accounts",
+        "List the lab accounts of the organisation",
+        answer=LabAccountList,
+        query=ManagedAccountQuery,
+        refuses=(404,),
+    )
+    def get(self, request: Request, **path: str) -> Response:
+        """A team_admin key sees those that its teams may use."""
+        query = read_query(request, ManagedAccountQuery)
+        place = self.find_place(path)
+        if place is None:
+            return Response({"data": []})
+        accounts = managed_accounts(
+            tenant=place,
+            managed_ids=self.grant.team_ids,
+            account_id=query.get("lab_account_id"),
+            team_id=query.get("team_id"),
+            status=str(query.get("status", "")),
+        )
+        return Response({"data": [lab_account_answer(each) for each in accounts]})
+
+
+class OrganisationAccountView(ManagedAccountsView):
+    """PATCH /v1/org/{org_id}/lab_account/{environment}/{region}/{account_id}."""
+
+    @describe(
+        "link_lab_account",
+        "Say which teams may use a lab account",
+        answer=LinkedAccount,
+        body=AllowListInputs,
+        refuses=(400, 403, 404),
+    )
+    def patch(self, request: Request, *, account_id: str, **path: str) -> Response:
+        """By org_admin keys. The list replaces the one that was."""
+        account_uuid = read_uuid(account_id, "account_id")
+        place = self.find_place(path)
+        found = [] if place is None else self.read(place, account_uuid)
+        if place is None or not found:
+            raise NotFound("lab_account_not_found", "Lab account not found.")
+        self.grant.check_whole()
+        link_lab_account(
+            tenant=place,
+            actor=self.actor,
+            account=found[0],
+            team_ids=read_body(request, AllowListInputs)["team_id_allowlist"],
+        )
+        (account,) = self.read(place, account_uuid)
+        return Response({"lab_account": lab_account_answer(account)})
+
+    def read(self, place: Tenant, account_id: UUID) -> list[LabAccount]:
+        """The account of the path, if the key sees it."""
+        return managed_accounts(
+            tenant=place, managed_ids=self.grant.team_ids, account_id=account_id
+        )
