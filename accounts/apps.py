@@ -11,12 +11,17 @@ class AccountsConfig(AppConfig):
     name = "accounts"
 
     def ready(self) -> None:
-        """Enter the team's pages, and what the overview says of its set-up."""
+        """Enter the team's pages, its overview, and who hears of sign-ins."""
+        from django.contrib.auth.signals import user_logged_in, user_logged_out
+
         from accounts.states import Area
         from accounts.web.overview import overview_part
+        from accounts.web.sessions import on_sign_in, on_sign_out
         from portal.lib.registry import Destination, destinations, overview_parts
 
         overview_parts.add("accounts", overview_part)
+        user_logged_in.connect(on_sign_in, dispatch_uid="accounts.sessions")
+        user_logged_out.connect(on_sign_out, dispatch_uid="accounts.sessions")
         team, keys = Area.TEAM, Area.API_KEYS
         for rank, words, icon, name, area in (
             (60, "API keys", "key", "team:api_keys", keys),

@@ -1,4 +1,4 @@
-"""Reads of teams: members, invitations, keys, and what was changed lately.
+"""Reads of teams: members, their sessions, invitations, keys, and what changed lately.
 
 Must not be here: a key or an invitation found by its secret (their operations).
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from allauth.mfa.models import Authenticator
+from django.contrib.sessions.models import Session
 from django.db.models import Exists, OuterRef, Q, Value
 from django.db.models.functions import Coalesce, Lower, NullIf
 
@@ -16,6 +17,7 @@ from accounts.models import (
     AuditEntry,
     Invitation,
     ManagementKey,
+    MemberSession,
     Membership,
     SavedView,
 )
@@ -29,14 +31,17 @@ if TYPE_CHECKING:
 
     from accounts.models import Member, Team, Tenant
 
+# What a member can set up; recovery codes come with either.
+SECOND_FACTORS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
+
 
 def team_members(team: Team) -> QuerySet[Membership]:
     """Memberships with their members, by name or address.
 
-    `has_second_factor` says whether an authenticator app is set up.
+    `has_second_factor` says whether an authenticator app or a passkey is set up.
     """
     second_factors = Authenticator.objects.filter(
-        user=OuterRef("member"), type=Authenticator.Type.TOTP
+        user=OuterRef("member"), type__in=SECOND_FACTORS
     )
     return (
         Membership.objects.filter(team=team)
@@ -94,6 +99,23 @@ def latest_changes(
 def find_membership(*, team: Team, member_id: UUID) -> Membership | None:
     """A member's place in a team."""
     return team_members(team).filter(member_id=member_id).first()
+
+
+def has_second_factor(member: Member) -> bool:
+    """Whether signing in asks the member for more than a password."""
+    return bool(
+        Authenticator.objects.filter(user=member, type__in=SECOND_FACTORS).exists()
+    )
+
+
+def open_sessions(*, member: Member, at: datetime) -> QuerySet[MemberSession]:
+    """Where the member is signed in at this moment, last seen first."""
+    alive = Session.objects.filter(
+        session_key=OuterRef("session_key"), expire_date__gt=at
+    )
+    return MemberSession.objects.filter(
+        Exists(alive), member=member, proof=member.get_session_auth_hash()
+    ).order_by("-last_seen_at")
 
 
 def saved_views(*, tenant: Tenant, member: Member, page: str) -> QuerySet[SavedView]:

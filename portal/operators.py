@@ -6,11 +6,7 @@ Lives here: the site. Must not be here: the pages of tables (each app's `admin`)
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import urlencode
 
-from allauth.account.authentication import get_authentication_records
-from allauth.mfa.models import Authenticator
-from allauth.mfa.utils import is_mfa_enabled
 from csp.decorators import csp_update
 from django.apps import apps
 from django.contrib.auth.views import redirect_to_login
@@ -21,6 +17,7 @@ from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from unfold.sites import UnfoldAdminSite
 
+from accounts.web.second_factor import missing_step
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.tenancy import TenantOwned, across_tenants
 
@@ -67,7 +64,7 @@ class OperatorsSite(UnfoldAdminSite):
                 return redirect_to_login(request.get_full_path())
             if not self.has_permission(request):
                 raise PermissionDenied
-            step = _missing_step(request)
+            step = missing_step(request, set_up="mfa_activate_totp")
             if step is not None:
                 return HttpResponseRedirect(step)
             with across_tenants(why="the operators' admin looks at every tenant"):
@@ -111,21 +108,6 @@ class OperatorsSite(UnfoldAdminSite):
                 self.unregister(model)  # a library's own page, with its own rules
             if not isinstance(model._meta.pk, CompositePrimaryKey):
                 self.register(model, ReadOnlyAdmin)
-
-
-def _missing_step(request: HttpRequest) -> str | None:
-    """Where the second factor is set up or asked for, unless this session gave it."""
-    user = cast("Member", request.user)
-    if not is_mfa_enabled(user, [Authenticator.Type.TOTP]):
-        page = "mfa_activate_totp"
-    elif any(
-        record.get("method") == "mfa"
-        for record in get_authentication_records(request, user)
-    ):
-        return None
-    else:
-        page = "mfa_reauthenticate"
-    return f"{reverse(page)}?{urlencode({'next': request.get_full_path()})}"
 
 
 def _record_opened(request: Any) -> None:

@@ -212,7 +212,10 @@ ACCOUNT_RATE_LIMITS = {
 }
 
 MFA_ADAPTER = "accounts.web.adapter.SecondFactorAdapter"
-MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+# Passkeys need https, or a browser on the server's own http://localhost.
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_RATE_LIMITS = {"webauthn_login": "60/m/ip"}
 MFA_TOTP_ISSUER = "Assay"
 MFA_RECOVERY_CODES_SHOW_ONCE = True
 

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
+from allauth.account.internal.flows.login import (
+    _AUTHENTICATION_METHODS_USER_SESSION_KEY as OF_MEMBER,
+)
+from allauth.account.internal.flows.login import (
+    AUTHENTICATION_METHODS_SESSION_KEY as METHODS,
+)
+from django.contrib.auth import SESSION_KEY
 from django.test import Client
 
 JSON = "application/json"
@@ -39,6 +47,14 @@ class ManagementClient(ApiClient):
         self, path: str, data: Any = None, content_type: str = JSON, **extra: Any
     ) -> Any:
         return super().put(path, {} if data is None else data, content_type, **extra)
+
+
+def confirm(client: Client, method: str = "password") -> None:
+    """Let a signed-in client's session have proved who it is just now."""
+    session = client.session
+    session[METHODS] = [{"method": method, "at": time.time()}]
+    session[OF_MEMBER] = session[SESSION_KEY]
+    session.save()
 
 
 def error_lines(reply: Any) -> list[tuple[list[str | int], str]]:

@@ -8,6 +8,7 @@ from accounts.models.audit import AuditEntry
 from accounts.models.invitation import Invitation
 from accounts.models.management_key import ManagementKey
 from accounts.models.member import Member
+from accounts.models.member_session import MemberSession
 from accounts.models.saved_view import SavedView
 from accounts.models.team import Membership, Organisation, Team, Tenant
 
@@ -17,6 +18,7 @@ __all__ = [
     "Invitation",
     "ManagementKey",
     "Member",
+    "MemberSession",
     "Membership",
     "Organisation",
     "SavedView",

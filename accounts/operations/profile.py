@@ -55,7 +55,7 @@ def change_profile(*, member: Member, actor: Actor, wanted: Profile) -> Member:
         setattr(member, field, value)
     if changes:
         member.save(update_fields=sorted(changes))
-        _tell(member, actor, "change_profile", changes)
+        tell_teams(member=member, actor=actor, verb="change_profile", changes=changes)
     return member
 
 
@@ -72,7 +72,7 @@ def change_password(*, member: Member, actor: Actor, current: str, new: str) -> 
     check_password_strength(new, member=member, field="new")
     member.set_password(new)
     member.save(update_fields=["password"])
-    _tell(member, actor, "change_password", {})
+    tell_teams(member=member, actor=actor, verb="change_password")
     return member
 
 
@@ -85,7 +85,7 @@ def end_sessions(*, member: Member, actor: Actor) -> Member:
     member = Member.objects.select_for_update().get(pk=member.pk)
     member.session_round += 1
     member.save(update_fields=["session_round"])
-    _tell(member, actor, "end_sessions", {})
+    tell_teams(member=member, actor=actor, verb="end_sessions")
     return member
 
 
@@ -99,9 +99,14 @@ def check_name(name: str) -> str:
     return name
 
 
-def _tell(
-    member: Member, actor: Actor, verb: str, changes: Mapping[str, object]
+def tell_teams(
+    *,
+    member: Member,
+    actor: Actor,
+    verb: str,
+    changes: Mapping[str, object] | None = None,
 ) -> None:
+    """Write what a member did to themselves into the audit of each of their teams."""
     for team in Team.objects.filter(memberships__member=member):
         record_team_change(
             team=team,

@@ -5,20 +5,28 @@ Must not be here: pages (accounts.web.views) or who belongs to a team.
 
 from __future__ import annotations
 
-import time
+import logging
+from smtplib import SMTPException
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from allauth.account import app_settings
 from allauth.account.adapter import DefaultAccountAdapter
-from allauth.account.authentication import get_authentication_records
 from allauth.core.internal.ratelimit import get_rates
 from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
 from django.core.cache import cache
 
+from accounts.web.step_up import is_confirmed
 from portal.lib.encryption import decrypt, encrypt
 
 if TYPE_CHECKING:
     from accounts.models import Member
+
+_log = logging.getLogger(__name__)
+_WAYS = {
+    "reauthenticate": "Use your password",
+    "mfa_reauthenticate": "Use a code",
+    "mfa_reauthenticate:webauthn": "Use a passkey",
+}
 
 
 class MemberAdapter(DefaultAccountAdapter):
@@ -54,13 +62,22 @@ class MemberAdapter(DefaultAccountAdapter):
         email: str | None = None,
     ) -> None:
         # Always sent, and to the member's one address: allauth's own table is empty.
-        self.send_mail(template_prefix, email or user.email, context or {})
+        try:
+            self.send_mail(template_prefix, email or user.email, context or {})
+        except (OSError, SMTPException):
+            # What it tells of is done by now and must not look as if it were not.
+            _log.warning("mail %s to member %s was not taken", template_prefix, user.pk)
 
     def is_reauthentication_required(self, *, app: str) -> bool:
         # allauth counts only what was confirmed again; a fresh sign-in is as good.
-        records = get_authentication_records(self.request, self.request.user)
-        limit = time.time() - app_settings.REAUTHENTICATION_TIMEOUT
-        return not any(record["at"] > limit for record in records)
+        return not is_confirmed(self.request)
+
+    def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
+        # The surest first: it is the one that is asked for.
+        methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
+        for method in methods:
+            method["description"] = _WAYS[method["id"]]
+        return list(reversed(methods))
 
     def reauthenticate(self, user: Member, password: str) -> bool:
         # allauth looks for an address in its own table, which members do not use.
@@ -73,8 +90,15 @@ class SecondFactorAdapter(DefaultMFAAdapter):
 
     error_messages: ClassVar[dict[str, Any]] = {
         **DefaultMFAAdapter.error_messages,
-        "incorrect_code": "That code is not right, or its half minute is over.",
+        "incorrect_code": "That is not right, or its time is over. Try again.",
     }
+
+    def generate_authenticator_name(self, user: Any, type: Any) -> str:
+        count = Authenticator.objects.filter(user_id=user.pk, type=type).count()
+        return f"Passkey {count + 1}" if count else "Passkey"
+
+    def get_public_key_credential_rp_entity(self) -> dict[str, str]:
+        return {**super().get_public_key_credential_rp_entity(), "name": "Assay"}
 
     def encrypt(self, text: str) -> str:
         return encrypt(text)

@@ -22,6 +22,7 @@ from accounts.web.api_keys import BACK_WORDS, render_keys
 from accounts.web.dialogs import ask, posted, put_in_page, render_form
 from accounts.web.forms import KeyForm
 from accounts.web.rights import require_right
+from accounts.web.step_up import step_up
 from portal.lib.errors import DomainError
 from portal.lib.web import go_to, page_url
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.TEAM, write=True)
+@step_up
 def create(request: TenantRequest) -> HttpResponse:
     """For this team alone: keys of a whole organisation are made by operators."""
     form = KeyForm(posted(request))

@@ -18,6 +18,7 @@ from django.views.defaults import page_not_found, permission_denied
 
 from accounts.models import Member
 from accounts.web.places import find_place, list_places, remember_place
+from accounts.web.sessions import mark_seen
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import NotAllowed, NotFound
 from portal.lib.periods import find_zone
@@ -60,6 +61,7 @@ class TenantMiddleware:
         )
         request.places = SimpleLazyObject(lambda: list_places(member=member))
         remember_place(request.session, request.tenant)
+        mark_seen(request)
         zone = find_zone(member.time_zone or request.tenant.team.time_zone)
         with acting_for(request.tenant), timezone.override(zone):
             response = self.get_response(request)

@@ -5,15 +5,11 @@ Must not be here: what others see and change of them (accounts.web.members).
 
 from __future__ import annotations
 
-import logging
-from smtplib import SMTPException
 from typing import TYPE_CHECKING
 
 from allauth.account.adapter import get_adapter
 from allauth.core import ratelimit
-from allauth.mfa.utils import is_mfa_enabled
 from django.contrib import messages
-from django.contrib.auth import update_session_auth_hash
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -23,18 +19,17 @@ from accounts.operations.profile import (
     change_profile,
     end_sessions,
 )
+from accounts.queries import has_second_factor
 from accounts.web.forms import PasswordForm, ProfileForm
 from accounts.web.roles import role_labels
+from accounts.web.sessions import renew_session, session_rows
 from portal.lib.errors import DomainError
 from portal.lib.web import go_to, page_url, render_page
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
-    from accounts.models import Member
     from portal.lib.web import TenantRequest
-
-_log = logging.getLogger(__name__)
 
 
 @require_http_methods(["GET", "POST"])
@@ -74,8 +69,10 @@ def password(request: TenantRequest) -> HttpResponse:
         except DomainError as refusal:
             form.add_error(refusal.field, f"{refusal.message} Nothing was changed.")
         else:
-            update_session_auth_hash(request, member)
-            _notify(request, member)
+            renew_session(request, member)
+            get_adapter(request).send_notification_mail(
+                "account/email/password_changed", member
+            )
             messages.success(
                 request, "Your password is changed. Other devices are signed out."
             )
@@ -86,18 +83,9 @@ def password(request: TenantRequest) -> HttpResponse:
 @require_POST
 def sign_out_elsewhere(request: TenantRequest) -> HttpResponse:
     member = end_sessions(member=request.member, actor=request.actor)
-    update_session_auth_hash(request, member)
+    renew_session(request, member)
     messages.success(request, "You are signed out on every other device.")
     return go_to(request, page_url(request, "team:profile"))
-
-
-def _notify(request: TenantRequest, member: Member) -> None:
-    try:
-        get_adapter(request).send_notification_mail(
-            "account/email/password_changed", member
-        )
-    except (OSError, SMTPException):
-        _log.warning("mail of a changed password to member %s was not taken", member.pk)
 
 
 def _render_profile(
@@ -119,6 +107,7 @@ def _render_profile(
         or ProfileForm(initial=chosen, team_zone=request.tenant.team.time_zone),
         password_form=password_form or PasswordForm(),
         roles=role_labels(request.rights.roles),
-        has_second_factor=is_mfa_enabled(member),
+        has_second_factor=has_second_factor(member),
+        sessions=session_rows(request),
         section="profile",
     )

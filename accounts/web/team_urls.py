@@ -11,6 +11,7 @@ from accounts.web import (
     members,
     profile,
     saved_views,
+    sessions,
     settings,
 )
 
@@ -50,4 +51,5 @@ urlpatterns = [
         profile.sign_out_elsewhere,
         name="sign_out_elsewhere",
     ),
+    path("profile/sessions/<str:sign_in_id>/end/", sessions.end, name="end_session"),
 ]

@@ -13,7 +13,19 @@ from allauth.mfa.totp import views as authenticator_app
 from django.urls import path, re_path
 
 from accounts.web import invitations
-from accounts.web.second_factor import ActivateAuthenticatorApp, ShowRecoveryCodes
+from accounts.web.passkeys import (
+    AddPasskey,
+    ConfirmWithPasskey,
+    RemovePasskey,
+    RenamePasskey,
+    SignInWithPasskey,
+)
+from accounts.web.second_factor import (
+    ActivateAuthenticatorApp,
+    AskSecondFactor,
+    ListSecondFactors,
+    ShowRecoveryCodes,
+)
 
 urlpatterns = [
     path("invitation/", invitations.accept, name="invitation"),
@@ -47,10 +59,10 @@ urlpatterns = [
         views.password_reset_from_key_done,
         name="account_reset_password_from_key_done",
     ),
-    path("accounts/second-factor/", second_factors.index, name="mfa_index"),
+    path("accounts/second-factor/", ListSecondFactors.as_view(), name="mfa_index"),
     path(
         "accounts/second-factor/code/",
-        second_factors.authenticate,
+        AskSecondFactor.as_view(),
         name="mfa_authenticate",
     ),
     path(
@@ -77,5 +89,26 @@ urlpatterns = [
         "accounts/second-factor/recovery-codes/new/",
         recovery_codes.generate_recovery_codes,
         name="mfa_generate_recovery_codes",
+    ),
+    path("accounts/passkeys/add/", AddPasskey.as_view(), name="mfa_add_webauthn"),
+    path(
+        "accounts/passkeys/sign-in/",
+        SignInWithPasskey.as_view(),
+        name="mfa_login_webauthn",
+    ),
+    path(
+        "accounts/passkeys/confirm/",
+        ConfirmWithPasskey.as_view(),
+        name="mfa_reauthenticate_webauthn",
+    ),
+    path(
+        "accounts/passkeys/<int:pk>/rename/",
+        RenamePasskey.as_view(),
+        name="mfa_edit_webauthn",
+    ),
+    path(
+        "accounts/passkeys/<int:pk>/remove/",
+        RemovePasskey.as_view(),
+        name="mfa_remove_webauthn",
     ),
 ]

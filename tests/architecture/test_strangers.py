@@ -10,11 +10,18 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from allauth.mfa.models import Authenticator
 from django.apps import apps
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from accounts.models import ApiKey, Invitation, ManagementKey, Membership
+from accounts.models import (
+    ApiKey,
+    Invitation,
+    ManagementKey,
+    MemberSession,
+    Membership,
+)
 from accounts.operations.api_keys import create_api_key
 from accounts.operations.invitations import invite_member
 from accounts.operations.management_keys import create_management_key
@@ -126,6 +133,10 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         team=alice_tenant.team, actor=ACTOR, label="hers"
     )
     member = make_member(team=alice_tenant.team)
+    sign_in = MemberSession.objects.create(member=member, session_key="hers")
+    passkey = Authenticator.objects.create(
+        user=member, type=Authenticator.Type.WEBAUTHN, data={"name": "Her laptop"}
+    )
     invitation, _ = invite_member(
         team=alice_tenant.team,
         actor=ACTOR,
@@ -178,6 +189,8 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         "replay_id": str(replay.uuid),
         "session_id": str(create_link_session(user=user, actor=ACTOR).uuid),
         "import_id": str(make_import(user=user).id),
+        "sign_in_id": str(sign_in.pk),
+        "pk": str(passkey.pk),
     }
 
 
@@ -321,6 +334,8 @@ def test_every_parameter_that_is_swept_has_a_sample_or_says_why_not():
         "job_id",
         "api_key_id",
         "management_key_id",
+        "sign_in_id",
+        "pk",
         "member_id",
         "invitation_id",
         "view_id",

@@ -28,6 +28,7 @@ WITHOUT_TENANT = {
     "accounts.Team": "owns tenants",
     "accounts.Tenant": "is the tenant",
     "accounts.Member": "may be in several teams",
+    "accounts.MemberSession": "of a member, who may be in several teams",
     "accounts.Membership": "belongs to a team, in both environments",
     "accounts.ManagementKey": "of an organisation, above its tenants",
     "accounts.Invitation": "into a team, read by its link before anyone signs in",

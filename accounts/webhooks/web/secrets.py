@@ -1,4 +1,4 @@
-"""The signing secret of an endpoint: shown after the password, rotated.
+"""The signing secret of an endpoint: shown after a step-up, rotated.
 
 Must not be here: how messages are signed (accounts.webhooks.signing).
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from allauth.account.decorators import reauthentication_required
 from django.contrib import messages
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
@@ -15,6 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from accounts.states import Area
 from accounts.web.dialogs import ask
 from accounts.web.rights import require_right
+from accounts.web.step_up import ask_to_confirm, is_confirmed
 from accounts.webhooks.operations.endpoints import OVERLAP, reveal_secret, rotate_secret
 from accounts.webhooks.web.finding import get_endpoint, name_of
 from portal.lib.web import go_to, page_url, render_page
@@ -22,7 +22,6 @@ from portal.lib.web import go_to, page_url, render_page
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
-    from accounts.webhooks.models import Endpoint
     from portal.lib.web import TenantRequest
 
 
@@ -31,14 +30,26 @@ if TYPE_CHECKING:
 def secret(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     # First, so that a stranger is not asked for a password before the 404.
     endpoint = get_endpoint(request, endpoint_id)
-    shown: HttpResponse = _show(request, endpoint)
-    return shown
+    if not is_confirmed(request):
+        return ask_to_confirm(request)
+    ends_at = endpoint.previous_secret_ends_at
+    return render_page(
+        request,
+        "webhooks/secret.html",
+        endpoint=endpoint,
+        name=name_of(endpoint),
+        secret=reveal_secret(endpoint=endpoint, actor=request.actor),
+        old_ends_at=ends_at if ends_at and ends_at > timezone.now() else None,
+        section="webhooks",
+    )
 
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.WEBHOOKS, write=True)
 def rotate(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     endpoint = get_endpoint(request, endpoint_id)
+    if not is_confirmed(request):
+        return ask_to_confirm(request)
     name = name_of(endpoint)
     if request.method == "POST":
         rotate_secret(endpoint=endpoint, actor=request.actor)
@@ -58,18 +69,4 @@ def rotate(request: TenantRequest, endpoint_id: str) -> HttpResponse:
         keep="Keep secret",
         back=page_url(request, "webhooks:endpoint", endpoint_id=endpoint.uuid),
         back_words=name,
-    )
-
-
-@reauthentication_required  # type: ignore[untyped-decorator]  # the library's
-def _show(request: TenantRequest, endpoint: Endpoint) -> HttpResponse:
-    ends_at = endpoint.previous_secret_ends_at
-    return render_page(
-        request,
-        "webhooks/secret.html",
-        endpoint=endpoint,
-        name=name_of(endpoint),
-        secret=reveal_secret(endpoint=endpoint, actor=request.actor),
-        old_ends_at=ends_at if ends_at and ends_at > timezone.now() else None,
-        section="webhooks",
     )

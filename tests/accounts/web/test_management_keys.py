@@ -9,6 +9,7 @@ from accounts.operations.management_keys import (
     find_management_grant,
 )
 from accounts.states import ManagementRole, Role
+from tests.clients import confirm
 from tests.factories.accounts import ACTOR, make_member
 
 KEYS = "/t/alice-health/sandbox/api-keys/"
@@ -35,6 +36,8 @@ def client_with(team, role):
 def test_a_new_management_key_is_shown_once_and_is_for_this_team(
     alice, alice_web, alice_team
 ):
+    confirm(alice_web)
+
     reply = alice_web.post(CREATE, {"label": "Terraform"})
 
     text = reply.context["text"]
@@ -50,6 +53,8 @@ def test_a_new_management_key_is_shown_once_and_is_for_this_team(
 
 
 def test_a_management_key_without_a_name_is_refused(alice_web):
+    confirm(alice_web)
+
     reply = alice_web.post(CREATE, {"label": " "})
 
     assert reply.status_code == 422

@@ -12,6 +12,7 @@ from accounts.webhooks.operations.endpoints import read_headers, set_headers
 from portal.lib.encryption import decrypt
 from tests.accounts.webhooks.web.test_deliveries import LIST, page
 from tests.audit import audited
+from tests.clients import confirm
 from tests.factories.accounts import ACTOR
 from tests.factories.webhooks import (
     PUBLIC_URL,
@@ -209,6 +210,7 @@ def test_the_secret_is_shown_after_the_password_alone(alice_web, alice, endpoint
 
 def test_a_rotated_secret_leaves_the_old_one_for_a_while(alice_web, endpoint):
     old = endpoint.secret
+    confirm(alice_web)
 
     reply = alice_web.post(f"{page(endpoint)}secret/rotate/")
 

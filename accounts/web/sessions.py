@@ -1,0 +1,117 @@
+"""Where a member is signed in: noted as they come and go, shown, ended.
+
+Must not be here: what a session holds (Django's), or all of them ended at once
+(accounts.web.profile).
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
+from django.http import Http404
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from accounts.operations.sessions import end_session, forget_session, note_session
+from accounts.queries import open_sessions
+from accounts.web.places import LAST_SEEN_STEP
+from portal.lib.web import go_to, page_url
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+    from accounts.models import Member, MemberSession
+    from portal.lib.web import TenantRequest
+
+_SEEN = "seen_at"
+# In this order: a browser's text names those that it descends from, too.
+_BROWSERS = (
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("SamsungBrowser", "Samsung Internet"),
+    ("Firefox/", "Firefox"),
+    ("FxiOS", "Firefox"),
+    ("CriOS", "Chrome"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+_SYSTEMS = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("Windows", "Windows"),
+    ("CrOS", "ChromeOS"),
+    ("Mac OS X", "Mac"),
+    ("Linux", "Linux"),
+)
+
+
+def device_words(user_agent: str) -> str:
+    """What a browser says of itself, in words; what it does not say is left out."""
+    browser = next((words for mark, words in _BROWSERS if mark in user_agent), "")
+    system = next((words for mark, words in _SYSTEMS if mark in user_agent), "")
+    if browser and system:
+        return f"{browser} on {system}"
+    return browser or system or "Unknown device"
+
+
+def mark_seen(request: TenantRequest) -> None:
+    """Note the session of a signed-in member, seldom enough to cost nothing."""
+    now = int(time.time())
+    if now - request.session.get(_SEEN, 0) >= LAST_SEEN_STEP.total_seconds():
+        _note(request, request.member)
+
+
+def on_sign_in(sender: object, request: HttpRequest, user: Member, **_: Any) -> None:
+    """Note a new session; Django's signal of a sign-in calls it."""
+    _note(request, user)
+
+
+def on_sign_out(sender: object, request: HttpRequest, **_: Any) -> None:
+    """Forget a session; Django's signal of a sign-out calls it."""
+    if request.session.session_key:
+        forget_session(session_key=request.session.session_key)
+
+
+def renew_session(request: HttpRequest, member: Member) -> None:
+    """Keep this session when all the member's others end, and note its new key."""
+    update_session_auth_hash(request, member)
+    _note(request, member)
+
+
+def session_rows(request: TenantRequest) -> list[tuple[MemberSession, str, bool]]:
+    """Each open session, its device in words, and whether it is this one."""
+    here = request.session.session_key
+    found = open_sessions(member=request.member, at=timezone.now())
+    return [
+        (session, device_words(session.user_agent), session.session_key == here)
+        for session in found
+    ]
+
+
+@require_POST
+def end(request: TenantRequest, sign_in_id: str) -> HttpResponse:
+    try:
+        wanted = UUID(sign_in_id)
+    except ValueError:
+        raise Http404 from None
+    end_session(member=request.member, actor=request.actor, session_id=wanted)
+    messages.success(request, "That device is signed out.")
+    return go_to(request, page_url(request, "team:profile"))
+
+
+def _note(request: HttpRequest, member: Member) -> None:
+    key = request.session.session_key
+    if key is None:
+        return
+    request.session[_SEEN] = int(time.time())
+    note_session(
+        member=member,
+        session_key=key,
+        address=request.META.get("REMOTE_ADDR") or None,
+        user_agent=request.META.get("HTTP_USER_AGENT", ""),
+    )

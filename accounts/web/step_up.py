@@ -1,0 +1,93 @@
+"""Step-up: who is signed in confirms that it is them before secrets and sign-off.
+
+Any way of confirming counts alike: password, passkey, a code. Must not be here: the
+pages that ask (allauth's, accounts.web.urls), or what needs it (each view says so).
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from functools import wraps
+from typing import TYPE_CHECKING, cast
+from urllib.parse import urlencode, urlsplit
+
+from allauth.account.adapter import get_adapter
+from allauth.account.authentication import get_authentication_records
+from django.conf import settings
+from django.contrib import messages
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+
+from portal.lib.web import go_to
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.http import HttpRequest, HttpResponse
+    from django.http.response import HttpResponseBase
+
+    from portal.lib.web import TenantRequest
+
+    View = Callable[..., HttpResponseBase]
+
+
+def confirmed_at(request: HttpRequest) -> datetime | None:
+    """When this session last proved who it is, by sign-in or since; None: never."""
+    user = request.user
+    if not user.is_authenticated:
+        return None
+    records = get_authentication_records(request, user)
+    times = [record["at"] for record in records]
+    return datetime.fromtimestamp(max(times), UTC) if times else None
+
+
+def is_confirmed(request: HttpRequest) -> bool:
+    """Whether that was within ACCOUNT_REAUTHENTICATION_TIMEOUT (15 minutes)."""
+    at = confirmed_at(request)
+    limit = timedelta(seconds=settings.ACCOUNT_REAUTHENTICATION_TIMEOUT)
+    return at is not None and timezone.now() - at < limit
+
+
+def step_up(view: View) -> View:
+    """Serve a view only to who has lately confirmed that it is them; ask all others.
+
+    A GET goes on by itself. A POST is not carried out: it leads back to the page it was
+    sent from, with a note to do it once more, since what was posted must not wait in a
+    session. Put it below `require_right`, so that nobody confirms in vain. Source: Ours
+    (workflows 2: sign-off asks again after 15 minutes).
+    """
+
+    @wraps(view)
+    def guarded(
+        request: TenantRequest, /, *args: str, **kwargs: str
+    ) -> HttpResponseBase:
+        if is_confirmed(request):
+            return view(request, *args, **kwargs)
+        return ask_to_confirm(request)
+
+    return guarded
+
+
+def ask_to_confirm(request: TenantRequest) -> HttpResponse:
+    """Lead to the page that asks, and from there back; for views that check halfway."""
+    if request.method == "GET":
+        onward = request.get_full_path()
+    else:
+        onward = _sent_from(request)
+        messages.warning(
+            request, "Nothing was changed before you confirmed. Do it once more."
+        )
+    way = cast(
+        "str", get_adapter().get_reauthentication_methods(request.user)[0]["url"]
+    )
+    return go_to(request, f"{way}?{urlencode({'next': onward})}")
+
+
+def _sent_from(request: TenantRequest) -> str:
+    """The path of the page whose form this is, if it is one of ours."""
+    page = request.headers.get("HX-Current-URL") or request.headers.get("Referer", "")
+    if not url_has_allowed_host_and_scheme(page, allowed_hosts={request.get_host()}):
+        return reverse("landing")
+    parts = urlsplit(page)
+    return f"{parts.path}?{parts.query}" if parts.query else parts.path
