@@ -16,7 +16,6 @@ from labs.operations.gateways import booking_gateway_of
 from labs.payloads.appointments import SlotAnswer, location_payload
 from labs.queries.bookable_sites import Site, center_sites, home_sites
 from labs.queries.places import find_place
-from labs.queries.service_centers import place_of
 from labs.queries.slots import pool_of, taken_places
 from labs.states.appointments import BOOKING_KEY_TTL, SLOT_LENGTH, WINDOW_DAYS
 from labs.states.service_centers import DEFAULT_RADIUS
@@ -124,11 +123,16 @@ def center_slots(
 
     Near a zip code, at sites of these codes, or both. Always fourteen dates for each
     site, from `start` or today on the site's clock; without any site once, with none.
-    What is held for `order_id` counts as free. Three queries. Raises: zip_code_unknown;
-    start_date_past; start_date_too_far. Source: Specification 9; contract 6.18.
+    A zip code that is not known has none in reach. What is held for `order_id` counts
+    as free. Three queries. Raises: start_date_past; start_date_too_far. Source:
+    Specification 9; contract 6.18.
     """
-    place = place_of(zip_code) if zip_code else None
-    sites = center_sites(lab_slug=lab_slug, place=place, miles=miles, codes=site_codes)
+    place = find_place(zip_code)
+    sites: Sequence[Site] = ()
+    if place or not zip_code:
+        sites = center_sites(
+            lab_slug=lab_slug, place=place, miles=miles, codes=site_codes
+        )
     return _availability(
         tenant, sites, start, place.time_zone if place else "", order_id
     )
@@ -145,8 +149,9 @@ def home_slots(
 
     Raises: as center_slots. Source: Contract 6.18.
     """
-    place = place_of(str(address["zip_code"]))
-    return _availability(tenant, home_sites(address), start, place.time_zone, order_id)
+    place = find_place(str(address["zip_code"]))
+    zone_name = place.time_zone if place else ""
+    return _availability(tenant, home_sites(address), start, zone_name, order_id)
 
 
 def nearest_slots(

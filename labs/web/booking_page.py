@@ -193,16 +193,20 @@ class BookingPage:
     def _ask(self, start: date | None) -> Availability:
         tenant, order = self.request.tenant, self.order
         if self.is_home:
+            address = home_address(order)
+            place_of(address["zip_code"])  # or it would seem that nobody has time
             return home_slots(
                 tenant=tenant,
-                address=home_address(order),
+                address=address,
                 start=start,
                 order_id=order.pk,
             )
+        zip_code = str(self._value("zip_code"))
+        place_of(zip_code)
         return center_slots(
             tenant=tenant,
             lab_slug=order.lab.slug,
-            zip_code=str(self._value("zip_code")),
+            zip_code=zip_code,
             miles=int(self._value("miles")),
             start=start,
             order_id=order.pk,

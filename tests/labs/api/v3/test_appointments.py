@@ -70,8 +70,14 @@ def test_centers_answer_fourteen_days_each_without_a_body(alice_api, center):
     }
 
 
-def test_where_no_site_is_in_reach_there_are_fourteen_empty_days(alice_api, center):
-    reply = alice_api.post(f"{CENTERS}?lab=quest&zip_code=10001&start_date=2026-03-05")
+# The second is no zip code in use.
+@pytest.mark.parametrize("zip_code", ["10001", "99999"])
+def test_where_no_site_is_in_reach_there_are_fourteen_empty_days(
+    alice_api, center, zip_code
+):
+    query = f"lab=quest&zip_code={zip_code}&start_date=2026-03-05"
+
+    reply = alice_api.post(f"{CENTERS}?{query}")
 
     days = reply.json()["slots"]
     assert [day["location"] for day in days] == [None] * 14
