@@ -89,7 +89,7 @@ class FilesField(forms.FileField):
 
 
 class UploadForm(forms.Form):
-    """One report: whose it is, and its files."""
+    """One report: whose it is, its files, and whether a person reviews it."""
 
     user = forms.CharField(
         max_length=255,
@@ -101,6 +101,7 @@ class UploadForm(forms.Form):
         allow_empty_file=True,  # the operation refuses one, with its own sentence
         error_messages={"required": "Choose a file."},
     )
+    needs_human_review = forms.BooleanField(required=False)
 
     def clean_file(self) -> list[UploadedFile[Any]]:
         """Refuse what is too large before any of it is read into memory."""

@@ -106,7 +106,11 @@ def upload(request: TenantRequest) -> HttpResponse:
         if owner is None:
             form.add_error("user", "No user has exactly this id.")
         else:
-            wanted = ReportRequest(user_id=owner.user.uuid, parts=form.parts())
+            wanted = ReportRequest(
+                user_id=owner.user.uuid,
+                parts=form.parts(),
+                needs_human_review=form.cleaned_data["needs_human_review"],
+            )
             try:
                 job = submit_report(
                     tenant=request.tenant, actor=request.actor, wanted=wanted
@@ -213,6 +217,7 @@ def _upload_rules(request: TenantRequest) -> dict[str, Any]:
     return {
         "may_upload": request.rights.allow(Area.REPORTS, write=True),
         "is_enabled": request.tenant.lab_report_parsing_enabled,
+        "offers_review": request.tenant.lab_report_human_review_enabled,
     }
 
 

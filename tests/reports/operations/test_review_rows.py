@@ -121,8 +121,11 @@ def test_a_new_unit_is_read_as_ucum_and_its_range_is_read_again(review):
 
 
 def test_a_change_that_contradicts_another_row_asks_about_it_again(user):
-    names = (("Cholesterol, Total", "200"), ("HDL Cholesterol", "50"))
-    names += (("Non-HDL Cholesterol", "150"),)
+    names = [
+        ("Cholesterol, Total", "200"),
+        ("HDL Cholesterol", "50"),
+        ("Non-HDL Cholesterol", "150"),
+    ]
     report = make_parsed(
         results=tuple(
             make_parsed_result(

@@ -348,6 +348,22 @@ def test_an_upload_becomes_a_job_and_leads_to_it(alice_web, alice_tenant, dana):
     assert emitted_types(alice_tenant) == ["lab_report.parsing_job.created"]
 
 
+def test_review_by_a_person_is_asked_for_where_the_team_offers_it(
+    alice_web, alice_tenant, dana
+):
+    offered = alice_web.get(UPLOAD).content.decode()
+    form = {"user": "mbr_dana", "file": pdf_file(), "needs_human_review": "on"}
+    alice_web.post(UPLOAD, form)
+    alice_tenant.lab_report_human_review_enabled = False
+    alice_tenant.save(update_fields=["lab_report_human_review_enabled"])
+    not_offered = alice_web.get(UPLOAD).content.decode()
+
+    (job,) = ParsingJob.objects.for_tenant(alice_tenant)
+    assert job.needs_human_review is True
+    name = 'name="needs_human_review"'
+    assert (name in offered, name in not_offered) == (True, False)
+
+
 def test_an_upload_with_script_is_told_where_to_go(alice_web, alice_tenant, dana):
     reply = alice_web.post(
         UPLOAD, {"user": "mbr_dana", "file": pdf_file()}, headers=HTMX

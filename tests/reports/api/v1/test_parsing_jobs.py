@@ -139,6 +139,13 @@ def test_a_false_flag_is_taken(alice_api, alice_tenant, user):
     assert reply.status_code == 200
 
 
+def test_review_by_a_person_is_asked_for_with_the_upload(alice_api, alice_tenant, user):
+    reply = upload(alice_api, user=user, needs_human_review="true")
+
+    assert (reply.status_code, reply.json()["needs_human_review"]) == (200, True)
+    assert ParsingJob.objects.for_tenant(alice_tenant).get().needs_human_review is True
+
+
 def test_human_review_is_refused_where_the_team_has_none(alice_api, alice_tenant, user):
     alice_tenant.lab_report_human_review_enabled = False
     alice_tenant.save(update_fields=["lab_report_human_review_enabled"])
