@@ -27,6 +27,7 @@ class LabsConfig(AppConfig):
         from labs.operations.demo import load_demo_accounts
         from labs.operations.demo_inbound import load_demo_messages
         from labs.operations.demo_orders import load_demo_orders
+        from labs.operations.demo_visits import load_demo_visits
         from labs.operations.erasure import erase_orders
         from labs.operations.reference import lay_panels
         from labs.payloads import CRITICAL_SCHEMA, ORDER_SCHEMA
@@ -52,6 +53,8 @@ class LabsConfig(AppConfig):
         demo_loaders.add("labs", load_demo_accounts)
         demo_loaders.add("labs:orders", load_demo_orders)  # on those accounts
         demo_loaders.add("labs:sent", load_demo_messages)  # of those orders
+        # After the messages, which are of an order without a visit.
+        demo_loaders.add("labs:visits", load_demo_visits)
         self._enter_pages()
         post_migrate.connect(_lay_reference_set, sender=self)
 

@@ -117,6 +117,7 @@ _COURSES: tuple[tuple[_Course, ...], ...] = (
             ("partial_results",),
             lies=(_CRITICAL,),
         ),
+        _Course("quest-lipid-panel", (2, 2), ("requisition_created",)),
     ),
     (
         _Course("ussl-thyroid-kit", (33, 33, 32, 29, 29, 26, 23, 20), ("completed",)),
@@ -134,6 +135,7 @@ _COURSES: tuple[tuple[_Course, ...], ...] = (
             (13, 13, 12, 10, 10, 6, 3),
             ("transit_lab", "problem_in_transit_lab"),
         ),
+        _Course("quest-lipid-panel", (4, 4), ("requisition_created",)),
     ),
     (
         _Course(
@@ -158,6 +160,7 @@ _COURSES: tuple[tuple[_Course, ...], ...] = (
             ("with_customer",),
             is_registrable=True,
         ),
+        _Course("quest-lipid-panel", (5, 5), ("requisition_created",)),
     ),
     (
         _Course(
@@ -167,6 +170,7 @@ _COURSES: tuple[tuple[_Course, ...], ...] = (
             OrderStatusDetail.DEMOGRAPHIC_INFORMATION_MISMATCH,
         ),
         _Course("quest-lipid-panel", (1,), starts_in=6),
+        _Course("quest-essential-health-at-home", (3, 3), ("requisition_created",)),
     ),
     (
         _Course(
@@ -211,6 +215,7 @@ _COURSES: tuple[tuple[_Course, ...], ...] = (
             ("completed", "corrected"),
             lies=(_ABNORMAL, _NORMAL),
         ),
+        _Course("quest-lipid-panel", (3, 3), ("requisition_created",)),
     ),
     (
         _Course(
