@@ -32,10 +32,10 @@ def test_a_wrong_password_then_the_right_one(visit, alice, scripts):
         page.goto("/accounts/login/")
         page.get_by_label("Work email").fill(alice.email)
         page.get_by_label("Password", exact=True).fill("not this one")
-        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("button", name="Sign in", exact=True).click()
 
         expect(page.get_by_role("alert")).to_contain_text("4 tries left")
 
         page.get_by_label("Password", exact=True).fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("button", name="Sign in", exact=True).click()
         page.wait_for_url("**/t/alice-health/sandbox/")

@@ -103,7 +103,7 @@ def test_no_script_is_needed(visit, alice, user, report, read_reports):
         page.goto("/accounts/login/")
         page.get_by_label("Work email").fill(alice.email)
         page.get_by_label("Password", exact=True).fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("button", name="Sign in", exact=True).click()
         page.wait_for_url("**/t/alice-health/sandbox/")
 
         page.get_by_role("link", name="Users", exact=True).click()
