@@ -9,8 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from accounts.models import Membership, Team
-from accounts.states import Area, Environment, Role, allows, rights_of
+from django.db.models import Q
+
+from accounts.models import ManagementKey, Membership, Team
+from accounts.states import (
+    Area,
+    Environment,
+    ManagementRole,
+    Role,
+    allows,
+    rights_of,
+)
 from portal.lib.actor import ActorKind
 from portal.lib.errors import DomainError, NotAllowed
 
@@ -80,12 +89,24 @@ def check_roles(roles: Iterable[str]) -> list[str]:
 
 
 def roles_of(*, team: Team, actor: Actor) -> frozenset[str]:
-    """The roles of an actor in a team: a member's own, for the system all."""
+    """The roles of an actor in a team: a member's own, for the system all.
+
+    A live management key that manages the team is an admin there, no owner: admins make
+    such keys. Source: Ours.
+    """
     match actor.kind:
         case ActorKind.SYSTEM:
             return frozenset(Role.values)
         case ActorKind.MEMBER:
             held = Membership.objects.filter(team=team, member_id=actor.key)
             return frozenset(held.values_list("roles", flat=True).first() or ())
+        case ActorKind.MANAGEMENT_KEY:
+            keys = ManagementKey.objects.filter(
+                Q(role=ManagementRole.ORG_ADMIN) | Q(teams=team),
+                pk=actor.key,
+                organisation=team.organisation_id,
+                revoked_at=None,
+            )
+            return frozenset({Role.ADMIN.value} if keys.exists() else ())
         case _:
             return frozenset()

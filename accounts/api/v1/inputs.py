@@ -12,6 +12,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
 from accounts.models.api_key import LABEL_MAX_LENGTH
+from accounts.models.member import EMAIL_MAX_LENGTH
 from accounts.models.team import NAME_MAX_LENGTH
 from accounts.states import Environment, ManagementRole, Region
 from portal.lib.api.fields import (
@@ -26,6 +27,7 @@ from portal.lib.api.fields import (
 from portal.lib.api.pagination import CursorInputs
 
 URL_MAX_LENGTH = 200
+MEMBER_ROLES = [*ManagementRole.values, "no_role"]
 KEYS_MAX = 100
 _web_address = URLValidator(["https", "http"], code="value_error")
 _email = EmailValidator(code="value_error")
@@ -166,6 +168,21 @@ class TeamBinding(Inputs):
     """A team that a key manages."""
 
     team_id = Uuid()
+
+
+class MemberListQuery(CursorInputs):
+    """`search_query` is part of a name or an address."""
+
+    search_query = QueryText(required=False, max_length=EMAIL_MAX_LENGTH)
+
+
+class MemberPatch(Inputs):
+    """What a member administers from now on; a team_admin's teams are named."""
+
+    whole = True
+
+    role = Choice(MEMBER_ROLES)
+    team_role_bindings = TeamBinding(many=True, required=False, allow_null=True)
 
 
 class ManagementKeyQuery(CursorInputs):

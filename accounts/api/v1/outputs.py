@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 from uuid import UUID
 
 from accounts.states import Environment, ManagementRole
@@ -131,6 +131,24 @@ class ManagementKeyAnswer(TypedDict):
     team_role_bindings: list[TeamBindingAnswer] | None
 
 
+class MemberAnswer(TypedDict):
+    """A member; `team_role_bindings` are the teams that a team_admin administers."""
+
+    id: UUID
+    name: str
+    email: str
+    created_on: datetime
+    role: Literal["org_admin", "team_admin", "no_role"]
+    team_role_bindings: list[TeamBindingAnswer] | None
+
+
+class MemberPage(TypedDict):
+    """Some members, oldest first; `next_cursor` is null at the end."""
+
+    members: list[MemberAnswer]
+    next_cursor: str | None
+
+
 class NewManagementKey(ManagementKeyAnswer):
     """A management key with its text, which is shown this once."""
 
@@ -241,4 +259,25 @@ def management_key_answer(key: ManagementKey) -> ManagementKeyAnswer:
         "creator": creator_answer(key.created_by),
         "role": key.role,
         "team_role_bindings": bindings,
+    }
+
+
+def member_answer(
+    member: Member,
+    *,
+    administers: Collection[UUID],
+    organisation_teams: Collection[UUID],
+    managed_teams: Collection[UUID],
+) -> MemberAnswer:
+    """A member, as a key that manages `managed_teams` sees them."""
+    told = sorted(set(administers) & set(managed_teams))
+    is_whole = bool(administers) and set(administers) == set(organisation_teams)
+    bindings: list[TeamBindingAnswer] = [{"team_id": pk} for pk in told]
+    return {
+        "id": member.pk,
+        "name": member.name,
+        "email": member.email,
+        "created_on": member.created_at,
+        "role": "org_admin" if is_whole else "team_admin" if told else "no_role",
+        "team_role_bindings": bindings if told and not is_whole else None,
     }

@@ -7,6 +7,7 @@ from accounts.api.v1.keys import (
     ManagementKeyView,
     TeamApiKeysView,
 )
+from accounts.api.v1.members import MembersView, MemberView
 from accounts.api.v1.organisations import OrganisationDetailView, TeamsView, TeamView
 from portal.lib.api.views import endpoint
 
@@ -19,6 +20,8 @@ urlpatterns = [
         TeamApiKeysView,
         "api-team-api-keys",
     ),
+    endpoint("<org_id>/member", MembersView, "api-members"),
+    endpoint("<org_id>/member/<member_id>", MemberView, "api-member"),
     endpoint("<org_id>/management_key", ManagementKeysView, "api-management-keys"),
     endpoint(
         "<org_id>/management_key/<management_key_id>",

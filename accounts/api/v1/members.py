@@ -1,0 +1,139 @@
+"""Members of an organisation by management key (contract 9.1).
+
+The wire's roles say what a member administers: a team's owners and admins do. Source:
+Ours: members have roles in each team here. Must not be here: those roles themselves
+(the dashboard).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db.models import Prefetch, Q
+from rest_framework.response import Response
+
+from accounts.api.management import OrganisationView
+from accounts.api.v1.inputs import MemberListQuery, MemberPatch
+from accounts.api.v1.outputs import MemberPage, member_answer
+from accounts.api.v1.paging import read_page
+from accounts.models import Member, Membership
+from accounts.operations.organisation_members import (
+    ADMINISTERS,
+    remove_from_teams,
+    set_administered_teams,
+)
+from accounts.states import ManagementRole
+from portal.lib.api.fields import read_body, read_query, read_uuid
+from portal.lib.api.schema import JsonShape, describe
+from portal.lib.api.views import get_or_404, json_response
+from portal.lib.errors import DomainError
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+    from django.http import HttpResponse
+    from rest_framework.request import Request
+
+NOTHING = JsonShape("Nothing", {"type": "null"})
+
+
+class ManagedMembersView(OrganisationView):
+    """Base of views about members of the teams that the key manages."""
+
+    def get_members(self) -> QuerySet[Member]:
+        """Each once, with their places in all teams of the organisation."""
+        managed = Membership.objects.filter(team__in=self.grant.teams())
+        held = Membership.objects.filter(team__organisation=self.organisation)
+        return Member.objects.filter(pk__in=managed.values("member")).prefetch_related(
+            Prefetch("memberships", held)
+        )
+
+
+class MembersView(ManagedMembersView):
+    """GET /v1/org/{org_id}/member."""
+
+    @describe(
+        "list_members",
+        "List the members of the teams that the key manages",
+        answer=MemberPage,
+        query=MemberListQuery,
+        refuses=(404,),
+    )
+    def get(self, request: Request, **path: str) -> Response:
+        """Oldest first."""
+        query = read_query(request, MemberListQuery)
+        members = self.get_members()
+        if text := query.get("search_query"):
+            members = members.filter(Q(name__icontains=text) | Q(email__icontains=text))
+        page, more = read_page(members, query.get("next_cursor"))
+        all_teams = set(self.organisation.teams.values_list("pk", flat=True))
+        managed = all_teams if self.grant.team_ids is None else self.grant.team_ids
+        answers = [
+            member_answer(
+                member,
+                administers=[
+                    each.team_id
+                    for each in member.memberships.all()
+                    if not ADMINISTERS.isdisjoint(each.roles)
+                ],
+                organisation_teams=all_teams,
+                managed_teams=managed,
+            )
+            for member in page
+        ]
+        return Response({"members": answers, "next_cursor": more})
+
+
+class MemberView(ManagedMembersView):
+    """PATCH and DELETE /v1/org/{org_id}/member/{member_id}."""
+
+    @describe(
+        "update_member",
+        "Say what a member administers",
+        answer=NOTHING,
+        body=MemberPatch,
+        refuses=(400, 403, 404),
+    )
+    def patch(self, request: Request, *, member_id: str, **path: str) -> HttpResponse:
+        """All of the organisation, some of its teams, or none.
+
+        Other roles stay. A key makes and unmakes no owners.
+        """
+        member = self.get_member(member_id)
+        wanted = read_body(request, MemberPatch)
+        role, bindings = wanted["role"], wanted.get("team_role_bindings", [])
+        among = list(self.grant.teams())
+        teams = self.grant.find_teams(each["team_id"] for each in bindings)
+        if role == ManagementRole.ORG_ADMIN:
+            self.grant.check_whole()
+            teams = among
+        elif bool(teams) != (role == ManagementRole.TEAM_ADMIN):
+            raise DomainError(
+                "teams_missing" if not teams else "teams_unwanted",
+                "A team_admin has teams, and nobody else.",
+                "team_role_bindings",
+            )
+        set_administered_teams(
+            member=member, actor=self.actor, among=among, teams=teams
+        )
+        return json_response(None)
+
+    @describe(
+        "remove_member",
+        "Take a member out of the teams that the key manages",
+        answer=NOTHING,
+        refuses=(400, 403, 404),
+    )
+    def delete(self, request: Request, *, member_id: str, **path: str) -> HttpResponse:
+        """Out of all of them or none; their account stays."""
+        member = self.get_member(member_id)
+        remove_from_teams(
+            member=member, actor=self.actor, among=list(self.grant.teams())
+        )
+        return json_response(None)
+
+    def get_member(self, member_id: str) -> Member:
+        """The member of the path. Raises: 422 at the path; not_found (404)."""
+        member: Member = get_or_404(
+            self.get_members(), what="Member", pk=read_uuid(member_id, "member_id")
+        )
+        return member
