@@ -17,9 +17,11 @@ from portal.lib import jobs
 from portal.lib.periods import find_zone
 from users.models import Arrival, Connection, User
 from users.operations.cadences import learn_cadences
+from users.operations.connections import break_connection
 from users.operations.demo_sources import DEMO_SOURCES, bring_demo_data
 from users.operations.sources import connect_source
 from users.queries import last_heard_by_source
+from users.states import ConnectionFault, ConnectionStatus
 from users.wearables.demo import MADE_UP, make_syncs
 from users.wearables.providers import PROVIDERS
 
@@ -39,6 +41,8 @@ SYNCED_FOR = timedelta(days=7)
 _NEWS = timedelta(days=1)
 # New samples in each sync, of what comes all day long; of the rest what a night brings.
 _BY_SYNC = {"heartrate": 18, "steps": 5, "glucose": 5, "activity": 1}
+# Whose users have taken their permission back, so that something is broken.
+_TAKEN_BACK = {"strava"}
 _BY_NIGHT = {"sleep": 1, "sleep_cycle": 1, "hrv": 85}
 
 
@@ -92,7 +96,7 @@ def load_demo_source(
         .filter(user__uuid=user_uuid, provider=provider)
         .first()
     )
-    if connection is None:
+    if connection is None or connection.status == ConnectionStatus.ERROR:
         return False
     user = connection.user
     user.tenant = tenant
@@ -108,6 +112,12 @@ def load_demo_source(
         )
     _spread_arrivals(user, provider, since=heard, now=now)
     learn_cadences(tenant=tenant, user_key=user.pk)
+    if heard is None and provider in _TAKEN_BACK:
+        break_connection(
+            connection=connection,
+            actor=actor,
+            fault=ConnectionFault.DEREGISTERED_PER_PROVIDER,
+        )
     return True
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -100,6 +101,20 @@ def test_loading_again_connects_nothing_twice_and_leaves_what_was_disconnected(s
         "accuchek_ble",
     ]
     assert load(scene, scene.people[0], "dexcom_v3") is False
+
+
+def test_a_permission_taken_back_breaks_a_source_once(scene):
+    person = replace(scene.people[0], sources=("strava",))
+    load_demo_sources(replace(scene, people=(person,)))
+
+    load(scene, person, "strava")
+
+    kept = Connection.objects.for_tenant(scene.tenant).get()
+    assert (kept.status, kept.error_type) == ("error", "deregistered_per_provider")
+    told = emitted_types(scene.tenant)
+    assert told.count("provider.connection.error") == 1
+    assert load(scene, person, "strava") is False
+    assert emitted_types(scene.tenant) == told
 
 
 def test_the_past_is_told_of_once_and_the_last_day_as_news(scene):
