@@ -18,7 +18,7 @@ from users.queries.freshness import summary_extents
 from users.queries.silence import cadences_of
 from users.wearables.providers import find_provider
 from users.wearables.sample_extents import days_with_samples
-from users.wearables.summaries import SUMMARIES
+from users.wearables.summaries import ACTIVITY, BODY, PROFILE, SUMMARIES
 from users.web.explorer_query import SPANS
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 DAYS = 30
 _DAY = timedelta(days=1)
 _HOUR = timedelta(hours=1)
+_DAILY = {ACTIVITY.slug, BODY.slug, PROFILE.slug}
 # More gaps than this are counted, not named.
 _NAMED_GAPS = 3
 
@@ -54,6 +55,15 @@ class Row:
     first_day: date
     cadence: SeriesCadence | None
     is_summary: bool = False
+
+    @property
+    def last_day(self) -> date | None:
+        """The date of a last record that is a whole day; None for a moment.
+
+        A day's record stands at midnight, in no zone.
+        """
+        is_day = self.slug in _DAILY and self.last == day_start(self.last.date(), UTC)
+        return self.last.date() if is_day else None
 
     @property
     def url(self) -> str:

@@ -14,7 +14,7 @@ from tests.factories.summaries import cycle_element, night_element, record
 from tests.factories.timeseries import push_samples
 from tests.factories.users import make_user
 from tests.statements import count_statements
-from users.models import Cadence
+from users.models import Cadence, Summary
 from users.operations.sources import connect_source
 from users.wearables.providers import KNOWN
 
@@ -74,6 +74,17 @@ def test_without_a_series_the_grid_says_how_fresh_everything_is(alice_web, user)
     assert ring.coverage == "1 of 30 days"
     assert rows["heartrate", "garmin"].gaps == "26 Feb to 28 Feb"
     assert rows["sleep_cycle", "oura"].url.startswith("?series=sleep_cycle&")
+
+
+def test_a_record_of_a_whole_day_is_dated_by_that_day(alice_web, user):
+    record(user, "activity")
+    beats(user, 60, day="2026-02-27")
+
+    reply = open_page(alice_web, user)
+
+    days = {row.slug: row.last_day for row in reply.context["grid"].rows}
+    [stored] = Summary.objects.for_tenant(user.tenant).filter(user=user)
+    assert days == {"activity": stored.calendar_date, "heartrate": None}
 
 
 def test_what_has_no_chart_is_in_the_grid_all_the_same(alice_web, user):
