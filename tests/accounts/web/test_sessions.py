@@ -107,7 +107,8 @@ def test_a_session_planted_before_sign_in_is_not_the_one_after(alice, alice_team
     session = planted.session
     session["planted"] = True
     session.save()
-    planted.cookies["sessionid"] = before = session.session_key
+    before = str(session.session_key)
+    planted.cookies["sessionid"] = before
 
     sign_in(alice, planted)
 
