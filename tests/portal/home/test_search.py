@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import AuditEntry
 from accounts.states import Role
 from labs.models import Order
+from tests.clients import confirm
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.labs import make_order
 from tests.factories.reports import make_parsing_job
@@ -207,6 +208,7 @@ def test_production_is_not_offered_demo_data(alice_web, alice_production):
 
 
 def test_every_page_and_action_opens(alice_web):
+    confirm(alice_web)
     shell = alice_web.get(SEARCH).context["shell"]
 
     for group in shell.commands:
