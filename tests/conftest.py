@@ -14,6 +14,7 @@ from accounts.operations.api_keys import forget_keys
 from accounts.states import Environment, Role
 from tests.clients import ApiClient
 from tests.factories.accounts import make_api_key, make_member, make_team, make_tenant
+from users.wearables import partitions
 
 pytest_plugins = ["tests.database", "tests.jobs"]
 
@@ -48,10 +49,12 @@ def _folders(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _clean_process(_folders, monkeypatch):
-    """No key, upload or mail outlives its test."""
+    """Nothing that a process keeps, upload or mail outlives its test."""
     # A key that is forgotten halfway costs a query more, on a busy machine.
     monkeypatch.setattr(auth, "clock", lambda: 0.0)
     forget_keys()
+    # A month that another test saw committed is a statement less.
+    monkeypatch.setattr(partitions, "_known", set())
     yield
     forget_keys()
     for left in _folders.iterdir():
