@@ -20,14 +20,16 @@ class Invitation(models.Model):
     """One address invited into one team, in both environments, with these roles.
 
     `digest` is the SHA-256 of the link's token. It is open until it is accepted or
-    revoked; an open one that has expired lets nobody in, but can be sent again.
+    revoked; an open one that has expired lets nobody in, but can be sent again. Those
+    into several teams by one link share its digest and a `batch`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="invitations")
     email = models.EmailField()
     roles = ArrayField(models.CharField(max_length=20, choices=Role.choices))
-    digest = models.BinaryField(max_length=32, unique=True)
+    digest = models.BinaryField(max_length=32, db_index=True)
+    batch = models.UUIDField(null=True, db_index=True)
     invited_by = models.ForeignKey(
         "accounts.Member", null=True, on_delete=models.SET_NULL, related_name="+"
     )

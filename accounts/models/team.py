@@ -15,6 +15,7 @@ from django.utils import timezone
 from accounts.states import Environment, Region, Role
 
 NAME_MAX_LENGTH = 80  # Contract 9.1
+INTEGRATION_ID_MAX_LENGTH = 256  # Contract 9.1
 # Ours: contract 8.5 names a retention time and no length.
 EVENT_RETENTION_DAYS = 30
 EVENT_RETENTION_DAYS_MAX = 365
@@ -38,12 +39,22 @@ class Organisation(models.Model):
         return self.name
 
 
+class TeamQuerySet(models.QuerySet["Team"]):
+    """Conditions on sets of teams."""
+
+    def live(self) -> TeamQuerySet:
+        """Teams that are not deleted."""
+        return self.filter(deleted_at=None)
+
+
 class Team(models.Model):
     """What the wire calls a team: `id` is its `team_id`.
 
-    `time_zone` is what its members see times in unless they chose another: an IANA
-    name. `event_retention_days` is how long its events, their payloads and what became
-    of their deliveries are kept.
+    `integration_team_id` is what its customer's own system calls it, once in an
+    organisation. `time_zone` is what its members see times in unless they chose
+    another: an IANA name. `event_retention_days` is how long its events, their payloads
+    and what became of their deliveries are kept. One that was deleted is kept with its
+    audit; at `erased_at` all else of it was removed.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -53,11 +64,26 @@ class Team(models.Model):
     name = models.CharField(max_length=NAME_MAX_LENGTH)
     slug = models.SlugField(max_length=80, unique=True)
     region = models.CharField(max_length=2, choices=Region.choices, default=Region.US)
+    integration_team_id = models.CharField(  # noqa: DJ001 - null on the wire
+        max_length=INTEGRATION_ID_MAX_LENGTH, null=True, blank=True
+    )
     time_zone = models.CharField(max_length=64, default="UTC", db_default="UTC")
     event_retention_days = models.PositiveSmallIntegerField(
         default=EVENT_RETENTION_DAYS, db_default=EVENT_RETENTION_DAYS
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    deleted_at = models.DateTimeField(null=True, blank=True)
+    erased_at = models.DateTimeField(null=True, blank=True)
+
+    objects = TeamQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["organisation", "integration_team_id"],
+                name="team_integration_id_once",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name
