@@ -75,6 +75,7 @@ INSTALLED_APPS = [
 # The dashboard's middleware steps aside for API paths: see portal.middleware.
 API_PREFIXES = ("/v1/", "/v2/", "/v3/", "/lab_report/", "/healthz", "/readyz")
 MIDDLEWARE = [
+    "portal.lib.request_ids.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "portal.middleware.WhiteNoiseMiddleware",
     "portal.middleware.CSPMiddleware",
