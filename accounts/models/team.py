@@ -95,8 +95,9 @@ class Tenant(models.Model):
     `critical_result_limit_minutes`, ours, is how long a critical result may wait for
     its acknowledgement until more people are mailed; `lab_report_review_below`, ours,
     is the confidence in percent below which a row sends its report to a reviewer by
-    itself, null for never. A new tenant's settings are those of
-    `accounts.operations.teams.create_team`: the defaults of three differ by
+    itself, null for never; `lab_report_second_read_percent`, ours, is how many of a
+    hundred signed reports a second person reads as well. A new tenant's settings are
+    those of `accounts.operations.teams.create_team`: the defaults of three differ by
     environment.
     """
 
@@ -119,6 +120,9 @@ class Tenant(models.Model):
     lab_report_parsing_enabled = models.BooleanField(default=False)
     lab_report_human_review_enabled = models.BooleanField(default=False)
     lab_report_review_below = models.PositiveSmallIntegerField(null=True, blank=True)
+    lab_report_second_read_percent = models.PositiveSmallIntegerField(
+        default=0, db_default=0
+    )
     early_psc_booking_enabled = models.BooleanField(default=False)
 
     class Meta:

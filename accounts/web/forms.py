@@ -205,6 +205,9 @@ class BehaviourForm(forms.Form):
     lab_report_review_below = forms.IntegerField(
         required=False, min_value=1, max_value=100
     )
+    lab_report_second_read_percent = forms.IntegerField(
+        required=False, min_value=0, max_value=100
+    )
     minor_ordering_enabled = forms.BooleanField(required=False)
     early_psc_booking_enabled = forms.BooleanField(required=False)
     lab_tests_patient_sms_communication_enabled = forms.BooleanField(required=False)
@@ -223,7 +226,12 @@ class BehaviourForm(forms.Form):
             "critical_result_notification_email",
             "critical_result_limit_minutes",
         )
-        stored = {**self.cleaned_data, name: self.cleaned_data[name] or None}
+        share = "lab_report_second_read_percent"
+        stored = {
+            **self.cleaned_data,
+            name: self.cleaned_data[name] or None,
+            share: self.cleaned_data[share] or 0,
+        }
         return {k: v for k, v in stored.items() if k != limit or v is not None}
 
 

@@ -35,6 +35,7 @@ def test_a_new_team_has_two_environments_with_the_contracts_defaults():
         "critical_result_notification_email": None,
         "critical_result_limit_minutes": 60,
         "lab_report_review_below": None,
+        "lab_report_second_read_percent": 0,
         "brand_information": None,
         "logo_url": None,
     }
