@@ -79,6 +79,14 @@ REVIEW_MOVES = Transitions(
 )  # Ours: what was signed stays; another version is another review.
 
 
+class ReviewKind(OpenChoices):
+    """What a review is for (Ours)."""
+
+    FIRST = "first", "Review"  # of the machine's reading, or an amendment
+    SECOND = "second", "Second read"  # blind to the first reader's work
+    DISPUTE = "dispute", "Disputed"  # two readers disagreed: a third decides
+
+
 class RowDecision(OpenChoices):
     """What a reviewer made of a row (Ours)."""
 
@@ -87,6 +95,32 @@ class RowDecision(OpenChoices):
     EDITED = "edited", "Edited"
     EXCLUDED = "excluded", "Excluded"  # kept here, in no result
     ADDED = "added", "Added"  # by a person: the machine had no such row
+
+
+class RowPart(OpenChoices):
+    """A part of a row that has a place on the page (Ours)."""
+
+    NAME = "name", "Name"
+    VALUE = "value", "Value"
+    UNITS = "units", "Unit"
+    REFERENCE_RANGE = "reference_range", "Range"
+
+
+class AliasStatus(OpenChoices):
+    """Where a team's alias stands (Ours)."""
+
+    PROPOSED = "proposed", "Proposed"  # by the reviewer who chose the code
+    LIVE = "live", "Live"  # a second person agreed: later reports use it
+    ENDED = "ended", "Ended"  # declined, or taken back
+
+
+ALIAS_MOVES = Transitions(
+    {
+        AliasStatus.PROPOSED: {AliasStatus.LIVE, AliasStatus.ENDED},
+        AliasStatus.LIVE: {AliasStatus.ENDED},
+        AliasStatus.ENDED: set(),
+    }
+)  # Ours: what was taken back is proposed anew.
 
 
 class SignatureMeaning(OpenChoices):

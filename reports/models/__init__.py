@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .aliases import LoincAlias
 from .jobs import (
     ParsingJob,
     ParsingJobQuerySet,
@@ -9,15 +10,26 @@ from .jobs import (
     ReportFile,
     ReportResult,
 )
-from .reviews import Review, ReviewQuerySet, ReviewRow, ReviewRowVersion, SignOff
+from .reviews import (
+    Rereading,
+    Review,
+    ReviewComment,
+    ReviewQuerySet,
+    ReviewRow,
+    ReviewRowVersion,
+    SignOff,
+)
 
 __all__ = [
+    "LoincAlias",
     "ParsingJob",
     "ParsingJobQuerySet",
     "ParsingJobTransition",
     "ReportFile",
     "ReportResult",
+    "Rereading",
     "Review",
+    "ReviewComment",
     "ReviewQuerySet",
     "ReviewRow",
     "ReviewRowVersion",

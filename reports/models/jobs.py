@@ -43,6 +43,7 @@ class ParsingJob(TenantOwned):
     read, and then have the shape of the wire. `sha256` is that of the file, or of the
     digests of several files in order. `version` is that of the results which are shown:
     0 for what the machine read, else the number of the review that signed them.
+    `replaced_by` is the report that a reviewer put in its place, as its duplicate.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -64,6 +65,9 @@ class ParsingJob(TenantOwned):
     page_sizes = models.JSONField(null=True)
     pages = models.PositiveIntegerField(null=True)
     sha256 = models.CharField(max_length=64)
+    replaced_by = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, related_name="+"
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True)
 

@@ -14,6 +14,7 @@ from django.utils import timezone
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
 from reports.states import (
     RejectionReason,
+    ReviewKind,
     ReviewStatus,
     RowDecision,
     SignatureMeaning,
@@ -54,6 +55,9 @@ class Review(TenantOwned):
     how many rows need attention and are undecided; `is_critical` whether a value is
     critical. `identity_decided` and `duplicate_decided` hold the reviewer's reason,
     empty where nothing was decided. The lease is the claimer's until `claimed_until`.
+    A second read follows the review it checks, number by number, and a dispute both.
+    `wants_second_read`: signed, it waits for a second reader. `replaces` is the older
+    report whose place this one takes.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -61,6 +65,12 @@ class Review(TenantOwned):
         ParsingJob, on_delete=models.CASCADE, related_name="reviews"
     )
     number = models.PositiveSmallIntegerField()
+    kind = models.CharField(
+        max_length=20,
+        choices=ReviewKind.offered,
+        default=ReviewKind.FIRST,
+        db_default=ReviewKind.FIRST,
+    )
     status = models.CharField(
         max_length=100, choices=ReviewStatus.offered, default=ReviewStatus.OPEN
     )
@@ -75,6 +85,10 @@ class Review(TenantOwned):
     is_critical = models.BooleanField(default=False)
     identity_decided = models.TextField(blank=True)
     duplicate_decided = models.TextField(blank=True)
+    wants_second_read = models.BooleanField(default=False, db_default=False)
+    replaces = models.ForeignKey(
+        ParsingJob, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
     claimed_by_key = models.CharField(max_length=80, blank=True)
     claimed_by_label = models.CharField(max_length=254, blank=True)
     claimed_at = models.DateTimeField(null=True)
@@ -112,6 +126,9 @@ class ReviewRow(TenantOwned):
 
     `values` has the shape of parser.report.ParsedResult, `state` is what the checks ask
     for. `acknowledged` says of a critical value who was told, when and by what way.
+    `after` is the position of the row that it follows in reading order, where that is
+    not its own. `disputed` holds, in a dispute, what each reader made of the row:
+    {"first": ..., "second": ...}, each {values, decision, reason} or None.
     """
 
     review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="rows")
@@ -124,6 +141,8 @@ class ReviewRow(TenantOwned):
     )
     reason = models.TextField(blank=True)  # of an exclusion
     acknowledged = models.JSONField(null=True)
+    after = models.PositiveIntegerField(null=True)
+    disputed = models.JSONField(null=True)
 
     class Meta(TenantOwned.Meta):
         constraints = [
@@ -155,13 +174,19 @@ class ReviewRow(TenantOwned):
         """Whether it has to be looked at by itself before it is decided."""
         return (
             self.state != "auto"
+            or self.disputed is not None
             or self.values["loinc_match_status"] == "needs_review"
             or self.values["interpretation"] == "critical"
         )
 
 
 class ReviewRowVersion(TenantOwned):
-    """What a row was at one version, and who made it so; nothing is overwritten."""
+    """What a row was at one version, and who made it so; nothing is overwritten.
+
+    `act` is the operation that made it, empty of a row's first; `together` are the
+    positions of all rows it made or changed, `restores` the version that an undoing
+    brought back.
+    """
 
     row = models.ForeignKey(
         ReviewRow, on_delete=models.CASCADE, related_name="versions"
@@ -170,6 +195,11 @@ class ReviewRowVersion(TenantOwned):
     values = models.JSONField()
     decision = models.CharField(max_length=20, choices=RowDecision.offered)
     reason = models.TextField(blank=True)
+    act = models.CharField(max_length=40, blank=True, db_default="")
+    together = models.JSONField(
+        default=list, db_default=models.Value([], models.JSONField())
+    )
+    restores = models.PositiveIntegerField(null=True)
     actor_kind = models.CharField(max_length=10)
     actor_key = models.CharField(max_length=80)
     actor_label = models.CharField(max_length=254)
@@ -207,3 +237,47 @@ class SignOff(TenantOwned):
 
     def __str__(self) -> str:
         return f"{self.review_id} {self.sha256}"
+
+
+class ReviewComment(TenantOwned):
+    """A reviewer's remark on a review, or on the row at `position` of it."""
+
+    review = models.ForeignKey(
+        Review, on_delete=models.CASCADE, related_name="comments"
+    )
+    position = models.PositiveIntegerField(null=True)
+    text = models.TextField()
+    actor_key = models.CharField(max_length=80)
+    actor_label = models.CharField(max_length=254)
+    at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta(TenantOwned.Meta):
+        indexes = [models.Index(fields=["review", "id"], name="comment_by_review")]
+
+    def __str__(self) -> str:
+        return f"{self.review_id} {self.pk}"
+
+
+class Rereading(TenantOwned):
+    """What the machine reads of a report now, beside what was signed.
+
+    `rows` have the shape of ParsedResult, `notes` that of the wire; both None until the
+    report is read, and for good where `failure` says why it could not be.
+    """
+
+    job = models.ForeignKey(
+        ParsingJob, on_delete=models.CASCADE, related_name="rereadings"
+    )
+    asked_by_key = models.CharField(max_length=80)
+    asked_by_label = models.CharField(max_length=254)
+    asked_at = models.DateTimeField(default=timezone.now, editable=False)
+    finished_at = models.DateTimeField(null=True)
+    rows = models.JSONField(null=True)
+    notes = models.JSONField(null=True)
+    failure = models.CharField(max_length=100, blank=True)
+
+    class Meta(TenantOwned.Meta):
+        indexes = [models.Index(fields=["job", "-id"], name="rereading_by_job")]
+
+    def __str__(self) -> str:
+        return f"{self.job_id} {self.pk}"

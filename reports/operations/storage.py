@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from reports.models import ParsingJob, ReportFile
@@ -57,6 +57,7 @@ def remove_files(names: Iterable[str]) -> None:
         default_storage.delete(name)
 
 
+@transaction.atomic
 def erase_reports(tenant_pk: int, user_uuid: UUID) -> None:
     """Remove all jobs of a user, with their rows now and their files on commit.
 
@@ -65,7 +66,12 @@ def erase_reports(tenant_pk: int, user_uuid: UUID) -> None:
     jobs = ParsingJob.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid)
     files = ReportFile.unscoped.filter(job__in=jobs)
     names = list(files.values_list("stored_as", flat=True))
-    jobs.delete()  # takes files, results and transitions with it
+    with connection.cursor() as cursor:
+        # Signatures can be deleted only where this is said (migration 0005).
+        cursor.execute("SELECT set_config('assay.erasing', 'on', true)")
+    jobs.delete()  # takes files, results, reviews and transitions with it
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('assay.erasing', 'off', true)")
     transaction.on_commit(partial(remove_files, names))
 
 
