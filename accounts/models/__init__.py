@@ -3,8 +3,10 @@
 Must not be here: anything about end users, orders or reports.
 """
 
+from accounts.models.api_call import ApiCall
 from accounts.models.api_key import ApiKey
 from accounts.models.audit import AuditEntry
+from accounts.models.call_window import CallWindow
 from accounts.models.invitation import Invitation
 from accounts.models.management_key import ManagementKey
 from accounts.models.member import Member
@@ -13,8 +15,10 @@ from accounts.models.saved_view import SavedView
 from accounts.models.team import Membership, Organisation, Team, Tenant
 
 __all__ = [
+    "ApiCall",
     "ApiKey",
     "AuditEntry",
+    "CallWindow",
     "Invitation",
     "ManagementKey",
     "Member",

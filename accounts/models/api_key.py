@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
 
@@ -14,13 +15,19 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 LABEL_MAX_LENGTH = 80
+# An IPv6 network at its longest, as text.
+NETWORK_MAX_LENGTH = 43
+SCOPE_MAX_LENGTH = 40
 
 
 class ApiKey(TenantOwned):
     """A key of one tenant; `digest` is the SHA-256 of the whole key text.
 
-    `prefix` and `last_four` are what people see of it later. A key that was rotated
-    ends at `expires_at`; the key that took its place names it in `replaces`.
+    `prefix` and `last_four` are what people see of it later. It ends at `expires_at`,
+    at the latest; the key that took a rotated one's place names it in `replaces`.
+    `scopes` are of accounts.states.SCOPES, null: all. `networks` are the addresses it
+    may be used from, in CIDR form, empty: any. `calls_per_minute` null: as the
+    installation says.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -29,7 +36,15 @@ class ApiKey(TenantOwned):
     last_four = models.CharField(max_length=4)
     digest = models.BinaryField(max_length=32, unique=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    scopes = ArrayField(
+        models.CharField(max_length=SCOPE_MAX_LENGTH), null=True, blank=True
+    )
+    networks = ArrayField(
+        models.CharField(max_length=NETWORK_MAX_LENGTH), default=list, blank=True
+    )
+    calls_per_minute = models.PositiveIntegerField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
+    last_used_address = models.GenericIPAddressField(null=True, blank=True)
     created_by = models.ForeignKey(
         "accounts.Member", null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -51,5 +66,5 @@ class ApiKey(TenantOwned):
         return f"{self.prefix}...{self.last_four}"
 
     def has_expired(self, at: datetime) -> bool:
-        """Whether its time is over at this moment; only rotated keys have an end."""
+        """Whether its time is over at this moment."""
         return self.expires_at is not None and self.expires_at <= at

@@ -32,6 +32,7 @@ WITHOUT_TENANT = {
     "accounts.Membership": "belongs to a team, in both environments",
     "accounts.ManagementKey": "of an organisation, above its tenants",
     "accounts.Invitation": "into a team, read by its link before anyone signs in",
+    "accounts.CallWindow": "counts addresses, before a key and its tenant are known",
     "users.Sample": "of a user, who is fenced; only the store touches it",
     "users.SampleExtra": "as users.Sample",
     "labs.Lab": "reference data, the same for all",

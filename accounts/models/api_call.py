@@ -1,0 +1,61 @@
+"""ApiCall: what was called with an API key, how it was answered and how long it took.
+
+Must not be here: anything of a call's body, of its query, or of its answer's body.
+"""
+
+from __future__ import annotations
+
+from django.contrib.postgres.indexes import BrinIndex
+from django.db import models
+
+from portal.lib.tenancy import TenantOwned
+
+PATH_MAX_LENGTH = 200
+REQUEST_ID_LENGTH = 32
+
+
+class ApiCall(TenantOwned):
+    """One call with a valid key, from its arrival to its answer.
+
+    `path` is the route, its parameters filled in where they are ids and named where
+    they are not: the customer's own ids and words stay out. `user_uuid` is the end user
+    named in it. `ms` is what the call took here, in whole milliseconds. Rows are
+    written in bulk after the answer and no constraint checks them.
+    """
+
+    tenant = models.ForeignKey(
+        "accounts.Tenant",
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
+    api_key = models.ForeignKey(
+        "accounts.ApiKey",
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
+    at = models.DateTimeField()
+    method = models.CharField(max_length=7)
+    path = models.CharField(max_length=PATH_MAX_LENGTH)
+    status = models.PositiveSmallIntegerField()
+    ms = models.PositiveIntegerField()
+    request_id = models.CharField(max_length=REQUEST_ID_LENGTH)
+    address = models.GenericIPAddressField(null=True)
+    user_uuid = models.UUIDField(null=True)
+
+    class Meta(TenantOwned.Meta):
+        indexes = [
+            models.Index(fields=["api_key", "-at", "-id"], name="api_call_by_key"),
+            models.Index(
+                fields=["tenant", "user_uuid"],
+                name="api_call_by_user",
+                condition=models.Q(user_uuid__isnull=False),
+            ),
+            BrinIndex(fields=["at"], name="api_call_by_time"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path} {self.status}"

@@ -1,0 +1,25 @@
+"""CallWindow: how many calls somebody has made since a window of time began.
+
+Must not be here: limits, or who is counted (accounts.operations.call_limits).
+"""
+
+from __future__ import annotations
+
+from django.db import models
+
+SUBJECT_MAX_LENGTH = 80
+
+
+class CallWindow(models.Model):
+    """The calls of one key or address since `started_at`.
+
+    The table is unlogged: a crash of the server forgets it, and a count costs no write
+    to disk. It belongs to no tenant: addresses are counted before a key is known.
+    """
+
+    subject = models.CharField(primary_key=True, max_length=SUBJECT_MAX_LENGTH)
+    started_at = models.DateTimeField(db_index=False)
+    calls = models.PositiveIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.subject}: {self.calls}"
