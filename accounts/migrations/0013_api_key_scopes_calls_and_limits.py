@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("accounts", "0011_team_deletion_and_shared_invitations")]
+    dependencies = [("accounts", "0012_lab_report_second_read")]
 
     operations = [
         migrations.CreateModel(
