@@ -1,13 +1,16 @@
-"""AuditEntry: every change, and every read of health data. Append-only.
+"""AuditEntry: every change, and every read of health data; AuditSeal: their chain.
 
-A trigger refuses UPDATE and DELETE (migration 0002).
+Both are append-only: triggers refuse UPDATE and DELETE (migrations 0002 and 0014). Must
+not be here: how an entry becomes bytes, or who seals (accounts.operations.audit_chain).
 """
 
 from __future__ import annotations
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
 
+from portal.lib.request_ids import REQUEST_ID_LENGTH
 from portal.lib.tenancy import TenantOwned
 
 
@@ -17,7 +20,8 @@ class AuditEntry(TenantOwned):
     `verb` is the operation's name (`create_user`) or `read`. `subject` is the kind of
     thing, `subject_id` its wire id. `user_uuid` is the end user concerned. `changes`
     maps a field to its old and new value; patient details appear by field name alone,
-    so that erasing a user leaves none of them here.
+    so that erasing a user leaves none of them here. `request_id` is that of the answer's
+    header, empty outside of requests.
     """
 
     tenant = models.ForeignKey(
@@ -36,12 +40,55 @@ class AuditEntry(TenantOwned):
     actor_label = models.CharField(max_length=254)
     address = models.GenericIPAddressField(null=True)
     changes = models.JSONField(default=dict)
+    request_id = models.CharField(
+        max_length=REQUEST_ID_LENGTH, blank=True, db_default=""
+    )
 
     class Meta(TenantOwned.Meta):
         indexes = [
             models.Index(fields=["tenant", "-at"], name="audit_by_time"),
             models.Index(fields=["tenant", "user_uuid", "-at"], name="audit_by_user"),
+            models.Index(fields=["tenant", "actor_key", "-at"], name="audit_by_actor"),
         ]
 
     def __str__(self) -> str:
         return f"{self.verb} {self.subject} {self.subject_id}"
+
+
+class AuditSeal(TenantOwned):
+    """Some entries of a tenant's audit, chained to all that were sealed before them.
+
+    `number` counts the seals of a tenant from 1. `entry_ids` are in the order of the
+    chain, `hashes` the hash of each, 32 bytes apiece: every one covers its entry and
+    the hash before it. `total` is how many entries the chain has with these; `top_id`
+    the highest id that was sealed by then, of any tenant: a lower one that is in no
+    seal was committed late. Beside the entries, not in them, so that recording one
+    waits for no other.
+    """
+
+    tenant = models.ForeignKey(
+        "accounts.Tenant",
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
+    number = models.PositiveIntegerField()
+    sealed_at = models.DateTimeField(default=timezone.now, editable=False)
+    entry_ids = ArrayField(models.BigIntegerField())
+    hashes = models.BinaryField()
+    total = models.PositiveBigIntegerField()
+    top_id = models.BigIntegerField()
+
+    class Meta(TenantOwned.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tenant", "number"], name="audit_seal_once_per_number"
+            )
+        ]
+        indexes = [
+            models.Index(fields=["-sealed_at", "-top_id"], name="audit_seal_by_time")
+        ]
+
+    def __str__(self) -> str:
+        return f"seal {self.number}"

@@ -1,6 +1,7 @@
 """The audit writer: every change and every read of health data passes through here.
 
-Must not be here: reading the audit (accounts.queries).
+Must not be here: reading the audit (accounts.queries.audit), or chaining it
+(audit_chain).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from django.utils import timezone
 from psycopg.types.json import Jsonb
 
 from portal.lib import rows
+from portal.lib.request_ids import current_request_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
 # By hand: through the ORM it would cost more than the rest of a small API read.
 _INSERT = (
     b"INSERT INTO accounts_auditentry (tenant_id, at, verb, subject, subject_id,"
-    b" user_uuid, actor_kind, actor_key, actor_label, address, changes)"
-    b" VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+    b" user_uuid, actor_kind, actor_key, actor_label, address, changes, request_id)"
+    b" VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
 )
 
 
@@ -59,6 +61,7 @@ def record_change(
                 actor.label,
                 actor.address,
                 Jsonb(changes or {}),
+                current_request_id(),
             ),
         )
 
