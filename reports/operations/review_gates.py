@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from accounts.models import Tenant
     from portal.lib.actor import Actor
     from reports.models import Review
-    from reports.operations.review_rows import RowRef
+    from reports.operations.review_saving import RowRef
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,102 +1,47 @@
-"""The rows of a review: edit, confirm, exclude, add, undo; choose a LOINC code.
+"""The rows of a review: edit, confirm, exclude, undo; its boxes and its LOINC code.
 
-Each change names the version it was made on, makes the next, and runs the checks again;
-rows whose doubts changed change with it. Must not be here: what is settled once for the
-whole report (review_gates).
+Each change names the version it was made on and makes the next (review_saving). Must
+not be here: rows that a person makes (review_additions), or what is settled once for
+the whole report (review_gates).
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-import orjson
 from django.db import transaction
 
-from portal.lib.errors import Conflict, DomainError, NotFound
-from reports.models import ReviewRow, ReviewRowVersion
+from portal.lib.errors import DomainError
+from reports.models import ReviewRowVersion
 from reports.operations.extraction import read_as
 from reports.operations.loinc import loinc_folder
-from reports.operations.review_checks import (
-    RowText,
-    check_rows,
-    doubts_of,
-    read_text,
-    result_of,
-    state_of,
-    uses_decimal_comma,
+from reports.operations.review_checks import RowText, read_text, result_of
+from reports.operations.review_saving import (
+    Change,
+    RowRef,
+    SavedRow,
+    changed_as,
+    check_place,
+    checked_text,
+    kept_as,
+    open_desk,
+    save_rows,
+    store_rows,
 )
-from reports.operations.reviews import (
-    count_needs,
-    read_reason,
-    record_review,
-    working_review,
-)
+from reports.operations.reviews import read_reason
 from reports.parser.loinc import search_loinc
-from reports.parser.report import (
-    Confidence,
-    LoincMatch,
-    LoincMatchStatus,
-    Metadata,
-    ParsedResult,
-    Place,
-    Provenance,
-)
-from reports.queries import review_rows
-from reports.states import RowDecision
+from reports.parser.report import LoincMatch, LoincMatchStatus, ParsedResult, Place
+from reports.states import RowDecision, RowPart
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from accounts.models import Tenant
     from portal.lib.actor import Actor
-    from reports.models import Review
+    from reports.models import ReviewRow
 
-TEXT_MAX_LENGTH = 1000
-ROWS_AT_MOST = 1000
-_TYPED = (
-    "test_name",
-    "value",
-    "units",
-    "reference_range",
-    "flag",
-    "source_panel_name",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class RowRef:
-    """A row of a review at the version that the caller has seen."""
-
-    review_id: UUID
-    position: int
-    version: int
-
-
-@dataclass(frozen=True, slots=True)
-class SavedRow:
-    """A row as it is after a change, and the other rows that changed with it."""
-
-    row: ReviewRow
-    others: tuple[ReviewRow, ...]
-    notes: list[dict[str, Any]]
-
-
-@dataclass(slots=True)
-class _Desk:
-    """A locked review with all its rows, in order."""
-
-    review: Review
-    rows: list[ReviewRow]
-    actor: Actor
-
-    def find(self, ref: RowRef) -> ReviewRow:
-        for row in self.rows:
-            if row.position == ref.position:
-                if row.version != ref.version:
-                    raise Conflict("row_changed", "This row was changed meanwhile.")
-                return row
-        raise NotFound("row_not_found", "Row not found.", "position")
+TAKEN_BACK = "taken back"
 
 
 @transaction.atomic
@@ -107,18 +52,17 @@ def edit_row(*, tenant: Tenant, actor: Actor, ref: RowRef, text: RowText) -> Sav
     review_not_found, row_not_found (404); claim_needed, claim_lost, row_changed (409);
     review_ended, row_incomplete, text_too_long. Source: Ours (workflow D1).
     """
-    text = _checked(text)
-    desk = _open(tenant, actor, ref.review_id)
+    text = checked_text(text)
+    desk = open_desk(tenant=tenant, actor=actor, review_id=ref.review_id)
     row = desk.find(ref)
     result = read_text(
         text,
         before=result_of(row),
-        metadata=_metadata(desk.review),
-        decimal_comma=uses_decimal_comma(desk.rows),
+        metadata=desk.metadata,
+        decimal_comma=desk.decimal_comma,
     )
-    was_added = row.decision == RowDecision.ADDED
-    decision = RowDecision.ADDED if was_added else RowDecision.EDITED
-    return _save(desk, row, result=result, decision=decision, verb="edit_row")
+    change = Change(row, changed_as(row), result)
+    return save_rows(desk=desk, changes=[change], verb="edit_row")
 
 
 @transaction.atomic
@@ -129,7 +73,7 @@ def choose_loinc(
 
     Raises: as edit_row but for its texts; loinc_unknown. Source: Ours (workflow D1).
     """
-    desk = _open(tenant, actor, ref.review_id)
+    desk = open_desk(tenant=tenant, actor=actor, review_id=ref.review_id)
     row = desk.find(ref)
     result = result_of(row)
     if loinc_code is None:
@@ -145,9 +89,36 @@ def choose_loinc(
         loinc_match_status=status,
         confidence=replace(result.confidence, loinc=None),
     )
-    was_added = row.decision == RowDecision.ADDED
-    decision = RowDecision.ADDED if was_added else RowDecision.EDITED
-    return _save(desk, row, result=result, decision=decision, verb="choose_loinc")
+    change = Change(row, changed_as(row), result)
+    return save_rows(desk=desk, changes=[change], verb="choose_loinc")
+
+
+@transaction.atomic
+def redraw_box(
+    *,
+    tenant: Tenant,
+    actor: Actor,
+    ref: RowRef,
+    part: RowPart,
+    place: Place | None,
+) -> SavedRow:
+    """Say where a part of a row stands, None for nowhere: it is typed.
+
+    What the row says stays, and an undecided row stays undecided. Raises: as edit_row
+    but for its texts; place_not_on_page. Source: Ours (workflow D1): correcting a text
+    never moves its box, so the box is moved by itself.
+    """
+    desk = open_desk(tenant=tenant, actor=actor, review_id=ref.review_id)
+    row = desk.find(ref)
+    if place is not None:
+        check_place(review=desk.review, place=place)
+    result = result_of(row)
+    places = {part.value: place}
+    result = replace(result, provenance=replace(result.provenance, **places))
+    confirmed = row.decision == RowDecision.CONFIRMED
+    decision = changed_as(row) if confirmed else row.decision
+    change = Change(row, decision, result, reason=row.reason)
+    return save_rows(desk=desk, changes=[change], verb="redraw_box")
 
 
 @transaction.atomic
@@ -156,9 +127,9 @@ def confirm_row(*, tenant: Tenant, actor: Actor, ref: RowRef) -> SavedRow:
 
     Raises: as choose_loinc but for loinc_unknown. Source: Ours (workflow D1).
     """
-    desk = _open(tenant, actor, ref.review_id)
+    desk = open_desk(tenant=tenant, actor=actor, review_id=ref.review_id)
     row = desk.find(ref)
-    return _save(desk, row, decision=_kept_as(row), verb="confirm_row")
+    return save_rows(desk=desk, changes=[Change(row, kept_as(row))], verb="confirm_row")
 
 
 @transaction.atomic
@@ -171,7 +142,7 @@ def confirm_plain_rows(
     review_not_found (404), claim_needed, claim_lost (409), review_ended. Source: Ours
     (workflow D1): no blind approval of many at once.
     """
-    desk = _open(tenant, actor, review_id)
+    desk = open_desk(tenant=tenant, actor=actor, review_id=review_id)
     plain = [
         row
         for row in desk.rows
@@ -180,14 +151,10 @@ def confirm_plain_rows(
         and not row.is_flagged
     ]
     for row in plain:
-        row.decision = _kept_as(row)
+        row.decision = kept_as(row)
         row.version += 1
-    _store(
-        desk,
-        plain,
-        verb="confirm_plain_rows",
-        positions=[row.position for row in plain],
-    )
+    positions = [row.position for row in plain]
+    store_rows(desk=desk, rows=plain, verb="confirm_plain_rows", together=positions)
     return plain
 
 
@@ -198,182 +165,59 @@ def exclude_row(*, tenant: Tenant, actor: Actor, ref: RowRef, reason: str) -> Sa
     Raises: as confirm_row; reason_missing, reason_too_long. Source: Ours (workflow D1).
     """
     why = read_reason(reason)
-    desk = _open(tenant, actor, ref.review_id)
-    row = desk.find(ref)
-    return _save(
-        desk, row, decision=RowDecision.EXCLUDED, reason=why, verb="exclude_row"
-    )
+    desk = open_desk(tenant=tenant, actor=actor, review_id=ref.review_id)
+    change = Change(desk.find(ref), RowDecision.EXCLUDED, reason=why)
+    return save_rows(desk=desk, changes=[change], verb="exclude_row")
 
 
 @transaction.atomic
 def undo_row(*, tenant: Tenant, actor: Actor, ref: RowRef) -> SavedRow:
     """Make a row what it was before its last change, as a version of its own.
 
-    Raises: as confirm_row; nothing_to_undo. Source: Ours (workflow D1).
+    Undone again, it goes one further back. Splitting and merging are undone in all
+    their rows, as far as nobody has changed those since; a row that a person added is
+    excluded. Raises: as confirm_row; nothing_to_undo. Source: Ours (workflow D1).
     """
-    desk = _open(tenant, actor, ref.review_id)
+    desk = open_desk(tenant=tenant, actor=actor, review_id=ref.review_id)
     row = desk.find(ref)
-    if row.version == 1:
+    last = _version(row, row.version)
+    rows = [row]
+    if last.act in {"split_row", "merge_rows"}:
+        rows += [
+            other
+            for position in last.together
+            if position != row.position
+            and (other := desk.at(position))
+            and (late := _version(other, other.version)).act == last.act
+            and late.together == last.together
+        ]
+    changes = [change for one in rows if (change := _undoing(one)) is not None]
+    if not changes or changes[0].row is not row:
         raise DomainError("nothing_to_undo", "This row was not changed.")
-    before = ReviewRowVersion.objects.for_tenant(tenant).get(
-        row=row, version=row.version - 1
-    )
-    return _save(
-        desk,
+    return save_rows(desk=desk, changes=changes, verb="undo_row")
+
+
+def _undoing(row: ReviewRow) -> Change | None:
+    """What a row was before its last change; None where there was nothing."""
+    now = _version(row, row.version)
+    back = (now.restores or row.version) - 1
+    if back < 1:
+        added = row.decision == RowDecision.ADDED
+        return Change(row, RowDecision.EXCLUDED, reason=TAKEN_BACK) if added else None
+    before = _version(row, back)
+    return Change(
         row,
-        result=read_as(ParsedResult, before.values),
-        decision=before.decision,
-        reason=before.reason,
-        verb="undo_row",
+        before.decision,
+        read_as(ParsedResult, before.values),
+        before.reason,
+        restores=back,
     )
 
 
-@transaction.atomic
-def add_row(
-    *,
-    tenant: Tenant,
-    actor: Actor,
-    review_id: UUID,
-    text: RowText,
-    place: Place | None = None,
-) -> SavedRow:
-    """Add a row that the machine did not read, last in order.
-
-    place: where it stands on a page; a row without one counts as typed. Raises:
-    review_not_found (404); claim_needed, claim_lost (409); review_ended, text_too_long,
-    row_incomplete, place_not_on_page, too_many_rows. Source: Ours (workflow D1).
-    """
-    text = _checked(text)
-    desk = _open(tenant, actor, review_id)
-    if len(desk.rows) >= ROWS_AT_MOST:
-        raise DomainError("too_many_rows", "A report has at most 1,000 rows.")
-    if place is not None:
-        _check_place(desk.review, place)
-    result = read_text(
-        text,
-        before=ParsedResult(
-            test_name="",
-            value="",
-            provenance=Provenance(value=place),
-            confidence=Confidence(),
-        ),
-        metadata=_metadata(desk.review),
-        decimal_comma=uses_decimal_comma(desk.rows),
-    )
-    row = ReviewRow(
-        tenant=tenant,
-        review=desk.review,
-        position=max((known.position for known in desk.rows), default=-1) + 1,
-        version=0,
-        values=_stored(result),
-    )
-    row.save(force_insert=True)
-    desk.rows.append(row)
-    return _save(desk, row, decision=RowDecision.ADDED, verb="add_row")
-
-
-def _open(tenant: Tenant, actor: Actor, review_id: UUID) -> _Desk:
-    review = working_review(tenant=tenant, actor=actor, review_id=review_id)
-    return _Desk(review, review_rows(tenant=tenant, review=review), actor)
-
-
-def _save(
-    desk: _Desk,
-    row: ReviewRow,
-    *,
-    verb: str,
-    decision: str,
-    result: ParsedResult | None = None,
-    reason: str = "",
-) -> SavedRow:
-    """Make the row's next version, check all rows again, keep what that changed."""
-    before = row.values
-    if result is not None:
-        row.values = _stored(result)
-    row.decision, row.reason = decision, reason
-    row.version += 1
-    if row.values != before or not row.is_critical:
-        row.acknowledged = None  # it was of another value
-    notes = check_rows(desk.rows, notes=desk.review.notes)
-    changed, renewed = _spread(desk, row, notes)
-    desk.review.notes = notes
-    fields = sorted(name for name in row.values if row.values[name] != before[name])
-    _store(
-        desk,
-        [row, *renewed],
-        verb=verb,
-        also=changed,
-        positions=[row.position],
-        fields=fields,
-    )
-    return SavedRow(row, tuple(dict.fromkeys([*renewed, *changed])), notes)
-
-
-def _spread(
-    desk: _Desk, saved: ReviewRow, notes: list[dict[str, Any]]
-) -> tuple[list[ReviewRow], list[ReviewRow]]:
-    """Rows whose state changed, and decided rows that a new doubt asks about again.
-
-    An excluded row is asked about no more.
-    """
-    changed, renewed = [], []
-    for row in desk.rows:
-        state = state_of(notes, row.position)
-        before = doubts_of(desk.review.notes, row.position)
-        gained = doubts_of(notes, row.position) - before
-        if state != row.state:
-            row.state = state
-            changed.append(row)
-        if gained and row.is_decided and row.is_kept:
-            row.decision = RowDecision.UNDECIDED
-            if row is not saved:
-                row.version += 1
-                renewed.append(row)
-    return [row for row in changed if row is not saved], renewed
-
-
-def _store(
-    desk: _Desk,
-    rows: list[ReviewRow],
-    *,
-    verb: str,
-    also: list[ReviewRow] | None = None,
-    **told: object,
-) -> None:
-    """Write rows with a version each, `also` without one, and the review."""
-    tenant, review = desk.review.tenant, desk.review
-    columns = ["values", "decision", "reason", "state", "version", "acknowledged"]
-    touched = list(dict.fromkeys([*rows, *(also or [])]))
-    if touched:
-        ReviewRow.objects.for_tenant(tenant).bulk_update(touched, columns)
-    ReviewRowVersion.objects.for_tenant(tenant).bulk_create(
-        ReviewRowVersion(
-            tenant=tenant,
-            row=row,
-            version=row.version,
-            values=row.values,
-            decision=row.decision,
-            reason=row.reason,
-            actor_kind=desk.actor.kind,
-            actor_key=desk.actor.key,
-            actor_label=desk.actor.label,
-        )
-        for row in rows
-    )
-    count_needs(review, desk.rows)
-    review.save(update_fields=["notes", "flagged", "is_critical", "claimed_until"])
-    record_review(review, desk.actor, verb=verb, **told)
-
-
-def _kept_as(row: ReviewRow) -> str:
-    """Confirmed, or what a person had made of the row before a doubt came up."""
-    if row.version == 1:
-        return RowDecision.CONFIRMED
-    first = row.versions.get(version=1)
-    if first.decision == RowDecision.ADDED:
-        return RowDecision.ADDED
-    same = first.values == row.values
-    return RowDecision.CONFIRMED if same else RowDecision.EDITED
+def _version(row: ReviewRow, version: int) -> ReviewRowVersion:
+    rows = ReviewRowVersion.objects.for_tenant(row.tenant).filter(row=row)
+    found: ReviewRowVersion = rows.get(version=version)
+    return found
 
 
 def _match(result: ParsedResult, code: str) -> LoincMatch:
@@ -395,52 +239,3 @@ def _match(result: ParsedResult, code: str) -> LoincMatch:
                 reasons=hit.reasons,
             )
     raise DomainError("loinc_unknown", "This LOINC code is not known.", "loinc_code")
-
-
-def _checked(text: RowText) -> RowText:
-    """The text without blanks around it. Raises: row_incomplete, text_too_long."""
-    plain = {
-        name: value.replace("\0", "").strip() or None
-        for name in _TYPED
-        if (value := getattr(text, name)) is not None
-    }
-    name, value = plain["test_name"], plain["value"]
-    if not (name and value):
-        raise DomainError("row_incomplete", "A row needs a name and a value.")
-    for field, written in plain.items():
-        if written and len(written) > TEXT_MAX_LENGTH:
-            raise DomainError("text_too_long", "At most 1,000 characters.", field)
-    return RowText(
-        test_name=name,
-        value=value,
-        units=plain.get("units"),
-        reference_range=plain.get("reference_range"),
-        flag=plain.get("flag"),
-        source_panel_name=plain.get("source_panel_name"),
-        sample_type=text.sample_type,
-    )
-
-
-def _check_place(review: Review, place: Place) -> None:
-    sizes = {size["page"]: size for size in review.job.page_sizes or []}
-    size = sizes.get(place.page)
-    if (
-        size is None
-        or len(place.polygon) < 3
-        or not all(
-            0 <= point.x <= size["width"] and 0 <= point.y <= size["height"]
-            for point in place.polygon
-        )
-    ):
-        raise DomainError("place_not_on_page", "The box is on no page.", "place")
-
-
-def _metadata(review: Review) -> Metadata:
-    known = review.job.metadata or {}
-    return Metadata(**{name: known.get(name) for name in Metadata.__dataclass_fields__})
-
-
-def _stored(result: ParsedResult) -> dict[str, Any]:
-    """A row's values just as they come back from the database."""
-    stored: dict[str, Any] = orjson.loads(orjson.dumps(asdict(result), default=list))
-    return stored

@@ -100,7 +100,12 @@ def reviews_of_job(*, job: ParsingJob) -> list[Review]:
 def review_rows(*, tenant: Tenant, review: Review) -> list[ReviewRow]:
     """A review's rows as they stand, in reading order; one query."""
     rows = ReviewRow.objects.for_tenant(tenant).filter(review=review)
-    return list(rows.order_by("position"))
+    return sorted(rows, key=reading_order)
+
+
+def reading_order(row: ReviewRow) -> tuple[int, int]:
+    """What sorts rows as they are read: a row a person made follows the one above."""
+    return (row.position if row.after is None else row.after, row.position)
 
 
 def rows_in_order_of_need(rows: Iterable[ReviewRow]) -> list[ReviewRow]:

@@ -10,7 +10,8 @@ from portal.lib.actor import Actor, ActorKind
 from reports.models import ReviewRow
 from reports.operations.review_checks import RowText, result_of, text_of_result
 from reports.operations.review_gates import show_page
-from reports.operations.review_rows import RowRef, confirm_row
+from reports.operations.review_rows import confirm_row
+from reports.operations.review_saving import RowRef
 from reports.operations.review_signing import Signature, approve_report
 from reports.states import SignatureMeaning
 

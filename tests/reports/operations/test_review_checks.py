@@ -15,7 +15,7 @@ from reports.operations.review_checks import (
     text_of_result,
     uses_decimal_comma,
 )
-from reports.operations.review_rows import _stored
+from reports.operations.review_saving import stored_values
 from reports.parser.report import Metadata
 from tests.factories.reports import make_parsed_result
 
@@ -23,7 +23,7 @@ from tests.factories.reports import make_parsed_result
 def row(position=0, **changes):
     return ReviewRow(
         position=position,
-        values=_stored(make_parsed_result(**changes)),
+        values=stored_values(make_parsed_result(**changes)),
         decision=changes.pop("decision", "undecided"),
     )
 

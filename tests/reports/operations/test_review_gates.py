@@ -14,7 +14,7 @@ from reports.operations.review_gates import (
     keep_duplicate,
     show_page,
 )
-from reports.operations.review_rows import RowRef
+from reports.operations.review_saving import RowRef
 from reports.parser.report import Interpretation
 from tests.factories.reports import make_parsed, make_parsed_result, make_review
 from tests.factories.users import make_user

@@ -11,10 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import AuditEntry
 from portal.lib.errors import Conflict, DomainError, NotFound
 from reports.models import ReportResult, Review
+from reports.operations.review_additions import add_row
 from reports.operations.review_checks import RowText
 from reports.operations.review_rows import (
-    RowRef,
-    add_row,
     choose_loinc,
     confirm_plain_rows,
     confirm_row,
@@ -22,6 +21,7 @@ from reports.operations.review_rows import (
     exclude_row,
     undo_row,
 )
+from reports.operations.review_saving import RowRef
 from reports.parser.report import (
     LoincMatchStatus,
     Note,

@@ -1,0 +1,280 @@
+"""How a change to rows of a review is kept: as versions, with the checks run again.
+
+Rows whose doubts changed change with it. Must not be here: what a reviewer may do to a
+row (review_rows, review_additions).
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from portal.lib.errors import Conflict, DomainError, NotFound
+from reports.models import ReviewRow, ReviewRowVersion
+from reports.operations.review_checks import (
+    RowText,
+    check_rows,
+    doubts_of,
+    state_of,
+    uses_decimal_comma,
+)
+from reports.operations.reviews import count_needs, record_review, working_review
+from reports.parser.report import Metadata, ParsedResult
+from reports.queries import review_rows
+from reports.states import RowDecision
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from portal.lib.actor import Actor
+    from reports.models import Review
+    from reports.parser.report import Place
+
+TEXT_MAX_LENGTH = 1000
+_TYPED = (
+    "test_name",
+    "value",
+    "units",
+    "reference_range",
+    "flag",
+    "source_panel_name",
+)
+_COLUMNS = ["values", "decision", "reason", "state", "version", "acknowledged"]
+
+
+@dataclass(frozen=True, slots=True)
+class RowRef:
+    """A row of a review at the version that the caller has seen."""
+
+    review_id: UUID
+    position: int
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRow:
+    """A row as it is after a change, and the other rows that changed with it."""
+
+    row: ReviewRow
+    others: tuple[ReviewRow, ...]
+    notes: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What becomes of one row; result None leaves what it says."""
+
+    row: ReviewRow
+    decision: str
+    result: ParsedResult | None = None
+    reason: str = ""
+    restores: int | None = None
+
+
+@dataclass(slots=True)
+class Desk:
+    """A locked review with all its rows, in reading order."""
+
+    review: Review
+    rows: list[ReviewRow]
+    actor: Actor
+
+    def find(self, ref: RowRef) -> ReviewRow:
+        """The row at that version. Raises: row_not_found (404), row_changed (409)."""
+        row = self.at(ref.position)
+        if row.version != ref.version:
+            raise Conflict("row_changed", "This row was changed meanwhile.")
+        return row
+
+    def at(self, position: int) -> ReviewRow:
+        """The row as it is now. Raises: row_not_found (404)."""
+        for row in self.rows:
+            if row.position == position:
+                return row
+        raise NotFound("row_not_found", "Row not found.", "position")
+
+    @property
+    def metadata(self) -> Metadata:
+        """The header that the report's rows are read by."""
+        known = self.review.job.metadata or {}
+        names = Metadata.__dataclass_fields__
+        return Metadata(**{name: known.get(name) for name in names})
+
+    @property
+    def decimal_comma(self) -> bool:
+        """Whether the report's numbers have decimal commas."""
+        return uses_decimal_comma(self.rows)
+
+
+def open_desk(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Desk:
+    """Lock a review for a change of its rows by its claimer.
+
+    Raises: review_not_found (404); claim_needed, claim_lost (409); review_ended.
+    """
+    review = working_review(tenant=tenant, actor=actor, review_id=review_id)
+    return Desk(review, review_rows(tenant=tenant, review=review), actor)
+
+
+def save_rows(*, desk: Desk, changes: Sequence[Change], verb: str) -> SavedRow:
+    """Make each row's next version, check the report again, keep what that changed.
+
+    The row answered is that of the first change; the others come with what the checks
+    changed.
+    """
+    before = {change.row.position: change.row.values for change in changes}
+    for change in changes:
+        row = change.row
+        if change.result is not None:
+            row.values = stored_values(change.result)
+        row.decision, row.reason = change.decision, change.reason
+        row.version += 1
+        if row.values != before[row.position] or not row.is_critical:
+            row.acknowledged = None  # it was of another value
+    notes = check_rows(desk.rows, notes=desk.review.notes)
+    saved = [change.row for change in changes]
+    changed, renewed = _spread(desk, saved, notes)
+    desk.review.notes = notes
+    fields = {
+        name
+        for row in saved
+        for name in row.values
+        if row.values[name] != before[row.position].get(name)
+    }
+    store_rows(
+        desk=desk,
+        rows=[*saved, *renewed],
+        also=changed,
+        verb=verb,
+        together=[row.position for row in saved],
+        restores={c.row.position: c.restores for c in changes},
+        fields=sorted(fields),
+    )
+    others = dict.fromkeys([*saved[1:], *renewed, *changed])
+    return SavedRow(saved[0], tuple(others), notes)
+
+
+def store_rows(
+    *,
+    desk: Desk,
+    rows: Sequence[ReviewRow],
+    verb: str,
+    together: Sequence[int],
+    also: Sequence[ReviewRow] = (),
+    restores: dict[int, int | None] | None = None,
+    **told: object,
+) -> None:
+    """Write rows with a version each, `also` without one, and the review.
+
+    together: the positions that the operation itself changed; the other rows only
+    follow.
+    """
+    tenant, review = desk.review.tenant, desk.review
+    touched = list(dict.fromkeys([*rows, *also]))
+    if touched:
+        ReviewRow.objects.for_tenant(tenant).bulk_update(touched, _COLUMNS)
+    own = set(together)
+    ReviewRowVersion.objects.for_tenant(tenant).bulk_create(
+        ReviewRowVersion(
+            tenant=tenant,
+            row=row,
+            version=row.version,
+            values=row.values,
+            decision=row.decision,
+            reason=row.reason,
+            act=verb if row.position in own else "",
+            together=sorted(own) if row.position in own else [],
+            restores=(restores or {}).get(row.position),
+            actor_kind=desk.actor.kind,
+            actor_key=desk.actor.key,
+            actor_label=desk.actor.label,
+        )
+        for row in rows
+    )
+    count_needs(review, desk.rows)
+    review.save(update_fields=["notes", "flagged", "is_critical", "claimed_until"])
+    record_review(review, desk.actor, verb=verb, positions=sorted(own), **told)
+
+
+def kept_as(row: ReviewRow) -> str:
+    """Confirmed, or what a person had made of the row before a doubt came up."""
+    if row.version == 1:
+        return RowDecision.CONFIRMED
+    first = row.versions.get(version=1)
+    if first.decision == RowDecision.ADDED:
+        return RowDecision.ADDED
+    same = first.values == row.values
+    return RowDecision.CONFIRMED if same else RowDecision.EDITED
+
+
+def changed_as(row: ReviewRow) -> str:
+    """The decision of a row that a person has just changed."""
+    was_added = row.decision == RowDecision.ADDED
+    return RowDecision.ADDED if was_added else RowDecision.EDITED
+
+
+def checked_text(text: RowText) -> RowText:
+    """The text without blanks around it. Raises: row_incomplete, text_too_long."""
+    plain = {
+        name: value.replace("\0", "").strip() or None
+        for name in _TYPED
+        if (value := getattr(text, name)) is not None
+    }
+    name, value = plain["test_name"], plain["value"]
+    if not (name and value):
+        raise DomainError("row_incomplete", "A row needs a name and a value.")
+    for field, written in plain.items():
+        if written and len(written) > TEXT_MAX_LENGTH:
+            raise DomainError("text_too_long", "At most 1,000 characters.", field)
+    return replace(
+        RowText(test_name=name, value=value, sample_type=text.sample_type),
+        **{part: plain.get(part) for part in _TYPED[2:]},
+    )
+
+
+def check_place(*, review: Review, place: Place) -> None:
+    """Raises: place_not_on_page."""
+    sizes = {size["page"]: size for size in review.job.page_sizes or []}
+    size = sizes.get(place.page)
+    if (
+        size is None
+        or len(place.polygon) < 3
+        or not all(
+            0 <= point.x <= size["width"] and 0 <= point.y <= size["height"]
+            for point in place.polygon
+        )
+    ):
+        raise DomainError("place_not_on_page", "The box is on no page.", "place")
+
+
+def stored_values(result: ParsedResult) -> dict[str, Any]:
+    """A row's values just as they come back from the database."""
+    stored: dict[str, Any] = orjson.loads(orjson.dumps(asdict(result), default=list))
+    return stored
+
+
+def _spread(
+    desk: Desk, saved: Iterable[ReviewRow], notes: list[dict[str, Any]]
+) -> tuple[list[ReviewRow], list[ReviewRow]]:
+    """Rows whose state changed, and decided rows that a new doubt asks about again.
+
+    An excluded row is asked about no more.
+    """
+    own = set(saved)
+    changed, renewed = [], []
+    for row in desk.rows:
+        state = state_of(notes, row.position)
+        before = doubts_of(desk.review.notes, row.position)
+        gained = doubts_of(notes, row.position) - before
+        if state != row.state:
+            row.state = state
+            changed.append(row)
+        if gained and row.is_decided and row.is_kept:
+            row.decision = RowDecision.UNDECIDED
+            if row not in own:
+                row.version += 1
+                renewed.append(row)
+    return [row for row in changed if row not in own], renewed
