@@ -12,6 +12,11 @@ from accounts.models.management_key import ManagementKey
 from accounts.models.member import Member
 from accounts.models.member_session import MemberSession
 from accounts.models.saved_view import SavedView
+from accounts.models.sign_in import (
+    SignInRules,
+    SingleSignOn,
+    SingleSignOnIdentity,
+)
 from accounts.models.team import Membership, Organisation, Team, Tenant
 
 __all__ = [
@@ -26,6 +31,9 @@ __all__ = [
     "Membership",
     "Organisation",
     "SavedView",
+    "SignInRules",
+    "SingleSignOn",
+    "SingleSignOnIdentity",
     "Team",
     "Tenant",
 ]

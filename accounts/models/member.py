@@ -33,7 +33,12 @@ class MemberManager(BaseUserManager["Member"]):
     def create_superuser(self, email: str, password: str, **fields: Any) -> Member:
         """Add an operator; `manage.py createsuperuser` makes the first."""
         return self.create_user(
-            email, password, **fields, is_staff=True, is_superuser=True
+            email,
+            password,
+            **fields,
+            is_staff=True,
+            is_superuser=True,
+            email_confirmed_at=timezone.now(),
         )
 
 
@@ -42,6 +47,8 @@ class Member(AbstractBaseUser, PermissionsMixin):
 
     `time_zone` empty: that of the team they look at. `theme` empty: that of their
     device. A session is good for one `session_round`: the next ends them all.
+    `email_confirmed_at` is when it was last shown that they read mail to `email`; None:
+    never, and they see no team until it is.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -55,6 +62,7 @@ class Member(AbstractBaseUser, PermissionsMixin):
     )
     shortcuts_enabled = models.BooleanField(default=True, db_default=True)
     session_round = models.PositiveIntegerField(default=0, db_default=0)
+    email_confirmed_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     USERNAME_FIELD = "email"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import count
 
+from django.utils import timezone
+
 from accounts.models import Member, Team, Tenant
 from accounts.operations.api_keys import create_api_key
 from accounts.operations.management_keys import create_management_key
@@ -40,7 +42,8 @@ def make_member(
     else:
         member = add_member(team=team, actor=ACTOR, email=email, roles=roles).member
     member.set_password(PASSWORD)
-    member.save(update_fields=["password"])
+    member.email_confirmed_at = timezone.now()
+    member.save(update_fields=["password", "email_confirmed_at"])
     return member
 
 

@@ -1,0 +1,106 @@
+"""How members of a team sign in: what the team requires, and its single sign-on.
+
+Must not be here: what one member has set up to sign in with (allauth's tables).
+"""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.utils import timezone
+
+from accounts.models.team import Membership, Team
+from accounts.states import Role
+
+ISSUER_MAX_LENGTH = 500
+CLIENT_ID_MAX_LENGTH = 255
+SUBJECT_MAX_LENGTH = 255  # OpenID Connect Core 1.0, 2
+
+
+class SignInRules(models.Model):
+    """What a team requires of its members; a team without a row requires nothing.
+
+    `requires_single_sign_on` holds only beside a SingleSignOn of the team.
+    """
+
+    team = models.OneToOneField(
+        Team, primary_key=True, on_delete=models.CASCADE, related_name="sign_in_rules"
+    )
+    requires_second_factor = models.BooleanField(default=False)
+    requires_single_sign_on = models.BooleanField(default=False)
+
+    def __str__(self) -> str:
+        return str(self.team_id)
+
+
+class SingleSignOn(models.Model):
+    """A team's own OpenID provider, and whom it lets in.
+
+    `client_secret` is encrypted. Who has an address of `domains` joins with `roles`;
+    without roles only the invited join. A proof of one `round` is worth nothing in the
+    next, which begins when the provider is another.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    team = models.OneToOneField(
+        Team, on_delete=models.CASCADE, related_name="single_sign_on"
+    )
+    issuer = models.CharField(max_length=ISSUER_MAX_LENGTH)
+    client_id = models.CharField(max_length=CLIENT_ID_MAX_LENGTH)
+    client_secret = models.TextField()
+    domains = ArrayField(models.CharField(max_length=253), default=list)
+    roles = ArrayField(
+        models.CharField(max_length=20, choices=Role.choices), default=list
+    )
+    round = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(
+                    roles__contained_by=[
+                        role.value
+                        for role in Role
+                        if role not in (Role.OWNER, Role.ADMIN)
+                    ]
+                ),
+                name="single_sign_on_makes_no_admin",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.pk} of {self.team_id}"
+
+    @property
+    def mark(self) -> str:
+        """What a session keeps to show that this very provider vouched for it."""
+        return f"{self.pk}:{self.round}"
+
+
+class SingleSignOnIdentity(models.Model):
+    """Who a member of the team is at its provider: the provider's `sub`."""
+
+    single_sign_on = models.ForeignKey(
+        SingleSignOn, on_delete=models.CASCADE, related_name="identities"
+    )
+    membership = models.OneToOneField(
+        Membership, on_delete=models.CASCADE, related_name="single_sign_on_identity"
+    )
+    subject = models.CharField(max_length=SUBJECT_MAX_LENGTH)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    last_used_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["single_sign_on", "subject"],
+                name="single_sign_on_subject_once",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return str(self.pk)
