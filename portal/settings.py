@@ -220,6 +220,11 @@ MFA_RATE_LIMITS = {"webauthn_login": "60/m/ip"}
 MFA_TOTP_ISSUER = "Assay"
 MFA_RECOVERY_CODES_SHOW_ONCE = True
 
+# Hosts that a team's own sign-in may lie at although they are private, by http too.
+SINGLE_SIGN_ON_LOCAL_HOSTS: list[str] = [
+    host.lower() for host in env.list("SINGLE_SIGN_ON_LOCAL_HOSTS", default=[])
+]
+
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
 SESSION_COOKIE_AGE = int(timedelta(days=14).total_seconds())
 SESSION_COOKIE_HTTPONLY = True

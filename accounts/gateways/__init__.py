@@ -1,0 +1,1 @@
+"""What accounts ask of servers that are not ours: providers of single sign-on."""

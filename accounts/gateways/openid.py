@@ -1,0 +1,239 @@
+"""An OpenID provider: where people sign in, and what it vouches for.
+
+The authorisation code flow with PKCE (OpenID Connect Core 1.0, 3.1; RFC 7636). Must not
+be here: whom a team lets in (accounts.operations.single_sign_on_entry).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
+
+import jwt
+from django.conf import settings
+from django.core.cache import cache
+
+from accounts.gateways.base import (
+    Claims,
+    NotVouched,
+    Provider,
+    ProviderRefused,
+    ProviderUnavailable,
+)
+from accounts.gateways.openid_http import ask
+from portal.lib.addresses import AddressRefused, split_url
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from accounts.gateways.base import Client
+
+_ABOUT = "/.well-known/openid-configuration"
+_HOUR = 3600
+# Keys are asked for anew when a token names an unknown one, and no more often.
+_KEYS_PAUSE_S = 60
+# How far the provider's clock may be from ours.
+LEEWAY_S = 60
+# Signed by a key of the provider's own; never by the client secret, never unsigned.
+_ALGORITHMS = (
+    *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
+    *("ES256", "ES384", "ES512", "EdDSA"),
+)
+_REQUIRED = ["iss", "sub", "aud", "exp", "iat", "nonce"]
+
+
+def check_address(url: str) -> None:
+    """Refuse an address of the server's own network. Raises: AddressRefused."""
+    split_url(url, local_hosts=settings.SINGLE_SIGN_ON_LOCAL_HOSTS)
+
+
+def find_provider(issuer: str) -> Provider:
+    """What the provider of this issuer says of itself, known for an hour.
+
+    A slash at the end does not count. Raises: AddressRefused, ProviderUnavailable,
+    ProviderRefused. Source: OpenID Connect Discovery 1.0, 4.
+    """
+    check_address(issuer)
+    place = f"openid:provider:{_digest(issuer)}"
+    told = cache.get(place)
+    if told is not None:
+        return _read_provider(issuer, told)
+    told = ask("GET", f"{issuer.rstrip('/')}{_ABOUT}")
+    provider = _read_provider(issuer, told)
+    cache.set(place, told, _HOUR)
+    return provider
+
+
+def sign_in_url(
+    provider: Provider,
+    client: Client,
+    *,
+    redirect_url: str,
+    state: str,
+    nonce: str,
+    challenge: str,
+    is_fresh: bool = False,
+) -> str:
+    """Where to send somebody; `is_fresh` asks for a sign-in there and then."""
+    asked = {
+        "response_type": "code",
+        "client_id": client.client_id,
+        "redirect_uri": redirect_url,
+        "scope": "openid email profile",
+        "state": state,
+        "nonce": nonce,
+        "code_challenge": challenge,
+        "code_challenge_method": "S256",
+    }
+    if is_fresh:
+        # `max_age` also has the provider tell the time (Core 1.0, 3.1.2.1).
+        asked |= {"prompt": "login", "max_age": "0"}
+    separator = "&" if "?" in provider.sign_in_url else "?"
+    return f"{provider.sign_in_url}{separator}{urlencode(asked)}"
+
+
+def trade_code(
+    provider: Provider,
+    client: Client,
+    *,
+    code: str,
+    redirect_url: str,
+    verifier: str,
+    nonce: str,
+) -> Claims:
+    """Whom the code stands for, from an ID token whose signature is checked.
+
+    An address that the token leaves out is asked for at the userinfo endpoint. Raises:
+    ProviderUnavailable, ProviderRefused, NotVouched.
+    """
+    form = {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": redirect_url,
+        "code_verifier": verifier,
+    }
+    basic = None
+    if provider.takes_basic:
+        # Each of them encoded (RFC 6749, 2.3.1).
+        basic = (quote(client.client_id, ""), quote(client.client_secret, ""))
+    else:
+        form |= {"client_id": client.client_id, "client_secret": client.client_secret}
+    answer = ask("POST", provider.token_url, form=form, basic=basic)
+    token = answer.get("id_token")
+    if not isinstance(token, str):
+        raise ProviderRefused("no_token")
+    told = read_token(provider, client, token=token, nonce=nonce)
+    access_token = answer.get("access_token")
+    if not told.get("email") and provider.userinfo_url and access_token:
+        more = ask("GET", provider.userinfo_url, bearer=str(access_token))
+        # Core 1.0, 5.3.2: an answer about somebody else must not be used.
+        if more.get("sub") == told["sub"]:
+            told = {**more, **told}
+    return _read_claims(told)
+
+
+def read_token(
+    provider: Provider, client: Client, *, token: str, nonce: str
+) -> dict[str, Any]:
+    """The claims of an ID token (OpenID Connect Core 1.0, 3.1.3.7).
+
+    Raises: NotVouched; ProviderUnavailable, ProviderRefused (its keys).
+    """
+    try:
+        header = jwt.get_unverified_header(token)
+        algorithm = header.get("alg", "")
+        if algorithm not in provider.algorithms:
+            raise NotVouched("algorithm")
+        told: dict[str, Any] = jwt.decode(
+            token,
+            key=_find_key(provider, header),
+            algorithms=[algorithm],
+            issuer=provider.issuer,
+            audience=client.client_id,
+            leeway=LEEWAY_S,
+            options={"require": _REQUIRED},
+        )
+    except jwt.PyJWTError as error:
+        raise NotVouched(type(error).__name__) from None
+    if not hmac.compare_digest(str(told["nonce"]).encode(), nonce.encode()):
+        raise NotVouched("nonce")
+    is_for_several = isinstance(told["aud"], list) and len(told["aud"]) > 1
+    if (is_for_several or "azp" in told) and told.get("azp") != client.client_id:
+        raise NotVouched("azp")
+    return told
+
+
+def _read_provider(issuer: str, told: Mapping[str, Any]) -> Provider:
+    own = told.get("issuer")
+    if not isinstance(own, str) or own.rstrip("/") != issuer.rstrip("/"):
+        raise ProviderUnavailable("other_issuer")
+    names = ["authorization_endpoint", "token_endpoint", "jwks_uri"]
+    if "userinfo_endpoint" in told:
+        names.append("userinfo_endpoint")
+    for name in names:
+        try:
+            check_address(str(told.get(name)))
+        except AddressRefused:
+            raise ProviderUnavailable("address") from None
+    # Left out, these mean what Discovery 1.0, 3 says.
+    methods = told.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
+    signed = told.get("id_token_signing_alg_values_supported", ["RS256"])
+    return Provider(
+        issuer=own,
+        sign_in_url=str(told["authorization_endpoint"]),
+        token_url=str(told["token_endpoint"]),
+        keys_url=str(told["jwks_uri"]),
+        userinfo_url=str(told.get("userinfo_endpoint", "")),
+        takes_basic="client_secret_post" not in methods,
+        algorithms=tuple(name for name in _ALGORITHMS if name in signed),
+    )
+
+
+def _read_claims(told: Mapping[str, Any]) -> Claims:
+    verified = told.get("email_verified")
+    at = told.get("auth_time")
+    return Claims(
+        subject=str(told["sub"]),
+        email=str(told.get("email") or "").strip().lower(),
+        # Some write it as text.
+        email_verified=None if verified is None else verified in (True, "true"),
+        name=str(told.get("name") or "").strip(),
+        auth_time=at if type(at) is int else None,
+    )
+
+
+def _find_key(provider: Provider, header: Mapping[str, Any]) -> jwt.PyJWK:
+    """The key that signed; asked for anew if it is not among those known."""
+    place = f"openid:keys:{_digest(provider.keys_url)}"
+    told = cache.get(place)
+    found = _pick_key(told, header) if told else None
+    if found is None and (not told or cache.add(f"{place}:asked", 1, _KEYS_PAUSE_S)):
+        told = ask("GET", provider.keys_url)
+        found = _pick_key(told, header)
+        cache.set(place, told, _HOUR)
+    if found is None:
+        raise NotVouched("unknown_key")
+    return found
+
+
+def _pick_key(told: Mapping[str, Any], header: Mapping[str, Any]) -> jwt.PyJWK | None:
+    keys = told.get("keys")
+    if not isinstance(keys, list):
+        raise ProviderUnavailable("no_keys")
+    fits = [
+        key
+        for key in keys
+        if isinstance(key, dict)
+        and key.get("use", "sig") == "sig"
+        and key.get("kty") != "oct"
+        and key.get("alg", header["alg"]) == header["alg"]
+        and ("kid" not in header or key.get("kid") == header["kid"])
+    ]
+    # A token that names no key is taken where there is one alone.
+    return jwt.PyJWK(fits[0], algorithm=header["alg"]) if len(fits) == 1 else None
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
