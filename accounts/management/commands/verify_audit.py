@@ -1,0 +1,59 @@
+"""Check the chain over the audit of each team, and its anchors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts.models import Tenant
+from accounts.operations.audit_chain import check_chain, read_anchors
+from portal.lib.tenancy import acting_for
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
+
+
+class Command(BaseCommand):
+    """`manage.py verify_audit [--team SLUG] [--anchors FILE]`; 1 where it is broken."""
+
+    help = (
+        "Reckon the chain over the audit again, compare it with the anchors that were"
+        " written down, and name the first entry that does not fit."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--team", metavar="SLUG", help="one team alone")
+        parser.add_argument(
+            "--anchors",
+            type=Path,
+            metavar="FILE",
+            help="a copy of the anchors, or a log with them; default: AUDIT_ANCHORS",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        tenants = Tenant.objects.select_related("team").order_by("team__slug", "pk")
+        if options["team"]:
+            tenants = tenants.filter(team__slug=options["team"])
+            if not tenants:
+                raise CommandError(f"No team has the slug {options['team']}.")
+        path: Path | None = options["anchors"]
+        if path is not None and not path.exists():
+            raise CommandError(f"{path}: no such file.")
+        anchors = read_anchors(path)
+        broken = 0
+        for tenant in tenants:
+            with acting_for(tenant):
+                checked = check_chain(tenant=tenant, anchors=anchors)
+            place = f"{tenant.team.slug} {tenant.environment}"
+            if checked.broken:
+                broken += 1
+                self.stderr.write(f"{place}: BROKEN: {checked.broken.says}.")
+                continue
+            self.stdout.write(
+                f"{place}: {checked.entries} entries in {checked.seals} seals fit,"
+                f" and {checked.anchors} anchors."
+            )
+        if broken:
+            raise CommandError(f"The audit of {broken} does not fit.")

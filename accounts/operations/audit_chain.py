@@ -1,0 +1,367 @@
+"""The chain over the audit: sealing entries, anchoring the chain's end, checking both.
+
+A seal covers what was committed since the last one, so recording an entry waits for
+nobody. Whoever changes an entry, or takes one away, breaks the chain; whoever makes the
+whole chain anew differs from the anchors, which are kept outside of the database. Must
+not be here: recording entries (audit), or reading them for people (queries.audit).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import Tenant
+from accounts.models.audit import AuditSeal
+from portal.lib import rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+logger = logging.getLogger("assay.audit")
+
+HASH_BYTES = 32
+_START = bytes(HASH_BYTES)
+# An entry that was written in a transaction may be committed this much later.
+LATE = timedelta(hours=1)
+BATCH = 5_000
+_LOCK = 7_301_844_120_551  # any number that nothing else locks by
+_COLUMNS = (
+    "id, tenant_id, at, verb, subject, subject_id, user_uuid, actor_kind, actor_key,"
+    " actor_label, host(address), changes::text, request_id"
+)
+_FLOOR = """
+SELECT top_id FROM accounts_auditseal WHERE sealed_at <= %(before)s
+ORDER BY sealed_at DESC, top_id DESC LIMIT 1
+"""
+_UNSEALED = f"""
+WITH sealed AS MATERIALIZED (
+    SELECT unnest(entry_ids) AS id FROM accounts_auditseal
+    WHERE sealed_at > %(before)s
+)
+SELECT {_COLUMNS} FROM accounts_auditentry AS entry
+WHERE id > %(floor)s AND NOT EXISTS (SELECT FROM sealed WHERE sealed.id = entry.id)
+ORDER BY id LIMIT %(limit)s
+"""  # noqa: S608 - of constants
+_THESE = f"""
+SELECT {_COLUMNS} FROM accounts_auditentry WHERE id = ANY(%(ids)s)
+"""  # noqa: S608 - of constants
+_NEVER_SEALED = """
+WITH sealed AS MATERIALIZED (
+    SELECT unnest(entry_ids) AS id FROM accounts_auditseal
+    WHERE tenant_id = %(tenant)s
+)
+SELECT id, at FROM accounts_auditentry AS entry
+WHERE tenant_id = %(tenant)s AND id <= %(floor)s
+    AND NOT EXISTS (SELECT FROM sealed WHERE sealed.id = entry.id)
+ORDER BY id LIMIT 1
+"""
+
+
+class Fault(StrEnum):
+    """What does not fit."""
+
+    ENTRY_CHANGED = "entry_changed"
+    ENTRY_MISSING = "entry_missing"
+    ENTRY_UNSEALED = "entry_unsealed"
+    SEAL_CHANGED = "seal_changed"
+    SEAL_MISSING = "seal_missing"
+    ANCHOR_DIFFERS = "anchor_differs"
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """The first thing that does not fit in a tenant's chain.
+
+    `entry_id` is None where a seal or an anchor is at fault; `seal` is the number of
+    the seal. `says` is for people and holds nothing of the entry.
+    """
+
+    fault: Fault
+    seal: int
+    entry_id: int | None
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What checking a tenant's chain found; `broken` None: everything fits."""
+
+    entries: int
+    seals: int
+    anchors: int
+    broken: Break | None
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """The end of a tenant's chain at a time, as it was written down elsewhere."""
+
+    at: str
+    tenant: int
+    seal: int
+    entries: int
+    head: str
+
+
+@dataclass(slots=True)
+class _Chain:
+    """Where a tenant's chain ends while it grows."""
+
+    number: int
+    total: int
+    head: bytes
+
+
+def seal_audit(*, now: datetime | None = None) -> int:
+    """Chain the entries that are committed and in no seal yet; returns how many.
+
+    Over all tenants, in batches of BATCH, each a transaction. Runs of it wait for one
+    another. Source: Ours: a chain that each entry joined by itself would let the
+    tenant's writes through one at a time.
+    """
+    now = now or timezone.now()
+    number = 0
+    while True:
+        done = _seal_batch(now)
+        number += done
+        if done < BATCH:
+            return number
+
+
+@transaction.atomic
+def _seal_batch(now: datetime) -> int:
+    with rows.cursor() as opened:
+        opened.execute(b"SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+    before = now - LATE
+    floor = _floor(before)
+    found = rows.fetch_rows(
+        _UNSEALED, {"before": before, "floor": floor, "limit": BATCH}
+    )
+    if not found:
+        return 0
+    top = max(floor, _top_id(), found[-1][0])
+    by_tenant: dict[int, list[Sequence[Any]]] = {}
+    for row in found:
+        by_tenant.setdefault(row[1], []).append(row)
+    for tenant_pk, entries in sorted(by_tenant.items()):
+        chain = _end_of(tenant_pk)
+        hashes = list(_link(chain.head, entries))
+        AuditSeal.unscoped.create(
+            tenant_id=tenant_pk,
+            number=chain.number + 1,
+            sealed_at=now,
+            entry_ids=[row[0] for row in entries],
+            hashes=b"".join(hashes),
+            total=chain.total + len(entries),
+            top_id=top,
+        )
+    return len(found)
+
+
+def _floor(before: datetime) -> int:
+    """The id up to which nothing is committed any more."""
+    found = rows.fetch_rows(_FLOOR, {"before": before})
+    return int(found[0][0]) if found else 0
+
+
+def _top_id() -> int:
+    last = AuditSeal.unscoped.order_by("-sealed_at", "-top_id")
+    return last.values_list("top_id", flat=True).first() or 0
+
+
+def _end_of(tenant_pk: int) -> _Chain:
+    last = AuditSeal.unscoped.filter(tenant_id=tenant_pk).order_by("-number").first()
+    if last is None:
+        return _Chain(0, 0, _START)
+    return _Chain(last.number, last.total, bytes(last.hashes)[-HASH_BYTES:])
+
+
+def _link(head: bytes, entries: Iterable[Sequence[Any]]) -> Iterator[bytes]:
+    for row in entries:
+        head = hash_entry(head, row)
+        yield head
+
+
+def hash_entry(before: bytes, row: Sequence[Any]) -> bytes:
+    """SHA-256 over the hash before and the entry as JSON.
+
+    The JSON is a list in the order of the columns, without spaces, keys sorted, letters
+    as UTF-8; moments in UTC to the microsecond, `changes` as an object. Source: Ours:
+    an export holds all it takes to reckon it again.
+    """
+    key, tenant, at, *texts, changes, request_id = row
+    plain = [
+        key,
+        tenant,
+        at.astimezone(UTC).isoformat(timespec="microseconds"),
+        *(None if text is None else str(text) for text in texts),
+        json.loads(changes),
+        request_id,
+    ]
+    written = json.dumps(
+        plain, ensure_ascii=False, sort_keys=True, separators=(",", ":")
+    )
+    return hashlib.sha256(before + written.encode()).digest()
+
+
+def anchor_audit(*, now: datetime | None = None) -> int:
+    """Write down where each tenant's chain ends, outside the database.
+
+    A line for each tenant whose chain grew since its last anchor, in AUDIT_ANCHORS and
+    in the log; returns how many. Raises: OSError. Source: Ours: the last entries can be
+    taken away together with their seals, but not from a file on another machine.
+    """
+    now = now or timezone.now()
+    last = {each.tenant: each.seal for each in read_anchors()}
+    ends = AuditSeal.unscoped.order_by("tenant_id", "-number").distinct("tenant_id")
+    lines = [
+        {
+            "at": now.astimezone(UTC).isoformat(timespec="seconds"),
+            "tenant": seal.tenant_id,
+            "seal": seal.number,
+            "entries": seal.total,
+            "head": bytes(seal.hashes)[-HASH_BYTES:].hex(),
+        }
+        for seal in ends
+        if seal.number != last.get(seal.tenant_id)
+    ]
+    if not lines:
+        return 0
+    path = Path(settings.AUDIT_ANCHORS)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    with os.fdopen(descriptor, "a") as opened:
+        for line in lines:
+            opened.write(json.dumps(line) + "\n")
+            logger.info("audit anchor %s", json.dumps(line))
+        opened.flush()
+        os.fsync(opened.fileno())
+    return len(lines)
+
+
+def read_anchors(path: Path | None = None) -> list[Anchor]:
+    """The anchors of a file, oldest first; AUDIT_ANCHORS without one.
+
+    A line that is no anchor is passed over: a log's lines may stand between.
+    """
+    path = path or Path(settings.AUDIT_ANCHORS)
+    if not path.exists():
+        return []
+    found = []
+    with path.open() as opened:
+        for line in opened:
+            start = line.find("{")
+            try:
+                found.append(Anchor(**json.loads(line[start:])))
+            except (ValueError, TypeError):
+                continue
+    return found
+
+
+def check_chain(*, tenant: Tenant, anchors: Iterable[Anchor]) -> Checked:
+    """Reckon a tenant's chain again and compare it with its anchors.
+
+    Reads seal by seal, so that memory stays bounded. Source: Ours.
+    """
+    mine = [each for each in anchors if each.tenant == tenant.pk]
+    by_seal = {each.seal: each for each in mine}
+    head, number, entries = _START, 0, 0
+    broken: Break | None = None
+    seals = AuditSeal.objects.for_tenant(tenant).order_by("number")
+    for seal in seals.iterator(chunk_size=20):
+        broken = _check_seal(seal, head, number, entries)
+        if broken is None and (anchor := by_seal.pop(seal.number, None)):
+            broken = _check_anchor(seal, anchor)
+        if broken:
+            break
+        head = bytes(seal.hashes)[-HASH_BYTES:]
+        number, entries = seal.number, seal.total
+    if broken is None and by_seal:
+        anchor = min(by_seal.values(), key=lambda each: each.seal)
+        broken = Break(
+            Fault.SEAL_MISSING,
+            anchor.seal,
+            None,
+            f"the chain ends at seal {number} with {entries} entries, and on"
+            f" {anchor.at} it had seal {anchor.seal} with {anchor.entries}",
+        )
+    if broken is None:
+        broken = _find_unsealed(tenant)
+    return Checked(entries, number, len(mine), broken)
+
+
+def _check_seal(
+    seal: AuditSeal, head: bytes, number: int, entries: int
+) -> Break | None:
+    if seal.number != number + 1:
+        return Break(
+            Fault.SEAL_MISSING,
+            number + 1,
+            None,
+            f"seal {number + 1} is missing: seal {number} is followed by {seal.number}",
+        )
+    hashes = bytes(seal.hashes)
+    ids = seal.entry_ids
+    is_whole = len(hashes) == HASH_BYTES * len(ids) and ids
+    if not is_whole or seal.total != entries + len(ids):
+        return Break(
+            Fault.SEAL_CHANGED, seal.number, None, f"seal {seal.number} was changed"
+        )
+    kept = {row[0]: row for row in rows.fetch_rows(_THESE, {"ids": ids})}
+    sealed = f"sealed {seal.sealed_at:%Y-%m-%d %H:%M} UTC, in seal {seal.number}"
+    for place, entry_id in enumerate(ids):
+        row = kept.get(entry_id)
+        if row is None:
+            return Break(
+                Fault.ENTRY_MISSING,
+                seal.number,
+                entry_id,
+                f"entry {entry_id} is gone; it was {sealed}",
+            )
+        head = hash_entry(head, row)
+        if head != hashes[place * HASH_BYTES : (place + 1) * HASH_BYTES]:
+            return Break(
+                Fault.ENTRY_CHANGED,
+                seal.number,
+                entry_id,
+                f"entry {entry_id} is not what was {sealed}",
+            )
+    return None
+
+
+def _check_anchor(seal: AuditSeal, anchor: Anchor) -> Break | None:
+    if bytes(seal.hashes)[-HASH_BYTES:].hex() == anchor.head:
+        return None
+    return Break(
+        Fault.ANCHOR_DIFFERS,
+        seal.number,
+        None,
+        f"the chain was made anew: at seal {seal.number} it is not what was anchored"
+        f" on {anchor.at}",
+    )
+
+
+def _find_unsealed(tenant: Tenant) -> Break | None:
+    """An entry that came in below what is sealed, so that nothing seals it."""
+    floor = _floor(timezone.now() - LATE)
+    found = rows.fetch_rows(_NEVER_SEALED, {"tenant": tenant.pk, "floor": floor})
+    if not found:
+        return None
+    return Break(
+        Fault.ENTRY_UNSEALED,
+        0,
+        int(found[0][0]),
+        f"entry {found[0][0]} stands among sealed ones and is in no seal",
+    )

@@ -1,0 +1,235 @@
+from __future__ import annotations
+
+from contextlib import contextmanager
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+from django.db import DatabaseError, connection, transaction
+from django.utils import timezone
+from psycopg import sql
+
+from accounts.models import AuditEntry
+from accounts.models.audit import AuditSeal
+from accounts.operations import audit_chain
+from accounts.operations.audit import record_change
+from accounts.operations.audit_chain import (
+    LATE,
+    Fault,
+    anchor_audit,
+    check_chain,
+    read_anchors,
+    seal_audit,
+)
+from tests.factories.accounts import ACTOR, make_tenant
+
+pytestmark = pytest.mark.django_db
+_CHANGE = "UPDATE accounts_auditentry SET {} WHERE id = %s"
+
+
+@pytest.fixture(autouse=True)
+def _anchors(tmp_path):
+    before = settings.AUDIT_ANCHORS
+    settings.AUDIT_ANCHORS = tmp_path / "anchors.ndjson"
+    yield
+    settings.AUDIT_ANCHORS = before
+
+
+def record(tenant, number=1):
+    for each in range(number):
+        record_change(
+            tenant=tenant,
+            actor=ACTOR,
+            verb="change_user",
+            subject="user",
+            subject_id=each,
+            changes={"name": ["é", None], "count": [1.5, 2]},
+        )
+
+
+def ids(tenant):
+    found = AuditEntry.objects.for_tenant(tenant).order_by("id")
+    return list(found.values_list("id", flat=True))
+
+
+@contextmanager
+def tampering(table):
+    """What whoever owns the tables can do to one of them."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
+        yield cursor
+        cursor.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
+
+
+def check(tenant):
+    return check_chain(tenant=tenant, anchors=read_anchors())
+
+
+def fault(tenant):
+    broken = check(tenant).broken
+    return broken and (broken.fault, broken.entry_id)
+
+
+@pytest.fixture
+def tenant():
+    """Two seals of three and two entries, each anchored, beside another's."""
+    made, other = make_tenant(), make_tenant()
+    record(made, 2)
+    seal_audit()
+    anchor_audit()
+    record(made, 2)
+    record(other)
+    seal_audit()
+    anchor_audit()
+    return made
+
+
+def test_entries_are_chained_in_each_tenant_once(tenant):
+    again = seal_audit()
+
+    seals = AuditSeal.objects.for_tenant(tenant).order_by("number")
+    checked = check(tenant)
+    assert again == 0
+    assert [seal.total for seal in seals] == [3, 5]
+    assert [key for seal in seals for key in seal.entry_ids] == ids(tenant)
+    assert (checked.entries, checked.seals, checked.anchors) == (5, 2, 2)
+    assert checked.broken is None
+    assert anchor_audit() == 0
+
+
+def test_an_entry_that_is_committed_late_is_sealed_all_the_same(tenant, time_machine):
+    low = ids(tenant)[1]
+    with tampering("accounts_auditseal") as cursor:
+        # As if it had not been visible when its neighbours were sealed.
+        cursor.execute("TRUNCATE accounts_auditseal")
+    settings.AUDIT_ANCHORS.unlink()
+    kept = audit_chain._UNSEALED
+    hidden = kept.replace("WHERE id > ", f"WHERE id <> {low} AND id > ")
+    audit_chain._UNSEALED = hidden
+    seal_audit()
+    audit_chain._UNSEALED = kept
+
+    assert seal_audit() == 1
+
+    last = AuditSeal.objects.for_tenant(tenant).latest("number")
+    assert last.entry_ids == [low]
+    assert last.top_id >= ids(tenant)[-1]
+    time_machine.move_to(timezone.now() + 2 * LATE)
+    assert seal_audit() == 0
+    assert fault(tenant) is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "verb = 'change_usez'",
+        "changes = jsonb_set(changes, '{count,0}', '1.25')",
+        "address = '192.0.2.1'",
+        "request_id = 'x'",
+        "at = at + interval '1 microsecond'",
+        "tenant_id = tenant_id + 1",
+        "user_uuid = gen_random_uuid()",
+    ],
+)
+def test_a_changed_entry_is_named(tenant, change):
+    third = ids(tenant)[2]
+
+    with tampering("accounts_auditentry") as cursor:
+        cursor.execute(sql.SQL(_CHANGE).format(sql.SQL(change)), [third])
+
+    assert fault(tenant) == (Fault.ENTRY_CHANGED, third)
+
+
+def test_entries_taken_away_are_named(tenant):
+    fourth = ids(tenant)[3]
+
+    with tampering("accounts_auditentry") as cursor:
+        cursor.execute("DELETE FROM accounts_auditentry WHERE id >= %s", [fourth])
+
+    assert fault(tenant) == (Fault.ENTRY_MISSING, fourth)
+
+
+def test_the_last_entries_taken_away_with_their_seals_differ_from_the_anchor(tenant):
+    last = AuditSeal.objects.for_tenant(tenant).latest("number")
+
+    with tampering("accounts_auditentry") as cursor:
+        cursor.execute(
+            "DELETE FROM accounts_auditentry WHERE id = ANY(%s)", [last.entry_ids]
+        )
+    with tampering("accounts_auditseal") as cursor:
+        cursor.execute("DELETE FROM accounts_auditseal WHERE id = %s", [last.pk])
+
+    assert fault(tenant) == (Fault.SEAL_MISSING, None)
+    assert check_chain(tenant=tenant, anchors=[]).broken is None
+
+
+def test_a_chain_made_anew_differs_from_the_anchor(tenant):
+    with tampering("accounts_auditentry") as cursor:
+        cursor.execute("UPDATE accounts_auditentry SET actor_label = 'nobody'")
+    with tampering("accounts_auditseal") as cursor:
+        cursor.execute("TRUNCATE accounts_auditseal")
+    seal_audit()
+
+    assert fault(tenant) == (Fault.ANCHOR_DIFFERS, None)
+
+
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        ("DELETE FROM accounts_auditseal WHERE number = 1", Fault.SEAL_MISSING),
+        ("UPDATE accounts_auditseal SET total = total + 1", Fault.SEAL_CHANGED),
+        ("UPDATE accounts_auditseal SET hashes = '\\x00'", Fault.SEAL_CHANGED),
+    ],
+)
+def test_a_touched_seal_is_found(tenant, statement, found):
+    with tampering("accounts_auditseal") as cursor:
+        cursor.execute(statement)
+
+    assert fault(tenant) == (found, None)
+
+
+def test_an_entry_slipped_in_among_sealed_ones_is_named(tenant, time_machine):
+    time_machine.move_to(timezone.now() + timedelta(minutes=1) + LATE)
+    record(tenant, 2)
+    slipped, last = ids(tenant)[-2:]
+    with tampering("accounts_auditentry") as cursor:
+        cursor.execute("UPDATE accounts_auditentry SET id = -1 WHERE id = %s", [last])
+
+    seal_audit()
+
+    assert slipped > 0
+    assert fault(tenant) == (Fault.ENTRY_UNSEALED, -1)
+
+
+@pytest.mark.parametrize("verb", ["UPDATE accounts_auditseal SET total = 0", "DELETE"])
+def test_the_database_refuses_to_touch_a_seal(tenant, verb):
+    statement = verb if "UPDATE" in verb else "DELETE FROM accounts_auditseal"
+
+    def tamper():
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(statement)
+
+    with pytest.raises(DatabaseError):
+        tamper()
+
+    assert fault(tenant) is None
+
+
+def test_the_command_names_what_does_not_fit(tenant):
+    out, err = StringIO(), StringIO()
+    third = ids(tenant)[2]
+    slug = tenant.team.slug
+    call_command("verify_audit", "--team", slug, stdout=out)
+    with tampering("accounts_auditentry") as cursor:
+        cursor.execute(sql.SQL(_CHANGE).format(sql.SQL("verb = 'x'")), [third])
+
+    with pytest.raises(CommandError):
+        call_command("verify_audit", stdout=StringIO(), stderr=err)
+
+    assert f"{slug} sandbox: 5 entries in 2 seals fit, and 2 anchors." in out.getvalue()
+    assert f"{slug} sandbox: BROKEN: entry {third} is not what was sealed" in (
+        err.getvalue()
+    )
+    assert err.getvalue().count("BROKEN") == 1
