@@ -9,12 +9,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import orjson
+from django.utils import timezone
 from rest_framework import serializers
 
 from accounts.operations.audit import record_read
 from accounts.webhooks.catalogue import covers_event_type
 from accounts.webhooks.feed import feed_page
 from accounts.webhooks.models.endpoint import EVENT_TYPE_MAX_LENGTH
+from accounts.webhooks.operations.retention import kept_since
 from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import Inputs, QueryInt, QueryText, read_query
 from portal.lib.api.pagination import CURSOR_MAX_LENGTH, read_position, write_cursor
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from rest_framework.request import Request
 
 LIMIT_DEFAULT, LIMIT_MAX = 100, 500
+KEPT_SINCE = "Events-Kept-Since"
 
 
 class EventsQuery(Inputs):
@@ -64,7 +67,9 @@ class EventsView(TenantAPIView):
         """Begin without `after` at the oldest event that is kept; keep `next_cursor`.
 
         No event is passed over, whatever else is being written. A page may hold less
-        than `limit` events, or none, before the end.
+        than `limit` events, or none, before the end. The header `Events-Kept-Since`
+        (RFC 3339) says from when on nothing is missing but the events of erased users:
+        who read last before that may have missed some, and reads the resources anew.
         """
         query = read_query(request, EventsQuery)
         types = query.get("event_type")
@@ -85,7 +90,7 @@ class EventsView(TenantAPIView):
                 subject="events",
                 subject_id=page.events[0].message_id,
             )
-        return json_response(
+        answer = json_response(
             {
                 "data": [
                     {
@@ -99,3 +104,6 @@ class EventsView(TenantAPIView):
                 "next_cursor": write_cursor([str(page.position)]),
             }
         )
+        kept = kept_since(team=self.tenant.team, now=timezone.now())
+        answer[KEPT_SINCE] = kept.isoformat(timespec="seconds")
+        return answer

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from threading import Event as Signal
 from threading import Thread
 from types import SimpleNamespace
@@ -7,6 +8,7 @@ from uuid import uuid4
 
 import orjson
 import pytest
+import time_machine
 from django.db import connection, transaction
 
 from accounts.models import AuditEntry
@@ -46,6 +48,17 @@ def test_an_item_is_the_envelope_as_it_is_posted(alice_api, alice_tenant):
             "event": orjson.loads(event.body),
         }
     ]
+
+
+@pytest.mark.django_db
+def test_a_reader_is_told_from_when_on_nothing_is_missing(alice_api, alice_team):
+    alice_team.event_retention_days = 30
+    alice_team.save()
+
+    with time_machine.travel(datetime(2026, 3, 31, 12, tzinfo=UTC), tick=False):
+        reply = alice_api.get(PATH)
+
+    assert reply.headers["Events-Kept-Since"] == "2026-03-01T12:00:00+00:00"
 
 
 @pytest.mark.django_db
