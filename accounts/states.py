@@ -127,3 +127,33 @@ def rights_of(roles: Iterable[str]) -> frozenset[tuple[Area, str, bool]]:
         for write in (False, True)
         if allows(roles=held, area=area, write=write, environment=environment)
     )
+
+
+# What an API key may be limited to (Ours): the areas that calls with it are about. What
+# an area lacks here, no call does.
+_KEY_ACCESS: dict[Area, tuple[Access, ...]] = {
+    Area.USERS: (Access.READ, Access.WRITE),
+    Area.PATIENT_DETAILS: (Access.READ, Access.WRITE),
+    Area.ORDERS: (Access.READ, Access.WRITE),
+    Area.BOOKINGS: (Access.READ, Access.WRITE),
+    Area.REPORTS: (Access.READ, Access.WRITE),
+    Area.CATALOGUE: (Access.READ, Access.WRITE),
+    Area.WEBHOOKS: (Access.READ,),
+    Area.TEAM: (Access.READ,),
+    Area.DELETE_USERS: (Access.WRITE,),
+}
+SCOPES: dict[str, tuple[Area, Access]] = {
+    f"{area}:{access}": (area, access)
+    for area, accesses in _KEY_ACCESS.items()
+    for access in accesses
+}
+
+
+def scopes_allow(scopes: frozenset[str] | None, *, area: Area, write: bool) -> bool:
+    """Whether a key of these scopes may read, or `write`, in `area`; None: anything.
+
+    Writing includes reading.
+    """
+    if scopes is None or f"{area}:{Access.WRITE}" in scopes:
+        return True
+    return not write and f"{area}:{Access.READ}" in scopes

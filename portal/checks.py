@@ -5,6 +5,7 @@ Must not be here: checks of what runs (portal.health), but for the role.
 
 from __future__ import annotations
 
+from ipaddress import ip_network
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -61,6 +62,34 @@ def check_oura(**_: Any) -> list[CheckMessage]:
             )
         )
     return found
+
+
+@register(Tags.compatibility)
+def check_proxies(**_: Any) -> list[CheckMessage]:
+    """TRUSTED_PROXIES are networks: one that is not read would trust nobody."""
+    try:
+        for each in settings.TRUSTED_PROXIES:
+            ip_network(each)
+    except ValueError:
+        return [
+            Error(
+                "TRUSTED_PROXIES holds what is no address or network.",
+                hint="Write each as 192.0.2.7 or 10.0.0.0/8, comma-separated.",
+                id="portal.E010",
+            )
+        ]
+    return []
+
+
+@register(Tags.compatibility)
+def check_call_limits(**_: Any) -> list[CheckMessage]:
+    """Limits and days of the API's calls are not negative."""
+    names = ("API_CALLS_PER_KEY", "API_CALLS_PER_ADDRESS", "API_CALL_LOG_DAYS")
+    return [
+        Error(f"{name} is negative.", hint="0 means none.", id="portal.E011")
+        for name in names
+        if getattr(settings, name) < 0
+    ]
 
 
 @register(Tags.security, deploy=True)

@@ -36,10 +36,6 @@ PUBLIC_URL: str = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip(
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 # Everything the server writes outside the database: uploads, mail files, keys.
 VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var")))
-# Where the ends of the audit's chains are written down each day; copy it elsewhere.
-AUDIT_ANCHORS = Path(
-    env.str("AUDIT_ANCHORS", default=str(VAR_DIR / "audit-anchors.ndjson"))
-)
 
 ROOT_URLCONF = "portal.urls"
 WSGI_APPLICATION = "portal.wsgi.application"
@@ -79,6 +75,7 @@ INSTALLED_APPS = [
 # The dashboard's middleware steps aside for API paths: see portal.middleware.
 API_PREFIXES = ("/v1/", "/v2/", "/v3/", "/lab_report/", "/healthz", "/readyz")
 MIDDLEWARE = [
+    "portal.lib.proxies.TrustedProxyMiddleware",
     "portal.lib.request_ids.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "portal.middleware.WhiteNoiseMiddleware",
@@ -224,11 +221,6 @@ MFA_RATE_LIMITS = {"webauthn_login": "60/m/ip"}
 MFA_TOTP_ISSUER = "Assay"
 MFA_RECOVERY_CODES_SHOW_ONCE = True
 
-# Hosts that a team's own sign-in may lie at although they are private, by http too.
-SINGLE_SIGN_ON_LOCAL_HOSTS: list[str] = [
-    host.lower() for host in env.list("SINGLE_SIGN_ON_LOCAL_HOSTS", default=[])
-]
-
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
 SESSION_COOKIE_AGE = int(timedelta(days=14).total_seconds())
 SESSION_COOKIE_HTTPONLY = True
@@ -345,6 +337,8 @@ SECURE_REFERRER_POLICY = "same-origin"
 TRUST_FORWARDED_PROTO: bool = env.bool("TRUST_FORWARDED_PROTO", default=False)
 if TRUST_FORWARDED_PROTO:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+# Proxies whose X-Forwarded-For is believed: addresses or networks in CIDR form.
+TRUSTED_PROXIES: list[str] = env.list("TRUSTED_PROXIES", default=[])
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -358,9 +352,17 @@ CONTENT_SECURITY_POLICY = {
 
 # API
 
+# Calls a minute of one key that has no limit of its own; 0: as many as it makes.
+API_CALLS_PER_KEY: int = env.int("API_CALLS_PER_KEY", default=0)
+# Calls a minute from one address (of IPv6: one /64), with any key or none; 0: as above.
+API_CALLS_PER_ADDRESS: int = env.int("API_CALLS_PER_ADDRESS", default=0)
+# Days that the log of calls is kept; 0: none is written.
+API_CALL_LOG_DAYS: int = env.int("API_CALL_LOG_DAYS", default=30)
+
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.api.auth.ApiKeyAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": [],
+    "DEFAULT_PERMISSION_CLASSES": ["accounts.api.auth.KeyPermission"],
+    "DEFAULT_THROTTLE_CLASSES": ["accounts.api.throttling.CallThrottle"],
     "DEFAULT_RENDERER_CLASSES": ["portal.lib.api.json.OrjsonRenderer"],
     "DEFAULT_PARSER_CLASSES": ["portal.lib.api.json.OrjsonParser"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "portal.lib.api.json.AlwaysJson",

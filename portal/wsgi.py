@@ -9,3 +9,7 @@ from django.core.wsgi import get_wsgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
 application = get_wsgi_application()
+
+from accounts.api.call_log import keep_call_log  # noqa: E402 - needs the apps
+
+keep_call_log()

@@ -1,8 +1,8 @@
-"""`x-service-api-key` to a tenant (contract 1.2).
+"""`x-service-api-key` to a tenant (contract 1.2), and what the key may be used for.
 
 A key found is remembered by the process for KEY_CACHE_TTL, so a revoked key may live
-that long in another process; this process forgets at once (`forget_keys`). A rotated
-key ends on time everywhere.
+that long in another process; this process forgets at once (`forget_keys`). A key that
+ends by itself, as a rotated one does, ends on time everywhere.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import SAFE_METHODS, BasePermission
 
+from accounts.api.throttling import count_stranger
 from accounts.operations.api_keys import KeyGrant, find_grant, known_grants
+from portal.lib.errors import NotAllowed
 
 if TYPE_CHECKING:
     from typing import Any
@@ -31,30 +34,63 @@ clock = time.monotonic
 class ApiKeyAuthentication(BaseAuthentication):
     """Sets `request.auth` to a KeyGrant; no header leaves the request anonymous.
 
-    Raises: 401 for a key that is malformed, unknown or revoked.
+    Raises: 401 for a key that is malformed, unknown, revoked or past its end; 429 for
+    one of too many such calls from one address.
     """
 
     def authenticate(self, request: Request) -> tuple[None, KeyGrant]:
         key = request.headers.get(HEADER, "")
+        address = request.META.get("REMOTE_ADDR") or None
         now = clock()
         found = known_grants.get(key)
         if found is None or found[0] < now:
-            grant = find_grant(key)
+            grant = find_grant(key, address=address)
             if grant is None:
+                count_stranger(address)
                 raise AuthenticationFailed
             found = (now + _lifetime(grant).total_seconds(), grant)
             known_grants[key] = found
-        return None, found[1].at(request.META.get("REMOTE_ADDR"))
+        return None, found[1].at(address)
 
     def authenticate_header(self, request: Request) -> str:
         return f'ApiKey realm="assay", header="{HEADER}"'
 
 
 def _lifetime(grant: KeyGrant) -> timedelta:
-    """How long a grant may be remembered: never past the end of a rotated key."""
+    """How long a grant may be remembered: never past the end of its key."""
     if grant.expires_at is None:
         return KEY_CACHE_TTL
     return min(KEY_CACHE_TTL, grant.expires_at - timezone.now())
+
+
+class KeyPermission(BasePermission):
+    """Lets an API key do what its scopes name, from where it may be used.
+
+    A view says in `area` what it is about, in `also_reads` what else it answers with,
+    and in `reading` which of its methods change nothing although they are no GET. A
+    view that says nothing takes no key with scopes. Raises: address_not_allowed,
+    scope_missing (403).
+    """
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        grant = request.auth
+        if not isinstance(grant, KeyGrant):
+            return True  # other keys and tokens have rules of their own
+        if not grant.admits(grant.actor.address):
+            raise NotAllowed(
+                "address_not_allowed", "This key is not for use from this address."
+            )
+        if grant.scopes is None or request.method not in view.allowed_methods:
+            return True
+        write = request.method not in SAFE_METHODS + view.reading
+        area = view.area_of(request.method)
+        needed = [(area, write), *((also, False) for also in view.also_reads)]
+        for each, is_write in needed:
+            if not each or not grant.allows(each, write=is_write):
+                raise NotAllowed(
+                    "scope_missing", "This key has no scope for this call."
+                )
+        return True
 
 
 class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # untyped registry

@@ -3,47 +3,86 @@
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import secrets
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import ApiKey
 from accounts.models.api_key import LABEL_MAX_LENGTH
 from accounts.operations.audit import record_change
-from accounts.states import Environment
+from accounts.operations.call_limits import forget_windows
+from accounts.states import SCOPES, Environment, scopes_allow
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
+    from uuid import UUID
 
     from accounts.models import Tenant
+    from accounts.states import Area
+
+    Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 # How long a rotated key may go on beside the key that takes its place.
 OVERLAPS = (timedelta(0), timedelta(hours=24), timedelta(hours=72), timedelta(days=7))
 # How far behind `last_used_at` may lag, so that a busy key is not a hot row.
 LAST_USED_STEP = timedelta(minutes=1)
+# More networks than this are a firewall's.
+NETWORKS_MAX = 50
+CALLS_PER_MINUTE_MAX = 1_000_000
 _LETTERS = {Environment.SANDBOX: "sk", Environment.PRODUCTION: "pk"}
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRules:
+    """How far a key goes; the default is as far as there is.
+
+    `scopes` are of accounts.states.SCOPES, None: all of them. `networks` are addresses
+    or networks in CIDR form it may be used from, empty: any. `calls_per_minute` None:
+    as the installation says. It ends at `expires_at`, None: never.
+    """
+
+    scopes: frozenset[str] | None = None
+    networks: tuple[str, ...] = ()
+    calls_per_minute: int | None = None
+    expires_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class KeyGrant:
     """What a valid key gives: a tenant, and the actor its calls are made by.
 
-    `expires_at` is when a rotated key ends, None for a key with no end.
+    `expires_at` is when the key ends, None for a key with no end; the rest is as in
+    KeyRules.
     """
 
     tenant: Tenant
     actor: Actor
+    key_id: UUID
+    scopes: frozenset[str] | None = None
+    networks: tuple[Network, ...] = ()
+    calls_per_minute: int | None = None
     expires_at: datetime | None = None
 
     def at(self, address: str | None) -> KeyGrant:
         """The same grant for a call from this IP address."""
         return replace(self, actor=replace(self.actor, address=address))
+
+    def allows(self, area: Area, *, write: bool) -> bool:
+        """Whether a call with it may read, or `write`, in this area."""
+        return scopes_allow(self.scopes, area=area, write=write)
+
+    def admits(self, address: str | None) -> bool:
+        """Whether it may be used from this IP address."""
+        return not self.networks or is_within(address, self.networks)
 
 
 # Keys this process found lately: the key text to when it ends (monotonic), the grant.
@@ -53,6 +92,7 @@ known_grants: dict[str, tuple[float, KeyGrant]] = {}
 def forget_keys() -> None:
     """Drop what this process remembers of keys, after a change to keys or settings."""
     known_grants.clear()
+    forget_windows()
 
 
 def digest_of(key: str) -> bytes:
@@ -60,27 +100,84 @@ def digest_of(key: str) -> bytes:
     return hashlib.sha256(key.encode()).digest()
 
 
+def is_within(address: str | None, networks: Iterable[Network]) -> bool:
+    """Whether an IP address lies in one of the networks; False for what is none.
+
+    An IPv4 address that came over an IPv6 socket counts as what it is.
+    """
+    try:
+        found = ipaddress.ip_address(address or "")
+    except ValueError:
+        return False
+    found = getattr(found, "ipv4_mapped", None) or found
+    return any(found in network for network in networks)
+
+
 @transaction.atomic
-def create_api_key(*, tenant: Tenant, actor: Actor, label: str) -> tuple[ApiKey, str]:
+def create_api_key(
+    *, tenant: Tenant, actor: Actor, label: str, rules: KeyRules = KeyRules()
+) -> tuple[ApiKey, str]:
     """Make a key of this tenant and return it with its text, the only time it is known.
 
-    Raises: label_missing, label_too_long. Source: Contract 1.2 (key shape).
+    Raises: label_missing, label_too_long, scopes_missing, scope_unknown,
+    network_malformed, too_many_networks, calls_per_minute_out_of_range, expiry_past.
+    Source: Contract 1.2 (key shape); Ours: the rules.
     """
-    label = label.strip()
-    if not label:
-        raise DomainError("label_missing", "A key needs a label.", "label")
-    if len(label) > LABEL_MAX_LENGTH:
-        raise DomainError("label_too_long", "The label is too long.", "label")
-    key, text = _make_key(tenant=tenant, actor=actor, label=label)
+    label, rules = _checked(label, rules)
+    key, text = _make_key(tenant=tenant, actor=actor, label=label, rules=rules)
     record_change(
         tenant=tenant,
         actor=actor,
         verb="create_api_key",
         subject="api_key",
         subject_id=key.id,
-        changes={"label": [None, label]},
+        changes={
+            "label": [None, label],
+            **{
+                name: [None, value]
+                for name, value in _as_json(rules).items()
+                if value not in (None, [])
+            },
+        },
     )
     return key, text
+
+
+@transaction.atomic
+def change_api_key(*, key: ApiKey, actor: Actor, label: str, rules: KeyRules) -> ApiKey:
+    """Give a key another label or other rules, from the next call on.
+
+    Other processes may take it by the old rules for up to the cache's 5 seconds more.
+    Raises: as create_api_key; api_key_ended for one that was revoked, rotated or has
+    expired. Source: Ours (specification silent): a key that is in use can be limited
+    without changing servers.
+    """
+    key = _lock_live(key)
+    label, rules = _checked(label, rules, kept_end=key.expires_at)
+    before = {"label": key.label, **_as_json(rules_of(key))}
+    after = {"label": label, **_as_json(rules)}
+    changes = {
+        name: [before[name], after[name]]
+        for name in after
+        if before[name] != after[name]
+    }
+    if not changes:
+        return key
+    key.label = label
+    _apply(rules, key)
+    key.save(
+        update_fields=["label", "scopes", "networks", "calls_per_minute", "expires_at"]
+    )
+    record_change(
+        tenant=key.tenant,
+        actor=actor,
+        verb="change_api_key",
+        subject="api_key",
+        subject_id=key.id,
+        changes=changes,
+    )
+    transaction.on_commit(forget_keys)
+    return key
 
 
 @transaction.atomic
@@ -89,37 +186,42 @@ def rotate_api_key(
 ) -> tuple[ApiKey, str]:
     """Make the key that takes this one's place; this one ends after the overlap.
 
-    Gives the new key, of the same label, with its text, the only time it is known. A
-    key is rotated once: after that its successor is. Raises: overlap_unknown,
-    api_key_ended. Source: Ours (specification silent): servers change keys one by one.
+    Gives the new key, of the same label and rules, with its text, the only time it is
+    known; a key that was made for some time gives one for as long a time. A key is
+    rotated once: after that its successor is. Raises: overlap_unknown, api_key_ended.
+    Source: Ours (specification silent): servers change keys one by one.
     """
     if overlap not in OVERLAPS:
         raise DomainError("overlap_unknown", "Choose one of the times.", "overlap")
-    tenant = key.tenant
-    key = (
-        ApiKey.objects.for_tenant(tenant)
-        .select_for_update(of=("self",))
-        .select_related("tenant__team")
-        .get(pk=key.pk)
-    )
-    if key.revoked_at is not None or key.expires_at is not None:
-        raise DomainError("api_key_ended", "This key is rotated or revoked already.")
-    key.expires_at = timezone.now() + overlap
+    key = _lock_live(key)
+    now = timezone.now()
+    rules = replace(rules_of(key), expires_at=successor_ends_at(key, now))
+    before = key.expires_at
+    key.expires_at = min(now + overlap, before or now + overlap)
     key.save(update_fields=["expires_at"])
-    new, text = _make_key(tenant=tenant, actor=actor, label=key.label, replaces=key)
+    new, text = _make_key(
+        tenant=key.tenant, actor=actor, label=key.label, rules=rules, replaces=key
+    )
     record_change(
-        tenant=tenant,
+        tenant=key.tenant,
         actor=actor,
         verb="rotate_api_key",
         subject="api_key",
         subject_id=key.id,
         changes={
-            "expires_at": [None, key.expires_at.isoformat()],
+            "expires_at": [_moment(before), key.expires_at.isoformat()],
             "replaced_by": [None, str(new.id)],
         },
     )
     transaction.on_commit(forget_keys)
     return new, text
+
+
+def successor_ends_at(key: ApiKey, now: datetime) -> datetime | None:
+    """When the key ends that would take this one's place now, None for never."""
+    if key.expires_at is None:
+        return None
+    return now + (key.expires_at - key.created_at)
 
 
 @transaction.atomic
@@ -144,30 +246,138 @@ def revoke_api_key(*, key: ApiKey, actor: Actor) -> ApiKey:
     return key
 
 
-def find_grant(text: str) -> KeyGrant | None:
-    """The grant of a live key, noting its use; None for any other text.
+def rules_of(key: ApiKey) -> KeyRules:
+    """The rules a key has now."""
+    return KeyRules(
+        scopes=None if key.scopes is None else frozenset(key.scopes),
+        networks=tuple(key.networks),
+        calls_per_minute=key.calls_per_minute,
+        expires_at=key.expires_at,
+    )
 
-    The look-up is by digest: its time tells nothing of a key's text.
+
+def find_grant(text: str, *, address: str | None = None) -> KeyGrant | None:
+    """The grant of a live key, noting its use from `address`; None for any other text.
+
+    Use is not noted where the key may not be used from. The look-up is by digest: its
+    time tells nothing of a key's text.
     """
     key = (
         ApiKey.unscoped.select_related("tenant__team")
-        .filter(digest=digest_of(text), revoked_at=None)
+        .filter(digest=digest_of(text), revoked_at=None, tenant__team__deleted_at=None)
         .first()
     )
     now = timezone.now()
     if key is None or key.has_expired(now):
         return None
-    if key.last_used_at is None or now - key.last_used_at >= LAST_USED_STEP:
-        ApiKey.unscoped.filter(pk=key.pk).update(last_used_at=now)
-    return KeyGrant(
+    grant = KeyGrant(
         tenant=key.tenant,
         actor=Actor(ActorKind.API_KEY, str(key.id), key.label),
+        key_id=key.id,
+        scopes=None if key.scopes is None else frozenset(key.scopes),
+        networks=tuple(ipaddress.ip_network(each) for each in key.networks),
+        calls_per_minute=key.calls_per_minute,
         expires_at=key.expires_at,
     )
+    stale = now - LAST_USED_STEP
+    if (key.last_used_at is None or key.last_used_at <= stale) and grant.admits(
+        address
+    ):
+        # Processes find it stale together; one of them writes.
+        ApiKey.unscoped.filter(
+            Q(last_used_at=None) | Q(last_used_at__lte=stale), pk=key.pk
+        ).update(last_used_at=now, last_used_address=address)
+    return grant
+
+
+def _lock_live(key: ApiKey) -> ApiKey:
+    """The key, locked, if it neither ended nor was rotated."""
+    keys = ApiKey.objects.for_tenant(key.tenant)
+    found: ApiKey = (
+        keys.select_for_update(of=("self",))
+        .select_related("tenant__team")
+        .get(pk=key.pk)
+    )
+    ended = found.revoked_at is not None or found.has_expired(timezone.now())
+    if ended or keys.filter(replaces=found).exists():
+        raise DomainError("api_key_ended", "This key is rotated or has ended.")
+    return found
+
+
+def _checked(
+    label: str, rules: KeyRules, *, kept_end: datetime | None = None
+) -> tuple[str, KeyRules]:
+    """The label and rules as they are stored, if they make sense."""
+    label = label.strip()
+    if not label:
+        raise DomainError("label_missing", "A key needs a label.", "label")
+    if len(label) > LABEL_MAX_LENGTH:
+        raise DomainError("label_too_long", "The label is too long.", "label")
+    if rules.scopes is not None and not rules.scopes:
+        raise DomainError("scopes_missing", "Choose what the key is for.", "scopes")
+    if rules.scopes is not None and not rules.scopes <= SCOPES.keys():
+        raise DomainError("scope_unknown", "Choose from the scopes.", "scopes")
+    if len(rules.networks) > NETWORKS_MAX:
+        raise DomainError(
+            "too_many_networks", f"At most {NETWORKS_MAX} networks.", "networks"
+        )
+    limit = rules.calls_per_minute
+    if limit is not None and not 1 <= limit <= CALLS_PER_MINUTE_MAX:
+        raise DomainError(
+            "calls_per_minute_out_of_range",
+            f"From 1 to {CALLS_PER_MINUTE_MAX:,} calls a minute.",
+            "calls_per_minute",
+        )
+    ends = rules.expires_at
+    if ends is not None and ends != kept_end and ends <= timezone.now():
+        raise DomainError("expiry_past", "Choose a time to come.", "expires_at")
+    networks = dict.fromkeys(_network(each) for each in rules.networks)
+    return label, replace(rules, networks=tuple(networks))
+
+
+def _network(text: str) -> str:
+    """A network in CIDR form; an address is a network of one."""
+    try:
+        return str(ipaddress.ip_network(text.strip()))
+    except ValueError:
+        raise DomainError(
+            "network_malformed",
+            "Each is an address or a network such as 192.0.2.0/24 or 2001:db8::/32.",
+            "networks",
+        ) from None
+
+
+def _as_json(rules: KeyRules) -> dict[str, object]:
+    return {
+        "scopes": None if rules.scopes is None else _in_order(rules.scopes),
+        "networks": list(rules.networks),
+        "calls_per_minute": rules.calls_per_minute,
+        "expires_at": _moment(rules.expires_at),
+    }
+
+
+def _in_order(scopes: Iterable[str]) -> list[str]:
+    return sorted(scopes, key=list(SCOPES).index)
+
+
+def _moment(at: datetime | None) -> str | None:
+    return at.isoformat() if at else None
+
+
+def _apply(rules: KeyRules, key: ApiKey) -> None:
+    key.scopes = None if rules.scopes is None else _in_order(rules.scopes)
+    key.networks = list(rules.networks)
+    key.calls_per_minute = rules.calls_per_minute
+    key.expires_at = rules.expires_at
 
 
 def _make_key(
-    *, tenant: Tenant, actor: Actor, label: str, replaces: ApiKey | None = None
+    *,
+    tenant: Tenant,
+    actor: Actor,
+    label: str,
+    rules: KeyRules,
+    replaces: ApiKey | None = None,
 ) -> tuple[ApiKey, str]:
     letters = _LETTERS[Environment(tenant.environment)]
     secret = secrets.token_urlsafe(32)
@@ -181,5 +391,6 @@ def _make_key(
         created_by_id=actor.key if actor.kind == ActorKind.MEMBER else None,
         replaces=replaces,
     )
+    _apply(rules, key)
     key.save(force_insert=True)
     return key, text

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from datetime import date, datetime
     from uuid import UUID
 
+    from rest_framework.request import Request
+
     from accounts.models import Tenant
     from accounts.states import Area
     from portal.lib.actor import Actor
@@ -224,3 +226,7 @@ user_columns: Register[Callable[[TenantRequest, Sequence[int]], UserColumn | Non
 # By app: adds its part to the demo people where it is missing. Runs in a job, and may
 # run twice.
 demo_loaders: Register[Callable[[DemoScene], None]] = Register()
+
+# Each is told of a call of the API when it is answered: the request with its key, the
+# status, and when it came (seconds of time.time). They must be quick and never raise.
+call_observers: list[Callable[[Request, int, float], None]] = []

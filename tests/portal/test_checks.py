@@ -30,6 +30,13 @@ def test_an_address_that_is_not_absolute_is_refused(settings, address):
     assert failing() == {"portal.E002"}
 
 
+def test_proxies_and_limits_that_mean_nothing_are_refused(settings):
+    settings.TRUSTED_PROXIES = ["10.0.0.0/8", "the proxy"]
+    settings.API_CALLS_PER_KEY = -1
+
+    assert failing() == {"portal.E010", "portal.E011"}
+
+
 def test_half_an_application_at_oura_is_refused(settings):
     settings.OURA_CLIENT_ID = "our-id"
     settings.OURA_PORTAL = "elsewhere"

@@ -7,6 +7,7 @@ endpoint does.
 from __future__ import annotations
 
 import re
+import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,9 +20,11 @@ from portal.lib.api.compression import compress_answer
 from portal.lib.api.json import MEDIA_TYPE, dump_json
 from portal.lib.api.schema import ApiSchema
 from portal.lib.errors import NotFound
+from portal.lib.registry import call_observers
 from portal.lib.tenancy import acting_for
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from contextlib import AbstractContextManager
 
     from django.db.models import QuerySet
@@ -42,16 +45,33 @@ class KeyedAPIView(APIView):
 
     schema = ApiSchema()
     key_header: ClassVar[str] = "x-service-api-key"
+    # What it is about, for keys that are limited to some areas; GET reads, all else
+    # writes but for the methods in `reading`. Answers may tell of other areas too.
+    area: ClassVar[str] = ""
+    area_by_method: ClassVar[Mapping[str, str]] = {}
+    also_reads: ClassVar[tuple[str, ...]] = ()
+    reading: ClassVar[tuple[str, ...]] = ()
     actor: Actor
 
     def dispatch(
         self, request: HttpRequest, *args: Any, **kwargs: Any
     ) -> HttpResponseBase:
-        with ExitStack() as self._stack:
-            answer = super().dispatch(request, *args, **kwargs)
-        answer["Cache-Control"] = "no-store"
-        compress_answer(request, answer)
-        return answer
+        started_at, status = time.time(), 500
+        try:
+            with ExitStack() as self._stack:
+                answer = super().dispatch(request, *args, **kwargs)
+            answer["Cache-Control"] = "no-store"
+            compress_answer(request, answer)
+            status = answer.status_code
+            return answer
+        finally:
+            for observe in call_observers:
+                observe(self.request, status, started_at)
+
+    @classmethod
+    def area_of(cls, method: str) -> str:
+        """What a call by this method is about."""
+        return cls.area_by_method.get(method, cls.area)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)

@@ -1,0 +1,168 @@
+"""What of an API call goes into its key's log, and the thread that writes it there.
+
+A call is noted in memory when it is answered and written within FLUSH_INTERVAL, over a
+connection of the process's own: it neither waits for the log nor fails with it. A
+process that is killed takes at most that long of calls with it. Kept are the route, ids
+of ours that it names, and figures; bodies, queries and a customer's own ids are not.
+Must not be here: the statement (accounts.operations.api_calls).
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import re
+import threading
+import time
+from collections import deque
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from multiprocessing import util as multiprocessing
+from typing import TYPE_CHECKING, NamedTuple
+from uuid import UUID
+
+import psycopg
+from django.conf import settings
+from django.db import Error, connection
+
+from accounts.models.api_call import PATH_MAX_LENGTH
+from accounts.operations.api_calls import Call, write_calls
+from accounts.operations.api_keys import KeyGrant
+from portal.lib.registry import call_observers
+from portal.lib.request_ids import current_request_id
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rest_framework.request import Request
+
+logger = logging.getLogger(__name__)
+
+FLUSH_INTERVAL = timedelta(seconds=1)
+# What a process holds at most while the database takes nothing; then calls go unnoted.
+HELD_AT_MOST = 10_000
+_BATCH = 1_000
+_PARAMETER = re.compile(r"\(\?P<(\w+)>[^)]*\)")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+class Noted(NamedTuple):
+    """A call as it is noted; the rest is worked out when it is written."""
+
+    grant: KeyGrant
+    route: str
+    parameters: Mapping[str, str]
+    method: str
+    status: int
+    started_at: float
+    ended_at: float
+    request_id: str
+
+
+class CallLog:
+    """The calls of one process that are not yet written."""
+
+    def __init__(self) -> None:
+        self._noted: deque[Noted] = deque()
+        self._is_full = threading.Event()
+        self._writing = threading.Lock()
+        self._missed = 0
+
+    def note(self, request: Request, status: int, started_at: float) -> None:
+        """Note an answered call; calls without an API key are nobody's."""
+        grant, match = request.auth, request.resolver_match
+        if not isinstance(grant, KeyGrant) or match is None:
+            return
+        if len(self._noted) >= HELD_AT_MOST:
+            self._missed += 1
+            return
+        self._noted.append(
+            Noted(
+                grant,
+                match.route,
+                match.kwargs,
+                request.method or "",
+                status,
+                started_at,
+                time.time(),
+                current_request_id(),
+            )
+        )
+        if len(self._noted) == _BATCH:
+            self._is_full.set()
+
+    def write(self) -> int:
+        """Write what is noted; returns how many calls. What fails is kept for later."""
+        written = 0
+        with self._writing:
+            while self._noted:
+                batch = [
+                    self._noted.popleft() for _ in range(min(_BATCH, len(self._noted)))
+                ]
+                try:
+                    write_calls(map(_as_call, batch))
+                except psycopg.DataError:
+                    # It would not be taken the next time either.
+                    self._missed += len(batch)
+                    continue
+                except (Error, psycopg.Error) as error:
+                    self._noted.extendleft(reversed(batch))
+                    logger.warning("calls not written: %s", type(error).__name__)
+                    connection.close()
+                    break
+                written += len(batch)
+            if self._missed:
+                logger.warning("%s calls are not in the log", self._missed)
+                self._missed = 0
+        return written
+
+    def run(self) -> None:
+        """Write from time to time, as long as the process lives."""
+        while True:
+            self._is_full.wait(FLUSH_INTERVAL.total_seconds())
+            self._is_full.clear()
+            self.write()
+
+
+def keep_call_log() -> None:
+    """Begin to keep the log in this process, once, where it serves calls."""
+    if call_observers or not settings.API_CALL_LOG_DAYS:
+        return
+    log = CallLog()
+    call_observers.append(log.note)
+    threading.Thread(target=log.run, name="call-log", daemon=True).start()
+    # A worker of a server is a process of multiprocessing, which skips atexit.
+    multiprocessing.Finalize(log, log.write, exitpriority=10)
+    atexit.register(log.write)
+
+
+def _as_call(noted: Noted) -> Call:
+    user = noted.parameters.get("user_id", "")
+    return Call(
+        tenant_pk=noted.grant.tenant.pk,
+        key_id=noted.grant.key_id,
+        at=datetime.fromtimestamp(noted.started_at, UTC),
+        method=noted.method,
+        path=path_of(noted.route, noted.parameters),
+        status=noted.status,
+        ms=max(0, round((noted.ended_at - noted.started_at) * 1000)),
+        request_id=noted.request_id,
+        address=noted.grant.actor.address,
+        user_uuid=UUID(user) if _UUID.fullmatch(user) else None,
+    )
+
+
+def path_of(route: str, parameters: Mapping[str, str]) -> str:
+    """The path of a route, with its UUIDs filled in and all else named in braces."""
+    path = _template(route)
+    for name, value in parameters.items():
+        if _UUID.fullmatch(value):
+            path = path.replace(f"{{{name}}}", value.lower())
+    return path[:PATH_MAX_LENGTH]
+
+
+@lru_cache(maxsize=1024)
+def _template(route: str) -> str:
+    """Such as /v2/user/{user_id}, of a pattern of portal.lib.api.views.endpoint."""
+    named = _PARAMETER.sub(r"{\1}", route)
+    return "/" + named.replace("^", "").removesuffix("$").removesuffix("/?")

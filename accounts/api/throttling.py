@@ -1,0 +1,98 @@
+"""Limits on API calls, by key and by address, and the headers that tell of them.
+
+`RateLimit-Policy` and `RateLimit` are those of the IETF draft "RateLimit header fields
+for HTTP" (draft-ietf-httpapi-ratelimit-headers-10). Where no limit is set nothing is
+counted and no header is sent (contract 1.7). Must not be here: how calls are counted
+(accounts.operations.call_limits).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from rest_framework.exceptions import Throttled
+from rest_framework.throttling import BaseThrottle
+
+from accounts.operations.api_keys import KeyGrant
+from accounts.operations.call_limits import WINDOW, Window, count_call
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+# Whoever has one address of IPv6 has the rest of its network as well.
+IPV6_PREFIX = 64
+
+
+class CallThrottle(BaseThrottle):
+    """Counts a call against its address, then against its key, and says what is left.
+
+    Raises: 429 with `Retry-After` for a call over either limit.
+    """
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        windows: dict[str, Window] = {}
+        if settings.API_CALLS_PER_ADDRESS:
+            address = request.META.get("REMOTE_ADDR") or None
+            windows["address"] = _count_address(address)
+        grant = request.auth
+        if isinstance(grant, KeyGrant) and not _first_over(windows):
+            limit = grant.calls_per_minute or settings.API_CALLS_PER_KEY
+            if limit:
+                windows["key"] = count_call(subject=f"key:{grant.key_id}", limit=limit)
+        if windows:
+            view.headers.update(_describe(windows))
+        self.over = _first_over(windows)
+        return self.over is None
+
+    def wait(self) -> float | None:
+        return self.over.seconds if self.over else None
+
+
+def count_stranger(address: str | None) -> None:
+    """Count a call without a valid key against its address.
+
+    Raises: 429 where there have been too many, valid ones included.
+    """
+    if not settings.API_CALLS_PER_ADDRESS:
+        return
+    window = _count_address(address)
+    if window.is_over:
+        raise Throttled(wait=window.seconds)
+
+
+def network_of(address: str | None) -> str:
+    """Who an address is taken for: itself, or its network where it is IPv6."""
+    try:
+        found = ipaddress.ip_address(address or "")
+    except ValueError:
+        return "unknown"
+    if isinstance(found, ipaddress.IPv4Address):
+        return str(found)
+    if found.ipv4_mapped:
+        return str(found.ipv4_mapped)
+    return str(ipaddress.ip_network((found, IPV6_PREFIX), strict=False))
+
+
+def _count_address(address: str | None) -> Window:
+    return count_call(
+        subject=f"address:{network_of(address)}", limit=settings.API_CALLS_PER_ADDRESS
+    )
+
+
+def _first_over(windows: dict[str, Window]) -> Window | None:
+    return next((window for window in windows.values() if window.is_over), None)
+
+
+def _describe(windows: dict[str, Window]) -> dict[str, str]:
+    span = int(WINDOW.total_seconds())
+    return {
+        "RateLimit-Policy": ", ".join(
+            f'"{name}";q={window.limit};w={span}' for name, window in windows.items()
+        ),
+        "RateLimit": ", ".join(
+            f'"{name}";r={window.left};t={window.seconds}'
+            for name, window in windows.items()
+        ),
+    }

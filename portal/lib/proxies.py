@@ -1,0 +1,80 @@
+"""Whose call it is, behind proxies: the client's address instead of the proxy's.
+
+`X-Forwarded-For` is believed from TRUSTED_PROXIES alone, and of it only what they wrote
+themselves: the last entry that is none of them. From anybody else it is what a client
+says of itself. Must not be here: what an address may do.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.core.exceptions import MiddlewareNotUsed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from django.http import HttpRequest
+    from django.http.response import HttpResponseBase
+
+    Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+    Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+HEADER = "HTTP_X_FORWARDED_FOR"
+
+
+class TrustedProxyMiddleware:
+    """Put the client's address into REMOTE_ADDR; everything else reads it there."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        if not settings.TRUSTED_PROXIES:
+            raise MiddlewareNotUsed
+        self.get_response = get_response
+        self.trusted = [ipaddress.ip_network(each) for each in settings.TRUSTED_PROXIES]
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Serve a request as its client's."""
+        request.META["REMOTE_ADDR"] = client_address(
+            peer=request.META.get("REMOTE_ADDR", ""),
+            forwarded=request.META.get(HEADER, ""),
+            trusted=self.trusted,
+        )
+        return self.get_response(request)
+
+
+def client_address(*, peer: str, forwarded: str, trusted: Sequence[Network]) -> str:
+    """The address a call comes from, as far as trusted proxies tell.
+
+    `peer` is who is connected, `forwarded` the header, the client first. The way is
+    walked backwards: each trusted proxy vouches for the entry before it. It ends at the
+    first that is not trusted, or before an entry that is no address.
+    """
+    found = peer
+    hops = [hop.strip() for hop in forwarded.split(",")] if forwarded else []
+    while hops and _is_trusted(found, trusted):
+        hop = _read(hops.pop())
+        if hop is None:
+            break
+        found = str(hop)
+    return found
+
+
+def _is_trusted(address: str, trusted: Sequence[Network]) -> bool:
+    read = _read(address)
+    return read is not None and any(read in network for network in trusted)
+
+
+def _read(text: str) -> Address | None:
+    """An address, which some proxies write with its port; None for other text."""
+    host = text
+    if text.startswith("["):
+        host = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        host = text.partition(":")[0]
+    try:
+        found = ipaddress.ip_address(host)
+    except ValueError:
+        return None
+    return getattr(found, "ipv4_mapped", None) or found
