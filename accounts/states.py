@@ -40,11 +40,23 @@ class Role(TextChoices):
     VIEWER = "viewer", "Viewer"
 
 
+# Who holds one of these administers the team.
+ADMINISTERS = frozenset({Role.OWNER.value, Role.ADMIN.value})
+
+
 class ManagementRole(TextChoices):
     """How far a management key goes (contract 9.1)."""
 
     ORG_ADMIN = "org_admin", "All teams of the organisation"
     TEAM_ADMIN = "team_admin", "This team"
+
+
+class InviteStatus(TextChoices):
+    """What became of inviting an address into an organisation (contract 9.1)."""
+
+    CREATED = "invite_created", "Invited"
+    RESENT = "invite_resent", "Invited again"
+    ALREADY_IN_ORG = "already_in_org", "A member already"
 
 
 class Theme(TextChoices):

@@ -18,12 +18,13 @@ class UsersConfig(AppConfig):
 
     def ready(self) -> None:
         """Enter the events of each summary, and what other pages show of users."""
-        from portal.lib.registry import demo_loaders, user_erasers
+        from portal.lib.registry import demo_loaders, tenant_erasers, user_erasers
         from users.gateways.base import source_gateways
         from users.gateways.oura.gateway import OuraGateway
         from users.operations.demo import load_demo_sources
         from users.operations.erasure import erase_samples
         from users.operations.import_files import erase_imports
+        from users.operations.tenant_erasure import erase_all_users
 
         source_gateways.add("oura", OuraGateway())
         self._enter_pages()
@@ -34,6 +35,7 @@ class UsersConfig(AppConfig):
         demo_loaders.add("users", load_demo_sources)
         user_erasers.add("users", erase_samples)
         user_erasers.add("users:imports", erase_imports)
+        tenant_erasers.add("users", erase_all_users)
         post_migrate.connect(_make_months, sender=self)
 
     def _enter_events(self) -> None:

@@ -59,6 +59,11 @@ class Invitation(models.Model):
         """Whether it has been neither accepted nor revoked."""
         return self.accepted_at is None and self.revoked_at is None
 
+    @property
+    def link_id(self) -> uuid.UUID:
+        """What names its link: the same of all that one link opens."""
+        return self.batch or self.pk
+
     def is_expired(self, at: datetime) -> bool:
         """Whether its time is over at this moment."""
         return self.expires_at <= at

@@ -40,6 +40,7 @@ from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from uuid import UUID
 
     from django.db.models import QuerySet
 
@@ -62,9 +63,27 @@ def invite_member(
     invitation_limit, not_allowed, owners_only. Source: Contract 9.1 (invite_resent);
     Ours: 7 days, as the specification is silent.
     """
-    email = email.strip().lower()
-    if not _is_address(email):
-        raise DomainError("email_invalid", "Not an e-mail address.", "email")
+    token = secrets.token_urlsafe(32)
+    invitation, _ = put_invitation(
+        team=team, actor=actor, email=check_address(email), roles=roles, token=token
+    )
+    return invitation, token
+
+
+def put_invitation(
+    *,
+    team: Team,
+    actor: Actor,
+    email: str,
+    roles: Iterable[str],
+    token: str,
+    batch: UUID | None = None,
+) -> tuple[Invitation, bool]:
+    """Let a checked address into a team by this token; whether it was invited already.
+
+    In the caller's transaction. Invitations of one `batch` are those of one link.
+    Raises: as invite_member.
+    """
     wanted = check_roles(roles)
     lock_members(team)
     check_may_grant(team=team, actor=actor, roles=wanted)
@@ -74,15 +93,15 @@ def invite_member(
     invitation = open_ones.filter(email=email).first()
     if invitation is not None:
         check_may_grant(team=team, actor=actor, roles=invitation.roles)
-        return _renew(invitation, actor, wanted)
+        return _renew(invitation, actor, wanted, token, batch), True
     if open_ones.count() >= MAX_OPEN:
         raise DomainError("invitation_limit", f"{MAX_OPEN} invitations wait already.")
-    token = secrets.token_urlsafe(32)
     invitation = Invitation(
         team=team,
         email=email,
         roles=wanted,
         digest=_digest_of(token),
+        batch=batch,
         invited_by_id=_member_key(actor),
         expires_at=timezone.now() + INVITATION_TTL,
     )
@@ -93,7 +112,19 @@ def invite_member(
         "invite_member",
         {"email": [None, email], "roles": [None, wanted]},
     )
-    return invitation, token
+    return invitation, False
+
+
+def check_address(email: str) -> str:
+    """An address as it is kept. Raises: email_invalid."""
+    email = email.strip().lower()
+    try:
+        validate_email(email)
+    except ValidationError:
+        raise _no_address() from None
+    if len(email) > EMAIL_MAX_LENGTH:
+        raise _no_address()
+    return email
 
 
 @transaction.atomic
@@ -107,7 +138,8 @@ def resend_invitation(
     lock_members(invitation.team)
     invitation = _still_open(invitation)
     check_may_grant(team=invitation.team, actor=actor, roles=invitation.roles)
-    return _renew(invitation, actor, invitation.roles)
+    token = secrets.token_urlsafe(32)
+    return _renew(invitation, actor, invitation.roles, token), token
 
 
 @transaction.atomic
@@ -142,12 +174,8 @@ def find_invitation(token: str) -> Invitation | None:
     That of a member who may sign in no more opens nothing. The look-up is by digest:
     its time tells nothing of a token's text.
     """
-    invitation = (
-        Invitation.objects.select_related("team", "invited_by")
-        .filter(digest=_digest_of(token))
-        .first()
-    )
-    if invitation is None or not invitation.is_open:
+    invitation = _opened_by(token).first()
+    if invitation is None:
         return None
     inviter = invitation.invited_by
     if inviter is not None and not inviter.is_active:
@@ -157,14 +185,14 @@ def find_invitation(token: str) -> Invitation | None:
 
 @transaction.atomic
 def accept_invitation(*, token: str, member: Member, actor: Actor) -> Membership:
-    """Join the team, as the member whose address was invited.
+    """Join the team or the teams of the link, as the member whose address was invited.
 
     Raises: invitation_dead, other_address, already_member.
     """
-    invitation = _take(token)
-    if member.email != invitation.email:
+    invitations = _take(token)
+    if member.email != invitations[0].email:
         raise DomainError("other_address", "It is for another address.")
-    return _join(invitation, member, actor)
+    return _join(invitations, member, actor)
 
 
 @transaction.atomic
@@ -177,24 +205,32 @@ def accept_as_newcomer(
     has an account signs in: a link is no proof of being its holder), name_missing,
     name_too_long, password_weak.
     """
-    invitation = _take(token)
+    invitations = _take(token)
     name = check_name(name)
-    newcomer = Member(email=invitation.email, name=name)
+    email = invitations[0].email
+    newcomer = Member(email=email, name=name)
     check_password_strength(password, member=newcomer, field="password")
     try:
         with transaction.atomic():
             member = Member.objects.create_user(
-                email=invitation.email, password=password, name=name
+                email=email, password=password, name=name
             )
     except IntegrityError:
         raise DomainError("account_exists", "Sign in to join.") from None
     actor = Actor(ActorKind.MEMBER, str(member.pk), member.email, address)
-    return _join(invitation, member, actor)
+    return _join(invitations, member, actor)
 
 
 def invitation_link(token: str) -> str:
     """The absolute address at which an invitation is accepted."""
     return f"{settings.PUBLIC_URL}{reverse('invitation_link', args=[token])}"
+
+
+def name_of_place(invitation: Invitation) -> str:
+    """What the invited join: the team, or the organisation of which several teams."""
+    if invitation.batch is None:
+        return invitation.team.name
+    return invitation.team.organisation.name
 
 
 def mail_invitation(*, invitation: Invitation, token: str) -> bool:
@@ -203,7 +239,8 @@ def mail_invitation(*, invitation: Invitation, token: str) -> bool:
     Source: Ours: no job, as its inputs would keep the token.
     """
     context = {
-        "team": invitation.team.name,
+        "place": name_of_place(invitation),
+        "is_several": invitation.batch is not None,
         "inviter": invitation.invited_by,
         "roles": [Role(role).label for role in invitation.roles],
         "link": invitation_link(token),
@@ -234,20 +271,45 @@ def _still_open(invitation: Invitation) -> Invitation:
     return found
 
 
-def _take(token: str) -> Invitation:
-    """The invitation that this token opens, under the lock of its team."""
-    invitation = find_invitation(token)
-    if invitation is not None:
-        lock_members(invitation.team)
-        invitation = find_invitation(token)  # another may have used it meanwhile
-    if invitation is None:
+def _opened_by(token: str) -> QuerySet[Invitation]:
+    """What is open of this token's link, into teams that are not deleted."""
+    found = Invitation.objects.select_related("team", "invited_by").filter(
+        digest=_digest_of(token),
+        accepted_at=None,
+        revoked_at=None,
+        team__deleted_at=None,
+    )
+    return found.order_by("created_at", "pk")
+
+
+def _take(token: str) -> list[Invitation]:
+    """The invitations that this token opens, under the locks of their teams."""
+    if find_invitation(token) is None:
         raise _dead()
-    return invitation
+    for invitation in sorted(_opened_by(token), key=lambda each: each.team_id):
+        lock_members(invitation.team)
+    # Another may have used it meanwhile.
+    if find_invitation(token) is None:
+        raise _dead()
+    return list(_opened_by(token))
 
 
-def _join(invitation: Invitation, member: Member, actor: Actor) -> Membership:
-    if Membership.objects.filter(team=invitation.team, member=member).exists():
+def _join(invitations: list[Invitation], member: Member, actor: Actor) -> Membership:
+    """Join each team that the member is not in; the first membership of these."""
+    teams = [each.team_id for each in invitations]
+    held = Membership.objects.filter(team__in=teams, member=member)
+    known = set(held.values_list("team_id", flat=True))
+    joined = [
+        _join_one(invitation, member, actor)
+        for invitation in invitations
+        if invitation.team_id not in known
+    ]
+    if not joined:
         raise DomainError("already_member", "You are a member of this team.")
+    return joined[0]
+
+
+def _join_one(invitation: Invitation, member: Member, actor: Actor) -> Membership:
     membership = Membership(member=member, team=invitation.team, roles=invitation.roles)
     membership.save(force_insert=True)
     invitation.accepted_at = timezone.now()
@@ -264,21 +326,32 @@ def _join(invitation: Invitation, member: Member, actor: Actor) -> Membership:
 
 
 def _renew(
-    invitation: Invitation, actor: Actor, roles: list[str]
-) -> tuple[Invitation, str]:
-    token = secrets.token_urlsafe(32)
+    invitation: Invitation,
+    actor: Actor,
+    roles: list[str],
+    token: str,
+    batch: UUID | None = None,
+) -> Invitation:
     now = timezone.now()
     before, invitation.roles = invitation.roles, roles
     invitation.digest = _digest_of(token)
+    invitation.batch = batch
     invitation.invited_by_id = _member_key(actor)
     invitation.resent_at = now
     invitation.expires_at = now + INVITATION_TTL
     invitation.save(
-        update_fields=["roles", "digest", "invited_by", "resent_at", "expires_at"]
+        update_fields=[
+            "roles",
+            "digest",
+            "batch",
+            "invited_by",
+            "resent_at",
+            "expires_at",
+        ]
     )
     changes = {} if before == roles else {"roles": [before, roles]}
     _record(invitation, actor, "resend_invitation", changes)
-    return invitation, token
+    return invitation
 
 
 def _revoke(invitation: Invitation, actor: Actor) -> Invitation:
@@ -301,12 +374,8 @@ def _record(
     )
 
 
-def _is_address(email: str) -> bool:
-    try:
-        validate_email(email)
-    except ValidationError:
-        return False
-    return len(email) <= EMAIL_MAX_LENGTH
+def _no_address() -> DomainError:
+    return DomainError("email_invalid", "Not an e-mail address.", "email")
 
 
 def _dead() -> DomainError:

@@ -62,7 +62,7 @@ class ManagementGrant:
 
     def teams(self) -> QuerySet[Team]:
         """The teams it manages, in the order they were made."""
-        found = Team.objects.filter(organisation=self.organisation_id)
+        found = Team.objects.live().filter(organisation=self.organisation_id)
         if self.team_ids is not None:
             found = found.filter(pk__in=self.team_ids)
         return found.order_by("created_at", "pk")
@@ -96,6 +96,7 @@ class ManagementGrant:
             Tenant.objects.select_related("team")
             .filter(
                 team__organisation_id=organisation_id,
+                team__deleted_at=None,
                 team_id=team_id,
                 environment=environment,
             )

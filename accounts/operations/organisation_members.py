@@ -12,16 +12,13 @@ from django.db import transaction
 from accounts.models import Membership
 from accounts.operations.members import change_roles, remove_member
 from accounts.operations.teams import add_member
-from accounts.states import Role
+from accounts.states import ADMINISTERS, Role
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from accounts.models import Member, Team
     from portal.lib.actor import Actor
-
-# Who holds one of these administers the team.
-ADMINISTERS = frozenset({Role.OWNER.value, Role.ADMIN.value})
 
 
 @transaction.atomic

@@ -10,7 +10,11 @@ from django.db.models import Count
 from django.utils.text import slugify
 
 from accounts.models import Member, Membership, Organisation, Team, Tenant
-from accounts.models.team import EVENT_RETENTION_DAYS_MAX, NAME_MAX_LENGTH
+from accounts.models.team import (
+    EVENT_RETENTION_DAYS_MAX,
+    INTEGRATION_ID_MAX_LENGTH,
+    NAME_MAX_LENGTH,
+)
 from accounts.operations.api_keys import forget_keys
 from accounts.operations.audit import record_change, record_team_change
 from accounts.states import Environment, Region, Role
@@ -116,12 +120,13 @@ def create_organisation_team(
     actor: Actor,
     region: str,
     team_id: UUID | None = None,
+    integration_team_id: str | None = None,
     settings: Mapping[str, object] | None = None,
 ) -> Team:
     """Make one more team of an organisation, with these settings in both environments.
 
-    Its slug is free whatever its name. Raises: as create_team and change_settings.
-    Source: Contract 9.1.
+    Its slug is free whatever its name. Raises: as create_team, set_integration_id and
+    change_settings. Source: Contract 9.1.
     """
     team_id = team_id or uuid4()
     slug = slugify(name)[:SLUG_ROOM] or "team"
@@ -137,6 +142,47 @@ def create_organisation_team(
     )
     for tenant in team.tenants.order_by("pk"):
         change_settings(tenant=tenant, actor=actor, settings=dict(settings or {}))
+    if integration_team_id is not None:
+        team = set_integration_id(
+            team=team, actor=actor, integration_team_id=integration_team_id
+        )
+    return team
+
+
+@transaction.atomic
+def set_integration_id(
+    *, team: Team, actor: Actor, integration_team_id: str | None
+) -> Team:
+    """Say what the customer's own system calls a team; None: nothing any more.
+
+    Raises: integration_id_empty, integration_id_too_long; integration_id_taken (409) by
+    another team of the organisation, a deleted one too while it can come back. Source:
+    Contract 9.1.
+    """
+    field = "integration_team_id"
+    if integration_team_id == "":
+        raise DomainError("integration_id_empty", "Give an id, or null.", field)
+    if integration_team_id and len(integration_team_id) > INTEGRATION_ID_MAX_LENGTH:
+        raise DomainError("integration_id_too_long", "The id is too long.", field)
+    team = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+    before, team.integration_team_id = team.integration_team_id, integration_team_id
+    if before == integration_team_id:
+        return team
+    try:
+        with transaction.atomic():
+            team.save(update_fields=[field])
+    except IntegrityError:
+        raise Conflict(
+            "integration_id_taken", "Another team has this id.", field
+        ) from None
+    record_team_change(
+        team=team,
+        actor=actor,
+        verb="change_team",
+        subject="team",
+        subject_id=team.pk,
+        changes={field: [before, integration_team_id]},
+    )
     return team
 
 
@@ -288,10 +334,12 @@ def _join(
 
 
 def _owners_of_all(organisation: Organisation) -> list[UUID]:
-    """Who owns each of an organisation's teams; nobody where it has none."""
-    teams = organisation.teams.count()
+    """Who owns each of an organisation's live teams; nobody where it has none."""
+    teams = Team.objects.live().filter(organisation=organisation).count()
     owned = Membership.objects.filter(
-        team__organisation=organisation, roles__contains=[Role.OWNER]
+        team__organisation=organisation,
+        team__deleted_at=None,
+        roles__contains=[Role.OWNER],
     )
     counted = owned.values("member_id").annotate(count=Count("pk"))
     return [row["member_id"] for row in counted.order_by() if row["count"] == teams]

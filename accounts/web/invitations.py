@@ -34,6 +34,7 @@ from accounts.operations.invitations import (
     invitation_link,
     invite_member,
     mail_invitation,
+    name_of_place,
     resend_invitation,
     revoke_invitation,
 )
@@ -224,6 +225,7 @@ def _page(
         "accounts/invitation.html",
         {
             "invitation": invitation,
+            "place": name_of_place(invitation),
             "roles": role_labels(invitation.roles),
             "rights": describe_roles(invitation.roles),
             "way": way,

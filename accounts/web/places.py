@@ -39,6 +39,7 @@ def find_place(
         Tenant.objects.filter(
             team__slug=team_slug,
             environment=environment,
+            team__deleted_at=None,
             team__memberships__member=member,
         )
         .select_related("team")
@@ -57,7 +58,7 @@ def find_place(
 def list_places(*, member: Member) -> list[Tenant]:
     """Every team and environment the member may switch to, by name, sandbox first."""
     places = (
-        Tenant.objects.filter(team__memberships__member=member)
+        Tenant.objects.filter(team__memberships__member=member, team__deleted_at=None)
         .select_related("team")
         .order_by("team__name", "team_id", "-environment")
     )

@@ -209,6 +209,10 @@ user_erasers: Register[Callable[[int, UUID], None]] = Register()
 # By app: its tiles, cards and what needs attention, as far as the member's rights go.
 overview_parts: Register[Callable[[TenantRequest], OverviewPart]] = Register()
 
+# Each eraser removes what its app keeps of a tenant besides its rows, which go by
+# themselves after it: users with their files, samples and grants.
+tenant_erasers: Register[Callable[[Tenant, Actor], None]] = Register()
+
 # By section of the navigation; None where the member may not know or nothing waits.
 nav_counts: Register[Callable[[TenantRequest], NavCount | None]] = Register()
 

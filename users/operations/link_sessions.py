@@ -130,7 +130,9 @@ def find_link_session(token: str) -> LinkSession:
     """
     claim = _read_token(token)
     tenant = claim and (
-        Tenant.objects.select_related("team").filter(pk=claim[0]).first()
+        Tenant.objects.select_related("team")
+        .filter(pk=claim[0], team__deleted_at=None)
+        .first()
     )
     if not claim or tenant is None:
         raise _unknown()

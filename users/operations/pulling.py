@@ -153,6 +153,7 @@ def enqueue_due_pulls() -> int:
         connection__disconnected_at=None,
         connection__status=ConnectionStatus.CONNECTED,
         connection__user__deleted_at=None,
+        connection__tenant__team__deleted_at=None,
     )
     found = due.select_related("connection__user__tenant", "connection__tenant")
     asked = 0

@@ -13,7 +13,7 @@ from rest_framework.exceptions import ValidationError
 
 from accounts.models.api_key import LABEL_MAX_LENGTH
 from accounts.models.member import EMAIL_MAX_LENGTH
-from accounts.models.team import NAME_MAX_LENGTH
+from accounts.models.team import INTEGRATION_ID_MAX_LENGTH, NAME_MAX_LENGTH
 from accounts.states import Environment, ManagementRole, Region
 from portal.lib.api.fields import (
     Bool,
@@ -133,12 +133,21 @@ class TeamInputs(SettingsInputs):
     name = Str(max_length=NAME_MAX_LENGTH)
     region = Choice(Region.values)
     id = Uuid(required=False)
+    integration_team_id = Str(
+        required=False, min_length=1, max_length=INTEGRATION_ID_MAX_LENGTH
+    )
 
 
 class TeamPatch(Inputs):
-    """What changes of a team: its name, and settings by environment."""
+    """What changes of a team: its name and integration id, settings by environment."""
 
     name = Str(required=False, max_length=NAME_MAX_LENGTH)
+    integration_team_id = Str(
+        required=False,
+        allow_null=True,
+        min_length=1,
+        max_length=INTEGRATION_ID_MAX_LENGTH,
+    )
     sandbox = SettingsInputs(required=False)
     production = SettingsInputs(required=False)
 
@@ -183,6 +192,22 @@ class MemberPatch(Inputs):
 
     role = Choice(MEMBER_ROLES)
     team_role_bindings = TeamBinding(many=True, required=False, allow_null=True)
+
+
+class InviteListQuery(CursorInputs):
+    """`search_query` is part of an address."""
+
+    search_query = QueryText(required=False, max_length=EMAIL_MAX_LENGTH)
+
+
+class InviteInputs(Inputs):
+    """An address to invite; a team_admin's names the teams it is to administer."""
+
+    email = Str(max_length=EMAIL_MAX_LENGTH, validators=[_email])
+    role = Choice(
+        ManagementRole.values, required=False, help_text="By default org_admin"
+    )
+    team_role_bindings = TeamBinding(many=True, required=False)
 
 
 class ManagementKeyQuery(CursorInputs):

@@ -14,17 +14,16 @@ from rest_framework.response import Response
 
 from accounts.api.management import OrganisationView
 from accounts.api.v1.inputs import MemberListQuery, MemberPatch
-from accounts.api.v1.outputs import MemberPage, member_answer
+from accounts.api.v1.outputs import NOTHING, MemberPage, member_answer
 from accounts.api.v1.paging import read_page
 from accounts.models import Member, Membership
 from accounts.operations.organisation_members import (
-    ADMINISTERS,
     remove_from_teams,
     set_administered_teams,
 )
-from accounts.states import ManagementRole
+from accounts.states import ADMINISTERS, ManagementRole
 from portal.lib.api.fields import read_body, read_query, read_uuid
-from portal.lib.api.schema import JsonShape, describe
+from portal.lib.api.schema import describe
 from portal.lib.api.views import get_or_404, json_response
 from portal.lib.errors import DomainError
 
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
     from django.http import HttpResponse
     from rest_framework.request import Request
 
-NOTHING = JsonShape("Nothing", {"type": "null"})
-
 
 class ManagedMembersView(OrganisationView):
     """Base of views about members of the teams that the key manages."""
@@ -42,7 +39,9 @@ class ManagedMembersView(OrganisationView):
     def get_members(self) -> QuerySet[Member]:
         """Each once, with their places in all teams of the organisation."""
         managed = Membership.objects.filter(team__in=self.grant.teams())
-        held = Membership.objects.filter(team__organisation=self.organisation)
+        held = Membership.objects.filter(
+            team__organisation=self.organisation, team__deleted_at=None
+        )
         return Member.objects.filter(pk__in=managed.values("member")).prefetch_related(
             Prefetch("memberships", held)
         )
@@ -65,7 +64,8 @@ class MembersView(ManagedMembersView):
         if text := query.get("search_query"):
             members = members.filter(Q(name__icontains=text) | Q(email__icontains=text))
         page, more = read_page(members, query.get("next_cursor"))
-        all_teams = set(self.organisation.teams.values_list("pk", flat=True))
+        live = self.organisation.teams.filter(deleted_at=None)
+        all_teams = set(live.values_list("pk", flat=True))
         managed = all_teams if self.grant.team_ids is None else self.grant.team_ids
         answers = [
             member_answer(

@@ -19,6 +19,7 @@ from accounts.api.v1.inputs import (
     TeamQuery,
 )
 from accounts.api.v1.outputs import (
+    NOTHING,
     OrganisationAnswer,
     TeamAnswer,
     TeamPage,
@@ -27,20 +28,23 @@ from accounts.api.v1.outputs import (
     team_line,
 )
 from accounts.api.v1.paging import read_page
+from accounts.models import Team
+from accounts.operations.team_deletion import delete_team, undo_delete_team
 from accounts.operations.teams import (
     change_settings,
     change_team,
     create_organisation_team,
     rename_organisation,
+    set_integration_id,
 )
 from accounts.states import Environment
 from portal.lib.api.fields import read_body, read_patch, read_query, read_uuid
 from portal.lib.api.schema import describe
+from portal.lib.api.views import get_or_404, json_response
 
 if TYPE_CHECKING:
+    from django.http import HttpResponse
     from rest_framework.request import Request
-
-    from accounts.models import Team
 
 
 class OrganisationDetailView(OrganisationView):
@@ -116,13 +120,14 @@ class TeamsView(OrganisationView):
             name=settings.pop("name"),
             region=settings.pop("region"),
             team_id=settings.pop("id", None),
+            integration_team_id=settings.pop("integration_team_id", None),
             settings=settings,
         )
         return Response(team_answer(team))
 
 
 class TeamView(OrganisationView):
-    """GET and PATCH /v1/org/{org_id}/team/{team_id}."""
+    """GET, PATCH and DELETE /v1/org/{org_id}/team/{team_id}."""
 
     @describe(
         "get_managed_team",
@@ -141,7 +146,7 @@ class TeamView(OrganisationView):
         "Change a team and its settings",
         answer=TeamAnswer,
         body=TeamPatch,
-        refuses=(400, 404),
+        refuses=(400, 404, 409),
     )
     def patch(self, request: Request, *, team_id: str, **path: str) -> Response:
         """Settings that are left out stay as they are."""
@@ -155,6 +160,12 @@ class TeamView(OrganisationView):
                     name=wanted["name"],
                     time_zone=team.time_zone,
                 )
+            if "integration_team_id" in wanted:
+                team = set_integration_id(
+                    team=team,
+                    actor=self.actor,
+                    integration_team_id=wanted["integration_team_id"],
+                )
             for tenant in team.tenants.filter(environment__in=wanted).order_by("pk"):
                 change_settings(
                     tenant=tenant,
@@ -163,6 +174,39 @@ class TeamView(OrganisationView):
                 )
         return Response(team_answer(team))
 
+    @describe(
+        "delete_team",
+        "Delete a team; 7 days of undo",
+        answer=NOTHING,
+        refuses=(403, 404),
+    )
+    def delete(self, request: Request, *, team_id: str, **path: str) -> HttpResponse:
+        """By org_admin keys. Its members and keys are shut out at once."""
+        team = self.get_team(team_id)
+        self.grant.check_whole()
+        delete_team(team=team, actor=self.actor)
+        return json_response(None)
+
     def get_team(self, team_id: str) -> Team:
         """The team of the path. Raises: 422 at the path; not_found (404)."""
         return self.grant.find_team(read_uuid(team_id, "team_id"))
+
+
+class UndoDeleteTeamView(OrganisationView):
+    """POST /v1/org/{org_id}/team/{team_id}/undo_delete."""
+
+    @describe(
+        "undo_delete_team",
+        "Undo the deletion of a team",
+        answer=TeamAnswer,
+        refuses=(400, 403, 404),
+    )
+    def post(self, request: Request, *, team_id: str, **path: str) -> Response:
+        """By org_admin keys, within 7 days. The team is as it was."""
+        self.grant.check_whole()
+        found: Team = get_or_404(
+            Team.objects.filter(organisation=self.organisation, erased_at=None),
+            what="Team",
+            pk=read_uuid(team_id, "team_id"),
+        )
+        return Response(team_answer(undo_delete_team(team=found, actor=self.actor)))

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 from uuid import UUID
 
-from accounts.states import Environment, ManagementRole
+from accounts.states import ADMINISTERS, Environment, InviteStatus, ManagementRole
+from portal.lib.api.schema import JsonShape
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from accounts.models import (
         ApiKey,
+        Invitation,
         ManagementKey,
         Member,
         Organisation,
         Team,
         Tenant,
     )
+
+
+NOTHING = JsonShape("Nothing", {"type": "null"})
 
 
 class OrganisationAnswer(TypedDict):
@@ -36,6 +41,7 @@ class TeamLine(TypedDict):
     name: str
     created_on: datetime
     region: str
+    integration_team_id: str | None
 
 
 class TeamPage(TypedDict):
@@ -149,6 +155,31 @@ class MemberPage(TypedDict):
     next_cursor: str | None
 
 
+class InviteAnswer(TypedDict):
+    """An open invitation; `team_role_bindings` is null for an org_admin."""
+
+    id: UUID
+    email: str
+    invited_at: datetime
+    resent_at: datetime | None
+    creator: CreatorAnswer
+    role: Literal["org_admin", "team_admin", "no_role"]
+    team_role_bindings: list[TeamBindingAnswer] | None
+
+
+class InvitePage(TypedDict):
+    """Some invitations, oldest first; `next_cursor` is null at the end."""
+
+    invites: list[InviteAnswer]
+    next_cursor: str | None
+
+
+class InvitedAnswer(TypedDict):
+    """What became of inviting an address."""
+
+    status: Annotated[str, InviteStatus]
+
+
 class NewManagementKey(ManagementKeyAnswer):
     """A management key with its text, which is shown this once."""
 
@@ -174,6 +205,7 @@ def team_line(team: Team) -> TeamLine:
         "name": team.name,
         "created_on": team.created_at,
         "region": team.region,
+        "integration_team_id": team.integration_team_id,
     }
 
 
@@ -270,14 +302,52 @@ def member_answer(
     managed_teams: Collection[UUID],
 ) -> MemberAnswer:
     """A member, as a key that manages `managed_teams` sees them."""
-    told = sorted(set(administers) & set(managed_teams))
-    is_whole = bool(administers) and set(administers) == set(organisation_teams)
-    bindings: list[TeamBindingAnswer] = [{"team_id": pk} for pk in told]
+    role, bindings = _role_over(administers, organisation_teams, managed_teams)
     return {
         "id": member.pk,
         "name": member.name,
         "email": member.email,
         "created_on": member.created_at,
-        "role": "org_admin" if is_whole else "team_admin" if told else "no_role",
-        "team_role_bindings": bindings if told and not is_whole else None,
+        "role": role,
+        "team_role_bindings": bindings,
     }
+
+
+def invite_answer(
+    invitations: Sequence[Invitation],
+    *,
+    organisation_teams: Collection[UUID],
+    managed_teams: Collection[UUID],
+) -> InviteAnswer:
+    """Invitations of one link, as a key that manages `managed_teams` sees them."""
+    first = invitations[0]
+    role, bindings = _role_over(
+        [each.team_id for each in invitations if ADMINISTERS & set(each.roles)],
+        organisation_teams,
+        managed_teams,
+    )
+    return {
+        "id": first.batch or first.pk,
+        "email": first.email,
+        "invited_at": first.created_at,
+        "resent_at": first.resent_at,
+        "creator": creator_answer(first.invited_by),
+        "role": role,
+        "team_role_bindings": bindings,
+    }
+
+
+def _role_over(
+    administers: Collection[UUID],
+    organisation_teams: Collection[UUID],
+    managed_teams: Collection[UUID],
+) -> tuple[
+    Literal["org_admin", "team_admin", "no_role"], list[TeamBindingAnswer] | None
+]:
+    """The wire's role of who administers these teams, and the teams it is bound to."""
+    told = sorted(set(administers) & set(managed_teams))
+    if administers and set(administers) == set(organisation_teams):
+        return "org_admin", None
+    if told:
+        return "team_admin", [{"team_id": pk} for pk in told]
+    return "no_role", None

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from accounts.api.v1.invites import InvitesView, InviteView
 from accounts.api.v1.keys import (
     ManagementKeysView,
     ManagementKeyView,
     TeamApiKeysView,
 )
 from accounts.api.v1.members import MembersView, MemberView
-from accounts.api.v1.organisations import OrganisationDetailView, TeamsView, TeamView
+from accounts.api.v1.organisations import (
+    OrganisationDetailView,
+    TeamsView,
+    TeamView,
+    UndoDeleteTeamView,
+)
 from portal.lib.api.views import endpoint
 
 urlpatterns = [
@@ -20,6 +26,13 @@ urlpatterns = [
         TeamApiKeysView,
         "api-team-api-keys",
     ),
+    endpoint(
+        "<org_id>/team/<team_id>/undo_delete",
+        UndoDeleteTeamView,
+        "api-team-undo-delete",
+    ),
+    endpoint("<org_id>/invite", InvitesView, "api-invites"),
+    endpoint("<org_id>/invite/<invite_id>", InviteView, "api-invite"),
     endpoint("<org_id>/member", MembersView, "api-members"),
     endpoint("<org_id>/member/<member_id>", MemberView, "api-member"),
     endpoint("<org_id>/management_key", ManagementKeysView, "api-management-keys"),

@@ -101,6 +101,7 @@ def test_a_key_lists_the_teams_it_manages(
         "name": "Alice Health",
         "created_on": alice_team.created_at.isoformat(),
         "region": "us",
+        "integration_team_id": None,
     }
     assert bound.json() == {"teams": [first], "next_cursor": None}
     assert all_teams.json()["teams"][0] == first
@@ -133,6 +134,7 @@ def test_a_team_is_told_with_the_settings_asked_for(api, org, alice_team):
         "name": "Alice Health",
         "created_on": alice_team.created_at.isoformat(),
         "region": "us",
+        "integration_team_id": None,
         "environments": ["sandbox", "production"],
     }
     assert both.json() == {**line, "sandbox": IN_SANDBOX, "production": DEFAULTS}
@@ -277,3 +279,44 @@ def test_a_team_admin_finds_no_other_team_of_the_organisation(
 )
 def test_a_malformed_query_is_422(api, org, query, line):
     assert error_lines(api.get(f"{org}/team", query)) == [line]
+
+
+def test_an_integration_id_is_once_in_an_organisation(
+    api, org, alice_team, second_team
+):
+    paths = [f"{org}/team/{team.pk}" for team in (alice_team, second_team)]
+    set_one = api.patch(paths[0], {"integration_team_id": "north-1"})
+    taken = api.patch(paths[1], {"integration_team_id": "north-1"})
+    made = api.post(
+        f"{org}/team",
+        {"name": "More", "region": "us", "integration_team_id": "north-1"},
+    )
+    freed = api.patch(paths[0], {"integration_team_id": None})
+    moved = api.patch(paths[1], {"integration_team_id": "north-1"})
+
+    assert set_one.json()["integration_team_id"] == "north-1"
+    assert [reply.status_code for reply in (taken, made)] == [409, 409]
+    assert taken.json()["code"] == "integration_id_taken"
+    assert not Team.objects.filter(name="More").exists()
+    assert freed.json()["integration_team_id"] is None
+    assert moved.json()["integration_team_id"] == "north-1"
+    empty = api.patch(paths[0], {"integration_team_id": ""})
+    assert error_lines(empty) == [(["body", "integration_team_id"], "string_too_short")]
+
+
+def test_a_team_is_deleted_and_brought_back(api, team_api, org, alice_team):
+    path = f"{org}/team/{alice_team.pk}"
+    assert team_api.delete(path).status_code == 403
+    assert team_api.post(f"{path}/undo_delete").status_code == 403
+    assert api.post(f"{path}/undo_delete").json()["code"] == "team_not_deleted"
+
+    deleted = api.delete(path)
+
+    check_answer(deleted, "delete", TEAM)
+    assert deleted.json() is None
+    assert [api.get(path).status_code, team_api.get(path).status_code] == [404, 404]
+    assert api.get(f"{org}/team").json()["teams"] == []
+    undone = api.post(f"{path}/undo_delete")
+    check_answer(undone, "post", f"{TEAM}/undo_delete")
+    assert undone.json()["id"] == str(alice_team.pk)
+    assert team_api.get(path).status_code == 200

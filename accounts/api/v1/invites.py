@@ -1,0 +1,146 @@
+"""Invitations into an organisation by management key (contract 9.1).
+
+An invite of the wire is what one link opens, in one team or several. Must not be here:
+invitations of one team by its members (the dashboard).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db.models import Exists, OuterRef, Q
+from rest_framework.response import Response
+
+from accounts.api.management import OrganisationView
+from accounts.api.v1.inputs import InviteInputs, InviteListQuery
+from accounts.api.v1.outputs import NOTHING, InvitedAnswer, InvitePage, invite_answer
+from accounts.api.v1.paging import read_page
+from accounts.models import Invitation
+from accounts.operations.invitations import mail_invitation
+from accounts.operations.organisation_invitations import (
+    invite_to_teams,
+    revoke_invitations,
+)
+from accounts.states import ManagementRole
+from portal.lib.api.fields import read_body, read_query, read_uuid
+from portal.lib.api.schema import describe
+from portal.lib.api.views import json_response
+from portal.lib.errors import DomainError, NotFound
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from django.db.models import QuerySet
+    from django.http import HttpResponse
+    from rest_framework.request import Request
+
+
+class InvitesBase(OrganisationView):
+    """Base of views about the open invitations into teams that the key manages."""
+
+    def get_invitations(self) -> QuerySet[Invitation]:
+        """Each team's own."""
+        return Invitation.objects.filter(
+            team__in=self.grant.teams(), accepted_at=None, revoked_at=None
+        )
+
+
+class InvitesView(InvitesBase):
+    """GET and POST /v1/org/{org_id}/invite."""
+
+    @describe(
+        "list_invites",
+        "List the open invitations",
+        answer=InvitePage,
+        query=InviteListQuery,
+        refuses=(404,),
+    )
+    def get(self, request: Request, **path: str) -> Response:
+        """Oldest first; those that have expired can be sent again."""
+        query = read_query(request, InviteListQuery)
+        of_same_link = self.get_invitations().filter(batch=OuterRef("batch"))
+        heads = self.get_invitations().exclude(
+            Exists(of_same_link.filter(pk__lt=OuterRef("pk")))
+        )
+        if text := query.get("search_query"):
+            heads = heads.filter(email__icontains=text)
+        page, more = read_page(heads, query.get("next_cursor"))
+        links = [head.link_id for head in page]
+        told = self.get_invitations().filter(_of_links(links))
+        by_link: dict[UUID, list[Invitation]] = {}
+        for each in told.select_related("invited_by").order_by("created_at", "pk"):
+            by_link.setdefault(each.link_id, []).append(each)
+        live = self.organisation.teams.filter(deleted_at=None)
+        all_teams = set(live.values_list("pk", flat=True))
+        managed = all_teams if self.grant.team_ids is None else self.grant.team_ids
+        answers = [
+            invite_answer(
+                by_link[head.link_id],
+                organisation_teams=all_teams,
+                managed_teams=managed,
+            )
+            for head in page
+        ]
+        return Response({"invites": answers, "next_cursor": more})
+
+    @describe(
+        "create_invite",
+        "Invite an address into the organisation",
+        answer=InvitedAnswer,
+        body=InviteInputs,
+        refuses=(400, 403, 404),
+    )
+    def post(self, request: Request, **path: str) -> Response:
+        """One mail with one link, into all teams or those that are named.
+
+        An org_admin is invited by org_admin keys alone. Where the mail could not be
+        sent (400 `mail_refused`) the invitation stands; the same call sends it again.
+        """
+        wanted = read_body(request, InviteInputs)
+        role = wanted.get("role", ManagementRole.ORG_ADMIN)
+        among = list(self.grant.teams())
+        bindings = wanted.get("team_role_bindings", [])
+        teams = self.grant.find_teams(each["team_id"] for each in bindings)
+        if role == ManagementRole.ORG_ADMIN:
+            self.grant.check_whole()
+            if teams:
+                raise DomainError(
+                    "teams_unwanted",
+                    "An org_admin is in all teams.",
+                    "team_role_bindings",
+                )
+            teams = among
+        status, invitation, token = invite_to_teams(
+            teams=teams, among=among, actor=self.actor, email=wanted["email"]
+        )
+        if invitation is not None and not mail_invitation(
+            invitation=invitation, token=token
+        ):
+            raise DomainError("mail_refused", "Invited, but the mail was not taken.")
+        return Response({"status": status})
+
+
+class InviteView(InvitesBase):
+    """DELETE /v1/org/{org_id}/invite/{invite_id}."""
+
+    @describe(
+        "revoke_invite",
+        "Withdraw an invitation",
+        answer=NOTHING,
+        refuses=(400, 403, 404),
+    )
+    def delete(self, request: Request, *, invite_id: str, **path: str) -> HttpResponse:
+        """Out of all teams that the key manages; the link lets nobody in there."""
+        wanted = read_uuid(invite_id, "invite_id")
+        found = list(
+            self.get_invitations().filter(_of_links([wanted])).select_related("team")
+        )
+        if not found:
+            raise NotFound("not_found", "Invitation not found.")
+        revoke_invitations(invitations=found, actor=self.actor)
+        return json_response(None)
+
+
+def _of_links(links: list[UUID]) -> Q:
+    """What these links open: one invitation each, or a batch."""
+    return Q(batch=None, pk__in=links) | Q(batch__in=links)

@@ -1,0 +1,31 @@
+"""Jobs of the accounts app: erasing teams that were deleted.
+
+A job calls one operation. Must not be here: what the operations do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accounts.models import Team
+from accounts.operations.team_deletion import (
+    ERASE_JOB,
+    enqueue_due_team_erasures,
+    erase_team,
+)
+from portal.lib.actor import Actor
+from portal.lib.jobs import job, periodic
+
+SWEEPS = Actor.system("accounts.sweep")
+
+
+@job(ERASE_JOB)
+def erase(*, tenant_pk: int, **_inputs: Any) -> None:
+    """Erase the team of this tenant, with both environments, if the undo is over."""
+    erase_team(team=Team.objects.get(tenants=tenant_pk), actor=SWEEPS)
+
+
+@periodic("47 * * * *", "accounts.sweep")
+def sweep() -> None:
+    """Once an hour, find teams that are due."""
+    enqueue_due_team_erasures()

@@ -1,0 +1,69 @@
+"""Invitations into several teams of an organisation by one link and one mail.
+
+Each team keeps its own, which it may withdraw; who accepts joins all that are still
+open. Must not be here: what one team allows (accounts.operations.granting).
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from django.db import transaction
+
+from accounts.models import Membership
+from accounts.operations.invitations import (
+    check_address,
+    put_invitation,
+    revoke_invitation,
+)
+from accounts.states import InviteStatus, Role
+from portal.lib.errors import DomainError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from accounts.models import Invitation, Team
+    from portal.lib.actor import Actor
+
+
+@transaction.atomic
+def invite_to_teams(
+    *, teams: Sequence[Team], among: Sequence[Team], actor: Actor, email: str
+) -> tuple[InviteStatus, Invitation | None, str]:
+    """Invite an address to administer these teams; what became of it.
+
+    Gives the first team's invitation and the token of the one link, known now only. Who
+    is a member of a team of `among` already is not invited. An address that has been
+    invited into one of the teams gets a new link, and the old one ends there. Raises:
+    teams_missing, and as invite_member. Source: Contract 9.1.
+    """
+    if not teams:
+        raise DomainError("teams_missing", "Name a team.", "team_role_bindings")
+    email = check_address(email)
+    if Membership.objects.filter(team__in=among, member__email=email).exists():
+        return InviteStatus.ALREADY_IN_ORG, None, ""
+    token = secrets.token_urlsafe(32)
+    batch = uuid4() if len(teams) > 1 else None
+    put = [
+        put_invitation(
+            team=team,
+            actor=actor,
+            email=email,
+            roles=[Role.ADMIN],
+            token=token,
+            batch=batch,
+        )
+        for team in sorted(teams, key=lambda each: each.pk)
+    ]
+    was_open = any(known for _, known in put)
+    status = InviteStatus.RESENT if was_open else InviteStatus.CREATED
+    return status, put[0][0], token
+
+
+@transaction.atomic
+def revoke_invitations(*, invitations: Sequence[Invitation], actor: Actor) -> None:
+    """Withdraw all that one link opens. Raises: as revoke_invitation."""
+    for invitation in sorted(invitations, key=lambda each: each.team_id):
+        revoke_invitation(invitation=invitation, actor=actor)

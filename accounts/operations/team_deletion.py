@@ -1,0 +1,197 @@
+"""Teams: delete, undo, and erase what was deleted once the undo is over.
+
+Must not be here: one user's erasure (users.operations.users).
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.apps import apps
+from django.db import IntegrityError, connection, transaction
+from django.db.models import ProtectedError, RestrictedError
+from django.utils import timezone
+
+from accounts.models import (
+    AuditEntry,
+    Invitation,
+    ManagementKey,
+    Membership,
+    Team,
+    Tenant,
+)
+from accounts.operations.api_keys import forget_keys
+from accounts.operations.audit import record_team_change
+from accounts.operations.granting import roles_of
+from accounts.states import Area, Environment, ManagementRole, allows
+from portal.lib import jobs
+from portal.lib.actor import ActorKind
+from portal.lib.errors import DomainError, NotAllowed
+from portal.lib.registry import tenant_erasers
+from portal.lib.tenancy import TenantOwned, across_tenants
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from django.db.models import Model
+
+    from portal.lib.actor import Actor
+
+# As of users (contract 2.2); contract 9.1 names none.
+UNDO_GRACE = timedelta(days=7)
+ERASE_JOB = "accounts.erase_team"
+
+
+@transaction.atomic
+def delete_team(*, team: Team, actor: Actor) -> Team:
+    """Shut a team to its members and keys at once; erased after UNDO_GRACE.
+
+    What labs and sources still send of it is kept until then, so that an undo loses
+    nothing. Raises: not_allowed (owners and org_admin keys alone), team_deleted.
+    Source: Contract 9.1.
+    """
+    team = Team.objects.select_for_update().get(pk=team.pk)
+    _check_may_delete(team, actor)
+    if team.deleted_at is not None:
+        raise DomainError("team_deleted", "This team is deleted already.")
+    team.deleted_at = timezone.now()
+    team.save(update_fields=["deleted_at"])
+    _record(team, actor, "delete_team")
+    transaction.on_commit(forget_keys)
+    return team
+
+
+@transaction.atomic
+def undo_delete_team(*, team: Team, actor: Actor) -> Team:
+    """Open a deleted team again, as it was. Raises: as delete_team; team_not_deleted,
+    undo_grace_over. Source: Ours: as users can be brought back.
+    """
+    team = Team.objects.select_for_update().get(pk=team.pk)
+    _check_may_delete(team, actor)
+    if team.deleted_at is None:
+        raise DomainError("team_not_deleted", "This team is not deleted.")
+    if timezone.now() >= undo_ends_at(team):
+        raise DomainError("undo_grace_over", "The time to undo this is over.")
+    team.deleted_at = None
+    team.save(update_fields=["deleted_at"])
+    _record(team, actor, "undo_delete_team")
+    return team
+
+
+def undo_ends_at(team: Team) -> datetime:
+    """Until when the deletion of a deleted team can be undone."""
+    if team.deleted_at is None:
+        raise ValueError("not deleted")
+    return team.deleted_at + UNDO_GRACE
+
+
+def enqueue_due_team_erasures() -> int:
+    """Enqueue erasing each team whose undo is over; returns how many.
+
+    A team is enqueued again until it is erased: a second time is harmless.
+    """
+    due = Tenant.objects.filter(
+        team__deleted_at__lte=timezone.now() - UNDO_GRACE,
+        team__erased_at=None,
+        environment=Environment.PRODUCTION,
+    )
+    number = 0
+    for tenant in due.select_related("team"):
+        jobs.enqueue(ERASE_JOB, tenant=tenant, lock=f"{ERASE_JOB}:{tenant.pk}")
+        number += 1
+    return number
+
+
+def erase_team(*, team: Team, actor: Actor) -> bool:
+    """Remove all that is kept of a team whose undo is over; whether there was one.
+
+    Each user by itself, then what is left of both environments. The names of the team,
+    its settings and its audit stay, which name users by uuid alone; so does whose key
+    did what. Not one transaction: a run that was cut off goes on with what is left.
+    Source: Contract 9.1; Ours: the audit cannot be taken back.
+    """
+    if (
+        team.deleted_at is None
+        or team.erased_at is not None
+        or timezone.now() < undo_ends_at(team)
+    ):
+        return False
+    with across_tenants(why="erasing a team in both of its environments"):
+        for tenant in team.tenants.select_related("team").order_by("pk"):
+            for _name, erase in tenant_erasers:
+                erase(tenant, actor)
+            _remove_rows(tenant)
+        _close(team, actor)
+    return True
+
+
+@transaction.atomic
+def _close(team: Team, actor: Actor) -> None:
+    """End what lets people and keys into the team, and say that it is done."""
+    Membership.objects.filter(team=team).delete()
+    Invitation.objects.filter(team=team).delete()
+    bound = ManagementKey.objects.filter(
+        teams=team, role=ManagementRole.TEAM_ADMIN, revoked_at=None
+    )
+    for key in bound:
+        key.teams.remove(team)
+        if not key.teams.exists():
+            key.revoked_at = timezone.now()
+            key.save(update_fields=["revoked_at"])
+    team.integration_team_id = None
+    team.erased_at = timezone.now()
+    team.save(update_fields=["integration_team_id", "erased_at"])
+    _record(team, actor, "erase_team")
+
+
+def _remove_rows(tenant: Tenant) -> None:
+    """Remove the tenant's rows of every table, those first that others hang on."""
+    left: list[type[Model]] = [
+        model
+        for model in apps.get_models()
+        if issubclass(model, TenantOwned) and model is not AuditEntry
+    ]
+    while left:
+        held = [model for model in left if not _removes(model, tenant)]
+        if len(held) == len(left):
+            names = ", ".join(model._meta.label for model in held)
+            raise RuntimeError(f"rows of these hold one another: {names}")
+        left = held
+
+
+def _removes(model: type[Model], tenant: Tenant) -> bool:
+    rows = model._base_manager.filter(tenant=tenant.pk)
+    try:
+        with transaction.atomic():
+            rows.delete()
+            connection.check_constraints()  # deferred ones would fail at the commit
+    except (ProtectedError, RestrictedError, IntegrityError):
+        return False
+    return True
+
+
+def _check_may_delete(team: Team, actor: Actor) -> None:
+    if actor.kind == ActorKind.MANAGEMENT_KEY:
+        live = ManagementKey.objects.filter(
+            pk=actor.key,
+            organisation=team.organisation_id,
+            role=ManagementRole.ORG_ADMIN,
+            revoked_at=None,
+        )
+        may = live.exists()
+    else:
+        may = allows(
+            roles=roles_of(team=team, actor=actor),
+            area=Area.DELETE_TEAM,
+            write=True,
+            environment=Environment.PRODUCTION,
+        )
+    if not may:
+        raise NotAllowed("not_allowed", "Ask an owner of the team.")
+
+
+def _record(team: Team, actor: Actor, verb: str) -> None:
+    record_team_change(
+        team=team, actor=actor, verb=verb, subject="team", subject_id=team.pk
+    )
