@@ -36,6 +36,10 @@ PUBLIC_URL: str = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip(
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 # Everything the server writes outside the database: uploads, mail files, keys.
 VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var")))
+# Where the ends of the audit's chains are written down each day; copy it elsewhere.
+AUDIT_ANCHORS = Path(
+    env.str("AUDIT_ANCHORS", default=str(VAR_DIR / "audit-anchors.ndjson"))
+)
 
 ROOT_URLCONF = "portal.urls"
 WSGI_APPLICATION = "portal.wsgi.application"
@@ -220,6 +224,11 @@ MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_RATE_LIMITS = {"webauthn_login": "60/m/ip"}
 MFA_TOTP_ISSUER = "Assay"
 MFA_RECOVERY_CODES_SHOW_ONCE = True
+
+# Hosts that a team's own sign-in may lie at although they are private, by http too.
+SINGLE_SIGN_ON_LOCAL_HOSTS: list[str] = [
+    host.lower() for host in env.list("SINGLE_SIGN_ON_LOCAL_HOSTS", default=[])
+]
 
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
 SESSION_COOKIE_AGE = int(timedelta(days=14).total_seconds())
