@@ -41,7 +41,8 @@ from reports.parser import (
     inspect_file,
     parse_report,
 )
-from reports.parser.report import FailureReason
+from reports.parser.boxes import BoxReading, read_box
+from reports.parser.report import FailureReason, Place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,6 +121,28 @@ def extract_report(*paths: Path, threads: int = 1) -> ParsedReport:
         logger.error("the parser's answer is of no known shape")  # noqa: TRY400 - the error may quote
         refusal = UnreadableReport(FailureReason.PROCESSING_ERROR)
     raise refusal
+
+
+def extract_box(*paths: Path, place: Place) -> BoxReading:
+    """Read what stands in a box on a page of a stored report.
+
+    Raises UnreadableReport, with processing_error also where the child died or took
+    too long. Source: Ours (workflow D1): a page that a stranger made is opened in no
+    web process.
+    """
+    request = {
+        "box": dataclasses.asdict(place),
+        "paths": [str(path) for path in paths],
+    }
+    match _ask_child(request, INSPECT_TIMEOUT):
+        case {"reading": reading}:
+            try:
+                found: BoxReading = read_as(BoxReading, reading)
+            except (ValueError, TypeError):
+                logger.error("a box's answer is of no known shape")  # noqa: TRY400 - as above
+            else:
+                return found
+    raise UnreadableReport(FailureReason.PROCESSING_ERROR)
 
 
 def _ask_child(request: dict[str, Any], timeout: timedelta) -> object:
@@ -250,6 +273,9 @@ def _answer(request: dict[str, Any]) -> bytes:
 
 
 def _do(request: dict[str, Any]) -> dict[str, object]:
+    if "box" in request:
+        box = read_as(Place, request["box"])
+        return {"reading": read_box([Path(path) for path in request["paths"]], box)}
     if "parse" in request:
         paths = [Path(path) for path in request["parse"]]
         threads = request.get("threads", 1)

@@ -23,6 +23,8 @@ from portal.lib.transitions import move_status
 from reports.models import ParsingJob, ParsingJobTransition, ReportFile, ReportResult
 from reports.operations.extraction import extract_report, inspect_files
 from reports.operations.loinc import loinc_folder
+from reports.operations.loinc_aliases import apply_aliases
+from reports.operations.parsed_rows import note_rows, result_rows
 from reports.operations.reviews import machine_rows, open_review
 from reports.operations.storage import path_of, remove_files, store_file
 from reports.parser import (
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from reports.parser.report import ParsedReport, ParsedResult, RowState
+    from reports.parser.report import ParsedReport
 
 MAX_BYTES = 10_485_760  # Contract D11; of all parts together
 MAX_PARTS = 8  # Contract 7.1
@@ -176,30 +178,6 @@ def give_up_parsing(*, tenant_pk: int, job_id: UUID) -> None:
     job = _find_job(tenant_pk, job_id)
     if job is not None and _is_open(_lock(job)):
         fail_parsing(job=job, actor=PARSER, reason=FailureReason.PROCESSING_ERROR)
-
-
-def result_rows(report: ParsedReport) -> list[ReportResult]:
-    """What was read as rows, not yet saved and of no job."""
-    return [
-        _row(position, result, report.state_of(position))
-        for position, result in enumerate(report.results)
-    ]
-
-
-def note_rows(report: ParsedReport) -> list[dict[str, object]]:
-    """What the checks found, as stored and as on the wire: facts by name."""
-    return [
-        {
-            "code": note.code,
-            "severity": note.severity,
-            "rows": list(note.rows),
-            "facts": {
-                fact.name: fact.text if fact.number is None else fact.number
-                for fact in note.facts
-            },
-        }
-        for note in report.notes
-    ]
 
 
 @transaction.atomic
@@ -390,7 +368,8 @@ def _digest(files: Sequence[ReportFile]) -> str:
 def _read_files(job: ParsingJob) -> ParsedReport:
     """Parse a job's upload. Raises UnreadableReport."""
     report = extract_report(*map(path_of, report_files(job)))
-    return widen_matches(report, release=loinc_folder())
+    report = widen_matches(report, release=loinc_folder())
+    return apply_aliases(tenant=job.tenant, report=report)
 
 
 def _find_job(tenant_pk: int, job_id: UUID) -> ParsingJob | None:
@@ -433,30 +412,3 @@ def _is_unsure(tenant: Tenant, report: ParsedReport) -> bool:
         return False
     sure = [result.confidence.overall for result in report.results]
     return any(share is not None and share * 100 < bound for share in sure)
-
-
-def _row(position: int, result: ParsedResult, state: RowState) -> ReportResult:
-    return ReportResult(
-        position=position,
-        test_name=result.test_name,
-        value=result.value,
-        type=result.type,
-        units=result.units,
-        min_reference_range=result.min_reference_range,
-        max_reference_range=result.max_reference_range,
-        reference_range=result.reference_range,
-        source_panel_name=result.source_panel_name,
-        sample_type=result.sample_type,
-        measurement_kind=result.measurement_kind,
-        sensitivity=result.sensitivity,
-        loinc_matches=[dataclasses.asdict(match) for match in result.loinc_matches],
-        loinc_match_status=result.loinc_match_status,
-        interpretation=result.interpretation,
-        is_above_max_range=result.is_above_max_range,
-        is_below_min_range=result.is_below_min_range,
-        provenance=dataclasses.asdict(result.provenance),
-        confidence=dataclasses.asdict(result.confidence),
-        ucum=result.ucum,
-        flag=result.flag,
-        state=state,
-    )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from portal.lib.units import normalise_units, read_units
 from reports.operations.extraction import read_as
-from reports.operations.reports import note_rows
+from reports.operations.parsed_rows import note_rows
 from reports.parser.checks import check_report, likely_entry, likely_unit
 from reports.parser.fields import unit_in_range
 from reports.parser.interpretation import interpret
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reports.models import ReviewRow
+    from reports.parser.report import Note
 
 # What is said of the header no change of a row takes back.
 _OF_THE_HEADER = {
@@ -144,6 +145,10 @@ def read_text(
 def uses_decimal_comma(rows: Sequence[ReviewRow]) -> bool:
     """Whether the report's numbers have decimal commas and no decimal points."""
     texts = [f"{r.values['value']} {r.values['reference_range'] or ''}" for r in rows]
+    return _has_decimal_commas(texts)
+
+
+def _has_decimal_commas(texts: Sequence[str]) -> bool:
     commas = sum(len(_DECIMAL_COMMA.findall(text)) for text in texts)
     return commas > sum(len(_DECIMAL_POINT.findall(text)) for text in texts)
 
@@ -168,6 +173,22 @@ def check_rows(
         for note in note_rows(report)
     ]
     return [note for note in notes if note["code"] in _OF_THE_HEADER] + fresh
+
+
+def recheck_results(report: ParsedReport) -> tuple[Note, ...]:
+    """The notes on a report whose results have changed since it was parsed.
+
+    What was said of its header stays.
+    """
+    texts = [f"{one.value} {one.reference_range or ''}" for one in report.results]
+    found = check_report(
+        metadata=Metadata(),
+        by_page={},
+        results=report.results,
+        decimal_comma=_has_decimal_commas(texts),
+    )
+    header = [note for note in report.notes if note.code in _OF_THE_HEADER]
+    return (*header, *found)
 
 
 def state_of(notes: Sequence[dict[str, Any]], position: int) -> str:

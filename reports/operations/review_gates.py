@@ -13,6 +13,9 @@ from django.db import transaction
 from portal.lib.errors import Conflict, DomainError, NotFound
 from reports.models import ReviewRow
 from reports.operations.reviews import read_reason, record_review, working_review
+from reports.queries import duplicates_of
+from reports.states import ParsingJobStatus, ReviewKind
+from users.queries import find_user
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -80,6 +83,88 @@ def keep_duplicate(
     review.duplicate_decided = why
     review.save(update_fields=["duplicate_decided", "claimed_until"])
     record_review(review, actor, verb="keep_duplicate")
+    return review
+
+
+@transaction.atomic
+def replace_duplicate(
+    *, tenant: Tenant, actor: Actor, review_id: UUID, job_id: UUID, reason: str
+) -> Review:
+    """Say that a report takes the place of an older one of the same file or specimen.
+
+    Once it is signed the older one counts no more in trends; it stays readable, and the
+    wire's status of it stays too. Raises: as decide_identity; duplicate_not_found
+    (404); duplicate_not_completed. Source: Ours (workflow D1); contract 7.3 ends a
+    completed job for good.
+    """
+    why = read_reason(reason)
+    review = working_review(tenant=tenant, actor=actor, review_id=review_id)
+    older = next((j for j in duplicates_of(job=review.job) if j.id == job_id), None)
+    if older is None:
+        raise NotFound("duplicate_not_found", "No such duplicate.", "job_id")
+    if older.status != ParsingJobStatus.COMPLETED:
+        raise DomainError(
+            "duplicate_not_completed", "Only a completed report is replaced."
+        )
+    review.duplicate_decided, review.replaces = why, older
+    review.save(update_fields=["duplicate_decided", "replaces", "claimed_until"])
+    record_review(review, actor, verb="replace_duplicate", replaces=str(older.id))
+    return review
+
+
+@transaction.atomic
+def move_report(
+    *, tenant: Tenant, actor: Actor, review_id: UUID, user_id: UUID, reason: str
+) -> Review:
+    """Say that a report is another user's: it moves to them, values and all.
+
+    The person is looked at anew. Raises: as decide_identity; user_not_found (404);
+    same_user; report_completed (its values have been told as another's: reject or
+    amend it). Source: Ours (workflow D1).
+    """
+    why = read_reason(reason)
+    review = working_review(tenant=tenant, actor=actor, review_id=review_id)
+    job = review.job
+    found = find_user(tenant=tenant, user_id=user_id)
+    if found is None:
+        raise NotFound("user_not_found", "User not found.", "user_id")
+    if found.user.id == job.user_id:
+        raise DomainError("same_user", "It is this user's already.", "user_id")
+    if job.status != ParsingJobStatus.PENDING_REVIEW:
+        raise DomainError("report_completed", "The report is this user's for good.")
+    # Of whom it was, the audit says too: they may ask where their report went.
+    record_review(review, actor, verb="move_report", why=why)
+    job.user_id = found.user.id
+    job.save(update_fields=["user"])
+    review.identity_decided = review.duplicate_decided = ""
+    review.replaces = None
+    review.save(
+        update_fields=[
+            "identity_decided",
+            "duplicate_decided",
+            "replaces",
+            "claimed_until",
+        ]
+    )
+    record_review(review, actor, verb="move_report", why=why)
+    return review
+
+
+@transaction.atomic
+def request_second_read(
+    *, tenant: Tenant, actor: Actor, review_id: UUID, is_wanted: bool = True
+) -> Review:
+    """Ask that a second person reads the report before its values leave, or don't.
+
+    Raises: as show_page but for page_unknown; not_a_first_read. Source: Ours (workflow
+    D1).
+    """
+    review = working_review(tenant=tenant, actor=actor, review_id=review_id)
+    if review.kind != ReviewKind.FIRST:
+        raise DomainError("not_a_first_read", "This is the second read.")
+    review.wants_second_read = is_wanted
+    review.save(update_fields=["wants_second_read", "claimed_until"])
+    record_review(review, actor, verb="request_second_read", wanted=is_wanted)
     return review
 
 

@@ -6,7 +6,7 @@ row (review_rows, review_additions).
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -229,9 +229,14 @@ def checked_text(text: RowText) -> RowText:
     for field, written in plain.items():
         if written and len(written) > TEXT_MAX_LENGTH:
             raise DomainError("text_too_long", "At most 1,000 characters.", field)
-    return replace(
-        RowText(test_name=name, value=value, sample_type=text.sample_type),
-        **{part: plain.get(part) for part in _TYPED[2:]},
+    return RowText(
+        test_name=name,
+        value=value,
+        units=plain.get("units"),
+        reference_range=plain.get("reference_range"),
+        flag=plain.get("flag"),
+        source_panel_name=plain.get("source_panel_name"),
+        sample_type=text.sample_type,
     )
 
 

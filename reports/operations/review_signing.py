@@ -18,11 +18,11 @@ from django.utils import timezone
 from portal.lib.errors import DomainError, NotAllowed
 from portal.lib.transitions import move_status
 from reports.models import ParsingJob, ReportResult, Review, SignOff
+from reports.operations.parsed_rows import result_rows
 from reports.operations.reports import (
     advance,
     emit_job,
     fail_parsing,
-    result_rows,
 )
 from reports.operations.review_checks import result_of
 from reports.operations.reviews import (

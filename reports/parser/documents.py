@@ -15,7 +15,7 @@ import pypdfium2.raw as pdfium_c
 
 from .intake import FileKind, RefusalCode, RefusedFile, file_kind
 from .pages import Page
-from .report import FailureReason, UnreadableReport
+from .report import FailureReason, Place, UnreadableReport
 from .text_layer import TooManyPages, read_pages
 
 OnPage = Callable[[], None]
@@ -60,6 +60,15 @@ def read_document(
         raise UnreadableReport(FailureReason.PROCESSING_ERROR) from None
     except TooManyPages:
         raise UnreadableReport(FailureReason.TOO_MANY_PAGES) from None
+
+
+def read_words_shown(paths: Sequence[Path], place: Place) -> Page:
+    """The words in a box on a page, read from its picture.
+
+    Raises: NoPictureReader; RefusedFile; pdfium's own error.
+    """
+    page: Page = _pictures().read_part(paths, place)
+    return page
 
 
 def _read_pictures(

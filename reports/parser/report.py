@@ -79,6 +79,7 @@ class LoincReason(StrEnum):
     SPECIMEN_AGREES = "specimen_agrees"
     PANEL_AGREES = "panel_agrees"
     METHOD_AGREES = "method_agrees"
+    TEAM_ALIAS = "team_alias"
     UNIT_MISSING = "unit_missing"
     UNIT_CONTRADICTS = "unit_contradicts"
     SPECIMEN_CONTRADICTS = "specimen_contradicts"

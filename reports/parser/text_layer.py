@@ -59,6 +59,15 @@ def read_pages(path: Path, *, at_most: int = 1000) -> tuple[Page, ...]:
         document.close()
 
 
+def read_page(path: Path, number: int) -> Page:
+    """Read one page of a PDF, counted from 1. Raises: pdfium's own error."""
+    document = pdfium.PdfDocument(path)
+    try:
+        return _read_page(document, number - 1)
+    finally:
+        document.close()
+
+
 def _read_page(document: pdfium.PdfDocument, index: int) -> Page:
     page = document[index]
     try:

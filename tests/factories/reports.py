@@ -13,7 +13,7 @@ from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
 from reports.models import ParsingJob, ReportFile, ReportResult
-from reports.operations.reports import note_rows, result_rows
+from reports.operations.parsed_rows import note_rows, result_rows
 from reports.operations.reviews import claim_review, machine_rows, open_review
 from reports.operations.storage import store_file
 from reports.parser.report import (

@@ -12,7 +12,7 @@ import orjson
 from django.core.management.base import BaseCommand
 
 from reports.operations.loinc import loinc_folder
-from reports.operations.reports import result_rows
+from reports.operations.parsed_rows import result_rows
 from reports.parser import (
     NoPictureReader,
     UnreadableReport,

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pypdfium2 as pdfium
 
+from reports.parser.intake import FileKind, file_kind
 from reports.parser.pages import Page
+from reports.parser.report import Place
 
 from .decoding import is_blank, open_picture, render_page
 from .engine import load_engine
 from .reading import read_view
-from .view import View
+from .view import View, cut_view, map_points
 
 OnPage = Callable[[], None]
 
@@ -56,6 +59,31 @@ def read_shown(
     finally:
         document.close()
     return pages
+
+
+def read_part(paths: Sequence[Path], place: Place) -> Page:
+    """Read the part of a page that a box holds: of a PDF, or of pictures of pages.
+
+    Raises: RefusedFile by unreadable_file, too_many_pixels; pdfium's own error.
+    """
+    view = _view_of(paths, place.page)
+    part = cut_view(view, [(point.x, point.y) for point in place.polygon])
+    ((width, height),) = map_points(view.to_page, np.array([[view.width, view.height]]))
+    return _read(part, place.page, (float(width), float(height)), threads=1)
+
+
+def _view_of(paths: Sequence[Path], number: int) -> View:
+    if file_kind(paths[0]) is not FileKind.PDF:
+        return open_picture(paths[number - 1])
+    document = pdfium.PdfDocument(paths[0])
+    try:
+        page = document[number - 1]
+        try:
+            return render_page(page)
+        finally:
+            page.close()
+    finally:
+        document.close()
 
 
 def _read_shown(document: pdfium.PdfDocument, number: int, threads: int) -> Page:

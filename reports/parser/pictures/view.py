@@ -7,6 +7,7 @@ View knows where each of its pixels lies on the page. Geometry alone.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
     Picture = NDArray[np.uint8]
     Matrix = NDArray[np.float64]
+
+
+_MARGIN = 16  # pixels: letters that touch the edge of a picture are not found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,6 +84,22 @@ def rotate_view(view: View, degrees: float) -> View:
         ]
     )
     return warp_view(view, forth, width=width, height=height)
+
+
+def cut_view(view: View, corners: Sequence[tuple[float, float]]) -> View:
+    """The part of a picture around places on the page, with a margin of paper."""
+    back: Matrix = np.asarray(np.linalg.inv(view.to_page), np.float64)
+    found = map_points(back, np.array(corners))
+    low = np.floor(np.clip(found.min(axis=0), 0, [view.width - 1, view.height - 1]))
+    high = np.ceil(np.clip(found.max(axis=0), low + 1, [view.width, view.height]))
+    (left, top), (right, bottom) = low.astype(int), high.astype(int)
+    inner = view.pixels[top:bottom, left:right]
+    edge = np.concatenate([inner[0], inner[-1], inner[:, 0], inner[:, -1]])
+    paper = [float(part) for part in np.median(edge, axis=0)]
+    margins = (_MARGIN, _MARGIN, _MARGIN, _MARGIN)
+    pixels = cv2.copyMakeBorder(inner, *margins, cv2.BORDER_CONSTANT, value=paper)
+    shift = np.array([[1.0, 0, left - _MARGIN], [0, 1, top - _MARGIN], [0, 0, 1]])
+    return View(_picture(pixels), view.to_page @ shift)
 
 
 def warp_view(view: View, forth: Matrix, *, width: int, height: int) -> View:

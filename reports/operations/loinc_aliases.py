@@ -1,0 +1,196 @@
+"""A team's own names of tests: proposed by one person, live once a second agrees.
+
+Must not be here: the catalogue's names (reports.parser.loinc), which no team changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.operations.audit import record_change
+from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
+from portal.lib.transitions import move_status
+from reports.models import LoincAlias
+from reports.operations.extraction import read_as
+from reports.operations.review_checks import recheck_results, result_of
+from reports.operations.review_saving import open_desk
+from reports.operations.reviews import record_review
+from reports.parser.loinc import search_loinc
+from reports.parser.loinc.catalogue import name_key
+from reports.parser.loinc.search import is_contradicted
+from reports.parser.report import LoincMatch, LoincMatchStatus, LoincReason
+from reports.states import ALIAS_MOVES, AliasStatus
+
+if TYPE_CHECKING:
+    from accounts.models import Tenant
+    from portal.lib.actor import Actor
+    from reports.operations.review_saving import RowRef
+    from reports.parser.report import ParsedReport, ParsedResult
+
+NAME_MAX_LENGTH = 200
+UNITS_MAX_LENGTH = 100
+
+
+@transaction.atomic
+def propose_alias(*, tenant: Tenant, actor: Actor, ref: RowRef) -> LoincAlias:
+    """Propose that the row's code stands for its name in all reports of its lab.
+
+    Nothing follows before a second person agrees (confirm_alias). Raises:
+    review_not_found, row_not_found (404); claim_needed, claim_lost, row_changed,
+    alias_known (409); review_ended; alias_needs_lab, alias_needs_code,
+    alias_name_too_long. Source: Ours (workflow D1): learning without surprise.
+    """
+    desk = open_desk(tenant=tenant, actor=actor, review_id=ref.review_id)
+    result = result_of(desk.find(ref))
+    lab = desk.metadata.lab_name or ""
+    if not name_key(lab):
+        raise DomainError("alias_needs_lab", "The report names no laboratory.")
+    if not result.loinc_matches:
+        raise DomainError("alias_needs_code", "Choose a LOINC code first.")
+    keys = _keys(lab, result)
+    longest = max(len(lab), len(result.test_name), *map(len, keys[:2]))
+    if longest > NAME_MAX_LENGTH or len(keys[2]) > UNITS_MAX_LENGTH:
+        raise DomainError("alias_name_too_long", "This name is too long to remember.")
+    known = LoincAlias.objects.for_tenant(tenant).exclude(status=AliasStatus.ENDED)
+    lab_key, key, units = keys
+    if known.filter(lab_key=lab_key, name_key=key, units=units).exists():
+        raise Conflict("alias_known", "There is a proposal for this name already.")
+    match = result.loinc_matches[0]
+    alias = LoincAlias(
+        tenant=tenant,
+        lab=lab,
+        lab_key=lab_key,
+        name=result.test_name,
+        name_key=key,
+        units=units,
+        loinc_code=match.loinc_code,
+        match=orjson.loads(orjson.dumps(asdict(match), default=list)),
+        proposed_by_key=actor.key,
+        proposed_by_label=actor.label,
+    )
+    alias.save(force_insert=True)
+    desk.review.save(update_fields=["claimed_until"])
+    record_review(desk.review, actor, verb="propose_alias", positions=[ref.position])
+    return alias
+
+
+@transaction.atomic
+def confirm_alias(*, tenant: Tenant, actor: Actor, alias_id: int) -> LoincAlias:
+    """Agree to a colleague's alias; reports that are read from now on use it.
+
+    Raises: alias_not_found (404); second_person_needed (403); transition_not_allowed.
+    Source: Ours (workflow D1).
+    """
+    alias = _lock(tenant, alias_id)
+    if alias.proposed_by_key == actor.key:
+        raise NotAllowed("second_person_needed", "Somebody else has to agree.")
+    move_status(
+        alias,
+        moves=ALIAS_MOVES,
+        to=AliasStatus.LIVE,
+        confirmed_by_label=actor.label,
+        confirmed_at=timezone.now(),
+    )
+    _record(alias, actor, verb="confirm_alias")
+    return alias
+
+
+@transaction.atomic
+def end_alias(*, tenant: Tenant, actor: Actor, alias_id: int) -> LoincAlias:
+    """Decline a proposal, or take a live alias back; what it matched stays as it is.
+
+    Raises: alias_not_found (404); transition_not_allowed. Source: Ours (workflow D1).
+    """
+    alias = _lock(tenant, alias_id)
+    move_status(
+        alias,
+        moves=ALIAS_MOVES,
+        to=AliasStatus.ENDED,
+        ended_by_label=actor.label,
+        ended_at=timezone.now(),
+    )
+    _record(alias, actor, verb="end_alias")
+    return alias
+
+
+def apply_aliases(*, tenant: Tenant, report: ParsedReport) -> ParsedReport:
+    """The report, rows that a live alias names given its code first.
+
+    A code that the row's unit or specimen speaks against goes to a person. The checks
+    run again where a code changed. One query, none where the lab is not named. Source:
+    Ours (workflow D1).
+    """
+    lab_key = name_key(report.metadata.lab_name or "")
+    if not lab_key:
+        return report
+    live = LoincAlias.objects.for_tenant(tenant).filter(
+        lab_key=lab_key, status=AliasStatus.LIVE
+    )
+    aliases = {(one.name_key, one.units): one for one in live}
+    results = tuple(
+        _aliased(result, aliases.get(_keys("", result)[1:]))
+        for result in report.results
+    )
+    if results == report.results:
+        return report
+    report = replace(report, results=results)
+    return replace(report, notes=recheck_results(report))
+
+
+def _aliased(result: ParsedResult, alias: LoincAlias | None) -> ParsedResult:
+    if alias is None:
+        return result
+    hits = search_loinc(
+        alias.loinc_code, unit=result.units, specimen=result.sample_type
+    )
+    hit = next((hit for hit in hits if hit.loinc_code == alias.loinc_code), None)
+    doubtful = hit is not None and is_contradicted(hit)
+    remembered: dict[str, Any] = alias.match
+    told: LoincMatch = read_as(LoincMatch, remembered)
+    match = replace(
+        told,
+        confidence_score=1.0,
+        reasons=(LoincReason.TEAM_ALIAS, *(hit.reasons if hit else ())),
+    )
+    others = tuple(
+        one for one in result.loinc_matches if one.loinc_code != alias.loinc_code
+    )
+    return replace(
+        result,
+        loinc_matches=(match, *others),
+        loinc_match_status=LoincMatchStatus.NEEDS_REVIEW
+        if doubtful
+        else LoincMatchStatus.AUTO_MATCH,
+        confidence=replace(result.confidence, loinc=0.5 if doubtful else 1.0),
+    )
+
+
+def _keys(lab: str, result: ParsedResult) -> tuple[str, str, str]:
+    """What an alias is found by: lab, name and unit, each blind to its spelling."""
+    units = result.ucum or (result.units or "").strip().casefold()
+    return name_key(lab), name_key(result.test_name), units
+
+
+def _lock(tenant: Tenant, alias_id: int) -> LoincAlias:
+    rows = LoincAlias.objects.for_tenant(tenant).select_for_update()
+    alias: LoincAlias | None = rows.filter(pk=alias_id).first()
+    if alias is None:
+        raise NotFound("alias_not_found", "Alias not found.")
+    alias.tenant = tenant
+    return alias
+
+
+def _record(alias: LoincAlias, actor: Actor, *, verb: str) -> None:
+    record_change(
+        tenant=alias.tenant,
+        actor=actor,
+        verb=verb,
+        subject="loinc_alias",
+        subject_id=alias.pk,
+        changes={"loinc_code": alias.loinc_code},
+    )

@@ -1,0 +1,55 @@
+"""Remarks of reviewers on a review or a row of it.
+
+Must not be here: anything that changes a row.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from portal.lib.errors import NotFound
+from reports.models import ReviewComment, ReviewRow
+from reports.operations.reviews import read_reason, record_review, working_review
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from portal.lib.actor import Actor
+
+
+@transaction.atomic
+def comment_review(
+    *,
+    tenant: Tenant,
+    actor: Actor,
+    review_id: UUID,
+    text: str,
+    position: int | None = None,
+) -> ReviewComment:
+    """Leave a remark on a row, or without a position on the whole review.
+
+    It stays as written, and the other reader of a report does not see it before both
+    have signed. Raises: review_not_found, row_not_found (404); claim_needed, claim_lost
+    (409); review_ended, reason_missing, reason_too_long. Source: Ours (workflow D1).
+    """
+    said = read_reason(text)
+    review = working_review(tenant=tenant, actor=actor, review_id=review_id)
+    rows = ReviewRow.objects.for_tenant(tenant).filter(review=review)
+    if position is not None and not rows.filter(position=position).exists():
+        raise NotFound("row_not_found", "Row not found.", "position")
+    comment = ReviewComment(
+        tenant=tenant,
+        review=review,
+        position=position,
+        text=said,
+        actor_key=actor.key,
+        actor_label=actor.label,
+    )
+    comment.save(force_insert=True)
+    review.save(update_fields=["claimed_until"])
+    positions = [] if position is None else [position]
+    record_review(review, actor, verb="comment_review", positions=positions)
+    return comment

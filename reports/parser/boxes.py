@@ -1,0 +1,121 @@
+"""What stands in a box that a person drew on a page, read as one row.
+
+The page's own text where it has any there, else its picture. Must not be here: which
+rows a report has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .documents import NoPictureReader, read_words_shown
+from .fields import split_value, text_of
+from .intake import FileKind, file_kind
+from .lines import Line, read_lines
+from .pages import Page, Word
+from .report import Place
+from .results import is_known_test
+from .rows import Row, find_rows
+from .text_layer import read_page
+from .values import is_value
+
+
+@dataclass(frozen=True, slots=True)
+class BoxReading:
+    """All the text of a box, and what of it is which part of a row, as printed.
+
+    Parts are None where the box does not hold them. sure: of the least sure word, 0 to
+    1. from_picture: the page has no text of its own there.
+    """
+
+    text: str
+    test_name: str | None = None
+    value: str | None = None
+    units: str | None = None
+    reference_range: str | None = None
+    flag: str | None = None
+    sure: float = 1.0
+    from_picture: bool = False
+
+
+def read_box(paths: Sequence[Path], place: Place) -> BoxReading:
+    """Read a box on a page of one PDF, or of several pictures of pages in order.
+
+    Raises: RefusedFile, NoPictureReader, pdfium's own error. Source: Ours (workflow
+    D1: draw a box, and its text is read there).
+    """
+    page = _own_text(paths, place)
+    inside = _inside(page, place) if page else []
+    from_picture = not inside
+    if page is None or not inside:
+        try:
+            # An empty box on a page with text may stand over a small picture.
+            shown = read_words_shown(paths, place)
+        except NoPictureReader:
+            if page is None:
+                raise
+            return BoxReading("")
+        page, inside = shown, list(shown.words)
+    lines = read_lines(inside, page=place.page, drawn=from_picture)
+    return _reading(page, lines, from_picture=from_picture)
+
+
+def _own_text(paths: Sequence[Path], place: Place) -> Page | None:
+    """The page's text layer; None where it has none that means anything."""
+    if file_kind(paths[0]) is not FileKind.PDF:
+        return None
+    page = read_page(paths[0], place.page)
+    return page if page.legible and not page.pictured else None
+
+
+def _inside(page: Page, place: Place) -> list[Word]:
+    """The words whose middle lies in the box."""
+    xs = [point.x for point in place.polygon]
+    ys = [point.y for point in place.polygon]
+    found = []
+    for word in page.words:
+        x, y = page.shown((word.x0 + word.x1) / 2, word.middle)
+        if min(xs) <= x <= max(xs) and min(ys) <= y <= max(ys):
+            found.append(word)
+    return found
+
+
+def _reading(page: Page, lines: Sequence[Line], *, from_picture: bool) -> BoxReading:
+    words = [word for line in lines for word in line.words]
+    text = " ".join(line.text for line in lines)
+    sure = min((word.sure for word in words), default=1.0)
+    rows = find_rows([page], [lines], is_known=is_known_test)
+    if len(rows) == 1:
+        return _of_row(rows[0], text, sure, from_picture=from_picture)
+    first = next((n for n, word in enumerate(words) if is_value(word.text)), None)
+    if first is None:
+        return BoxReading(
+            text, test_name=text or None, sure=sure, from_picture=from_picture
+        )
+    value, units, flag, spread = split_value(text_of(words[first:]))
+    return BoxReading(
+        text,
+        test_name=text_of(words[:first]) or None,
+        value=value,
+        units=units,
+        reference_range=spread,
+        flag=flag,
+        sure=sure,
+        from_picture=from_picture,
+    )
+
+
+def _of_row(row: Row, text: str, sure: float, *, from_picture: bool) -> BoxReading:
+    fields = row.fields
+    return BoxReading(
+        text,
+        test_name=row.test_name or None,
+        value=fields.value or None,
+        units=fields.units or None,
+        reference_range=fields.range or None,
+        flag=fields.flag or None,
+        sure=sure,
+        from_picture=from_picture,
+    )
