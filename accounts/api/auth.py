@@ -19,6 +19,7 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 
 from accounts.api.throttling import count_stranger
 from accounts.operations.api_keys import KeyGrant, find_grant, known_grants
+from accounts.states import Access
 from portal.lib.errors import NotAllowed
 
 if TYPE_CHECKING:
@@ -80,17 +81,22 @@ class KeyPermission(BasePermission):
             raise NotAllowed(
                 "address_not_allowed", "This key is not for use from this address."
             )
-        if grant.scopes is None or request.method not in view.allowed_methods:
+        method = request.method or ""
+        if grant.scopes is None or method not in view.allowed_methods:
             return True
-        write = request.method not in SAFE_METHODS + view.reading
-        area = view.area_of(request.method)
-        needed = [(area, write), *((also, False) for also in view.also_reads)]
-        for each, is_write in needed:
-            if not each or not grant.allows(each, write=is_write):
+        for area, write in areas_needed(view, method):
+            if not area or not grant.allows(area, write=write):
                 raise NotAllowed(
                     "scope_missing", "This key has no scope for this call."
                 )
         return True
+
+
+def areas_needed(view: Any, method: str) -> list[tuple[Any, bool]]:
+    """What a key must be allowed for a call: areas, and whether it writes there."""
+    write = method not in SAFE_METHODS and method not in view.reading
+    area = view.area_by_method.get(method, view.area)
+    return [(area, write), *((also, False) for also in view.also_reads)]
 
 
 class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # untyped registry
@@ -101,3 +107,12 @@ class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
         return {"type": "apiKey", "in": "header", "name": HEADER}
+
+    def get_security_requirement(self, auto_schema: Any) -> dict[str, list[str]]:
+        needed = areas_needed(auto_schema.view, auto_schema.method)
+        return {
+            self.name: [
+                f"{area}:{Access.WRITE if write else Access.READ}"
+                for area, write in needed
+            ]
+        }

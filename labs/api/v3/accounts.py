@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rest_framework.response import Response
 
+from accounts.states import Area
 from labs.api.v3.catalogue_inputs import LabAccountQuery
 from labs.api.v3.catalogue_outputs import LabAccountList, lab_account_answer
 from labs.queries.accounts import linked_accounts
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 class LabAccountsView(TenantAPIView):
     """GET /v3/lab_test/lab_account."""
+
+    area = Area.CATALOGUE
 
     @describe(
         "list_lab_accounts",

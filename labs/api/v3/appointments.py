@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rest_framework.response import Response
 
+from accounts.states import Area
 from labs.api.v3.appointment_inputs import (
     BookingInputs,
     CancellationInputs,
@@ -72,6 +73,9 @@ _CHANGE_REFUSALS = {400: BookingRefusal, 404: Refusal, 503: Refusal}
 class CenterAvailabilityView(TenantAPIView):
     """POST /v3/order/psc/appointment/availability."""
 
+    area = Area.BOOKINGS
+    reading = ("POST",)
+
     @describe(
         "get_psc_appointment_availability",
         "Find free slots of service centers, fourteen days of each",
@@ -95,6 +99,9 @@ class CenterAvailabilityView(TenantAPIView):
 class HomeAvailabilityView(TenantAPIView):
     """POST /v3/order/phlebotomy/appointment/availability."""
 
+    area = Area.BOOKINGS
+    reading = ("POST",)
+
     @describe(
         "get_phlebotomy_appointment_availability",
         "Find free slots of phlebotomists who come to an address",
@@ -113,6 +120,7 @@ class HomeAvailabilityView(TenantAPIView):
 class AppointmentAPIView(OrderAPIView):
     """Base of views about an order's visit of one kind."""
 
+    area = Area.BOOKINGS
     kind: ClassVar[AppointmentType]
 
     def answer(self, appointment: Appointment) -> AppointmentAnswer:
@@ -348,6 +356,8 @@ class HomeCancellationView(_Cancellation):
 class CenterReasonsView(TenantAPIView):
     """GET /v3/order/psc/appointment/cancellation-reasons."""
 
+    area = Area.BOOKINGS
+
     @describe(
         "get_psc_appointment_cancellation_reason",
         "List why a visit to a service center may be called off",
@@ -359,6 +369,8 @@ class CenterReasonsView(TenantAPIView):
 
 class HomeReasonsView(TenantAPIView):
     """GET /v3/order/phlebotomy/appointment/cancellation-reasons."""
+
+    area = Area.BOOKINGS
 
     @describe(
         "get_phlebotomy_appointment_cancellation_reason",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from django.utils.http import http_date
 from rest_framework.response import Response
 
+from accounts.states import Area
 from labs.api.v3.catalogue_inputs import (
     AccountPageQuery,
     AccountQuery,
@@ -73,6 +74,8 @@ _ID_MAX_DIGITS = 9  # those that PostgreSQL's integer holds whatever they are
 class CatalogueAPIView(TenantAPIView):
     """Base of views about the catalogue."""
 
+    area = Area.CATALOGUE
+
     def get_lab(self, given: Mapping[str, Any]) -> Lab | None:
         """The lab of the chosen account. Raises: lab_account_not_found (404)."""
         account_id = given.get("lab_account_id")
@@ -117,6 +120,8 @@ class MarkersView(CatalogueAPIView):
 
 class SetMarkersView(CatalogueAPIView):
     """POST /v3/lab_tests/list_order_set_markers."""
+
+    reading = ("POST",)
 
     @describe(
         "list_order_set_markers",

@@ -12,6 +12,7 @@ from django.utils.http import http_date
 from rest_framework.response import Response
 
 from accounts.operations.audit import record_read
+from accounts.states import Area
 from labs.api.v3.insurance_inputs import (
     DiagnosisCodesInputs,
     DiagnosisQuery,
@@ -55,6 +56,9 @@ _SUNSET = datetime(2027, 11, 1, tzinfo=UTC)
 class PayorSearchView(TenantAPIView):
     """/v3/insurance/search/payor."""
 
+    area = Area.ORDERS
+    reading = ("POST",)
+
     @describe("search_payors", "Search insurers", answer=Payors, query=PayorQuery)
     def get(self, request: Request) -> Response:
         query = read_query(request, PayorQuery)
@@ -92,6 +96,8 @@ class PayorSearchView(TenantAPIView):
 class DiagnosisSearchView(TenantAPIView):
     """GET /v3/insurance/search/diagnosis."""
 
+    area = Area.ORDERS
+
     @describe(
         "search_diagnoses",
         "Search diagnoses by code or words",
@@ -107,6 +113,9 @@ class DiagnosisSearchView(TenantAPIView):
 class DiagnosisCheckView(TenantAPIView):
     """POST /v3/insurance/validate_icd_codes."""
 
+    area = Area.ORDERS
+    reading = ("POST",)
+
     @describe(
         "validate_icd_codes",
         "Check diagnosis codes as an insurer would",
@@ -120,6 +129,8 @@ class DiagnosisCheckView(TenantAPIView):
 
 class PayorsView(TenantAPIView):
     """POST /v3/payor."""
+
+    area = Area.ORDERS
 
     @describe(
         "create_payor",
@@ -135,6 +146,8 @@ class PayorsView(TenantAPIView):
 
 class InsuranceAPIView(TenantAPIView):
     """Base of views about a user's insurance."""
+
+    area = Area.PATIENT_DETAILS
 
     def get_user(self, user_id: str) -> User:
         """The live user of the path. Raises: 422 at the path; not_found."""

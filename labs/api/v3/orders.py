@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rest_framework.response import Response
 
 from accounts.operations.audit import record_read
+from accounts.states import Area
 from labs.api.v3.inputs import (
     ActivationInputs,
     ImportInputs,
@@ -74,6 +75,9 @@ if TYPE_CHECKING:
 
 class OrderAPIView(TenantAPIView):
     """Base of views about orders."""
+
+    area = Area.ORDERS
+    also_reads = (Area.PATIENT_DETAILS,)
 
     def get_order(self, order_id: str) -> Order:
         """The order of the path. Raises: 422 at the path; order_not_found (404)."""
@@ -330,6 +334,8 @@ class OrderTransactionView(OrderAPIView):
 
 class TeamPhysiciansView(TenantAPIView):
     """GET /v2/team/{team_id}/physicians."""
+
+    area = Area.TEAM
 
     @describe(
         "list_team_physicians",

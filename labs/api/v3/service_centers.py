@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rest_framework.response import Response
 
+from accounts.states import Area
 from labs.api.v3.orders import OrderAPIView
 from labs.api.v3.service_center_inputs import (
     AreaQuery,
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 class CentersView(TenantAPIView):
     """GET /v3/order/psc/info."""
+
+    area = Area.BOOKINGS
 
     @describe(
         "get_psc_info",
@@ -67,6 +70,8 @@ class CentersView(TenantAPIView):
 class CentersNearOrderView(OrderAPIView):
     """GET /v3/order/{order_id}/psc/info."""
 
+    area = Area.BOOKINGS
+
     @describe(
         "get_order_psc_info",
         "Find service centers of an order's lab around its patient",
@@ -92,6 +97,8 @@ class CentersNearOrderView(OrderAPIView):
 
 class AreaView(TenantAPIView):
     """GET /v3/order/area/info."""
+
+    area = Area.BOOKINGS
 
     @describe(
         "get_area_info",

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from rest_framework.response import Response
 
+from accounts.states import Area
 from labs.queries.accounts import linked_accounts
 from labs.states.accounts import DelegatedFlow, LabAccountStatus
 from portal.lib.api.fields import read_uuid
@@ -41,6 +42,8 @@ class OwnTeam(TypedDict):
 
 class TeamDetailView(TenantAPIView):
     """GET /v2/team/{team_id}."""
+
+    area = Area.TEAM
 
     @describe("get_team", "Read the team of the key", answer=OwnTeam, refuses=(404,))
     def get(self, request: Request, team_id: str) -> Response:

@@ -68,11 +68,6 @@ class KeyedAPIView(APIView):
             for observe in call_observers:
                 observe(self.request, status, started_at)
 
-    @classmethod
-    def area_of(cls, method: str) -> str:
-        """What a call by this method is about."""
-        return cls.area_by_method.get(method, cls.area)
-
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         grant: Any = request.auth

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rest_framework.response import Response
 
 from accounts.operations.audit import record_read
+from accounts.states import Area
 from portal.lib.api.fields import read_query, read_uuid
 from portal.lib.api.schema import describe
 from portal.lib.api.views import TenantAPIView
@@ -29,6 +30,7 @@ PROVENANCE = "provenance"
 class ParsingJobsView(TenantAPIView):
     """Where reports are submitted."""
 
+    area = Area.REPORTS
     parser_classes = [ReportUploadParser]
 
     @describe(
@@ -47,6 +49,8 @@ class ParsingJobsView(TenantAPIView):
 
 class ParsingJobView(TenantAPIView):
     """One job."""
+
+    area = Area.REPORTS
 
     @describe(
         "get_parsing_job",

@@ -13,6 +13,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from accounts.operations.audit import record_read
+from accounts.states import Area
 from accounts.webhooks.catalogue import covers_event_type
 from accounts.webhooks.feed import feed_page
 from accounts.webhooks.models.endpoint import EVENT_TYPE_MAX_LENGTH
@@ -61,6 +62,10 @@ class FeedItems(TypedDict):
 
 class EventsView(TenantAPIView):
     """GET /v2/events."""
+
+    area = Area.WEBHOOKS
+    # Its events tell of all of these.
+    also_reads = (Area.USERS, Area.PATIENT_DETAILS, Area.ORDERS, Area.REPORTS)
 
     @describe("list_events", "Read the event feed", answer=FeedItems, query=EventsQuery)
     def get(self, request: Request) -> HttpResponse:

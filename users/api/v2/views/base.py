@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rest_framework.response import Response
 
 from accounts.operations.audit import record_read
+from accounts.states import Area
 from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import read_uuid
 from portal.lib.api.views import TenantAPIView
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 class UserAPIView(TenantAPIView):
     """Base of views below /v2/user."""
+
+    area = Area.USERS
 
     def get_user(self, user_id: str) -> User:
         """The live user of the path. Raises: 422 at the path; not_found."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rest_framework.response import Response
 
+from accounts.states import Area
 from portal.lib.api.fields import read_body
 from portal.lib.api.schema import Refusal, describe
 from portal.lib.api.views import TenantAPIView
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 class DemoConnectionView(TenantAPIView):
     """POST /v2/link/connect/demo."""
+
+    area = Area.USERS
 
     @describe(
         "connect_demo_source",

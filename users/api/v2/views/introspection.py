@@ -9,6 +9,7 @@ from uuid import UUID
 from rest_framework.response import Response
 
 from accounts.operations.audit import record_read
+from accounts.states import Area
 from portal.lib.api.fields import QueryInt, QueryText, QueryUuid, read_query
 from portal.lib.api.pagination import (
     CURSOR_MAX_LENGTH,
@@ -141,6 +142,8 @@ class HistoriesAnswer(TypedDict):
 
 
 class _IntrospectionView(TenantAPIView):
+    area = Area.USERS
+
     def read_page(
         self, request: Request, read: Callable[..., IntrospectedPage], subject: str
     ) -> tuple[list[Introspected], str | None]:

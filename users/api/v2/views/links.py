@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rest_framework.response import Response
 
 from accounts.operations.audit import record_read
+from accounts.states import Area
 from portal.lib.api.fields import read_body
 from portal.lib.api.schema import describe
 from portal.lib.api.views import TenantAPIView
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 class LinkTokenView(TenantAPIView):
     """POST /v2/link/token."""
+
+    area = Area.USERS
 
     @describe(
         "create_link_token",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rest_framework.response import Response
 
+from accounts.states import Area
 from portal.lib.api.fields import read_query
 from portal.lib.api.schema import describe
 from portal.lib.api.views import TenantAPIView
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 class ProviderListView(TenantAPIView):
     """GET /v2/providers; `source_type` matches auth_type (contract 3.1)."""
+
+    area = Area.USERS
 
     @describe(
         "list_providers",

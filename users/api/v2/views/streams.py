@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 from rest_framework.response import Response
 
 from accounts.operations.audit import record_read
+from accounts.states import Area
 from portal.lib.api.compression import compressed_response
 from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import read_uuid
@@ -42,6 +43,8 @@ class StreamStored(TypedDict):
 
 class WorkoutStreamView(TenantAPIView):
     """GET and PUT /v2/timeseries/workouts/{workout_id}/stream."""
+
+    area = Area.USERS
 
     @describe(
         "get_workout_stream", "Read a workout's stream", answer=_STREAM, refuses=(404,)
@@ -100,6 +103,8 @@ class WorkoutStreamView(TenantAPIView):
 
 class SleepStreamView(TenantAPIView):
     """GET /v2/timeseries/sleep/{sleep_id}/stream."""
+
+    area = Area.USERS
 
     @describe(
         "get_sleep_stream", "Read a sleep's streams", answer=_SLEEP, refuses=(404,)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rest_framework.response import Response
 
+from accounts.states import Area
 from portal.lib.api.fields import read_body
 from portal.lib.api.schema import describe
 from portal.lib.errors import NotFound
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 class UserInfoView(UserAPIView):
     """PATCH /v2/user/{user_id}/info, a whole write: absent and null are the same."""
+
+    area = Area.PATIENT_DETAILS
 
     @describe(
         "record_user_info",
@@ -38,6 +41,8 @@ class UserInfoView(UserAPIView):
 
 class LatestUserInfoView(UserAPIView):
     """GET /v2/user/{user_id}/info/latest."""
+
+    area = Area.PATIENT_DETAILS
 
     @describe(
         "get_latest_user_info",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rest_framework.response import Response
 
 from accounts.operations.audit import record_read
+from accounts.states import Area
 from portal.lib.api.fields import read_body, read_patch, read_query, read_uuid
 from portal.lib.api.pagination import OffsetInputs
 from portal.lib.api.schema import Refusal, describe
@@ -81,6 +82,8 @@ class _OneUserView(UserAPIView):
 class UserView(_OneUserView):
     """GET, PATCH and DELETE /v2/user/{user_id}."""
 
+    area_by_method = {"DELETE": Area.DELETE_USERS}
+
     @describe("get_user", "Read a user", answer=UserAnswer, refuses=(404,))
     def get(self, request: Request, user_id: str) -> HttpResponse:
         uuid = read_uuid(user_id, "user_id")
@@ -130,6 +133,8 @@ class ResolveUserView(_OneUserView):
 
 class UndoDeleteUserView(UserAPIView):
     """POST /v2/user/undo_delete."""
+
+    area = Area.DELETE_USERS
 
     @describe(
         "undo_delete_user",
