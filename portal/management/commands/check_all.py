@@ -29,6 +29,7 @@ COVERAGE_FLOOR = 95  # percent of branches in operations, queries and api
 COVERED = "*/operations*,*/queries*,*/api/*"
 LONGEST_DIFFERENCE = 60  # lines shown
 SNAPSHOT = "tests/contract/openapi.yaml"
+BROWSER = "tests/browser"  # all that is marked so; collecting the rest takes long
 PROGRAMS = Path(sys.executable).parent
 PYTHON = (sys.executable,)
 MANAGE = (sys.executable, "manage.py")
@@ -138,7 +139,7 @@ STEPS = (
     Step(
         "browser",
         run_command,
-        (*PYTEST, "-m", "browser", "-n", "2", "--dist", "worksteal"),
+        (*PYTEST, *("-m", "browser", "-n", "2", "--dist", "worksteal"), BROWSER),
     ),
 )
 
