@@ -14,14 +14,15 @@ from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler
 from django.test import override_settings
 
-from accounts.api.call_log import keep_call_log
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 settings.ROOT_URLCONF = "tests.bench.bare_urls"
 django.setup()
+
+from accounts.api.call_log import keep_call_log  # noqa: E402 - needs the apps
+
 keep_call_log()
 
 _ours = WSGIHandler()
