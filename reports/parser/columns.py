@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from .dates import is_day
 from .lines import Line, part_cells
 from .pages import Word
 from .roles import Role, is_name_title, is_title, role_of
-from .titles import Title, is_day
+from .titles import Title
 from .values import is_worded_value
 
 _HOLDS_ON = re.compile(r"\d\s?[-–—] |^[-–—] \d|^[<>≤≥]=? \d|\d [-–—]$")

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from datetime import date
+from functools import lru_cache
 
 _MONTHS = {
     "jan": 1, "ene": 1, "janv": 1, "feb": 2, "fev": 2, "mar": 3, "mrz": 3, "apr": 4,
@@ -66,6 +67,17 @@ def read_days(texts: Sequence[str]) -> list[str | None]:
         for month_first in (False, True)
     ]
     return max(readings, key=lambda days: (sum(map(bool, days)), _run_one_way(days)))
+
+
+@lru_cache(maxsize=8192)
+def is_day(text: str) -> bool:
+    """Whether a title is a date, over the results of that day."""
+    return day_of(text) is not None
+
+
+def day_of(text: str) -> str | None:
+    """A date to compare by; where the order is in doubt the day comes first."""
+    return read_date(text) or read_date(text, month_first=False)
 
 
 def _run_one_way(days: Sequence[str | None]) -> bool:

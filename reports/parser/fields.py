@@ -74,6 +74,7 @@ _STATUS = re.compile(
 )
 _LABELLED = re.compile(r"(?i)(?:normal|ref(?:erence)?|expected)\s*[:=]\s*")
 _MARK = re.compile(r"<<+|>>+|\+\++|--+|[*#!^°«»↑↓▲▼⬆⬇↗↘●■◆⚠]+")
+_MARK_GLUED = re.compile(r"[*#]{1,3}(?=\d)")
 _MARKED_AFTER = re.compile(rf"(?P<head>.*\d\S*)\s+(?P<mark>{_MARK.pattern})")
 # Of the form of a unit, though none of those known.
 _STRANGE_UNIT = re.compile(r"[^\W\d_]{1,8}/[^\W\d_]{1,4}")
@@ -126,6 +127,9 @@ def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
         value, units, _, spread = split_value(match["head"])
         if is_numeric_value(value):
             return value, units, match["mark"], spread
+    if before := _MARK_GLUED.match(text):
+        value, units, _, spread = split_value(text[before.end() :])
+        return value, units, before[0], spread
     mark, _, rest = text.partition(" ")
     if mark.strip("*#»>↑↓") == "" and is_worded_value(rest):
         return rest, None, mark, None

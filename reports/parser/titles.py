@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import pairwise
 
 from portal.lib.units import looks_like_units
 
-from .dates import read_date, read_days
+from .dates import day_of, is_day, read_days
 from .folding import fold
-from .lines import Cell, Line, make_line
+from .lines import Cell, Line
 from .pages import Word
 from .ranges import announced_range
 from .roles import (
@@ -24,13 +23,10 @@ from .roles import (
     Role,
     is_goal,
     is_name_title,
-    is_title,
     is_title_word,
-    role_of,
 )
 
 _MOST_WORDS = 26
-_LEAST_DATES = 2
 # Beside no column for what is out of range these are a status, as on a card.
 _INSIDE = frozenset(["in range", "within range", "within normal range"])
 _OUTSIDE = frozenset(
@@ -115,7 +111,7 @@ def _read_dates(titles: list[Title], unknown: list[Title]) -> list[Title]:
     kinds = {title.role for title in titles}
     if Role.VALUE in kinds or not kinds & {Role.RANGE, Role.UNIT}:
         return []
-    told = [t for t in unknown if not t.text.startswith(":") and _day(t.text)]
+    told = [t for t in unknown if not t.text.startswith(":") and day_of(t.text)]
     days = read_days([t.text for t in told])
     dated = [(day, t) for day, t in zip(days, told, strict=True) if day is not None]
     if not dated:
@@ -127,40 +123,6 @@ def _read_dates(titles: list[Title], unknown: list[Title]) -> list[Title]:
         Title(Role.VALUE if day == latest else Role.PREVIOUS, t.text, t.x0, t.x1)
         for day, t in dated
     ]
-
-
-def read_dated(lines: Sequence[Line]) -> tuple[tuple[Title, ...], int]:
-    """Titles that are dates over others, as 'Date', 'Time' and 'Units' on lines each.
-
-    Also how many lines they take; empty and 0 where no unit or range is titled.
-    """
-    dated = [cell for cell in lines[0].cells if is_day(cell.text)]
-    others = [cell for cell in lines[0].cells if not is_day(cell.text)]
-    if len(dated) < _LEAST_DATES or len(others) > 1:
-        return (), 0
-    if others and (others[0].x0 > dated[0].x0 or not is_title(others[0].text)):
-        return (), 0
-    for n, line in enumerate(lines[1:], start=2):
-        beside = [c for c in line.cells if role_of(c.text) in (Role.UNIT, Role.RANGE)]
-        if beside:
-            words = [word for cell in (*dated, *beside) for word in cell.words]
-            titles = read_titles([make_line(words, page=line.page, drawn=line.drawn)])
-            if not titles:
-                break
-            left = min(above.x0 for above in lines[:n])
-            return (Title(Role.NAME, "", left, left + 1), *titles), n
-    return (), 0
-
-
-@lru_cache(maxsize=8192)
-def is_day(text: str) -> bool:
-    """Whether a title is a date, over the results of that day."""
-    return _day(text) is not None
-
-
-def _day(text: str) -> str | None:
-    """A date to compare by; where the order is in doubt the day comes first."""
-    return read_date(text) or read_date(text, month_first=False)
 
 
 def _add_unknown(titles: list[Title], unknown: list[Title]) -> list[Title]:
@@ -205,7 +167,7 @@ def _may_be_titles(lines: Sequence[Line]) -> bool:
     for line in lines:
         words += len(line.words)
         hits = sum(
-            1 for word in line.words if is_title_word(word.text) or _day(word.text)
+            1 for word in line.words if is_title_word(word.text) or day_of(word.text)
         )
         if not hits and line is lines[0]:
             return False

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 from reports.parser.columns import Strip, cut_line
+from reports.parser.dates import is_day
 from reports.parser.fields import is_mark, is_unit, split_value, text_of
 from reports.parser.folding import fold
 from reports.parser.lines import Line, part_cells
 from reports.parser.pages import Word
 from reports.parser.ranges import looks_like_range
 from reports.parser.roles import ZONES, Role
-from reports.parser.titles import is_day
 from reports.parser.values import is_blank, is_numeric_value, is_value
 
 from .row import Parts

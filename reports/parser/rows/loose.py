@@ -37,6 +37,7 @@ from .announced import (
     take_range_over,
 )
 from .continuation import take_unit_below
+from .naming import is_lesser
 from .pairs import read_pair
 from .row import (
     Row,
@@ -83,6 +84,8 @@ class LooseReader:
                 take_range_of_name(row)
             if row is None:
                 row = self._again(line, candidates[-2:])
+            else:
+                row = self._again_beside_method(row, candidates[-1:]) or row
             if row is None and not (candidates and candidates[-1][1]):
                 row = self._card(line, above, lines[n + 1 : n + 2])
             candidates.append((line, row))
@@ -182,6 +185,17 @@ class LooseReader:
             return None
         fields = type_cells(hold_together(part_cells(line.words, gap=line.tight)))
         return repeat_row(last, line, fields) if fields else None
+
+    def _again_beside_method(
+        self, row: Row, above: Sequence[tuple[Line, Row | None]]
+    ) -> Row | None:
+        """The row above in another unit, with its method where a name would stand."""
+        last = above[0][1] if above else None
+        if last is None or self._section.knows(row.test_name, row.fields):
+            return None
+        if not (is_lesser(row.name, last.name) or is_method(row.test_name)):
+            return None
+        return repeat_row(last, row.line, row.fields, first=False)
 
     def _candidate(self, line: Line) -> Row | None:
         if len(line.words) < 2 or len(line.words) > 26:

@@ -144,11 +144,18 @@ def part_equal(row: Row) -> list[Row]:
     return [row, again]
 
 
-def repeat_row(last: Row, line: Line, fields: Fields) -> Row | None:
-    """The result of a row again in another unit, on a line without a name below it."""
+def repeat_row(
+    last: Row, line: Line, fields: Fields, *, first: bool = True
+) -> Row | None:
+    """The result of a row again in another unit, on a line without a name below it.
+
+    first: whether the value must be the first of the line.
+    """
     own, under = last.fields, fields.value_words
     apart = line.middle - last.line.middle
-    if not own.value_words or not under or under[0] is not line.words[0]:
+    if not own.value_words or not under:
+        return None
+    if first and under[0] is not line.words[0]:
         return None
     if last.page != line.page or apart > _FARTHEST * line.size:
         return None

@@ -15,9 +15,10 @@ from reports.parser.fields import (
     is_unit,
     text_of,
 )
-from reports.parser.lines import Line, is_of_size
+from reports.parser.lines import Line
 from reports.parser.names import (
     heads_explanation,
+    is_administrative,
     is_method,
     is_prose,
     opens_explanation,
@@ -38,10 +39,10 @@ from reports.parser.values import (
 )
 
 from .centred import gather_centred, is_centred, join_stacked
-from .continuation import Continuation, join_wrapped, take_unit_below
+from .continuation import Continuation, take_unit_below
 from .cutting import cut_parts, name_unknown_columns, take_undated
 from .evidence import Evidence
-from .pairs import read_pair
+from .naming import begun_above, is_lesser, named_above, part_pair
 from .reading import read_fields
 from .row import (
     Parts,
@@ -57,8 +58,6 @@ from .row import (
 )
 from .wording import (
     clean_name,
-    has_heading_word,
-    is_cut_off,
     is_heading,
     may_name_a_test,
     split_name_flag,
@@ -158,7 +157,9 @@ class TableReader:
         name_words = parts.get(Role.NAME, [])
         if not name_words:
             return self._read_nameless(line, fields, text_of(parts[Role.VALUE]))
-        name_words, fields = _part_pair(name_words, fields, line)
+        if self._repeats_beside_method(line, name_words, fields):
+            return True
+        name_words, fields = part_pair(name_words, fields, line)
         name_words, flag = split_name_flag(without_raised(name_words))
         if flag is None:
             name_words, flag = self._part_flag_word(name_words, fields)
@@ -172,6 +173,21 @@ class TableReader:
             row = self.rows.pop()
             again = self._read_second(row)
             self.rows.extend([row, again] if again else part_equal(row))
+        return True
+
+    def _repeats_beside_method(
+        self, line: Line, words: list[Word], fields: Fields
+    ) -> bool:
+        """Take the last row in another unit, with its method in front of the value."""
+        last = self.rows[-1] if self.rows and not self._explaining else None
+        if last is None or self._pending or not (
+            is_lesser(words, last.name) or is_method(text_of(words))
+        ):
+            return False
+        again = repeat_row(last, line, fields, first=False)
+        if again is None or self._section.knows(clean_name(text_of(words)), fields):
+            return False
+        self.rows.append(again)
         return True
 
     def _read_second(self, row: Row) -> Row | None:
@@ -247,7 +263,7 @@ class TableReader:
 
     def _judge(self, row: Row) -> bool:
         """Take the row if enough speaks for it."""
-        named = self._named_above(row)
+        named = named_above(row, self._pending[-1:], self._section)
         if named is not None:
             row = named
             self._pending.pop()
@@ -260,15 +276,17 @@ class TableReader:
         if is_blank(fields.value):
             self._pending.clear()
             return True
+        if _is_of_header(fields):
+            return False
         score = self._weigh(row)
         needed = 6.0 if self._explaining or (self._carried and not self.rows) else 3.5
         if score < needed:
-            wrapped = self._with_pending(row)
+            wrapped = self._from_above(row)
             if wrapped is None or self._weigh(wrapped) < needed:
                 return False
             row = wrapped
         else:
-            row = self._with_pending(row) or row
+            row = self._from_above(row) or row
         row.score = self._weigh(row)
         row.panel = self._section.panel
         row.specimen = self._section.specimen
@@ -280,56 +298,11 @@ class TableReader:
         self._evidence.note(row)
         return True
 
+    def _from_above(self, row: Row) -> Row | None:
+        return begun_above(row, self._pending[-1:], self._section)
+
     def _weigh(self, row: Row) -> float:
         return self._evidence.weigh(row, explaining=self._explaining)
-
-    def _named_above(self, row: Row) -> Row | None:
-        """The row with the name above it, where only its method stands beside it."""
-        if not self._pending:
-            return None
-        above, words = self._pending[-1]
-        if row.line.middle - above.middle > 1.9 * max(row.line.size, above.size):
-            return None
-        named = Row(row.page, list(words), row.fields, row.line, columns=row.columns)
-        if not may_name_a_test(named.test_name):
-            return None
-        smaller = row.name[0].size < 0.9 * words[0].size
-        plainer = words[0].bold and not row.name[0].bold
-        known = self._section.knows(row.test_name, row.fields)
-        lesser = (smaller or plainer) and not known
-        printed = text_of(row.name)
-        bracketed = printed.startswith("(") and printed.endswith(")")
-        if not is_method(printed) and not bracketed and not lesser:
-            return None
-        if lesser and not self._section.knows(named.test_name, row.fields):
-            return None
-        return named
-
-    def _with_pending(self, row: Row) -> Row | None:
-        """The row with the start of its name taken from the line above, if it wraps."""
-        if not self._pending:
-            return None
-        above, words = self._pending[-1]
-        if row.line.middle - above.middle > 1.75 * row.line.size:
-            return None
-        first, second = text_of(words), text_of(row.name)
-        if not is_of_size(above, row.line):
-            return None
-        flows = is_cut_off(first)
-        if not flows:
-            known = self._section.knows(row.test_name, row.fields)
-            whole = clean_name(f"{first} {second}")
-            flows = (not known and second[:1].islower()) or (
-                (not known or _is_of_name_style(words, row.name))
-                and self._section.knows(whole, row.fields)
-            )
-        if not flows:
-            return None
-        joined = Row(
-            row.page, [*words, *row.name], row.fields, row.line, columns=row.columns
-        )
-        joined.name_text = join_wrapped(clean_name(first), clean_name(second))
-        return joined
 
     def _read_rest(self, line: Line, parts: Parts) -> None:
         """A line without a value: more of a name, a range or a unit, or a heading."""
@@ -369,28 +342,11 @@ class TableReader:
                 self._explaining = False
 
 
-def _part_pair(
-    name: list[Word], fields: Fields, line: Line
-) -> tuple[list[Word], Fields]:
-    """Take a share that stands before its count from behind the name."""
-    for n, word in enumerate(name[1:], start=1):
-        if word.text[:1].isdigit() and word in line.words:
-            pair = read_pair(line.words[line.words.index(word) :])
-            if pair is not None:
-                return name[:n], replace(pair[0], flag=fields.flag)
-    return name, fields
-
-
-def _is_of_name_style(above: list[Word], name: list[Word]) -> bool:
-    """Whether words look like the start of a name rather than the heading over it."""
-    first, second = text_of(above), text_of(name)
-    return (
-        len(above) > 1
-        and first[:1].isupper()
-        and above[0].bold == name[0].bold
-        and abs(above[0].x0 - name[0].x0) < 0.25 * name[0].size
-        and (first.upper() != first or second.upper() == second)
-        and not has_heading_word(first)
+def _is_of_header(fields: Fields) -> bool:
+    """Whether what stands for a value or a range is of a header: 'Status: Final'."""
+    spread = fields.range or ""
+    return is_administrative(fields.value) or (
+        not looks_like_range(spread) and is_administrative(spread)
     )
 
 

@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from reports.parser.columns import Strip, lay_strips
-from reports.parser.lines import Line, clip_lines, make_line
+from reports.parser.dated_titles import read_bare_dates, read_dated
+from reports.parser.lines import Line, clip_lines, make_line, part_cells
 from reports.parser.names import heads_explanation, opens_explanation
 from reports.parser.pages import Page
+from reports.parser.ranges import is_plain_range
 from reports.parser.roles import Role, is_name_title, role_of
-from reports.parser.titles import Title, has_title_word, read_dated, read_titles
+from reports.parser.titles import Title, has_title_word, read_titles
 from reports.parser.values import is_numeric_value
 
 from .abreast import part_abreast
+from .blocks import give_blocks, part_blocks
 from .cards import read_cards
 from .implied import implied_titles, merge_readings
 from .loose import LooseReader
@@ -22,9 +25,12 @@ from .records import read_records
 from .row import KnownName, Row, Section, words_of
 from .titled import TableReader
 from .transposed import read_transposed
-from .wording import (
-    is_heading,
-)
+from .wording import is_exact, is_heading
+
+# Of rows below a titled table that stand in no column of it.
+_LEAST_LEFT = 2
+_SURE_LEFT = 8
+_BELOW_DATES = 16
 
 
 def find_rows(
@@ -46,6 +52,7 @@ class _Walker:
         self._titles: tuple[Title, ...] = ()
 
     def walk_page(self, page: Page, lines: Sequence[Line]) -> None:
+        before = len(self.rows)
         tables = find_tables(lines)
         start = tables[0].start if tables else len(lines)
         if self._titles:
@@ -64,6 +71,45 @@ class _Walker:
             body = lines[table.end : end]
             self._note_panel_above(lines[max(0, table.start - 6) : table.start])
             self._walk_titled(table.titles, body, page, carried=False)
+        if self._titles:
+            self._read_left(lines, before)
+
+    def _read_left(self, lines: Sequence[Line], before: int) -> None:
+        """Rows of tables without titles of their own, in columns of their own.
+
+        They follow a titled table, perhaps below its notes. before: how many rows
+        were there before this page.
+        """
+        own = self.rows[before:]
+        used = {id(word) for row in own for word in (*row.name, *words_of(row.fields))}
+        left = [
+            line for line in lines if not any(id(word) in used for word in line.words)
+        ]
+        if sum(1 for line in left if _is_tabular(line)) < _LEAST_LEFT:
+            return
+        reader = LooseReader(self._section.copy())
+        reader.read(left)
+        whole = [row for row in reader.rows if self._is_whole(row)]
+        said = {(row.test_name, row.fields.value) for row in own}
+        found = [row for row in whole if (row.test_name, row.fields.value) not in said]
+        if len(found) < _LEAST_LEFT:
+            return
+        tops = [row.line.top for row in own]
+        # Tables side by side are answered one after the other.
+        abreast = tops != sorted(tops)
+        both = [*own, *found]
+        self.rows[before:] = both if abreast else sorted(both, key=_top)
+
+    def _is_whole(self, row: Row) -> bool:
+        fields = row.fields
+        return (
+            row.score >= _SURE_LEFT
+            and bool(fields.units)
+            and is_numeric_value(fields.value)
+            and is_exact(fields.value)
+            and is_plain_range(fields.range or "")
+            and self._section.knows(row.test_name, fields)
+        )
 
     def _read_above(self, lines: Sequence[Line]) -> None:
         """Rows above the first titles of the report: a few alone are its header."""
@@ -109,12 +155,15 @@ class _Walker:
 
     def _walk_untitled(self, lines: Sequence[Line], page: Page) -> None:
         """Records and cards first, then what stands in lines, table by table."""
+        before = len(self.rows)
+        lines, blocks = part_blocks(lines)
         for read in (read_records, read_transposed, read_cards):
             rows = read(lines, self._section)
             self.rows.extend(rows)
             lines = _without(lines, rows)
         for strip in part_abreast(lines, self._section):
             self._walk_loose(strip, page)
+        give_blocks(blocks, self.rows[before:])
 
     def _walk_loose(self, lines: Sequence[Line], page: Page) -> None:
         """Rows by their own form, then once more by the columns those rows imply."""
@@ -131,6 +180,16 @@ class _Walker:
         table = TableReader(before, strip, carried=False)
         table.read(body)
         self.rows.extend(merge_readings(reader.rows, table.rows))
+
+
+def _top(row: Row) -> float:
+    return row.line.top
+
+
+def _is_tabular(line: Line) -> bool:
+    """Whether a line may be a row with a unit and a range, by its cells alone."""
+    cells = part_cells(line.words, gap=line.tight)
+    return len(cells) > 2 and any(cell.text[:1].isdigit() for cell in cells[1:])
 
 
 def _told_apart(lines: Sequence[Line]) -> list[Line]:
@@ -201,6 +260,8 @@ def find_tables(lines: Sequence[Line]) -> list[TitledPart]:
                     best = (worth, titles, depth)
         if best is None:
             titles, depth = read_dated(lines[n : n + 4])
+            if not titles:
+                titles, depth = read_bare_dates(lines[n : n + _BELOW_DATES])
             best = (0, titles, depth) if titles else None
         if best is None:
             n += 1

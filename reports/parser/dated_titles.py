@@ -1,0 +1,125 @@
+"""Columns of which each has the results of one day, where dates stand for titles.
+
+What other columns hold is told by their titles or, where they have none, by what
+stands in them. No row is read here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from .dates import is_day, read_days
+from .fields import is_unit, split_value
+from .lines import Cell, Line, make_line, part_cells
+from .ranges import looks_like_range
+from .roles import Role, is_title, role_of
+from .titles import Title, read_titles
+from .values import is_numeric_value
+
+_LEAST_DATES = 2
+_LEAST_ROWS = 2
+_LONGEST_DATE = 3
+
+Titled = tuple[tuple[Title, ...], int]
+
+
+def read_dated(lines: Sequence[Line]) -> Titled:
+    """Titles that are dates over others, as 'Date', 'Time' and 'Units' on lines each.
+
+    Also how many lines they take; empty and 0 where no unit or range is titled.
+    """
+    dated = [cell for cell in lines[0].cells if is_day(cell.text)]
+    others = [cell for cell in lines[0].cells if not is_day(cell.text)]
+    if len(dated) < _LEAST_DATES or len(others) > 1:
+        return (), 0
+    if others and (others[0].x0 > dated[0].x0 or not is_title(others[0].text)):
+        return (), 0
+    for n, line in enumerate(lines[1:], start=2):
+        beside = [c for c in line.cells if role_of(c.text) in (Role.UNIT, Role.RANGE)]
+        if beside:
+            words = [word for cell in (*dated, *beside) for word in cell.words]
+            titles = read_titles([make_line(words, page=line.page, drawn=line.drawn)])
+            if not titles:
+                break
+            left = min(above.x0 for above in lines[:n])
+            return (Title(Role.NAME, "", left, left + 1), *titles), n
+    return (), 0
+
+
+def read_bare_dates(lines: Sequence[Line]) -> Titled:
+    """Dates alone over numbers, beside which units and ranges have no titles.
+
+    lines: that of the dates and some below it. Also how many lines they take; empty
+    and 0 where fewer than two names have numbers under two of the dates.
+    """
+    dated, others = _part_dates(lines[0])
+    if len(dated) < _LEAST_DATES or len(others) > 1:
+        return (), 0
+    if others and others[0].x0 > dated[0].x0:
+        return (), 0
+    reach = 0.5 * min(b.x0 - a.x0 for a, b in pairwise(dated))
+    rows = [
+        cells
+        for line in lines[1:]
+        if _is_dated_row(cells := part_cells(line.words, gap=line.tight), dated, reach)
+    ]
+    if len(rows) < _LEAST_ROWS:
+        return (), 0
+    days = read_days([cell.text for cell in dated])
+    latest = max(filter(None, days), default=None)
+    titles = [
+        Title(
+            Role.VALUE if day == latest else Role.PREVIOUS, cell.text, cell.x0, cell.x1
+        )
+        for cell, day in zip(dated, days, strict=True)
+    ]
+    if sum(1 for title in titles if title.role is Role.VALUE) != 1:
+        return (), 0
+    left = min(cells[0].x0 for cells in rows)
+    titles = [Title(Role.NAME, "", left, left + 1), *titles]
+    beyond = titles[-1].x1
+    for role, judge in ((Role.UNIT, is_unit), (Role.RANGE, looks_like_range)):
+        column = _untitled(rows, judge, beyond=beyond)
+        if len(column) >= 0.5 * len(rows):
+            x0, x1 = column[0].x0, max(cell.x1 for cell in column)
+            titles.append(Title(role, "", x0, x1))
+            beyond = x0
+    return tuple(titles), 1
+
+
+def _part_dates(line: Line) -> tuple[list[Cell], list[Cell]]:
+    """The cells of a line that are dates and nothing else, and those that are not."""
+    dated: list[Cell] = []
+    others: list[Cell] = []
+    for cell in part_cells(line.words, gap=line.tight):
+        short = len(cell.words) <= _LONGEST_DATE and ":" not in cell.words[0].text
+        (dated if short and is_day(cell.text) else others).append(cell)
+    return dated, others
+
+
+def _is_dated_row(cells: Sequence[Cell], dated: Sequence[Cell], reach: float) -> bool:
+    """Whether a name stands left of the dates and numbers under two of them."""
+    if not cells or cells[0].x1 > dated[0].x0 or cells[0].text[:1].isdigit():
+        return False
+    under = 0
+    for day in dated:
+        middle = (day.x0 + day.x1) / 2
+        under += any(
+            abs((cell.x0 + cell.x1) / 2 - middle) < reach
+            and is_numeric_value(split_value(cell.text.lstrip("*"))[0])
+            for cell in cells[1:]
+        )
+    return under >= _LEAST_DATES
+
+
+def _untitled(
+    rows: Sequence[Sequence[Cell]], judge: Callable[[str], bool], *, beyond: float
+) -> list[Cell]:
+    """Cells of a kind right of a place, at most one of each row, that stand in line."""
+    found = [
+        next((c for c in cells if c.x0 > beyond and judge(c.text)), None)
+        for cells in rows
+    ]
+    kept = [cell for cell in found if cell is not None]
+    return [cell for cell in kept if abs(cell.x0 - kept[0].x0) < cell.words[0].size]

@@ -1,0 +1,107 @@
+"""Ranges printed as a block: their label, and right under it a line for each group.
+
+A block stands beside the result it is for, which may be on another line of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from reports.parser.fields import split_value, text_of
+from reports.parser.lines import Cell, Line, make_line
+from reports.parser.pages import Word
+from reports.parser.ranges import is_range_label, looks_like_range
+from reports.parser.roles import Role, role_of
+from reports.parser.values import is_numeric_value
+
+from .row import Row, with_range
+
+_LEAST_BANDS = 2
+_ALIGNED = 2.0
+_NEXT_LINE = 1.9
+_BESIDE = 1.5
+
+
+@dataclass(slots=True)
+class Block:
+    """The words of a block's ranges, and from where to where it stands."""
+
+    page: int
+    label: Cell
+    words: list[Word]
+    top: float
+    bottom: float
+    size: float
+
+
+def part_blocks(lines: Sequence[Line]) -> tuple[list[Line], list[Block]]:
+    """The lines without the blocks, and the blocks of two lines of ranges and more."""
+    blocks = [
+        block
+        for n, line in enumerate(lines)
+        for cell in line.cells
+        if _is_label(cell.text)
+        if (block := _gather(cell, line, lines[n + 1 :])) is not None
+    ]
+    if not blocks:
+        return list(lines), []
+    taken = {
+        id(word) for block in blocks for word in (*block.label.words, *block.words)
+    }
+    left = []
+    for line in lines:
+        words = [word for word in line.words if id(word) not in taken]
+        if len(words) == len(line.words):
+            left.append(line)
+        elif words:
+            left.append(make_line(words, page=line.page, drawn=line.drawn))
+    return left, blocks
+
+
+def give_blocks(blocks: Iterable[Block], rows: Sequence[Row]) -> None:
+    """Give each block to the row beside it that has no range."""
+    for block in blocks:
+        reach = _BESIDE * block.size
+        beside = [
+            (abs(value.middle - (block.top + block.bottom) / 2), n)
+            for n, row in enumerate(rows)
+            if row.page == block.page and not row.fields.range
+            for value in row.fields.value_words[:1]
+            if block.top - reach < value.middle < block.bottom + reach
+            and value.x1 < block.label.x0
+        ]
+        if beside:
+            row = rows[min(beside)[1]]
+            row.fields = with_range(row.fields, text_of(block.words), block.words)
+
+
+def _is_label(text: str) -> bool:
+    if text[-1:] != ":" and not is_range_label(text):
+        return False
+    return is_range_label(text) or role_of(text.rstrip(": ")) is Role.RANGE
+
+
+def _gather(label: Cell, line: Line, below: Sequence[Line]) -> Block | None:
+    words: list[Word] = []
+    bands = results = 0
+    last = line
+    for under in below:
+        if under.middle - last.middle > _NEXT_LINE * max(under.size, line.size):
+            break
+        cell = next((c for c in under.cells if abs(c.x0 - label.x0) < _ALIGNED), None)
+        if cell is None:
+            continue
+        if not looks_like_range(cell.text):
+            break
+        words += cell.words
+        bands += 1
+        results += any(_has_value(c) for c in under.cells if c.x1 < label.x0)
+        last = under
+    if bands < _LEAST_BANDS or results > 1:
+        return None
+    return Block(line.page, label, words, line.top, last.bottom, line.size)
+
+
+def _has_value(cell: Cell) -> bool:
+    return is_numeric_value(split_value(cell.text.rpartition(":")[2].strip())[0])
