@@ -27,6 +27,7 @@ class AccountsConfig(AppConfig):
             (60, "API keys", "key", "team:api_keys", keys),
             (70, "Members", "shield", "team:members", team),
             (71, "Settings", "cog", "team:settings", team),
+            (73, "Audit", "list", "team:audit", Area.AUDIT),
             (72, "Your profile", "users", "team:profile", None),
         ):
             destinations.add(name, Destination(rank, words, icon, name, area=area))

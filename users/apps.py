@@ -18,13 +18,19 @@ class UsersConfig(AppConfig):
 
     def ready(self) -> None:
         """Enter the events of each summary, and what other pages show of users."""
-        from portal.lib.registry import demo_loaders, tenant_erasers, user_erasers
+        from portal.lib.registry import (
+            demo_loaders,
+            tenant_erasers,
+            user_books,
+            user_erasers,
+        )
         from users.gateways.base import source_gateways
         from users.gateways.oura.gateway import OuraGateway
         from users.operations.demo import load_demo_sources
         from users.operations.erasure import erase_samples
         from users.operations.import_files import erase_imports
         from users.operations.tenant_erasure import erase_all_users
+        from users.queries.book import BOOK
 
         source_gateways.add("oura", OuraGateway())
         self._enter_pages()
@@ -36,6 +42,7 @@ class UsersConfig(AppConfig):
         user_erasers.add("users", erase_samples)
         user_erasers.add("users:imports", erase_imports)
         tenant_erasers.add("users", erase_all_users)
+        user_books.add("users", BOOK)
         post_migrate.connect(_make_months, sender=self)
 
     def _enter_events(self) -> None:

@@ -6,6 +6,7 @@ from django.urls import path
 
 from accounts.web import (
     api_keys,
+    audit,
     invitations,
     management_keys,
     members,
@@ -44,6 +45,9 @@ urlpatterns = [
     path("settings/team/", settings.save_team, name="save_team"),
     path("settings/brand/", settings.save_brand, name="save_brand"),
     path("settings/behaviour/", settings.save_behaviour, name="save_behaviour"),
+    path("audit/", audit.audit, name="audit"),
+    path("audit/file/", audit.audit_file, name="audit_file"),
+    path("audit/users/<str:user_id>/", audit.who_looked, name="who_looked"),
     path("profile/", profile.profile, name="profile"),
     path("profile/password/", profile.password, name="password"),
     path(

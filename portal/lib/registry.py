@@ -177,6 +177,18 @@ class UserColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class UserBook:
+    """Live users of a tenant by their ids, for pages of apps below.
+
+    `names` gives the client_user_id of each uuid that is known, `find` the uuid of a
+    whole client_user_id.
+    """
+
+    names: Callable[[Tenant, Sequence[UUID]], Mapping[UUID, str]]
+    find: Callable[[Tenant, str], UUID | None]
+
+
+@dataclass(frozen=True, slots=True)
 class DemoPerson:
     """A fictional user of the demo data, whose sources have sent nothing for a while.
 
@@ -221,6 +233,9 @@ destinations: Register[Destination] = Register()
 
 # What the command palette looks through, by kind.
 searches: Register[Search] = Register()
+
+# How pages of apps below name users.
+user_books: Register[UserBook] = Register()
 
 # By app: its column of the users list for these user keys, as the member's rights go.
 user_columns: Register[Callable[[TenantRequest, Sequence[int]], UserColumn | None]] = (

@@ -1,0 +1,203 @@
+"""Reads of the audit: its entries by filter, and who looked at one user.
+
+Must not be here: what an entry says in words (accounts.web.audit_words), or writes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Count, Max, Min, Q
+from django.db.models.functions import TruncDate
+
+from accounts.models import AuditEntry
+from portal.lib.choices import OpenChoices
+from portal.lib.ids import id_bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import date, datetime
+    from uuid import UUID
+    from zoneinfo import ZoneInfo
+
+    from django.db.models import QuerySet
+
+    from accounts.models import Tenant
+
+READ = "read"
+CHUNK = 1_000
+# Reads of lists, which show many users and name none of them in the audit.
+_LISTS = Q(verb=READ, user_uuid=None) & ~Q(subject__startswith="audit")
+
+
+class Kind(OpenChoices):
+    """Which entries, roughly."""
+
+    READS = "reads", "Reads of health data"
+    CHANGES = "changes", "Changes"
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilters:
+    """What entries are asked for; empty parts ask for nothing.
+
+    `verb` and `subject` are whole or begin what is asked for, `begins` is how the id of
+    a thing, of a user or of a request begins. `actor` is an actor's key. `since` is
+    included, `until` is not.
+    """
+
+    kind: str = ""
+    verb: str = ""
+    subject: str = ""
+    actor: str = ""
+    user: UUID | None = None
+    begins: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPage:
+    """Some entries, the newest first; `after` is where the older ones begin."""
+
+    entries: Sequence[AuditEntry]
+    after: tuple[datetime, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """How often one actor did one thing with a user's data on one day."""
+
+    day: date
+    actor_kind: str
+    actor_key: str
+    actor_label: str
+    verb: str
+    subject: str
+    times: int
+    first_at: datetime
+    last_at: datetime
+
+
+def audit_page(
+    *,
+    tenant: Tenant,
+    filters: AuditFilters,
+    before: tuple[datetime, int] | None,
+    limit: int,
+) -> AuditPage:
+    """Entries that fit, the newest first, from where `before` says on."""
+    rows = matching_entries(tenant=tenant, filters=filters)
+    if before:
+        at, pk = before
+        # The first condition is what an index can begin at.
+        rows = rows.filter(at__lte=at).filter(Q(at__lt=at) | Q(at=at, pk__lt=pk))
+    found = list(rows.order_by("-at", "-pk")[: limit + 1])
+    page = found[:limit]
+    more = len(found) > limit
+    return AuditPage(page, (page[-1].at, page[-1].pk) if more else None)
+
+
+def audit_chunks(
+    *, tenant: Tenant, filters: AuditFilters
+) -> Iterator[Sequence[AuditEntry]]:
+    """All entries that fit, the newest first, CHUNK at a time.
+
+    Each chunk is a query of its own: whoever reads names the tenant around each.
+    """
+    before: tuple[datetime, int] | None = None
+    while True:
+        page = audit_page(tenant=tenant, filters=filters, before=before, limit=CHUNK)
+        if page.entries:
+            yield page.entries
+        if page.after is None:
+            return
+        before = page.after
+
+
+def matching_entries(
+    *, tenant: Tenant, filters: AuditFilters
+) -> QuerySet[AuditEntry, AuditEntry]:
+    """Entries that fit, in no order."""
+    rows: QuerySet[AuditEntry, AuditEntry] = AuditEntry.objects.for_tenant(tenant)
+    if filters.kind == Kind.READS:
+        rows = rows.filter(verb=READ)
+    elif filters.kind == Kind.CHANGES:
+        rows = rows.exclude(verb=READ)
+    if filters.verb:
+        rows = rows.filter(verb__startswith=filters.verb)
+    if filters.subject:
+        rows = rows.filter(subject__startswith=filters.subject)
+    if filters.actor:
+        rows = rows.filter(actor_key=filters.actor)
+    if filters.user:
+        rows = rows.filter(user_uuid=filters.user)
+    if filters.begins:
+        rows = rows.filter(_begins(filters.begins))
+    if filters.since:
+        rows = rows.filter(at__gte=filters.since)
+    if filters.until:
+        rows = rows.filter(at__lt=filters.until)
+    return rows
+
+
+def _begins(text: str) -> Q:
+    found = Q(subject_id__startswith=text) | Q(request_id__startswith=text)
+    if bounds := id_bounds(text):
+        found |= Q(user_uuid__range=bounds)
+    return found
+
+
+def actors_of(*, tenant: Tenant, since: datetime) -> list[tuple[str, str, str]]:
+    """Who did something since then, as (kind, key, label), members first."""
+    rows = AuditEntry.objects.for_tenant(tenant).filter(at__gte=since)
+    found = rows.order_by().values_list("actor_kind", "actor_key").distinct()
+    named = found.annotate(label=Max("actor_label"))
+    order = ("member", "api_key", "management", "system")
+    return sorted(
+        named,
+        key=lambda each: (
+            order.index(each[0]) if each[0] in order else len(order),
+            each[2],
+        ),
+    )
+
+
+def knows_user(*, tenant: Tenant, user_uuid: UUID) -> bool:
+    """Whether anything was ever recorded about a user of this id."""
+    rows = AuditEntry.objects.for_tenant(tenant)
+    return bool(rows.filter(user_uuid=user_uuid).exists())
+
+
+def looks_at(
+    *,
+    tenant: Tenant,
+    user_uuid: UUID,
+    since: datetime | None,
+    zone: ZoneInfo,
+) -> list[Looked]:
+    """Who read or changed a user's data: a line for each day, actor and thing.
+
+    The newest day comes first; days are those of `zone`. Source: Ours: a key that reads
+    every minute would fill a thousand pages otherwise.
+    """
+    rows = AuditEntry.objects.for_tenant(tenant).filter(user_uuid=user_uuid)
+    if since:
+        rows = rows.filter(at__gte=since)
+    found = (
+        rows.order_by()
+        .annotate(day=TruncDate("at", tzinfo=zone))
+        .values("day", "actor_kind", "actor_key", "actor_label", "verb", "subject")
+        .annotate(times=Count("pk"), first_at=Min("at"), last_at=Max("at"))
+        .order_by("-day", "-last_at", "actor_label", "verb", "subject")
+    )
+    return [Looked(**each) for each in found]
+
+
+def lists_opened(*, tenant: Tenant, since: datetime | None) -> int:
+    """How often lists of many users were read, which no user's own lines tell."""
+    rows: Any = AuditEntry.objects.for_tenant(tenant).filter(_LISTS)
+    if since:
+        rows = rows.filter(at__gte=since)
+    return int(rows.count())

@@ -1,0 +1,449 @@
+"""The audit's pages: who did what, as a file too, and who looked at one user.
+
+Must not be here: what entries say (audit_words), or how they are found
+(accounts.queries.audit).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django import forms
+from django.http import StreamingHttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from accounts.operations.audit import record_read
+from accounts.queries.audit import (
+    AuditFilters,
+    Kind,
+    actors_of,
+    audit_chunks,
+    audit_page,
+    knows_user,
+    lists_opened,
+    looks_at,
+)
+from accounts.states import Area
+from accounts.web.audit_words import (
+    ACTOR_WORDS,
+    Change,
+    deed,
+    diff,
+    page_of_list,
+    thing,
+)
+from accounts.web.rights import require_right
+from portal.lib.csv_files import csv_file, csv_instant, inert
+from portal.lib.errors import NotFound
+from portal.lib.registry import user_books
+from portal.lib.tenancy import acting_for
+from portal.lib.web import render_page, wants_fragment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from django.http import HttpResponse, QueryDict
+
+    from accounts.models import AuditEntry, Tenant
+    from portal.lib.web import TenantRequest
+
+PAGE_SIZE = 50
+PERIODS = {
+    "day": timedelta(days=1),
+    "week": timedelta(days=7),
+    "month": timedelta(days=30),
+    "quarter": timedelta(days=91),
+    "year": timedelta(days=366),
+    "all": None,
+}
+PERIOD_WORDS = {
+    "day": "24 hours",
+    "week": "7 days",
+    "month": "30 days",
+    "quarter": "3 months",
+    "year": "A year",
+    "all": "All of it",
+}
+# So that no search begins at the first entry of years by accident.
+USUAL_PERIOD = "month"
+USUAL_LOOKS = "year"
+COLUMNS = (
+    *("id", "tenant_id", "at", "verb", "subject", "subject_id", "user_id"),
+    *("actor_kind", "actor_key", "actor_label", "address", "changes", "request_id"),
+)
+
+
+class AuditForm(forms.Form):
+    """The audit's query string; a value that means nothing counts as not given."""
+
+    kind = forms.ChoiceField(required=False, choices=Kind.offered)
+    verb = forms.RegexField(r"^[a-z_]+\Z", required=False, max_length=60)
+    subject = forms.CharField(required=False, max_length=60)
+    actor = forms.CharField(required=False, max_length=80)
+    user = forms.UUIDField(required=False)
+    q = forms.CharField(required=False, max_length=80)
+    period = forms.ChoiceField(required=False, choices=list(PERIOD_WORDS.items()))
+    since = forms.DateTimeField(required=False, input_formats=["%Y-%m-%dT%H:%M"])
+    until = forms.DateTimeField(required=False, input_formats=["%Y-%m-%dT%H:%M"])
+
+
+@dataclass(frozen=True, slots=True)
+class AuditQuery:
+    """What the audit is asked for, every part known to be good."""
+
+    kind: str = ""
+    verb: str = ""
+    subject: str = ""
+    actor: str = ""
+    user: UUID | None = None
+    q: str = ""
+    period: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+    @classmethod
+    def read(cls, query: QueryDict) -> AuditQuery:
+        """Read a query string."""
+        form = AuditForm(query)
+        form.is_valid()
+        given = {
+            name: value
+            for name, value in form.cleaned_data.items()
+            if value and "\0" not in str(value)
+        }
+        return cls(**given)
+
+    def filters(self, tenant: Tenant) -> AuditFilters:
+        """The same, as the query takes it; a client_user_id is found here."""
+        since = self.since
+        period = PERIODS[self.period or USUAL_PERIOD]
+        if period and not (self.since or self.until):
+            since = timezone.now() - period
+        asked = AuditFilters(
+            kind=self.kind,
+            verb=self.verb,
+            subject=self.subject,
+            actor=self.actor,
+            user=self.user,
+            begins=self.q.strip(),
+            since=since,
+            until=self.until,
+        )
+        for _name, book in user_books:
+            if asked.begins and (found := book.find(tenant, asked.begins)):
+                return replace(asked, begins="", user=found)
+        return asked
+
+    @property
+    def kept(self) -> list[tuple[str, object]]:
+        """The query string."""
+        kept: list[tuple[str, object]] = [
+            ("kind", self.kind),
+            ("verb", self.verb),
+            ("subject", self.subject),
+            ("actor", self.actor),
+            ("user", self.user),
+            ("q", self.q),
+            ("period", self.period),
+            ("since", self.since_input),
+            ("until", self.until_input),
+        ]
+        return [(name, value) for name, value in kept if value]
+
+    @property
+    def kept_but_search(self) -> list[tuple[str, object]]:
+        """What another search keeps of it."""
+        return [(name, value) for name, value in self.kept if name != "q"]
+
+    @property
+    def kept_but_time(self) -> list[tuple[str, object]]:
+        """What another time keeps of it."""
+        time = {"period", "since", "until"}
+        return [(name, value) for name, value in self.kept if name not in time]
+
+    @property
+    def since_input(self) -> str:
+        """The first minute as an input takes it."""
+        return _minute(self.since)
+
+    @property
+    def until_input(self) -> str:
+        """The minute after the last, as an input takes it."""
+        return _minute(self.until)
+
+    @property
+    def kind_words(self) -> str:
+        """The kind in words, or empty."""
+        known = Kind.known(self.kind)
+        return str(known.label) if known else ""
+
+    @property
+    def time_words(self) -> str:
+        """The time in words, or empty for the usual one."""
+        if self.since or self.until:
+            since = self.since_input.replace("T", " ") or "the beginning"
+            until = self.until_input.replace("T", " ") or "now"
+            return f"{since} to {until}"
+        return PERIOD_WORDS.get(self.period, "")
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """An entry as the page shows it; `user_name` is empty for one who is gone."""
+
+    entry: AuditEntry
+    who: str
+    deed: str
+    thing: str
+    part: str
+    user_name: str
+    changes: list[Change]
+
+
+@require_GET
+@require_right(Area.AUDIT)
+def audit(request: TenantRequest) -> HttpResponse:
+    asked = AuditQuery.read(request.GET)
+    filters = asked.filters(request.tenant)
+    page = audit_page(
+        tenant=request.tenant,
+        filters=filters,
+        before=_read_cursor(request.GET.get("before", "")),
+        limit=PAGE_SIZE,
+    )
+    listed: dict[str, Any] = {
+        "rows": _rows(request.tenant, page.entries),
+        "after": _write_cursor(page.after),
+        "asked": asked,
+    }
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="audit",
+        subject_id=f"entries={len(page.entries)}",
+        user_uuid=filters.user,
+    )
+    if wants_fragment(request) and "before" in request.GET:
+        return render_page(request, "accounts/_audit_older.html", **listed)
+    names = _names(request.tenant, [filters.user] if filters.user else [])
+    actors = actors_of(
+        tenant=request.tenant, since=filters.since or timezone.now() - timedelta(30)
+    )
+    return render_page(
+        request,
+        "accounts/audit.html",
+        fragment="accounts/_audit.html",
+        kinds=Kind.offered(),
+        periods=list(PERIOD_WORDS.items()),
+        actors=[
+            (key, f"{label}, {ACTOR_WORDS.get(kind, kind).lower()}")
+            for kind, key, label in actors
+        ],
+        actor_words=next((n for _, k, n in actors if k == asked.actor), asked.actor),
+        usual=PERIOD_WORDS[USUAL_PERIOD].lower(),
+        user=filters.user,
+        user_name=names.get(filters.user, "") if filters.user else "",
+        section="audit",
+        **listed,
+    )
+
+
+@require_GET
+@require_right(Area.AUDIT)
+def audit_file(request: TenantRequest) -> HttpResponse:
+    """All that the filters match, sent as it is read."""
+    form = "ndjson" if request.GET.get("format") == "ndjson" else "csv"
+    filters = AuditQuery.read(request.GET).filters(request.tenant)
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="audit_file",
+        subject_id=form,
+        user_uuid=filters.user,
+    )
+    write = _ndjson if form == "ndjson" else _csv
+    kind = "application/x-ndjson" if form == "ndjson" else "text/csv; charset=utf-8"
+    response = StreamingHttpResponse(
+        write(_entries(request.tenant, filters)), content_type=kind
+    )
+    response["Content-Disposition"] = (
+        f'attachment; filename="audit-{timezone.localdate().isoformat()}.{form}"'
+    )
+    return response  # type: ignore[return-value]  # a response all the same
+
+
+@require_GET
+@require_right(Area.AUDIT)
+def who_looked(request: TenantRequest, user_id: str) -> HttpResponse:
+    """Who read or changed what of one user: to be printed and handed over."""
+    try:
+        user_uuid = UUID(user_id)
+    except ValueError:
+        raise NotFound("not_found", "User not found.") from None
+    tenant = request.tenant
+    if not knows_user(tenant=tenant, user_uuid=user_uuid):
+        raise NotFound("not_found", "User not found.")
+    period = request.GET.get("period", "")
+    period = period if period in PERIODS else USUAL_LOOKS
+    span = PERIODS[period]
+    since = timezone.now() - span if span else None
+    zone: Any = timezone.get_current_timezone()
+    looks = looks_at(tenant=tenant, user_uuid=user_uuid, since=since, zone=zone)
+    record_read(
+        tenant=tenant,
+        actor=request.actor,
+        subject="audit",
+        subject_id=user_uuid,
+        user_uuid=user_uuid,
+    )
+    lines = [
+        (
+            look,
+            ACTOR_WORDS.get(look.actor_kind, look.actor_kind),
+            deed(look.verb, look.subject),
+        )
+        for look in looks
+    ]
+    if request.GET.get("format") == "csv":
+        return csv_file(
+            name="who-looked",
+            columns=("day", "kind", "who", "what", "times", "first_at", "last_at"),
+            rows=(
+                (
+                    look.day.isoformat(),
+                    kind,
+                    look.actor_label,
+                    what,
+                    str(look.times),
+                    csv_instant(look.first_at),
+                    csv_instant(look.last_at),
+                )
+                for look, kind, what in lines
+            ),
+        )
+    return render_page(
+        request,
+        "accounts/who_looked.html",
+        user_uuid=user_uuid,
+        user_name=_names(tenant, [user_uuid]).get(user_uuid, ""),
+        lines=lines,
+        readers=len({(look.actor_kind, look.actor_key) for look in looks}),
+        reads=sum(look.times for look in looks if look.verb == "read"),
+        lists=lists_opened(tenant=tenant, since=since),
+        since=since,
+        now=timezone.now(),
+        period=period,
+        periods=list(PERIOD_WORDS.items()),
+        section="audit",
+    )
+
+
+def _rows(tenant: Tenant, entries: Sequence[AuditEntry]) -> list[AuditRow]:
+    names = _names(tenant, [each.user_uuid for each in entries if each.user_uuid])
+    return [
+        AuditRow(
+            entry=entry,
+            who=ACTOR_WORDS.get(entry.actor_kind, entry.actor_kind),
+            deed=deed(entry.verb, entry.subject),
+            thing=thing(entry.subject, entry.subject_id, entry.user_uuid),
+            part=page_of_list(entry.subject_id),
+            user_name=names.get(entry.user_uuid, "") if entry.user_uuid else "",
+            changes=diff(entry.changes),
+        )
+        for entry in entries
+    ]
+
+
+def _names(tenant: Tenant, uuids: Iterable[UUID]) -> dict[UUID, str]:
+    names: dict[UUID, str] = {}
+    wanted = sorted(set(uuids))
+    for _name, book in user_books:
+        if wanted:
+            names.update(book.names(tenant, wanted))
+    return names
+
+
+def _entries(tenant: Tenant, filters: AuditFilters) -> Iterator[Sequence[AuditEntry]]:
+    """Chunks of entries, each read as the tenant: the request has ended by then."""
+    chunks = audit_chunks(tenant=tenant, filters=filters)
+    while True:
+        with acting_for(tenant):
+            chunk = next(chunks, None)
+        if chunk is None:
+            return
+        yield chunk
+
+
+def _cells(entry: AuditEntry) -> tuple[Any, ...]:
+    """An entry in the order of COLUMNS, as it was sealed."""
+    return (
+        entry.pk,
+        entry.tenant_id,
+        entry.at.astimezone(UTC).isoformat(timespec="microseconds"),
+        entry.verb,
+        entry.subject,
+        entry.subject_id,
+        str(entry.user_uuid) if entry.user_uuid else None,
+        entry.actor_kind,
+        entry.actor_key,
+        entry.actor_label,
+        entry.address,
+        entry.changes,
+        entry.request_id,
+    )
+
+
+def _ndjson(chunks: Iterable[Sequence[AuditEntry]]) -> Iterator[bytes]:
+    for chunk in chunks:
+        lines = (dict(zip(COLUMNS, _cells(each), strict=True)) for each in chunk)
+        yield "".join(
+            json.dumps({**line, "says": plain_sentence(each)}, ensure_ascii=False)
+            + "\n"
+            for line, each in zip(lines, chunk, strict=True)
+        ).encode()
+
+
+def _csv(chunks: Iterable[Sequence[AuditEntry]]) -> Iterator[bytes]:
+    yield (",".join((*COLUMNS, "says")) + "\r\n").encode()
+    for chunk in chunks:
+        text = io.StringIO()
+        writer = csv.writer(text)
+        for each in chunk:
+            *cells, changes, request_id = _cells(each)
+            told = json.dumps(changes, ensure_ascii=False) if changes else ""
+            cells += [told, request_id, plain_sentence(each)]
+            writer.writerow("" if c is None else inert(str(c)) for c in cells)
+        yield text.getvalue().encode()
+
+
+def plain_sentence(entry: AuditEntry) -> str:
+    """An entry as one sentence, without the values before and after."""
+    what = deed(entry.verb, entry.subject)
+    told = thing(entry.subject, entry.subject_id, entry.user_uuid)
+    whose = f" of user {entry.user_uuid}" if entry.user_uuid else ""
+    return f"{entry.actor_label} {what}{f' {told}' if told else ''}{whose}"
+
+
+def _minute(moment: datetime | None) -> str:
+    if moment is None:
+        return ""
+    return f"{timezone.localtime(moment):%Y-%m-%dT%H:%M}"
+
+
+def _write_cursor(after: tuple[datetime, int] | None) -> str:
+    return f"{after[0].timestamp():.6f}-{after[1]}" if after else ""
+
+
+def _read_cursor(text: str) -> tuple[datetime, int] | None:
+    at, _, key = text.partition("-")
+    try:
+        return datetime.fromtimestamp(float(at), UTC), int(key)
+    except (ValueError, OverflowError, OSError):
+        return None

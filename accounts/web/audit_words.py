@@ -1,0 +1,147 @@
+"""Audit entries in words: what was done, to what, and the values before and after.
+
+Made of the operation's name, so that a new operation needs no line here. Must not be
+here: queries.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+# Verbs whose past is not made by rule; `take_over` begins with one.
+_PAST = {
+    "begin": "began",
+    "choose": "chose",
+    "drop": "dropped",
+    "give": "gave",
+    "keep": "kept",
+    "leave": "left",
+    "make": "made",
+    "map": "mapped",
+    "read": "read",
+    "send": "sent",
+    "set": "set",
+    "show": "showed",
+    "split": "split",
+    "stop": "stopped",
+    "submit": "submitted",
+    "permit": "permitted",
+    "take": "took",
+    "tell": "told",
+    "undo": "undid",
+    "withdraw": "withdrew",
+}
+_SHORT = {
+    "api": "API",
+    "csv": "CSV",
+    "icd": "ICD",
+    "id": "id",
+    "loinc": "LOINC",
+    "mfa": "second factor",
+    "oidc": "OpenID Connect",
+    "psc": "PSC",
+    "sms": "SMS",
+    "sso": "single sign-on",
+    "url": "address",
+}
+# What an id is of, where the id is that of a user or of nothing.
+_LIST = re.compile(r"^[a-z_]+=")
+ACTOR_WORDS = {
+    "member": "Member",
+    "api_key": "API key",
+    "management": "Management key",
+    "system": "Assay",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One line of a diff; `is_named` tells a field whose values are kept out."""
+
+    name: str
+    old: str
+    new: str
+    is_named: bool = False
+
+
+def plain(name: str) -> str:
+    """A name of code in words: `api_key` is "API key"."""
+    return " ".join(_SHORT.get(word, word) for word in re.split(r"[_.\s]+", name))
+
+
+def deed(verb: str, subject: str) -> str:
+    """What was done, as the predicate of a sentence: "changed settings"."""
+    first, _, rest = verb.partition("_")
+    past = _PAST.get(first) or _regular(first)
+    if verb == "read":
+        return f"read {plain(subject)}"
+    return f"{past} {plain(rest)}".strip()
+
+
+def _regular(verb: str) -> str:
+    if verb.endswith("e"):
+        return f"{verb}d"
+    if verb.endswith("y") and verb[-2:-1] not in "aeiou":
+        return f"{verb[:-1]}ied"
+    return f"{verb}ed"
+
+
+def thing(subject: str, subject_id: str, user_uuid: object) -> str:
+    """The id of what it was done to, where it says more than whose it is."""
+    is_user = bool(user_uuid) and subject_id == str(user_uuid)
+    if is_user or not subject_id or _LIST.match(subject_id):
+        return ""
+    return subject_id
+
+
+def page_of_list(subject_id: str) -> str:
+    """Which part of a list was read: `offset=0 limit=50` in words."""
+    return subject_id.replace("=", " ") if _LIST.match(subject_id) else ""
+
+
+def diff(changes: Mapping[str, object]) -> list[Change]:
+    """The lines of an entry's changes; an object is told part by part."""
+    lines: list[Change] = []
+    for name, value in sorted(changes.items()):
+        match value:
+            case [old, new]:
+                lines += _pair(name, old, new)
+            case list() if name == "fields":
+                lines += [Change(plain(str(each)), "", "", True) for each in value]
+            case _:
+                lines.append(Change(plain(name), "", _words(value)))
+    return lines
+
+
+def _pair(name: str, old: object, new: object) -> Iterable[Change]:
+    if isinstance(old, dict) or isinstance(new, dict):
+        before = old if isinstance(old, dict) else {}
+        after = new if isinstance(new, dict) else {}
+        for part in sorted({*before, *after}):
+            if before.get(part) != after.get(part):
+                yield Change(
+                    plain(part), _words(before.get(part)), _words(after.get(part))
+                )
+    else:
+        yield Change(plain(name), _words(old), _words(new))
+
+
+def _words(value: object) -> str:
+    match value:
+        case True:
+            return "on"
+        case False:
+            return "off"
+        case None | "" | []:
+            return "nothing"
+        case list():
+            return ", ".join(_words(each) for each in value)
+        case dict():
+            return ", ".join(f"{plain(k)} {_words(v)}" for k, v in value.items())
+        case _:
+            return str(value)
