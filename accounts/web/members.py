@@ -70,6 +70,7 @@ def render_members(request: TenantRequest, **news: Any) -> HttpResponse:
         pager=Pager(total=found.count(), offset=place.offset, limit=place.limit),
         page_sizes=PAGE_SIZES,
         roles=[role.label for role in Role],
+        all_roles=list(Role),
         matrix=matrix_rows(),
         section="members",
         **news,

@@ -19,6 +19,7 @@ from django.views.defaults import page_not_found, permission_denied
 from accounts.models import Member
 from accounts.web.places import find_place, list_places, remember_place
 from accounts.web.sessions import mark_seen
+from accounts.web.viewing import look_as, refuse_change
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import NotAllowed, NotFound
 from portal.lib.periods import find_zone
@@ -62,6 +63,7 @@ class TenantMiddleware:
         request.places = SimpleLazyObject(lambda: list_places(member=member))
         remember_place(request.session, request.tenant)
         mark_seen(request)
+        look_as(request)
         zone = find_zone(member.time_zone or request.tenant.team.time_zone)
         with acting_for(request.tenant), timezone.override(zone):
             response = self.get_response(request)
@@ -75,10 +77,15 @@ class TenantMiddleware:
         view: object,
         args: object,
         kwargs: dict[str, object],
-    ) -> None:
-        """Take the place out of the view's parameters: it is on the request."""
-        if hasattr(request, "tenant"):
-            del kwargs["team_slug"], kwargs["environment"]
+    ) -> HttpResponse | None:
+        """Take the place out of the view's parameters: it is on the request.
+
+        Who looks as a role changes nothing.
+        """
+        if not hasattr(request, "tenant"):
+            return None
+        del kwargs["team_slug"], kwargs["environment"]
+        return refuse_change(request, view)
 
     def process_exception(
         self, request: HttpRequest, exception: Exception

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from django_htmx.middleware import HtmxDetails
 
     from accounts.models import Member, Tenant
+    from accounts.states import Role
     from accounts.web.rights import Rights
     from portal.lib.actor import Actor
 
@@ -34,6 +35,7 @@ class TenantRequest(HttpRequest):
     member: Member
     tenant: Tenant
     rights: Rights
+    viewing_as: Role | None
     actor: Actor
     places: Sequence[Tenant]
 

@@ -1,0 +1,43 @@
+"""Looking at a team as one of its roles sees it: who may, and the audit of it.
+
+Must not be here: how a session remembers it (accounts.web.viewing).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from accounts.operations.audit import record_team_change
+from accounts.operations.granting import check_may_grant, check_roles
+from accounts.states import Role
+
+if TYPE_CHECKING:
+    from accounts.models import Team
+    from portal.lib.actor import Actor
+
+
+@transaction.atomic
+def start_viewing(*, team: Team, actor: Actor, role: str) -> Role:
+    """Let an owner or admin look at the team as a role of the matrix sees it.
+
+    Raises: role_unknown, not_allowed. Source: Ours (issue Access): who gives roles sees
+    what they give.
+    """
+    (wanted,) = check_roles([role])
+    check_may_grant(team=team, actor=actor, roles=())
+    _record(team, actor, "view_as_role", wanted)
+    return Role(wanted)
+
+
+@transaction.atomic
+def stop_viewing(*, team: Team, actor: Actor, role: str) -> None:
+    """Note that they look with their own roles again."""
+    _record(team, actor, "end_view_as_role", role)
+
+
+def _record(team: Team, actor: Actor, verb: str, role: str) -> None:
+    record_team_change(
+        team=team, actor=actor, verb=verb, subject="role", subject_id=role
+    )

@@ -1,0 +1,89 @@
+"""Looking at a team as one of its roles sees it: read only, in this session alone.
+
+The session keeps which role and until when; the middleware asks at each page. Must not
+be here: what a role may see (accounts.states).
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.contrib import messages
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from accounts.operations.viewing import start_viewing, stop_viewing
+from accounts.states import Area, Role
+from accounts.web.rights import Rights, require_right
+from portal.lib.errors import DomainError
+from portal.lib.web import go_to, page_url
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from portal.lib.web import TenantRequest
+
+VIEWING_TTL = timedelta(hours=1)  # Ours: whoever forgets it works as themselves again
+_KEY = "viewing_as"
+_SAFE = ("GET", "HEAD", "OPTIONS")
+
+
+def viewed_role(request: TenantRequest) -> Role | None:
+    """The role that this session looks at the request's team as, if it still may."""
+    kept = request.session.get(_KEY)
+    if (
+        not kept
+        or kept["team"] != str(request.tenant.team_id)
+        or kept["until"] <= timezone.now().timestamp()
+        or not request.rights.allow(Area.TEAM, write=True)
+    ):
+        return None
+    return Role(kept["role"])
+
+
+def look_as(request: TenantRequest) -> None:
+    """Give the request the rights that it is looked with."""
+    request.viewing_as = viewed_role(request)
+    if request.viewing_as is not None:
+        request.rights = Rights(
+            frozenset({request.viewing_as.value}), request.tenant.environment
+        )
+
+
+def refuse_change(request: TenantRequest, view: object) -> HttpResponse | None:
+    """The refusal of anything but looking, while a role is looked as; else None."""
+    if request.viewing_as is None or request.method in _SAFE or view is stop:
+        return None
+    return render(request, "accounts/only_looking.html", status=403)
+
+
+@require_POST
+@require_right(Area.TEAM, write=True)
+def start(request: TenantRequest) -> HttpResponse:
+    try:
+        role = start_viewing(
+            team=request.tenant.team,
+            actor=request.actor,
+            role=request.POST.get("role", ""),
+        )
+    except DomainError as refusal:
+        messages.error(request, refusal.message)
+        return go_to(request, page_url(request, "team:members"))
+    request.session[_KEY] = {
+        "team": str(request.tenant.team_id),
+        "role": role.value,
+        "until": (timezone.now() + VIEWING_TTL).timestamp(),
+    }
+    return go_to(request, page_url(request, "home"))
+
+
+@require_POST
+def stop(request: TenantRequest) -> HttpResponse:
+    if request.viewing_as is not None:
+        stop_viewing(
+            team=request.tenant.team, actor=request.actor, role=request.viewing_as
+        )
+    request.session.pop(_KEY, None)
+    return go_to(request, page_url(request, "team:members"))
