@@ -1,0 +1,46 @@
+"""`manage.py restore FILE`: an empty installation from a backup."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from portal.backups import BackupFailed, restore
+
+
+class Command(BaseCommand):
+    """Restore into an empty database and empty folders."""
+
+    help = "Fill an empty database and empty folders from a backup, then migrate."
+    requires_migrations_checks = False
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", help="what `backup` wrote; - is standard input")
+        parser.add_argument(
+            "--without-keys",
+            action="store_true",
+            help="go on without the keys: signing secrets, grants and second factors"
+            " are then lost",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Refuses to write over anything."""
+        try:
+            with ExitStack() as stack:
+                given: IO[bytes] = sys.stdin.buffer
+                if options["file"] != "-":
+                    given = stack.enter_context(Path(options["file"]).open("rb"))
+                manifest = restore(given, without_keys=options["without_keys"])
+        except OSError as error:
+            raise CommandError(f"{options['file']}: {error.strerror}") from None
+        except BackupFailed as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write(
+            f"{sum(manifest.tables.values())} rows and {len(manifest.files)} files of"
+            f" {manifest.made_at:%Y-%m-%d %H:%M} UTC are back; `manage.py doctor` and"
+            " `manage.py verify_audit` look at them."
+        )
