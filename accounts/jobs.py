@@ -1,4 +1,4 @@
-"""Jobs of the accounts app: erasing teams that were deleted.
+"""Jobs of the accounts app: erasing deleted teams, chaining the audit.
 
 A job calls one operation. Must not be here: what the operations do.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from accounts.models import Team
+from accounts.operations.audit_chain import anchor_audit, seal_audit
 from accounts.operations.team_deletion import (
     ERASE_JOB,
     enqueue_due_team_erasures,
@@ -29,3 +30,16 @@ def erase(*, tenant_pk: int, **_inputs: Any) -> None:
 def sweep() -> None:
     """Once an hour, find teams that are due."""
     enqueue_due_team_erasures()
+
+
+@periodic("* * * * *", "accounts.seal_audit")
+def seal() -> None:
+    """Every minute, chain what was added to the audit."""
+    seal_audit()
+
+
+@periodic("7 0 * * *", "accounts.anchor_audit")
+def anchor() -> None:
+    """Once a day, write down where the chains of the audit end."""
+    seal_audit()
+    anchor_audit()
