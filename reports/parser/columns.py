@@ -63,6 +63,14 @@ class Strip:
         both = len(titled) == 2 and Role.UNIT in before and Role.UNIT in after
         return titled[1] if both else None
 
+    @property
+    def second_range(self) -> int | None:
+        """Where the second of two ranges behind two results is, each in its unit."""
+        at = self.second
+        ranges = [n for n, c in enumerate(self.columns) if c.role is Role.RANGE]
+        behind = at is not None and len(ranges) == 2 and ranges[0] > at
+        return ranges[1] if behind else None
+
     def repeats(self, column: Column) -> bool:
         """Whether an earlier column of this role stands apart, as for another unit."""
         own = self.columns.index(column)

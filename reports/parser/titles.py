@@ -27,6 +27,7 @@ from .roles import (
 )
 
 _MOST_WORDS = 26
+_TWO = 2
 # Beside no column for what is out of range these are a status, as on a card.
 _INSIDE = frozenset(["in range", "within range", "within normal range"])
 _OUTSIDE = frozenset(
@@ -82,9 +83,9 @@ def read_titles(lines: Sequence[Line]) -> tuple[Title, ...]:
         unread += left
         if not found:
             unknown.append(_title(Role.OTHER, " ".join(w.text for w in group), group))
-    dates = _read_dates(titles, unknown)
-    titles += dates
-    unread -= sum(len(title.text.split()) for title in dates)
+    told = [*_read_dates(titles, unknown), *_read_units(titles, unknown)]
+    titles += told
+    unread -= sum(len(title.text.split()) for title in told)
     titles.sort(key=lambda title: title.x0)
     if not titles:
         return ()
@@ -122,6 +123,21 @@ def _read_dates(titles: list[Title], unknown: list[Title]) -> list[Title]:
     return [
         Title(Role.VALUE if day == latest else Role.PREVIOUS, t.text, t.x0, t.x1)
         for day, t in dated
+    ]
+
+
+def _read_units(titles: list[Title], unknown: list[Title]) -> list[Title]:
+    """Titles that are units, over results in each: '%' and '/mm3', with two ranges."""
+    kinds = [title.role for title in titles]
+    united = [t for t in unknown if looks_like_units(t.text) and not t.text.isalpha()]
+    if Role.VALUE in kinds or not len(united) == kinds.count(Role.RANGE) == _TWO:
+        return []
+    if max(t.x1 for t in united) > min(t.x0 for t in titles if t.role is Role.RANGE):
+        return []
+    for title in united:
+        unknown.remove(title)
+    return [
+        Title(Role.VALUE, "", t.x0, t.x1, unit=t.text.strip("()[]")) for t in united
     ]
 
 
@@ -167,7 +183,9 @@ def _may_be_titles(lines: Sequence[Line]) -> bool:
     for line in lines:
         words += len(line.words)
         hits = sum(
-            1 for word in line.words if is_title_word(word.text) or day_of(word.text)
+            1
+            for word in line.words
+            if word.text[0] in "%/" or is_title_word(word.text) or day_of(word.text)
         )
         if not hits and line is lines[0]:
             return False

@@ -27,8 +27,10 @@ _EARLIER = re.compile(
 def cut_parts(line: Line, strip: Strip) -> Parts:
     """The words of a line by what its columns hold; nothing where they are limits."""
     parts: Parts = {}
-    for column, words in zip(strip.columns, cut_line(line, strip), strict=True):
-        if not words:
+    other = strip.second_range
+    for n, words in enumerate(cut_line(line, strip)):
+        column = strip.columns[n]
+        if not words or n == other:
             continue
         if column.role is Role.VALUE and _EARLIER.match(text_of(words)):
             continue

@@ -26,11 +26,12 @@ _LONGEST_UNIT = 2
 
 @dataclass(slots=True)
 class _Part:
-    """A number with its unit, and the range behind it."""
+    """A number with its unit, and the range behind it; how many words both take."""
 
     value: list[Word]
     unit: list[Word]
     range: list[Word]
+    taken: int
 
     @property
     def is_share(self) -> bool:
@@ -55,7 +56,7 @@ def read_pair(words: Sequence[Word]) -> tuple[Fields, Fields] | None:
             at += len(spread)
         elif len(parts) < 2 and (found := _value_at(words, at)):
             parts.append(found)
-            at += len(found.value) + len(found.unit)
+            at += found.taken
         elif parts and is_flag(words[at].text):
             at += 1
         else:
@@ -83,13 +84,13 @@ def _value_at(words: Sequence[Word], at: int) -> _Part | None:
     text = words[at].text
     if text.endswith("%") and is_numeric_value(text[:-1]) and len(text) > 1:
         cut = words[at]._replace(text=text[:-1])
-        return _Part([cut], [words[at]._replace(text="%")], [])
+        return _Part([cut], [words[at]._replace(text="%")], [], 1)
     if not is_numeric_value(text):
         return None
     for length in range(_LONGEST_UNIT, 0, -1):
         unit = list(words[at + 1 : at + 1 + length])
         if len(unit) == length and is_unit(text_of(unit)) and not is_flag(unit[0].text):
-            return _Part([words[at]], unit, [])
+            return _Part([words[at]], unit, [], 1 + length)
     return None
 
 

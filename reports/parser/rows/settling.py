@@ -11,13 +11,13 @@ from reports.parser.report import SampleType
 
 from .row import Row
 
-# The number of the laboratory that did the test, as some print behind every name.
 _LABELLED = re.compile(
-    r"(?i)(?:normal(?:e|wert|bereich)?|norm[ae]?|zakres|ref(?:erence|erenz|\.)?)"
-    r"\s*[:=]\s*(?P<rest>\S.*)"
+    r"(?i)(?P<open>[(\[]?)\s*(?:normal(?:e|wert|bereich)?|norm[ae]?|zakres"
+    r"|ref(?:erence|erenz|\.)?|v?\.?n\.?|v\.?r\.?)\s*[:=]\s*(?P<rest>\S.*)"
 )
 _BAND = re.compile(r"[^\W\d_]{2,}\s*[:=]")
 _SERIAL = re.compile(r"\d{1,3}[.)]?")
+# The number of the laboratory that did the test, as some print behind every name.
 _LAB_NUMBER = re.compile(r"(?<=[^\d\s])\s?0\d$")
 
 
@@ -51,7 +51,8 @@ def _drop_label(row: Row) -> None:
     """Leave out the label of a range that has but one part: 'Normal: 70 - 99'."""
     match = _LABELLED.fullmatch(row.fields.range or "")
     if match and not _BAND.search(match["rest"]):
-        row.fields = replace(row.fields, range=match["rest"])
+        rest = match["rest"].rstrip(")] ") if match["open"] else match["rest"]
+        row.fields = replace(row.fields, range=rest)
 
 
 def _without_repeats(rows: Iterable[Row]) -> list[Row]:

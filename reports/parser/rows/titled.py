@@ -180,8 +180,10 @@ class TableReader:
     ) -> bool:
         """Take the last row in another unit, with its method in front of the value."""
         last = self.rows[-1] if self.rows and not self._explaining else None
-        if last is None or self._pending or not (
-            is_lesser(words, last.name) or is_method(text_of(words))
+        if (
+            last is None
+            or self._pending
+            or not (is_lesser(words, last.name) or is_method(text_of(words)))
         ):
             return False
         again = repeat_row(last, line, fields, first=False)
@@ -198,9 +200,11 @@ class TableReader:
         columns = self._strip.columns
         cells = cut_line(row.line, self._strip)
         parts: Parts = {Role.VALUE: cells[at]}
-        for column, words in list(zip(columns, cells, strict=True))[at + 1 : at + 3]:
-            if words and column.role in (Role.UNIT, Role.RANGE):
-                parts.setdefault(column.role, words)
+        other = self._strip.second_range
+        for n in range(at + 1, at + 3) if other is None else (other,):
+            role = columns[n].role if n < len(columns) else Role.OTHER
+            if role in (Role.UNIT, Role.RANGE) and cells[n]:
+                parts.setdefault(role, cells[n])
         if not cells[at]:
             return None
         fields = read_fields(parts, has_limits=False, titled_unit=columns[at].unit)
