@@ -1,7 +1,8 @@
 """Which database the suite uses: a plugin that tests/conftest.py names.
 
-Each run has a database of its own, named after host and process, so that two runs in
-one checkout or on one server never meet; those of runs that were killed are dropped.
+Each process has a database of its own, named after host and process, so that two runs
+in one checkout or on one server never meet; those of runs that were killed are dropped.
+Of processes that share a run's tests the first migrates, and the others copy.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import os
 import secrets
 import socket
 from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, LiteralString
 
 import psycopg
 import pytest
@@ -23,8 +26,14 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from portal.lib.embedded import server
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from django.db.backends.utils import CursorWrapper
+
 # Process ids mean something on one host only (a container is a host of its own).
 PREFIX = f"test_assay_{hashlib.sha256(socket.gethostname().encode()).hexdigest()[:6]}_"
+MIGRATED = "_migrated"
 
 TABLES = """
 SELECT oid::regclass::text FROM pg_class
@@ -72,10 +81,15 @@ def pytest_configure() -> None:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
+def django_db_setup(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker
+) -> Iterator[None]:
     """Note what the migrated database holds."""
     with django_db_blocker.unblock():
         _note_what_is_laid()
+    yield
+    with django_db_blocker.unblock(), connection._nodb_cursor() as cursor:
+        _execute(cursor, "DROP DATABASE IF EXISTS {}", migrated_database())
 
 
 def flush(_test: TransactionTestCase) -> None:
@@ -120,8 +134,46 @@ def django_db_modify_db_settings(django_db_blocker: DjangoDbBlocker) -> None:
     connection.settings_dict["TEST"]["NAME"] = f"{PREFIX}{os.getpid()}"
     # A job thread's open connection would block dropping the database.
     connection.settings_dict["CONN_MAX_AGE"] = 0
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        connection.creation.create_test_db = partial(
+            migrate_or_copy, connection.creation.create_test_db
+        )
     with django_db_blocker.unblock():
         drop_databases_of_dead_runs()
+
+
+def migrated_database() -> str:
+    """The name of what this run's first process migrated and the others copy."""
+    return f"{PREFIX}{os.getppid()}{MIGRATED}"
+
+
+def migrate_or_copy(create_test_db: Callable[..., str], **options: Any) -> str:
+    """Make this process's database: by Django, or of one that Django has made.
+
+    Two at a time would migrate no sooner than one, on as many processors.
+    """
+    shared = migrated_database()
+    with connection._nodb_cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [os.getppid()])
+        cursor.execute("SELECT FROM pg_database WHERE datname = %s", [shared])
+        if cursor.fetchone() is None:
+            name = create_test_db(**options)
+            connection.close()
+            _execute(cursor, "CREATE DATABASE {} TEMPLATE {}", shared, name)
+        else:
+            name = connection.settings_dict["TEST"]["NAME"]
+            _execute(cursor, "DROP DATABASE IF EXISTS {}", name)
+            _execute(cursor, "CREATE DATABASE {} TEMPLATE {}", name, shared)
+            connection.close()
+            settings.DATABASES[connection.alias]["NAME"] = name
+            connection.settings_dict["NAME"] = name
+    connection.ensure_connection()
+    return name
+
+
+def _execute(cursor: CursorWrapper, statement: LiteralString, *names: str) -> None:
+    named = sql.SQL(statement).format(*map(sql.Identifier, names))
+    cursor.connection.execute(named)
 
 
 def drop_databases_of_dead_runs() -> list[str]:
@@ -135,15 +187,13 @@ def drop_databases_of_dead_runs() -> list[str]:
             "SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [PREFIX]
         )
         for (name,) in cursor.fetchall():
-            pid = name.removeprefix(PREFIX)
+            pid = name.removeprefix(PREFIX).removesuffix(MIGRATED)
             if not pid.isdigit() or _is_alive(int(pid)):
                 continue
             with suppress(
                 psycopg.errors.ObjectInUse, psycopg.errors.InvalidCatalogName
             ):
-                cursor.connection.execute(
-                    sql.SQL("DROP DATABASE {}").format(sql.Identifier(name))
-                )
+                _execute(cursor, "DROP DATABASE {}", name)
                 dropped.append(name)
     return dropped
 
