@@ -135,7 +135,7 @@ def django_db_modify_db_settings(django_db_blocker: DjangoDbBlocker) -> None:
     # A job thread's open connection would block dropping the database.
     connection.settings_dict["CONN_MAX_AGE"] = 0
     if "PYTEST_XDIST_WORKER" in os.environ:
-        connection.creation.create_test_db = partial(
+        connection.creation.create_test_db = partial(  # type: ignore[method-assign]
             migrate_or_copy, connection.creation.create_test_db
         )
     with django_db_blocker.unblock():

@@ -139,7 +139,8 @@ STEPS = (
     Step(
         "browser",
         run_command,
-        (*PYTEST, *("-m", "browser", "-n", "2", "--dist", "worksteal"), BROWSER),
+        # A page mostly waits: for the server, a clock, the next frame.
+        (*PYTEST, *("-m", "browser", "-n", "4", "--dist", "worksteal"), BROWSER),
     ),
 )
 
