@@ -131,7 +131,7 @@ def extract_box(*paths: Path, place: Place) -> BoxReading:
     web process.
     """
     request = {
-        "box": dataclasses.asdict(place),
+        "box": {"page": place.page, "polygon": [list(p) for p in place.polygon]},
         "paths": [str(path) for path in paths],
     }
     match _ask_child(request, INSPECT_TIMEOUT):

@@ -1,13 +1,14 @@
-"""How a review ends: signed, rejected, withdrawn; and how a signed one is amended.
+"""How a review ends: signed or rejected, and what follows the signature.
 
 What is signed becomes a version of the job's results beside the machine's own. Must not
-be here: how a row is changed (review_rows).
+be here: how a row is changed (review_rows), or signed again (review_amending).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 from django.utils import timezone
 
-from portal.lib.errors import DomainError, NotAllowed
-from portal.lib.transitions import move_status
+from portal.lib.errors import DomainError
 from reports.models import ParsingJob, ReportResult, Review, SignOff
 from reports.operations.parsed_rows import result_rows
 from reports.operations.reports import (
@@ -25,10 +25,14 @@ from reports.operations.reports import (
     fail_parsing,
 )
 from reports.operations.review_checks import result_of
+from reports.operations.review_readings import (
+    open_dispute,
+    open_second_read,
+    readings_differ,
+)
 from reports.operations.reviews import (
-    FirstRow,
-    machine_rows,
-    open_review,
+    end_review,
+    open_review_of,
     read_reason,
     record_review,
     working_review,
@@ -43,16 +47,14 @@ from reports.parser.report import (
 from reports.queries import (
     duplicates_of,
     identity_lines,
-    parsing_job,
-    report_results,
+    readings_of,
     review_rows,
-    reviews_of_job,
 )
 from reports.states import (
     REJECTED_AS,
-    REVIEW_MOVES,
     ParsingJobStatus,
     RejectionReason,
+    ReviewKind,
     ReviewStatus,
     SignatureMeaning,
 )
@@ -132,7 +134,9 @@ def approve_report(
     """Sign a review: its rows become the job's results, and the job is completed.
 
     An amendment replaces the results and keeps the status; each way the job is sent.
-    Raises: review_not_found (404); claim_needed, claim_lost (409); review_ended;
+    A report that is read twice waits: for the second reader, and if they disagree for
+    a third person; what agrees is kept as it was signed first. Raises:
+    review_not_found (404); claim_needed, claim_lost (409); review_ended;
     reauthentication_needed; review_not_ready with the `gaps` of approval_gaps. Source:
     Contract 7.3, 7.5; Ours (workflow D1).
     """
@@ -154,8 +158,7 @@ def approve_report(
     sign_off.document = signed_text(review=review, rows=rows, sign_off=sign_off)
     sign_off.sha256 = _digest(sign_off.document)
     sign_off.save(force_insert=True)
-    notes = _keep_results(review, [row for row in rows if row.is_kept])
-    _end(review, ReviewStatus.SIGNED)
+    end_review(review, ReviewStatus.SIGNED)
     record_review(
         review,
         actor,
@@ -163,22 +166,16 @@ def approve_report(
         meaning=signature.meaning,
         sha256=sign_off.sha256,
     )
-    job = review.job
-    known = {"is_reviewed": True, "version": review.number, "notes": notes}
-    if job.status == ParsingJobStatus.PENDING_REVIEW:
-        advance(
-            job=job,
-            to=ParsingJobStatus.COMPLETED,
-            actor=actor,
-            why="signed",
-            finished_at=now,
-            **known,
-        )
+    if review.kind == ReviewKind.SECOND:
+        (first,) = _with_job(readings_of(review), review.job)
+        if readings_differ(first=first, second=review):
+            open_dispute(first=first, second=review)
+        else:
+            _release(first, actor)
+    elif review.kind == ReviewKind.FIRST and _is_read_twice(review):
+        open_second_read(first=review)
     else:
-        for name, value in known.items():
-            setattr(job, name, value)
-        job.save(update_fields=sorted(known))
-        emit_job(job, "updated")
+        _release(review, actor)
     return sign_off
 
 
@@ -199,7 +196,7 @@ def reject_report(
     """
     said = read_reason(why) if why.strip() else ""
     review = working_review(tenant=tenant, actor=actor, review_id=review_id)
-    _end(review, ReviewStatus.REJECTED, rejection=reason, why=said)
+    end_review(review, ReviewStatus.REJECTED, rejection=reason, why=said)
     fail_parsing(
         job=review.job,
         actor=actor,
@@ -211,56 +208,24 @@ def reject_report(
 
 
 @transaction.atomic
-def amend_report(*, tenant: Tenant, actor: Actor, job_id: UUID, why: str) -> Review:
-    """Put a completed report back on the desk, as the next version.
+def waive_second_read(
+    *, tenant: Tenant, actor: Actor, review_id: UUID, why: str
+) -> Review:
+    """Let a report go as its first reader signed it, without the second read.
 
-    It begins with what was signed, decisions and all; what was never reviewed begins
-    with the machine's reading. Until it is signed the results stay. Raises: not_found
-    (404); human_review_unavailable (403); report_not_completed, amendment_open,
-    reason_missing, reason_too_long. Source: Contract 7.3; Ours (workflow D1).
+    Any member who may sign may do so: a team whose only other reader is away must not
+    hold up a patient. Raises: review_not_found (404); review_ended; not_a_second_read,
+    reason_missing, reason_too_long. Source: Ours.
     """
-    if not tenant.lab_report_human_review_enabled:
-        raise NotAllowed(
-            "human_review_unavailable", "Human review is not enabled for this team."
-        )
-    reason = read_reason(why)
-    job = parsing_job(tenant=tenant, job_id=job_id)
-    # Of two amendments at once the second waits here and finds the first.
-    ParsingJob.objects.for_tenant(tenant).select_for_update().get(id=job.id)
-    if job.status != ParsingJobStatus.COMPLETED:
-        raise DomainError("report_not_completed", "The report is not completed.")
-    past = reviews_of_job(job=job)
-    if any(review.status == ReviewStatus.OPEN for review in past):
-        raise DomainError("amendment_open", "This report is being amended.")
-    signed = next((r for r in reversed(past) if r.number == job.version), None)
-    review = open_review(
-        job=job,
-        number=max((review.number for review in past), default=0) + 1,
-        rows=_first_rows(job, signed),
-        notes=signed.notes if signed else job.notes or [],
-        actor_label=actor.label,
-        why=reason,
-        pages_shown=signed.pages_shown if signed else [],
-        identity_decided=signed.identity_decided if signed else "",
-        duplicate_decided=signed.duplicate_decided if signed else "",
-    )
-    record_review(review, actor, verb="amend_report")
-    return review
-
-
-@transaction.atomic
-def withdraw_amendment(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
-    """Give up an amendment; the results stay as they were.
-
-    Raises: review_not_found (404); claim_needed, claim_lost (409); review_ended;
-    not_an_amendment. Source: Ours.
-    """
-    review = working_review(tenant=tenant, actor=actor, review_id=review_id)
-    if review.job.status != ParsingJobStatus.COMPLETED:
-        raise DomainError("not_an_amendment", "A first review is signed or rejected.")
-    _end(review, ReviewStatus.WITHDRAWN)
-    record_review(review, actor, verb="withdraw_amendment")
-    return review
+    said = read_reason(why)
+    review = open_review_of(tenant=tenant, review_id=review_id)
+    if review.kind != ReviewKind.SECOND:
+        raise DomainError("not_a_second_read", "This is no second read.")
+    end_review(review, ReviewStatus.WITHDRAWN, why=said)
+    record_review(review, actor, verb="waive_second_read", why=said)
+    (first,) = _with_job(readings_of(review), review.job)
+    _release(first, actor)
+    return first
 
 
 def signature_holds(*, tenant: Tenant, review: Review) -> bool:
@@ -308,6 +273,44 @@ def signed_text(*, review: Review, rows: Sequence[ReviewRow], sign_off: SignOff)
     return json.dumps(signed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
+def _release(review: Review, actor: Actor) -> None:
+    """Make a signed review's rows the job's results, and send the job."""
+    rows = review_rows(tenant=review.tenant, review=review)
+    notes = _keep_results(review, [row for row in rows if row.is_kept])
+    if review.replaces is not None:
+        review.replaces.replaced_by = review.job
+        review.replaces.save(update_fields=["replaced_by"])
+    job = review.job
+    known = {"is_reviewed": True, "version": review.number, "notes": notes}
+    if job.status == ParsingJobStatus.PENDING_REVIEW:
+        advance(
+            job=job,
+            to=ParsingJobStatus.COMPLETED,
+            actor=actor,
+            why="signed",
+            finished_at=timezone.now(),
+            **known,
+        )
+    else:
+        for name, value in known.items():
+            setattr(job, name, value)
+        job.save(update_fields=sorted(known))
+        emit_job(job, "updated")
+
+
+def _is_read_twice(review: Review) -> bool:
+    """Whether the reader asked for it, or chance takes it for the team's sample."""
+    percent = review.tenant.lab_report_second_read_percent
+    return review.wants_second_read or secrets.randbelow(100) < percent
+
+
+def _with_job(reviews: Sequence[Review], job: ParsingJob) -> Sequence[Review]:
+    """The same reviews, knowing the job and tenant that are in memory."""
+    for review in reviews:
+        review.job, review.tenant = job, job.tenant
+    return reviews
+
+
 def _keep_results(review: Review, kept: Sequence[ReviewRow]) -> list[dict[str, Any]]:
     """Store the kept rows as results of the review's version; the notes on them."""
     places = {row.position: place for place, row in enumerate(kept)}
@@ -329,33 +332,6 @@ def _keep_results(review: Review, kept: Sequence[ReviewRow]) -> list[dict[str, A
         for note in review.notes
         if not note["rows"] or any(at in places for at in note["rows"])
     ]
-
-
-def _first_rows(job: ParsingJob, signed: Review | None) -> list[FirstRow]:
-    if signed is None:
-        return machine_rows(report_results(job))
-    return [
-        FirstRow(
-            values=row.values,
-            state=row.state,
-            decision=row.decision,
-            reason=row.reason,
-            acknowledged=row.acknowledged,
-        )
-        for row in review_rows(tenant=job.tenant, review=signed)
-    ]
-
-
-def _end(review: Review, to: ReviewStatus, **changes: object) -> None:
-    """The one writer of a review's status; its lease ends with it."""
-    move_status(
-        review,
-        moves=REVIEW_MOVES,
-        to=to,
-        ended_at=timezone.now(),
-        claimed_until=None,
-        **changes,
-    )
 
 
 def _digest(text: str) -> str:

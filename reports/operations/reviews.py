@@ -16,9 +16,11 @@ from django.utils import timezone
 from accounts.operations.audit import record_change
 from portal.lib.actor import ActorKind
 from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
+from portal.lib.transitions import move_status
 from reports.models import Review, ReviewRow, ReviewRowVersion
 from reports.parser.report import Confidence, ParsedResult, Provenance
-from reports.states import ReviewStatus, RowDecision
+from reports.queries import reader_keys
+from reports.states import REVIEW_MOVES, ReviewStatus, RowDecision
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,6 +43,7 @@ class FirstRow:
     decision: str = RowDecision.UNDECIDED
     reason: str = ""
     acknowledged: dict[str, Any] | None = None
+    disputed: dict[str, Any] | None = None
 
 
 def machine_rows(rows: Iterable[ReportResult]) -> list[FirstRow]:
@@ -78,6 +81,7 @@ def open_review(
             decision=row.decision,
             reason=row.reason,
             acknowledged=row.acknowledged,
+            disputed=row.disputed,
         )
         for position, row in enumerate(rows)
     ]
@@ -106,11 +110,12 @@ def claim_review(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
     """Take a review to work on for LEASE, or renew one's own lease.
 
     An ended lease goes to whoever claims next; what was saved under it stays. Raises:
-    review_not_found (404); member_needed (403); review_claimed (409); review_ended.
-    Source: Ours (workflow D1).
+    review_not_found (404); member_needed, another_reader_needed (403); review_claimed
+    (409); review_ended. Source: Ours (workflow D1).
     """
     _require_member(actor)
-    review = _lock(tenant, review_id)
+    review = open_review_of(tenant=tenant, review_id=review_id)
+    _require_other_reader(review, actor)
     if _is_anothers(review, actor):
         raise Conflict("review_claimed", "Somebody else reviews this report now.")
     return _give(review, actor, verb="claim_review")
@@ -127,7 +132,8 @@ def take_over_review(
     """
     _require_member(actor)
     reason = read_reason(why)
-    review = _lock(tenant, review_id)
+    review = open_review_of(tenant=tenant, review_id=review_id)
+    _require_other_reader(review, actor)
     return _give(review, actor, verb="take_over_review", why=reason)
 
 
@@ -150,13 +156,45 @@ def working_review(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
     The caller saves it, with `claimed_until`. An ended lease that nobody took goes on.
     Raises: review_not_found (404); claim_needed, claim_lost (409); review_ended.
     """
-    review = _lock(tenant, review_id)
+    review = open_review_of(tenant=tenant, review_id=review_id)
     if not review.claimed_by_key:
         raise Conflict("claim_needed", "Claim the review before changing it.")
     if actor.kind != ActorKind.MEMBER or review.claimed_by_key != actor.key:
         raise Conflict("claim_lost", "Somebody else has taken this review.")
     review.claimed_until = timezone.now() + LEASE
     return review
+
+
+def open_review_of(*, tenant: Tenant, review_id: UUID) -> Review:
+    """A review that has not ended, locked, with its job and user.
+
+    Raises: review_not_found (404); review_ended.
+    """
+    rows = Review.objects.for_tenant(tenant).live().select_for_update(of=("self",))
+    review: Review | None = (
+        rows.filter(id=review_id).select_related("job__user").first()
+    )
+    if review is None:
+        raise NotFound("review_not_found", "Review not found.")
+    if review.status != ReviewStatus.OPEN:
+        raise DomainError("review_ended", "This review has ended.")
+    review.tenant = review.job.tenant = tenant
+    return review
+
+
+def end_review(review: Review, to: ReviewStatus, **changes: object) -> None:
+    """The one writer of a review's status; its lease ends with it.
+
+    Raises: transition_not_allowed.
+    """
+    move_status(
+        review,
+        moves=REVIEW_MOVES,
+        to=to,
+        ended_at=timezone.now(),
+        claimed_until=None,
+        **changes,
+    )
 
 
 def count_needs(review: Review, rows: Iterable[ReviewRow]) -> None:
@@ -194,22 +232,17 @@ def read_reason(text: str) -> str:
 _LEASE_COLUMNS = ["claimed_by_key", "claimed_by_label", "claimed_at", "claimed_until"]
 
 
-def _lock(tenant: Tenant, review_id: UUID) -> Review:
-    rows = Review.objects.for_tenant(tenant).live().select_for_update(of=("self",))
-    review: Review | None = (
-        rows.filter(id=review_id).select_related("job__user").first()
-    )
-    if review is None:
-        raise NotFound("review_not_found", "Review not found.")
-    if review.status != ReviewStatus.OPEN:
-        raise DomainError("review_ended", "This review has ended.")
-    review.tenant = review.job.tenant = tenant
-    return review
-
-
 def _require_member(actor: Actor) -> None:
     if actor.kind != ActorKind.MEMBER:
         raise NotAllowed("member_needed", "A report is reviewed by a person.")
+
+
+def _require_other_reader(review: Review, actor: Actor) -> None:
+    """Refuse a second read to the first reader, and a dispute to either."""
+    if actor.key in reader_keys(review):
+        raise NotAllowed(
+            "another_reader_needed", "Somebody who has not read this report is needed."
+        )
 
 
 def _is_anothers(review: Review, actor: Actor) -> bool:

@@ -17,7 +17,7 @@ from rapidfuzz import fuzz
 
 from portal.lib.errors import NotFound
 from reports.models import ParsingJob, Review, ReviewRow, ReviewRowVersion
-from reports.states import ParsingJobStatus, RowDecision
+from reports.states import ParsingJobStatus, ReviewKind, RowDecision
 from users.queries import latest_info
 
 if TYPE_CHECKING:
@@ -101,6 +101,28 @@ def review_rows(*, tenant: Tenant, review: Review) -> list[ReviewRow]:
     """A review's rows as they stand, in reading order; one query."""
     rows = ReviewRow.objects.for_tenant(tenant).filter(review=review)
     return sorted(rows, key=reading_order)
+
+
+def readings_of(review: Review) -> list[Review]:
+    """The signed readings that a second read or a dispute is about, the first first.
+
+    Empty for a first review; one query, with signatures. Source: Ours: readings of one
+    report follow each other by number.
+    """
+    behind = {ReviewKind.SECOND: 1, ReviewKind.DISPUTE: 2}
+    count = behind.get(ReviewKind.known(review.kind) or ReviewKind.FIRST, 0)
+    if not count:
+        return []
+    rows = Review.objects.for_tenant(review.tenant).filter(
+        job_id=review.job_id,
+        number__range=(review.number - count, review.number - 1),
+    )
+    return list(rows.select_related("sign_off").order_by("number"))
+
+
+def reader_keys(review: Review) -> set[str]:
+    """The keys of the members who signed the readings before this one."""
+    return {one.sign_off.member_key for one in readings_of(review)}
 
 
 def reading_order(row: ReviewRow) -> tuple[int, int]:

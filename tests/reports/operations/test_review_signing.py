@@ -13,6 +13,7 @@ from django.utils import timezone
 from accounts.webhooks.catalogue import EVENT_TYPES
 from portal.lib.errors import DomainError, NotAllowed, NotFound
 from reports.models import ParsingJob, ReportResult, ReviewRow, SignOff
+from reports.operations.review_amending import amend_report, withdraw_amendment
 from reports.operations.review_gates import (
     Notice,
     acknowledge_critical,
@@ -22,11 +23,9 @@ from reports.operations.review_gates import (
 from reports.operations.review_rows import choose_loinc, edit_row, exclude_row
 from reports.operations.review_signing import (
     NotReady,
-    amend_report,
     approve_report,
     reject_report,
     signature_holds,
-    withdraw_amendment,
 )
 from reports.operations.reviews import claim_review
 from reports.parser.report import (

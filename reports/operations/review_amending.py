@@ -1,0 +1,110 @@
+"""How a report that was signed is put on the desk again: an amendment.
+
+What is signed stays as it is until the next version is signed. Must not be here: how a
+review ends with a signature (review_signing).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+
+from portal.lib.errors import DomainError, NotAllowed
+from reports.models import ParsingJob, Review
+from reports.operations.review_readings import recheck_first_rows
+from reports.operations.reviews import (
+    FirstRow,
+    end_review,
+    machine_rows,
+    open_review,
+    read_reason,
+    record_review,
+    working_review,
+)
+from reports.queries import parsing_job, report_results, review_rows, reviews_of_job
+from reports.states import ParsingJobStatus, ReviewKind, ReviewStatus
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from portal.lib.actor import Actor
+
+
+@transaction.atomic
+def amend_report(*, tenant: Tenant, actor: Actor, job_id: UUID, why: str) -> Review:
+    """Put a completed report back on the desk, as the next version.
+
+    It begins with what was signed, decisions and all; what was never reviewed begins
+    with the machine's reading. Until it is signed the results stay. Raises: not_found
+    (404); human_review_unavailable (403); report_not_completed, amendment_open,
+    reason_missing, reason_too_long. Source: Contract 7.3; Ours (workflow D1).
+    """
+    if not tenant.lab_report_human_review_enabled:
+        raise NotAllowed(
+            "human_review_unavailable", "Human review is not enabled for this team."
+        )
+    reason = read_reason(why)
+    job = parsing_job(tenant=tenant, job_id=job_id)
+    # Of two amendments at once the second waits here and finds the first.
+    ParsingJob.objects.for_tenant(tenant).select_for_update().get(id=job.id)
+    if job.status != ParsingJobStatus.COMPLETED:
+        raise DomainError("report_not_completed", "The report is not completed.")
+    past = reviews_of_job(job=job)
+    if any(review.status == ReviewStatus.OPEN for review in past):
+        raise DomainError("amendment_open", "This report is being amended.")
+    signed = next((r for r in reversed(past) if r.number == job.version), None)
+    rows, notes = _first_rows(job, signed)
+    review = open_review(
+        job=job,
+        number=max((review.number for review in past), default=0) + 1,
+        rows=rows,
+        notes=notes,
+        actor_label=actor.label,
+        why=reason,
+        pages_shown=signed.pages_shown if signed else [],
+        identity_decided=signed.identity_decided if signed else "",
+        duplicate_decided=signed.duplicate_decided if signed else "",
+    )
+    record_review(review, actor, verb="amend_report")
+    return review
+
+
+@transaction.atomic
+def withdraw_amendment(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
+    """Give up an amendment; the results stay as they were.
+
+    Raises: review_not_found (404); claim_needed, claim_lost (409); review_ended;
+    not_an_amendment. Source: Ours.
+    """
+    review = working_review(tenant=tenant, actor=actor, review_id=review_id)
+    if (
+        review.job.status != ParsingJobStatus.COMPLETED
+        or review.kind != ReviewKind.FIRST
+    ):
+        raise DomainError("not_an_amendment", "A first review is signed or rejected.")
+    end_review(review, ReviewStatus.WITHDRAWN)
+    record_review(review, actor, verb="withdraw_amendment")
+    return review
+
+
+def _first_rows(
+    job: ParsingJob, signed: Review | None
+) -> tuple[list[FirstRow], list[dict[str, Any]]]:
+    """The rows that an amendment begins with, in reading order, and what is said of
+    them.
+    """
+    if signed is None:
+        return machine_rows(report_results(job)), job.notes or []
+    rows = [
+        FirstRow(
+            values=row.values,
+            state=row.state,
+            decision=row.decision,
+            reason=row.reason,
+            acknowledged=row.acknowledged,
+        )
+        for row in review_rows(tenant=job.tenant, review=signed)
+    ]
+    return recheck_first_rows(rows, notes=signed.notes)

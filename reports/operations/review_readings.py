@@ -1,0 +1,236 @@
+"""Two readings of one report: a second one that is blind to the first, and a dispute.
+
+A second read begins with what the first began with. Where both say the same, what was
+signed first is kept; else a third person decides between them, row by row. Must not be
+here: what follows a signature (review_signing).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from django.db import transaction
+
+from portal.lib.errors import DomainError
+from reports.models import ReviewRow
+from reports.operations.extraction import read_as
+from reports.operations.review_checks import check_rows, state_of
+from reports.operations.review_saving import (
+    Change,
+    RowRef,
+    SavedRow,
+    open_desk,
+    save_rows,
+)
+from reports.operations.reviews import FirstRow, open_review
+from reports.parser.loinc.catalogue import name_key
+from reports.parser.report import ParsedResult
+from reports.queries import review_rows, row_versions
+from reports.states import ReviewKind, RowDecision
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from accounts.models import Tenant
+    from portal.lib.actor import Actor
+    from reports.models import Review
+
+Side = Literal["first", "second"]
+NOT_READ = "not in this reading"
+
+
+def open_second_read(*, first: Review) -> Review:
+    """Put a signed report before a second reader, as it was before the first one.
+
+    Nothing the first reader did is taken over: no edit, no page shown, no person
+    settled. Source: Ours (workflow D1).
+    """
+    return open_review(
+        job=first.job,
+        number=first.number + 1,
+        rows=_beginning(first),
+        notes=first.first_notes,
+        kind=ReviewKind.SECOND,
+        why=first.why,
+    )
+
+
+def readings_differ(*, first: Review, second: Review) -> bool:
+    """Whether two readers made anything different of a report."""
+    pairs = _pairs(_rows(first), _rows(second), begun=len(_beginning(first)))
+    return any(_differ(*pair) for pair in pairs)
+
+
+def open_dispute(*, first: Review, second: Review) -> Review:
+    """Put a report before a third person: what both say is settled, the rest is not.
+
+    A row that the readers made different things of begins with the first one's.
+    Source: Ours (workflow D1).
+    """
+    rows = []
+    for one, other in _pairs(_rows(first), _rows(second), begun=len(_beginning(first))):
+        shown = one or other
+        if shown is None:
+            continue
+        disputed = _differ(one, other)
+        rows.append(
+            FirstRow(
+                values=shown.values,
+                state=shown.state,
+                decision=RowDecision.UNDECIDED if disputed else shown.decision,
+                reason="" if disputed else shown.reason,
+                acknowledged=None if disputed else shown.acknowledged,
+                disputed={"first": _told(one), "second": _told(other)}
+                if disputed
+                else None,
+            )
+        )
+    fresh, notes = recheck_first_rows(rows, notes=first.first_notes)
+    return open_review(
+        job=first.job,
+        number=second.number + 1,
+        rows=fresh,
+        notes=notes,
+        kind=ReviewKind.DISPUTE,
+        why=first.why,
+        identity_decided=second.identity_decided,
+        duplicate_decided=second.duplicate_decided,
+        replaces=first.replaces,
+    )
+
+
+def recheck_first_rows(
+    rows: Sequence[FirstRow], *, notes: Sequence[dict[str, Any]]
+) -> tuple[list[FirstRow], list[dict[str, Any]]]:
+    """Rows that a review begins with, their states and the notes on them made anew.
+
+    notes: those known of the report, of which the ones on its header stay.
+    """
+    made = [
+        ReviewRow(position=position, values=row.values, decision=row.decision)
+        for position, row in enumerate(rows)
+    ]
+    found = check_rows(made, notes=notes)
+    fresh = [
+        FirstRow(
+            values=row.values,
+            state=state_of(found, position),
+            decision=row.decision,
+            reason=row.reason,
+            acknowledged=row.acknowledged,
+            disputed=row.disputed,
+        )
+        for position, row in enumerate(rows)
+    ]
+    return fresh, found
+
+
+@transaction.atomic
+def take_reading(*, tenant: Tenant, actor: Actor, ref: RowRef, side: Side) -> SavedRow:
+    """Settle a disputed row by what one of the two readers made of it.
+
+    Raises: review_not_found, row_not_found (404); claim_needed, claim_lost, row_changed
+    (409); review_ended, row_not_disputed. Source: Ours (workflow D1).
+    """
+    desk = open_desk(tenant=tenant, actor=actor, review_id=ref.review_id)
+    row = desk.find(ref)
+    if row.disputed is None:
+        raise DomainError("row_not_disputed", "The readers agree on this row.")
+    told = row.disputed[side]
+    if told is None:
+        change = Change(row, RowDecision.EXCLUDED, reason=NOT_READ)
+    else:
+        result = read_as(ParsedResult, told["values"])
+        change = Change(row, told["decision"], result, reason=told["reason"])
+    return save_rows(desk=desk, changes=[change], verb="take_reading")
+
+
+def _rows(review: Review) -> list[ReviewRow]:
+    return review_rows(tenant=review.tenant, review=review)
+
+
+def _beginning(review: Review) -> list[FirstRow]:
+    """The rows a review began with, in order; their positions are those of the list."""
+    firsts = [
+        version
+        for version in row_versions(tenant=review.tenant, review=review)
+        if version.version == 1 and not version.act
+    ]
+    return recheck_first_rows(
+        [
+            FirstRow(values=v.values, state="", decision=v.decision, reason=v.reason)
+            for v in firsts
+        ],
+        notes=review.first_notes,
+    )[0]
+
+
+def _pairs(
+    first: Iterable[ReviewRow], second: Iterable[ReviewRow], *, begun: int
+) -> list[tuple[ReviewRow | None, ReviewRow | None]]:
+    """What each reader made of each row, in the first one's reading order.
+
+    begun: with how many rows both began, which go by position; rows that a reader added
+    go together where they are of one test. Added rows that were taken back count as
+    never made.
+    """
+    others = list(second)
+    by_position = {row.position: row for row in others if row.position < begun}
+    added = [row for row in others if row.position >= begun and row.is_kept]
+    pairs: list[tuple[ReviewRow | None, ReviewRow | None]] = []
+    for row in first:
+        if row.position < begun:
+            pairs.append((row, by_position.get(row.position)))
+        elif row.is_kept:
+            twin = next((o for o in added if _test(o) == _test(row)), None)
+            if twin is not None:
+                added.remove(twin)
+            pairs.append((row, twin))
+    pairs += [(None, row) for row in added]
+    return pairs
+
+
+def _differ(first: ReviewRow | None, second: ReviewRow | None) -> bool:
+    kept = [row for row in (first, second) if row is not None and row.is_kept]
+    if len(kept) < 2:
+        return len(kept) == 1
+    return _said(kept[0]) != _said(kept[1])
+
+
+def _said(row: ReviewRow) -> tuple[object, ...]:
+    """What of a row two readers have to agree on, however it is spelt."""
+    values = row.values
+    low, high = values["min_reference_range"], values["max_reference_range"]
+    spread = (low, high)
+    if low is None and high is None:
+        spread = (_plain(values["reference_range"]), None)
+    return (
+        _test(row),
+        _number(values["value"]),
+        values["ucum"] or _plain(values["units"]),
+        spread,
+        _plain(values["flag"]),
+    )
+
+
+def _test(row: ReviewRow) -> str:
+    matches = row.values["loinc_matches"]
+    code = str(matches[0]["loinc_code"]) if matches else ""
+    return code or name_key(row.values["test_name"])
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return _plain(text)
+
+
+def _plain(text: str | None) -> str:
+    return "".join((text or "").split()).casefold()
+
+
+def _told(row: ReviewRow | None) -> dict[str, Any] | None:
+    if row is None:
+        return None
+    return {"values": row.values, "decision": row.decision, "reason": row.reason}
