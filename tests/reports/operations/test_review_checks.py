@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from reports.models import ReviewRow
 from reports.operations.review_checks import (
     RowText,
+    _checked,
     check_rows,
     doubts_of,
     read_text,
@@ -16,7 +19,7 @@ from reports.operations.review_checks import (
     uses_decimal_comma,
 )
 from reports.operations.review_saving import stored_values
-from reports.parser.report import Metadata
+from reports.parser.report import Confidence, Metadata, Provenance
 from tests.factories.reports import make_parsed_result
 
 
@@ -80,6 +83,9 @@ def test_what_was_stored_is_read_back_whole():
     result = make_parsed_result()
 
     assert result_of(row()) == result
+    checked = replace(result, provenance=Provenance(), confidence=Confidence())
+    plain = tuple(replace(match, aliases=()) for match in result.loinc_matches)
+    assert _checked(row()) == replace(checked, loinc_matches=plain)
     assert text_of_result(result).reference_range == "70 - 99"
 
 

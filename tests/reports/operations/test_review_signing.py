@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 
 import jsonschema
 import pytest
+from django.db import ProgrammingError, connection, transaction
 from django.utils import timezone
 
 from accounts.webhooks.catalogue import EVENT_TYPES
-from portal.lib.errors import DomainError, NotAllowed, NotFound
-from reports.models import ParsingJob, ReportResult, ReviewRow, SignOff
-from reports.operations.review_amending import amend_report, withdraw_amendment
+from portal.lib.errors import DomainError
+from reports.models import ReportResult, ReviewRow, SignOff
 from reports.operations.review_gates import (
     Notice,
     acknowledge_critical,
@@ -27,7 +27,7 @@ from reports.operations.review_signing import (
     reject_report,
     signature_holds,
 )
-from reports.operations.reviews import claim_review
+from reports.operations.storage import erase_reports
 from reports.parser.report import (
     Interpretation,
     LoincMatchStatus,
@@ -36,7 +36,7 @@ from reports.parser.report import (
     RowState,
 )
 from reports.payloads import parsing_job_payload
-from reports.queries import parsing_job, review_diff, review_of
+from reports.queries import parsing_job, review_of
 from reports.states import ParsingJobStatus, RejectionReason
 from tests.factories.reports import (
     make_parsed,
@@ -58,6 +58,7 @@ from tests.reports.desk import (
 )
 
 pytestmark = pytest.mark.django_db
+DELETE = "DELETE FROM reports_signoff"
 UPDATED = "lab_report.parsing_job.updated"
 
 
@@ -252,71 +253,23 @@ def decide_again(review):
     choose_loinc(**working(review), ref=ref_of(review), loinc_code=None)
 
 
-def test_an_amendment_replaces_the_results_and_tells_so(review):
+def test_a_signature_can_not_be_changed_or_deleted_but_goes_with_its_user(review):
     decide_all(review)
     sign(review)
 
-    amendment = amend_report(**working(review), job_id=review.job_id, why="a typo")
-    claim_review(**working(review), review_id=amendment.id)
-    text = replace(text_of(amendment), value="101")
-    edit_row(**working(review), ref=ref_of(amendment), text=text)
-    assert values(review.tenant, review.job_id) == ["105", "105"]
-    sign(amendment)
+    for statement in ("UPDATE reports_signoff SET meaning = 'clinical'", DELETE):
+        with (
+            pytest.raises(ProgrammingError) as refusal,
+            transaction.atomic(),
+            connection.cursor() as cursor,
+        ):
+            cursor.execute(statement)
+        assert refusal.value.__cause__.sqlstate == "42501"
+    assert SignOff.objects.for_tenant(review.tenant).count() == 1
 
-    assert values(review.tenant, review.job_id) == ["101", "105"]
-    first, second = emitted(review.tenant)
-    assert first["data"]["id"] == second["data"]["id"]
-    assert second["data"]["status"] == "completed"
-    (changed,) = review_diff(tenant=review.tenant, review=amendment)
-    assert (changed.before["value"], changed.after["value"]) == ("105", "101")
-    old = review_of(tenant=review.tenant, review_id=review.id)
-    assert signature_holds(tenant=review.tenant, review=old)
+    erase_reports(review.tenant.pk, review.job.user.uuid)
 
-
-def test_a_withdrawn_amendment_leaves_the_results(review):
-    decide_all(review)
-    sign(review)
-    amendment = amend_report(**working(review), job_id=review.job_id, why="a typo")
-    claim_review(**working(review), review_id=amendment.id)
-    with pytest.raises(DomainError) as refusal:
-        amend_report(**working(review), job_id=review.job_id, why="again")
-    assert refusal.value.code == "amendment_open"
-
-    withdraw_amendment(**working(review), review_id=amendment.id)
-
-    job = parsing_job(tenant=review.tenant, job_id=review.job_id)
-    assert (job.version, job.status) == (1, "completed")
-    assert len(emitted(review.tenant)) == 1
-
-
-def test_a_first_review_is_not_withdrawn(review):
-    with pytest.raises(DomainError) as refusal:
-        withdraw_amendment(**working(review), review_id=review.id)
-
-    assert refusal.value.code == "not_an_amendment"
-
-
-def test_a_report_that_was_never_reviewed_is_amended_from_the_machines_rows(user):
-    job = make_parsing_job(
-        user=user, status=ParsingJobStatus.COMPLETED, report=make_parsed(), pages=1
-    )
-
-    review = amend_report(tenant=user.tenant, actor=NORA, job_id=job.id, why="doubt")
-
-    assert (review.number, len(rows_of(review))) == (1, 1)
-    assert rows_of(review)[0].decision == "undecided"
-
-
-def test_what_waits_or_is_anothers_is_not_amended(review, charlie_tenant):
-    with pytest.raises(DomainError) as refusal:
-        amend_report(**working(review), job_id=review.job_id, why="doubt")
-    assert refusal.value.code == "report_not_completed"
-    with pytest.raises(NotFound):
-        amend_report(
-            tenant=charlie_tenant, actor=NORA, job_id=review.job_id, why="doubt"
-        )
-    review.tenant.lab_report_human_review_enabled = False
-    with pytest.raises(NotAllowed):
-        amend_report(**working(review), job_id=review.job_id, why="doubt")
-
-    assert ParsingJob.objects.for_tenant(review.tenant).get().status == "pending_review"
+    assert not SignOff.objects.for_tenant(review.tenant).exists()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting('assay.erasing')")
+        assert cursor.fetchone() == ("off",)
