@@ -102,11 +102,11 @@ _FLAG_WORD = (
     r"|(?i:baj[oa]|bass[oa]|baix[oa]|bas|diminu[ée]e?|niedrig|erniedrigt|d[üu][şs][üu]k)"
     r"|Panic|PANIC|Crit|\*{1,3}|#|↑{1,2}|↓{1,2}|▲|▼|⬆|⬇|!{1,2}|Hi|Lo)"
 )
-FLAG = re.compile(rf"[(\[{{]?\s*(?:\*+\s*)?{_FLAG_WORD}(?:\s*\*+)?\s*[)\]}}]?")
+FLAG = re.compile(rf"[(\[{{]?\s*(?:[*!]+\s*)?{_FLAG_WORD}(?:\s*\*+)?\s*[)\]}}]?")
 _FLAG_AFTER = re.compile(
     rf"(?P<value>.*?[\d)+%])\s*(?P<flag>[(\[{{]\s*{_FLAG_WORD}\s*[)\]}}]"
-    rf"|(?<=[\d%)])\s*{_FLAG_WORD}"
-    rf"|\s{_FLAG_WORD}|(?<=\d)\s[+-]|(?<=[.,]\d)[+-]|(?<=\d\d)[+-])"
+    rf"|(?<=[\d%)])\s*!?{_FLAG_WORD}"
+    rf"|\s!?{_FLAG_WORD}|(?<=\d)\s[+-]|(?<=[.,]\d)[+-]|(?<=\d\d)[+-])"
 )
 _FLAG_BEFORE = re.compile(
     rf"(?P<flag>[(\[{{]\s*{_FLAG_WORD}\s*[)\]}}]|(?:HH|LL|H|L|A|\*+|#|↑|↓|▲|▼"

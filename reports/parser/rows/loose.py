@@ -25,6 +25,7 @@ from reports.parser.pages import Word
 from reports.parser.ranges import (
     looks_like_range,
 )
+from reports.parser.roles import Role, role_of
 from reports.parser.values import is_numeric_value
 
 from .announced import (
@@ -223,7 +224,7 @@ class LooseReader:
             name = clean_name(text_of(words[:n]))
             if name[-1:] in "<>≤≥=" or _OPEN_SPAN.search(name):
                 continue
-            if not may_name_a_test(name):
+            if not may_name_a_test(name) or role_of(name) is Role.VALUE:
                 continue
             cells = hold_together(part_cells(words[n:], gap=tight))
             pair = read_pair(words[n:])

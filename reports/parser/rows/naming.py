@@ -11,6 +11,7 @@ from reports.parser.fields import Fields, text_of
 from reports.parser.lines import Line, is_of_size
 from reports.parser.names import is_method
 from reports.parser.pages import Word
+from reports.parser.values import is_flag
 
 from .continuation import join_wrapped
 from .pairs import read_pair
@@ -78,6 +79,21 @@ def begun_above(row: Row, pending: Pending, section: Section) -> Row | None:
     )
     joined.name_text = join_wrapped(clean_name(first), clean_name(second))
     return joined
+
+
+def part_flag_word(
+    words: list[Word], fields: Fields, section: Section
+) -> tuple[list[Word], str | None]:
+    """Take 'High' from behind a name that is known without it."""
+    if len(words) < 2 or not is_flag(words[-1].text):
+        return words, None
+    short, whole = clean_name(text_of(words[:-1])), clean_name(text_of(words))
+    spelt = words[-1].text.lower() in ("high", "low")
+    if not section.knows(short, fields):
+        return words, None
+    if not spelt and section.knows(whole, fields):
+        return words, None
+    return words[:-1], words[-1].text
 
 
 def part_pair(

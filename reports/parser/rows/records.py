@@ -15,8 +15,9 @@ from reports.parser.ranges import looks_like_range, without_label
 from reports.parser.roles import Role, is_name_title, is_title, role_of
 from reports.parser.values import is_blank, is_value
 
+from .naming import part_flag_word
 from .reading import read_fields
-from .row import Parts, Row, Section, with_announced
+from .row import Parts, Row, Section, with_announced, with_flag
 from .wording import clean_name, has_heading_word, may_name_a_test
 
 _LABEL = re.compile(r"(?P<label>[^:]{2,40}?)\s*:(?=\s|$)")
@@ -130,6 +131,9 @@ def _row(
     fields = read_fields(parts, has_limits=False)
     if spread and not fields.range:
         fields = with_announced(fields, without_label(text_of(spread)), spread)
+    words, flag = part_flag_word(words, fields, section)
+    if flag and fields.flag is None:
+        fields = with_flag(fields, flag)
     text = clean_name(text_of(words))
     if (
         not may_name_a_test(text)

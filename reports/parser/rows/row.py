@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from portal.lib.units import normalise_units
 from reports.parser.fields import (
     Fields,
     second_value,
@@ -200,6 +201,8 @@ def with_announced(fields: Fields, text: str, words: list[Word]) -> Fields:
         return with_range(fields, text, words)
     if fields.units is None:
         fields = with_units(fields, unit, words)
-    if fields.units == unit and text.endswith(unit):
+    own = fields.units or ""
+    same = own == unit or normalise_units(own) == normalise_units(unit) is not None
+    if same and text.endswith(unit):
         text = text[: -len(unit)].rstrip()
     return with_range(fields, text, words)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from reports.parser.fields import is_unit
 from reports.parser.report import SampleType
 
 from .row import Row
@@ -15,6 +16,7 @@ _LABELLED = re.compile(
     r"(?i)(?P<open>[(\[]?)\s*(?:normal(?:e|wert|bereich)?|norm[ae]?|zakres"
     r"|ref(?:erence|erenz|\.)?|v?\.?n\.?|v\.?r\.?)\s*[:=]\s*(?P<rest>\S.*)"
 )
+_BRACKETED_UNIT = re.compile(r"[(\[](?P<unit>[^()\[\]]+)[)\]]")
 _BAND = re.compile(r"[^\W\d_]{2,}\s*[:=]")
 _SERIAL = re.compile(r"\d{1,3}[.)]?")
 # The number of the laboratory that did the test, as some print behind every name.
@@ -30,6 +32,7 @@ def settle_rows(rows: Sequence[Row]) -> list[Row]:
     _drop_serials(rows)
     for row in rows:
         _drop_label(row)
+        _drop_brackets(row)
     return _without_repeats(rows)
 
 
@@ -53,6 +56,13 @@ def _drop_label(row: Row) -> None:
     if match and not _BAND.search(match["rest"]):
         rest = match["rest"].rstrip(")] ") if match["open"] else match["rest"]
         row.fields = replace(row.fields, range=rest)
+
+
+def _drop_brackets(row: Row) -> None:
+    """Leave out brackets around a whole unit: '[g/dL]'."""
+    match = _BRACKETED_UNIT.fullmatch(row.fields.units or "")
+    if match and is_unit(match["unit"]):
+        row.fields = replace(row.fields, units=match["unit"])
 
 
 def _without_repeats(rows: Iterable[Row]) -> list[Row]:

@@ -32,7 +32,6 @@ from reports.parser.ranges import (
 from reports.parser.roles import Role
 from reports.parser.values import (
     is_blank,
-    is_flag,
     is_numeric_value,
     is_value,
     is_worded_value,
@@ -42,7 +41,7 @@ from .centred import gather_centred, is_centred, join_stacked
 from .continuation import Continuation, take_unit_below
 from .cutting import cut_parts, name_unknown_columns, take_undated
 from .evidence import Evidence
-from .naming import begun_above, is_lesser, named_above, part_pair
+from .naming import begun_above, is_lesser, named_above, part_flag_word, part_pair
 from .reading import read_fields
 from .row import (
     Parts,
@@ -162,7 +161,7 @@ class TableReader:
         name_words, fields = part_pair(name_words, fields, line)
         name_words, flag = split_name_flag(without_raised(name_words))
         if flag is None:
-            name_words, flag = self._part_flag_word(name_words, fields)
+            name_words, flag = part_flag_word(name_words, fields, self._section)
         row = Row(line.page, name_words, fields, line, columns=parts)
         if flag and fields.flag is None:
             row.fields = with_flag(fields, flag)
@@ -211,20 +210,6 @@ class TableReader:
         if not is_numeric_value(fields.value) or fields.units == row.fields.units:
             return None
         return replace(row, fields=fields, name_text=row.test_name)
-
-    def _part_flag_word(
-        self, words: list[Word], fields: Fields
-    ) -> tuple[list[Word], str | None]:
-        """Take 'High' from behind a name that is known without it."""
-        if len(words) < 2 or not is_flag(words[-1].text):
-            return words, None
-        short, whole = clean_name(text_of(words[:-1])), clean_name(text_of(words))
-        spelt = words[-1].text.lower() in ("high", "low")
-        if not self._section.knows(short, fields):
-            return words, None
-        if not spelt and self._section.knows(whole, fields):
-            return words, None
-        return words[:-1], words[-1].text
 
     def _part_name_unit(self, row: Row) -> None:
         """Take the unit from behind the name where no other is printed."""
