@@ -60,8 +60,8 @@ class KeyRules:
 class KeyGrant:
     """What a valid key gives: a tenant, and the actor its calls are made by.
 
-    `expires_at` is when the key ends, None for a key with no end; the rest is as in
-    KeyRules.
+    `expires_at` is when the key ends, None for a key with no end; `user_uuid` is the
+    one user whom a sign-in token is of; the rest is as in KeyRules.
     """
 
     tenant: Tenant
@@ -71,6 +71,7 @@ class KeyGrant:
     networks: tuple[Network, ...] = ()
     calls_per_minute: int | None = None
     expires_at: datetime | None = None
+    user_uuid: UUID | None = None
 
     def at(self, address: str | None) -> KeyGrant:
         """The same grant for a call from this IP address."""
@@ -256,6 +257,19 @@ def rules_of(key: ApiKey) -> KeyRules:
     )
 
 
+def grant_of(key: ApiKey) -> KeyGrant:
+    """What a key gives, its tenant loaded, whether or not it is live."""
+    return KeyGrant(
+        tenant=key.tenant,
+        actor=Actor(ActorKind.API_KEY, str(key.id), key.label),
+        key_id=key.id,
+        scopes=None if key.scopes is None else frozenset(key.scopes),
+        networks=tuple(ipaddress.ip_network(each) for each in key.networks),
+        calls_per_minute=key.calls_per_minute,
+        expires_at=key.expires_at,
+    )
+
+
 def find_grant(text: str, *, address: str | None = None) -> KeyGrant | None:
     """The grant of a live key, noting its use from `address`; None for any other text.
 
@@ -270,15 +284,7 @@ def find_grant(text: str, *, address: str | None = None) -> KeyGrant | None:
     now = timezone.now()
     if key is None or key.has_expired(now):
         return None
-    grant = KeyGrant(
-        tenant=key.tenant,
-        actor=Actor(ActorKind.API_KEY, str(key.id), key.label),
-        key_id=key.id,
-        scopes=None if key.scopes is None else frozenset(key.scopes),
-        networks=tuple(ipaddress.ip_network(each) for each in key.networks),
-        calls_per_minute=key.calls_per_minute,
-        expires_at=key.expires_at,
-    )
+    grant = grant_of(key)
     stale = now - LAST_USED_STEP
     if (key.last_used_at is None or key.last_used_at <= stale) and grant.admits(
         address
@@ -338,6 +344,8 @@ def _checked(
 def _network(text: str) -> str:
     """A network in CIDR form; an address is a network of one."""
     try:
+        if "%" in text:  # a zone means something on one machine only
+            raise ValueError
         return str(ipaddress.ip_network(text.strip()))
     except ValueError:
         raise DomainError(

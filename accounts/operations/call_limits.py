@@ -57,6 +57,7 @@ class Window:
 
 
 # Who is known to be over a limit, so that refusals cost no statement.
+REMEMBERED_AT_MOST = 10_000
 _spent: dict[tuple[str, int], Window] = {}
 
 
@@ -85,7 +86,7 @@ def count_call(*, subject: str, limit: int) -> Window:
 
 
 def _remember(subject: str, window: Window) -> None:
-    if len(_spent) >= 10_000:
+    if len(_spent) >= REMEMBERED_AT_MOST:
         _spent.clear()
     _spent[subject, window.limit] = window
 

@@ -64,7 +64,7 @@ def api_keys(tenant: Tenant) -> QuerySet[ApiKey]:
     """Keys of an environment with who made them, newest first, ended ones too."""
     found: QuerySet[ApiKey] = (
         ApiKey.objects.for_tenant(tenant)
-        .select_related("tenant__team", "created_by")
+        .select_related("tenant__team", "created_by", "replaced_by")
         .order_by("-created_at")
     )
     return found

@@ -17,15 +17,19 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.operations.api_keys import (
+    change_api_key,
     create_api_key,
     revoke_api_key,
     rotate_api_key,
+    successor_ends_at,
 )
 from accounts.queries import api_keys, management_keys
 from accounts.states import Area
 from accounts.web.dialogs import ask, posted, put_in_page, render_form
-from accounts.web.forms import KeyForm, RotateForm
+from accounts.web.forms import RotateForm
+from accounts.web.key_forms import ApiKeyForm
 from accounts.web.rights import require_right
+from accounts.web.step_up import ask_to_confirm, is_confirmed, step_up
 from portal.lib.errors import DomainError
 from portal.lib.web import go_to, page_url, render_page
 
@@ -37,16 +41,23 @@ if TYPE_CHECKING:
 
 # A key that nobody uses for so long is better ended (design guide, keys).
 UNUSED_AFTER = timedelta(days=90)
+# When the end of a key becomes something to see to.
+EXPIRES_SOON = timedelta(days=14)
 BACK_WORDS = "API keys"
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """A key as the page shows it; `ends_in` is set while a rotated key still works."""
+    """A key as the page shows it.
+
+    `ends_in` is set while a rotated key still works, `expires_in` where another one
+    soon does not.
+    """
 
     key: ApiKey
     is_unused: bool
     ends_in: str
+    expires_in: str
     ended_at: datetime | None
 
     @property
@@ -58,10 +69,14 @@ class KeyRow:
 def key_row(key: ApiKey, now: datetime) -> KeyRow:
     """A key at this moment."""
     ended_at = key.revoked_at or (key.expires_at if key.has_expired(now) else None)
+    left = key.expires_at - now if key.expires_at and not ended_at else None
+    was_rotated = hasattr(key, "replaced_by")
+    expires = left is not None and not was_rotated and left <= EXPIRES_SOON
     return KeyRow(
         key=key,
         is_unused=now - (key.last_used_at or key.created_at) >= UNUSED_AFTER,
-        ends_in=_span(key.expires_at - now) if key.expires_at and not ended_at else "",
+        ends_in=_span(left) if left is not None and was_rotated else "",
+        expires_in=_span(left) if left is not None and expires else "",
         ended_at=ended_at,
     )
 
@@ -74,15 +89,19 @@ def key_list(request: TenantRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.API_KEYS, write=True)
+@step_up
 def create(request: TenantRequest) -> HttpResponse:
-    form = KeyForm(posted(request))
+    form = ApiKeyForm(posted(request))
     if request.method == "POST" and form.is_valid():
         try:
             key, text = create_api_key(
-                tenant=request.tenant, actor=request.actor, **form.cleaned_data
+                tenant=request.tenant,
+                actor=request.actor,
+                label=form.cleaned_data["label"],
+                rules=form.rules(),
             )
         except DomainError as refusal:
-            form.add_error("label", refusal.message)
+            _add_refusal(form, refusal)
         else:
             return _show_text(request, key, text)
     return render_form(
@@ -93,13 +112,49 @@ def create(request: TenantRequest) -> HttpResponse:
         back_words=BACK_WORDS,
         status=422 if form.errors else 200,
         form=form,
+        verb="Create key",
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.API_KEYS, write=True)
+def change(request: TenantRequest, api_key_id: str) -> HttpResponse:
+    key = find_key(request, api_key_id)
+    if not is_confirmed(request):
+        return ask_to_confirm(request)
+    back = page_url(request, "team:api_key", api_key_id=key.pk)
+    form = ApiKeyForm(posted(request), key=key, end_words=_end_words(key))
+    if request.method == "POST" and form.is_valid():
+        try:
+            key = change_api_key(
+                key=key,
+                actor=request.actor,
+                label=form.cleaned_data["label"],
+                rules=form.rules(),
+            )
+        except DomainError as refusal:
+            _add_refusal(form, refusal)
+        else:
+            messages.success(request, f"{key.label} is changed, from its next call on.")
+            return go_to(request, back)
+    return render_form(
+        request,
+        "accounts/_create_key.html",
+        title=f"Change {key.label}",
+        back=back,
+        back_words=key.label,
+        status=422 if form.errors else 200,
+        form=form,
+        verb="Save key",
     )
 
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.API_KEYS, write=True)
 def rotate(request: TenantRequest, api_key_id: str) -> HttpResponse:
-    key = _key(request, api_key_id)
+    key = find_key(request, api_key_id)
+    if not is_confirmed(request):
+        return ask_to_confirm(request)
     form = RotateForm(posted(request))
     if request.method == "POST" and form.is_valid():
         try:
@@ -119,16 +174,17 @@ def rotate(request: TenantRequest, api_key_id: str) -> HttpResponse:
         status=422 if form.errors else 200,
         form=form,
         key=key,
+        new_ends_at=successor_ends_at(key, timezone.now()),
     )
 
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.API_KEYS, write=True)
 def revoke(request: TenantRequest, api_key_id: str) -> HttpResponse:
-    key = _key(request, api_key_id)
+    key = find_key(request, api_key_id)
     back = page_url(request, "team:api_keys")
     # A rotated key has a successor and an end already: ending it early asks no name.
-    match = "" if key.expires_at else key.label
+    match = "" if hasattr(key, "replaced_by") else key.label
     typed = request.POST.get("typed_name", "").strip()
     error = ""
     if request.method == "POST":
@@ -184,7 +240,8 @@ def _show_text(request: TenantRequest, key: ApiKey, text: str) -> HttpResponse:
     return put_in_page(request, response, url=page_url(request, "team:api_keys"))
 
 
-def _key(request: TenantRequest, api_key_id: str) -> ApiKey:
+def find_key(request: TenantRequest, api_key_id: str) -> ApiKey:
+    """The key of an address, of this environment."""
     try:
         wanted = UUID(api_key_id)
     except ValueError:
@@ -193,6 +250,19 @@ def _key(request: TenantRequest, api_key_id: str) -> ApiKey:
     if key is None:
         raise Http404
     return key
+
+
+def _add_refusal(form: ApiKeyForm, refusal: DomainError) -> None:
+    """Put a refusal under the field it is about."""
+    fields = {"scopes": "reach", "expires_at": "lasting"}
+    name = fields.get(refusal.field or "", refusal.field)
+    form.add_error(name if name in form.fields else "label", refusal.message)
+
+
+def _end_words(key: ApiKey) -> str:
+    if key.expires_at is None:
+        return ""
+    return f"As it is: on {timezone.localtime(key.expires_at):%-d %b %Y, %H:%M}"
 
 
 def _span(left: timedelta) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from accounts.web import (
+    api_calls,
     api_keys,
     audit,
     invitations,
@@ -29,6 +30,8 @@ urlpatterns = [
     ),
     path("api-keys/", api_keys.key_list, name="api_keys"),
     path("api-keys/create/", api_keys.create, name="create_key"),
+    path("api-keys/<str:api_key_id>/", api_calls.key_page, name="api_key"),
+    path("api-keys/<str:api_key_id>/change/", api_keys.change, name="change_key"),
     path("api-keys/<str:api_key_id>/rotate/", api_keys.rotate, name="rotate_key"),
     path("api-keys/<str:api_key_id>/revoke/", api_keys.revoke, name="revoke_key"),
     path(

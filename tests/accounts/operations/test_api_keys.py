@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -13,11 +14,14 @@ from django.utils import timezone
 from accounts.models import ApiKey, AuditEntry
 from accounts.operations.api_keys import (
     OVERLAPS,
+    KeyRules,
+    change_api_key,
     create_api_key,
     digest_of,
     find_grant,
     revoke_api_key,
     rotate_api_key,
+    rules_of,
 )
 from accounts.states import Environment
 from portal.lib.actor import Actor, ActorKind
@@ -237,3 +241,147 @@ def test_two_rotations_at_once_make_one_key():
 
     assert found == ["api_key_ended", "rotated"]
     assert live_labels(tenant) == ["ci"]
+
+
+NOON = datetime.datetime(2026, 3, 1, 12, tzinfo=datetime.UTC)
+TIGHT = KeyRules(
+    scopes=frozenset({"users:read", "orders:write"}),
+    networks=("192.0.2.7/32", "2001:db8::/32"),
+    calls_per_minute=60,
+    expires_at=NOON + datetime.timedelta(days=30),
+)
+
+
+@time_machine.travel(NOON, tick=False)
+def test_a_key_is_made_with_rules_and_its_grant_holds_them():
+    tenant = make_tenant()
+
+    key, text = create_api_key(tenant=tenant, actor=ACTOR, label="ci", rules=TIGHT)
+
+    grant = find_grant(text, address="192.0.2.7")
+    entry = AuditEntry.objects.for_tenant(tenant).get(verb="create_api_key")
+    key.refresh_from_db()
+    assert rules_of(key) == TIGHT
+    assert (grant.key_id, grant.scopes) == (key.id, TIGHT.scopes)
+    assert (grant.calls_per_minute, grant.expires_at) == (60, TIGHT.expires_at)
+    assert entry.changes["scopes"] == [None, ["users:read", "orders:write"]]
+    admitted = [
+        address
+        for address in ("192.0.2.7", "192.0.2.8", "::ffff:192.0.2.7", "2001:db8::9")
+        if grant.admits(address)
+    ]
+    assert admitted == ["192.0.2.7", "::ffff:192.0.2.7", "2001:db8::9"]
+    assert not any(map(grant.admits, (None, "", "nowhere", "2001:db9::")))
+    assert (key.last_used_at, key.last_used_address) == (NOON, "192.0.2.7")
+
+
+def test_a_key_without_rules_is_for_all_from_anywhere():
+    _, text = create_api_key(tenant=make_tenant(), actor=ACTOR, label="ci")
+
+    grant = find_grant(text, address="192.0.2.7")
+
+    assert (grant.scopes, grant.calls_per_minute, grant.expires_at) == (None,) * 3
+    assert grant.admits(None)
+
+
+def test_use_from_an_address_that_is_not_allowed_is_not_noted():
+    key, text = create_api_key(
+        tenant=make_tenant(),
+        actor=ACTOR,
+        label="ci",
+        rules=KeyRules(networks=("192.0.2.7",)),
+    )
+
+    find_grant(text, address="192.0.2.8")
+
+    key.refresh_from_db()
+    assert (key.last_used_at, key.last_used_address) == (None, None)
+
+
+@time_machine.travel(NOON, tick=False)
+@pytest.mark.parametrize(
+    ("rules", "code"),
+    [
+        (KeyRules(scopes=frozenset()), "scopes_missing"),
+        (KeyRules(scopes=frozenset({"users:delete"})), "scope_unknown"),
+        (KeyRules(networks=("10.0.0.1/8",)), "network_malformed"),
+        (KeyRules(networks=("fe80::1%eth0",)), "network_malformed"),
+        (KeyRules(networks=("192.0.2.7",) * 51), "too_many_networks"),
+        (KeyRules(calls_per_minute=0), "calls_per_minute_out_of_range"),
+        (KeyRules(calls_per_minute=1_000_001), "calls_per_minute_out_of_range"),
+        (KeyRules(expires_at=NOON), "expiry_past"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_rules_that_mean_nothing_make_and_change_no_key(rules, code):
+    tenant = make_tenant()
+    key, _ = create_api_key(tenant=tenant, actor=ACTOR, label="ci")
+    before = sorted(map(str, ApiKey.unscoped.values()))
+    audited = AuditEntry.unscoped.count()
+
+    with pytest.raises(DomainError) as making:
+        create_api_key(tenant=tenant, actor=ACTOR, label="new", rules=rules)
+    with pytest.raises(DomainError) as changing:
+        change_api_key(key=key, actor=ACTOR, label="ci", rules=rules)
+
+    assert (making.value.code, changing.value.code) == (code, code)
+    assert sorted(map(str, ApiKey.unscoped.values())) == before
+    assert AuditEntry.unscoped.count() == audited
+
+
+@time_machine.travel(NOON, tick=False)
+def test_a_key_is_changed_and_the_audit_says_what():
+    tenant = make_tenant()
+    key, _ = create_api_key(tenant=tenant, actor=ACTOR, label="ci", rules=TIGHT)
+    wider = KeyRules(networks=TIGHT.networks, expires_at=TIGHT.expires_at)
+
+    change_api_key(key=key, actor=ACTOR, label="server", rules=wider)
+    change_api_key(key=key, actor=ACTOR, label="server", rules=wider)
+
+    key.refresh_from_db()
+    entry = AuditEntry.objects.for_tenant(tenant).get(verb="change_api_key")
+    assert (key.label, rules_of(key)) == ("server", wider)
+    assert entry.changes == {
+        "label": ["ci", "server"],
+        "scopes": [["users:read", "orders:write"], None],
+        "calls_per_minute": [60, None],
+    }
+
+
+@pytest.mark.parametrize("ended", ["rotated", "revoked", "expired"])
+def test_a_key_that_ends_is_not_changed(ended):
+    with time_machine.travel(NOON, tick=False) as clock:
+        key, _ = create_api_key(
+            tenant=make_tenant(), actor=ACTOR, label="ci", rules=TIGHT
+        )
+        if ended == "rotated":
+            rotate_api_key(key=key, actor=ACTOR, overlap=OVERLAPS[1])
+        elif ended == "revoked":
+            revoke_api_key(key=key, actor=ACTOR)
+        else:
+            clock.shift(datetime.timedelta(days=30))
+
+        with pytest.raises(DomainError) as refused:
+            change_api_key(key=key, actor=ACTOR, label="x", rules=KeyRules())
+
+    assert refused.value.code == "api_key_ended"
+    assert not AuditEntry.unscoped.filter(verb="change_api_key").exists()
+
+
+def test_a_rotated_key_passes_on_its_rules_and_as_long_a_time():
+    with time_machine.travel(NOON, tick=False) as clock:
+        old, old_text = create_api_key(
+            tenant=make_tenant(), actor=ACTOR, label="ci", rules=TIGHT
+        )
+        clock.shift(datetime.timedelta(days=29))
+        new, _ = rotate_api_key(key=old, actor=ACTOR, overlap=OVERLAPS[-1])
+        clock.shift(datetime.timedelta(days=1))
+        after = find_grant(old_text)
+
+    old.refresh_from_db()
+    assert old.expires_at == TIGHT.expires_at
+    assert after is None
+    new.refresh_from_db()
+    assert rules_of(new) == dataclasses.replace(
+        TIGHT, expires_at=NOON + datetime.timedelta(days=59)
+    )

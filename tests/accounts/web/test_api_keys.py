@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from http import HTTPStatus
 
@@ -11,20 +12,31 @@ from django.utils import timezone
 from accounts.models import ApiKey, AuditEntry
 from accounts.operations.api_keys import (
     OVERLAPS,
+    KeyRules,
     create_api_key,
     find_grant,
     revoke_api_key,
     rotate_api_key,
+    rules_of,
 )
+from accounts.queries import api_keys
 from accounts.states import Role
 from accounts.web.api_keys import key_row
+from tests.clients import confirm
 from tests.factories.accounts import ACTOR, make_member
 
 SANDBOX = "/t/alice-health/sandbox/api-keys/"
 PRODUCTION = "/t/alice-health/production/api-keys/"
 A_DAY = str(24 * 3600)
+ASKED = {"label": "ci", "reach": "all"}
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def alice_web(alice_web):
+    confirm(alice_web)
+    return alice_web
 
 
 @pytest.fixture
@@ -42,11 +54,12 @@ def written():
 def client_with(team, *roles):
     client = Client()
     client.force_login(make_member(team=team, roles=roles))
+    confirm(client)
     return client
 
 
 def test_a_new_key_is_shown_once(alice_web):
-    reply = alice_web.post(f"{SANDBOX}create/", {"label": "Data warehouse"})
+    reply = alice_web.post(f"{SANDBOX}create/", {**ASKED, "label": "Data warehouse"})
 
     text = reply.context["text"]
     assert reply.status_code == HTTPStatus.OK
@@ -59,16 +72,14 @@ def test_a_new_key_is_shown_once(alice_web):
 
 
 def test_a_key_belongs_to_the_environment_it_is_made_in(alice_web):
-    reply = alice_web.post(f"{PRODUCTION}create/", {"label": "Backend"})
+    reply = alice_web.post(f"{PRODUCTION}create/", {**ASKED, "label": "Backend"})
 
     assert find_grant(reply.context["text"]).tenant.environment == "production"
     assert "Backend" not in alice_web.get(SANDBOX).content.decode()
 
 
 def test_in_the_dialog_the_page_behind_shows_the_key(alice_web):
-    reply = alice_web.post(
-        f"{SANDBOX}create/", {"label": "ci"}, headers={"HX-Request": "true"}
-    )
+    reply = alice_web.post(f"{SANDBOX}create/", ASKED, headers={"HX-Request": "true"})
 
     assert (reply["HX-Retarget"], reply["HX-Push-Url"]) == ("#content", SANDBOX)
     assert reply.context["text"] in reply.content.decode()
@@ -78,7 +89,7 @@ def test_in_the_dialog_the_page_behind_shows_the_key(alice_web):
 def test_a_refused_key_stays_in_the_form(alice_web, label):
     before = written()
 
-    reply = alice_web.post(f"{SANDBOX}create/", {"label": label})
+    reply = alice_web.post(f"{SANDBOX}create/", {**ASKED, "label": label})
 
     assert reply.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert list(reply.context["form"].errors) == ["label"]
@@ -104,7 +115,7 @@ def test_developers_have_keys_of_the_sandbox_alone(
     for place, status in ((SANDBOX, sandbox), (PRODUCTION, production)):
         before = written()
         assert client.get(place).status_code == status
-        assert client.post(f"{place}create/", {"label": "ci"}).status_code == status
+        assert client.post(f"{place}create/", ASKED).status_code == status
         assert (written() == before) is (status == 403)
 
 
@@ -224,21 +235,27 @@ def test_a_new_key_that_nobody_has_used_is_not_flagged(key):
     assert key_row(key[0], timezone.now()).is_unused is False
 
 
-@pytest.mark.parametrize(
-    ("left", "words"),
-    [
-        (timedelta(days=6, hours=23, minutes=59), "6 d 23 h"),
-        (timedelta(hours=3, minutes=5), "3 h 5 min"),
-        (timedelta(seconds=59), "0 min"),
-    ],
-)
-def test_what_is_left_is_said_in_two_units(key, left, words):
+def test_what_is_left_is_said_in_two_units_of_a_rotated_or_a_short_key(key):
     now = timezone.now()
-    key[0].expires_at = now + left
+    own, _ = key
+    said = {}
+    for left in (
+        timedelta(days=14, seconds=1),
+        timedelta(days=6, hours=23, minutes=59),
+        timedelta(hours=3, minutes=5),
+        timedelta(seconds=59),
+    ):
+        own.expires_at = now + left
+        row = key_row(own, now)
+        assert (row.ends_in, row.is_live) == ("", True)
+        said[left] = row.expires_in
+    rotated, _ = key
+    rotate_api_key(key=rotated, actor=ACTOR, overlap=OVERLAPS[1])
+    rotated = api_keys(rotated.tenant).get(pk=rotated.pk)
+    ending = key_row(rotated, now)
 
-    row = key_row(key[0], now)
-
-    assert (row.ends_in, row.is_live) == (words, True)
+    assert list(said.values()) == ["", "6 d 23 h", "3 h 5 min", "0 min"]
+    assert (ending.expires_in, ending.ends_in) == ("", "1 d 0 h")
 
 
 def test_ended_keys_are_kept_apart(alice_web, key, alice_tenant):
@@ -250,3 +267,78 @@ def test_ended_keys_are_kept_apart(alice_web, key, alice_tenant):
 
     assert [row.key.label for row in page.context["live"]] == ["ci"]
     assert {row.key.label for row in page.context["ended"]} == {"ci", "Data warehouse"}
+
+
+def test_a_key_is_made_and_changed_with_rules(alice_web, alice_tenant):
+    asked = {
+        "label": "Report upload",
+        "reach": "some",
+        "scopes": ["reports:write", "users:read"],
+        "networks": "198.51.100.0/24\n2001:db8::/32, 192.0.2.7",
+        "calls_per_minute": "600",
+        "lasting": "30",
+    }
+    made_at = timezone.now()
+    with time_machine.travel(made_at, tick=False):
+        alice_web.post(f"{SANDBOX}create/", asked)
+    key = ApiKey.unscoped.get()
+    rules = rules_of(key)
+
+    form = alice_web.get(f"{SANDBOX}{key.pk}/change/").context["form"]
+    kept = {name: form[name].value() for name in form.fields}
+    changed = alice_web.post(
+        f"{SANDBOX}{key.pk}/change/", {**kept, "scopes": ["users:read"]}
+    )
+    page = alice_web.get(f"{SANDBOX}{key.pk}/")
+
+    assert rules == KeyRules(
+        scopes=frozenset({"reports:write", "users:read"}),
+        networks=("198.51.100.0/24", "2001:db8::/32", "192.0.2.7/32"),
+        calls_per_minute=600,
+        expires_at=made_at + timedelta(days=30),
+    )
+    key.refresh_from_db()
+    assert rules_of(key) == replace(rules, scopes=frozenset({"users:read"}))
+    assert changed["Location"] == f"{SANDBOX}{key.pk}/"
+    assert page.context["scopes"] == [("Users and wearable data", "read")]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"reach": "some"}, "reach"),
+        ({"reach": "some", "scopes": "everything:write"}, "scopes"),
+        ({"networks": "10.0.0.1/24"}, "networks"),
+        ({"calls_per_minute": "0"}, "calls_per_minute"),
+        ({"lasting": "36500"}, "lasting"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_rules_that_mean_nothing_stay_in_the_form(alice_web, key, wrong, field):
+    before = written()
+
+    made = alice_web.post(f"{SANDBOX}create/", {**ASKED, **wrong})
+    changed = alice_web.post(f"{SANDBOX}{key[0].pk}/change/", {**ASKED, **wrong})
+
+    for reply in (made, changed):
+        assert reply.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+        assert list(reply.context["form"].errors) == [field]
+    assert written() == before
+    assert rules_of(ApiKey.unscoped.get()) == KeyRules()
+
+
+@pytest.mark.parametrize("page", ["create", "{key}/change", "{key}/rotate"])
+def test_who_has_not_confirmed_lately_makes_changes_and_rotates_none(alice, key, page):
+    client = Client()
+    client.force_login(alice)
+    before = written()
+
+    reply = client.post(
+        f"{SANDBOX}{page.format(key=key[0].pk)}/", {**ASKED, "overlap": A_DAY}
+    )
+
+    assert (reply.status_code, reply["Location"].partition("?")[0]) == (
+        HTTPStatus.FOUND,
+        "/accounts/confirm/",
+    )
+    assert written() == before

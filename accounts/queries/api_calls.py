@@ -1,0 +1,155 @@
+"""Reads of the log of API calls: one key's calls by filter, and how they went.
+
+Must not be here: writes (accounts.operations.api_calls).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from django.db.models import Q
+
+from accounts.models import ApiCall
+from portal.lib import rows
+from portal.lib.choices import OpenChoices
+from portal.lib.ids import id_bounds, is_whole_id
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from django.db.models import QuerySet
+
+    from accounts.models import ApiKey
+
+# A list that matches more says so instead of counting on.
+COUNTED_UP_TO = 10_000
+# As many calls, or those of so long, tell how a key's calls go.
+JUDGED_CALLS = 10_000
+JUDGED_SPAN = timedelta(hours=24)
+_SUMS = """
+SELECT count(*), count(*) FILTER (WHERE status BETWEEN 400 AND 499),
+    count(*) FILTER (WHERE status >= 500),
+    percentile_disc(0.95) WITHIN GROUP (ORDER BY ms)
+FROM (
+    SELECT status, ms FROM accounts_apicall
+    WHERE tenant_id = %(tenant)s AND api_key_id = %(key)s AND at >= %(since)s
+    ORDER BY at DESC, id DESC LIMIT %(limit)s
+) AS last
+"""
+
+
+class Answered(OpenChoices):
+    """How a call was answered, roughly."""
+
+    OK = "ok", "Served"
+    REFUSED = "refused", "Refused (4xx)"
+    LIMITED = "limited", "Over a limit (429)"
+    FAULT = "fault", "Faults of ours (5xx)"
+
+
+_ANSWERED: dict[str, Q] = {
+    Answered.OK: Q(status__lt=400),
+    Answered.REFUSED: Q(status__gte=400, status__lt=500),
+    Answered.LIMITED: Q(status=429),
+    Answered.FAULT: Q(status__gte=500),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CallFilters:
+    """What calls are asked for; empty parts ask for nothing.
+
+    `begins` is how a path begins (with a slash), or the id of a request or of a user; a
+    whole id finds any path that names it. `since` is included.
+    """
+
+    begins: str = ""
+    answered: str = ""
+    method: str = ""
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallPage:
+    """Some calls, the newest first; `after` is where the older ones begin."""
+
+    calls: Sequence[ApiCall]
+    after: tuple[datetime, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class CallSums:
+    """How the last calls went; `p95_ms` is None without any."""
+
+    number: int
+    refused: int
+    faults: int
+    p95_ms: int | None
+
+
+def call_page(
+    *,
+    key: ApiKey,
+    filters: CallFilters,
+    before: tuple[datetime, int] | None = None,
+    limit: int,
+) -> CallPage:
+    """A page of a key's calls: one query."""
+    calls = _matching(key, filters)
+    if before:
+        at, pk = before
+        # The first condition is what the index can begin at.
+        calls = calls.filter(at__lte=at).filter(Q(at__lt=at) | Q(at=at, pk__lt=pk))
+    found = list(calls.order_by("-at", "-pk")[: limit + 1])
+    page = found[:limit]
+    more = len(found) > limit
+    return CallPage(page, (page[-1].at, page[-1].pk) if more else None)
+
+
+def count_calls(*, key: ApiKey, filters: CallFilters) -> int:
+    """How many calls fit; one more than COUNTED_UP_TO stands for all above."""
+    return _matching(key, filters).order_by()[: COUNTED_UP_TO + 1].count()
+
+
+def sum_calls(*, key: ApiKey, at: datetime) -> CallSums:
+    """How a key's calls of JUDGED_SPAN went, the last JUDGED_CALLS of them."""
+    ((number, refused, faults, p95),) = rows.fetch_rows(
+        _SUMS,
+        {
+            "tenant": key.tenant_id,
+            "key": key.pk,
+            "since": at - JUDGED_SPAN,
+            "limit": JUDGED_CALLS,
+        },
+    )
+    return CallSums(number, refused, faults, p95)
+
+
+def _matching(key: ApiKey, filters: CallFilters) -> QuerySet[ApiCall]:
+    calls: QuerySet[ApiCall] = ApiCall.objects.for_tenant(key.tenant).filter(
+        api_key=key
+    )
+    if filters.begins:
+        calls = calls.filter(_beginning(filters.begins))
+    if filters.answered in _ANSWERED:
+        calls = calls.filter(_ANSWERED[filters.answered])
+    if filters.method:
+        calls = calls.filter(method=filters.method)
+    if filters.since:
+        calls = calls.filter(at__gte=filters.since)
+    return calls
+
+
+def _beginning(text: str) -> Q:
+    if text.startswith("/"):
+        return Q(path__startswith=text)
+    bounds = id_bounds(text)
+    if bounds is None:
+        return Q(pk__in=())
+    wanted = Q(user_uuid__range=bounds)
+    wanted |= Q(request_id__startswith=text.replace("-", "").lower())
+    if is_whole_id(text, bounds[0]):
+        wanted |= Q(path__contains=str(bounds[0]))
+    return wanted

@@ -1,0 +1,110 @@
+"""The page of one API key: its rules, how its calls went, and the log of them.
+
+Must not be here: making or ending a key (accounts.web.api_keys).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from accounts.operations.audit import record_read
+from accounts.queries.api_calls import (
+    COUNTED_UP_TO,
+    Answered,
+    call_page,
+    count_calls,
+    sum_calls,
+)
+from accounts.states import SCOPES, Area
+from accounts.web.api_keys import find_key, key_row
+from accounts.web.key_forms import METHODS, PERIOD_WORDS, CallQuery
+from accounts.web.rights import require_right
+from portal.lib.web import render_page, wants_fragment
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from accounts.models import ApiKey
+    from portal.lib.web import TenantRequest
+
+PAGE_SIZE = 50
+
+
+@require_GET
+@require_right(Area.API_KEYS)
+def key_page(request: TenantRequest, api_key_id: str) -> HttpResponse:
+    key = find_key(request, api_key_id)
+    asked = CallQuery.read(request.GET)
+    page = call_page(
+        key=key,
+        filters=asked.filters,
+        before=_read_cursor(request.GET.get("before", "")),
+        limit=PAGE_SIZE,
+    )
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="api_call_list",
+        subject_id=key.pk,
+    )
+    log: dict[str, Any] = {
+        "key": key,
+        "asked": asked,
+        "calls": page.calls,
+        "after": _write_cursor(page.after),
+    }
+    if wants_fragment(request) and "before" in request.GET:
+        return render_page(request, "accounts/_older_calls.html", **log)
+    log |= {
+        "total": count_calls(key=key, filters=asked.filters),
+        "counted_up_to": COUNTED_UP_TO,
+        "answers": Answered.offered(),
+        "methods": METHODS,
+        "periods": list(PERIOD_WORDS.items()),
+        "kept_days": settings.API_CALL_LOG_DAYS,
+    }
+    if wants_fragment(request):
+        return render_page(request, "accounts/_calls.html", **log)
+    now = timezone.now()
+    return render_page(
+        request,
+        "accounts/api_key.html",
+        row=key_row(key, now),
+        sums=sum_calls(key=key, at=now),
+        scopes=scope_words(key),
+        default_limit=settings.API_CALLS_PER_KEY,
+        may_write=request.rights.allow(Area.API_KEYS, write=True),
+        section="api_keys",
+        **log,
+    )
+
+
+def scope_words(key: ApiKey) -> list[tuple[str, str]]:
+    """What a key may do: areas, each with how far; empty where it may do all."""
+    found: dict[str, str] = {}
+    for scope in key.scopes or ():
+        area, access = SCOPES[scope]
+        # Writing, which comes after reading, includes it.
+        found[str(area.label)] = "read" if access == "read" else "read and write"
+        if area == Area.DELETE_USERS:
+            found[str(area.label)] = "allowed"
+    return list(found.items())
+
+
+def _write_cursor(after: tuple[datetime, int] | None) -> str:
+    return f"{after[0].timestamp():.6f}-{after[1]}" if after else ""
+
+
+def _read_cursor(text: str) -> tuple[datetime, int] | None:
+    at, _, key = text.partition("-")
+    try:
+        return datetime.fromtimestamp(float(at), timezone.get_current_timezone()), int(
+            key
+        )
+    except (ValueError, OverflowError, OSError):
+        return None

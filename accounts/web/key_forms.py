@@ -1,0 +1,196 @@
+"""What the pages of API keys are asked: a key's rules, and which of its calls.
+
+Must not be here: rules that operations hold; these forms only read text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.utils import timezone
+
+from accounts.operations.api_keys import CALLS_PER_MINUTE_MAX, KeyRules
+from accounts.queries.api_calls import Answered, CallFilters
+from accounts.states import SCOPES, Access
+from accounts.web.forms import KeyForm
+
+if TYPE_CHECKING:
+    from django.http import QueryDict
+
+    from accounts.models import ApiKey
+    from accounts.states import Area
+
+ALL_SCOPES, SOME_SCOPES = "all", "some"
+KEEP_END, NO_END = "keep", ""
+LASTING_DAYS = (7, 30, 90, 365)
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+PERIODS = {"1h": timedelta(hours=1), "24h": timedelta(days=1), "7d": timedelta(days=7)}
+PERIOD_WORDS = {"1h": "Last hour", "24h": "Last 24 hours", "7d": "Last 7 days"}
+QUERY_MAX_LENGTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeBox:
+    """A box of the table of scopes."""
+
+    value: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeRow:
+    """An area with its boxes; None where calls do no such thing."""
+
+    area: Area
+    reads: ScopeBox | None
+    writes: ScopeBox | None
+
+
+class ApiKeyForm(KeyForm):
+    """A key's name and rules; `key` is the one that is changed, if one is."""
+
+    reach = forms.ChoiceField(
+        choices=[(ALL_SCOPES, "All that the team can do"), (SOME_SCOPES, "Only some")],
+        widget=forms.RadioSelect,
+        initial=ALL_SCOPES,
+        error_messages={"required": "Choose one."},
+    )
+    scopes = forms.MultipleChoiceField(
+        required=False,
+        choices=[(scope, scope) for scope in SCOPES],
+        widget=forms.CheckboxSelectMultiple,
+    )
+    networks = forms.CharField(
+        required=False, max_length=4000, widget=forms.Textarea(attrs={"rows": 3})
+    )
+    calls_per_minute = forms.IntegerField(
+        required=False, min_value=1, max_value=CALLS_PER_MINUTE_MAX
+    )
+    lasting = forms.ChoiceField(required=False)
+
+    def __init__(
+        self, *given: Any, key: ApiKey | None = None, end_words: str = "", **named: Any
+    ) -> None:
+        if key is not None:
+            named["initial"] = {
+                "label": key.label,
+                "reach": ALL_SCOPES if key.scopes is None else SOME_SCOPES,
+                "scopes": key.scopes or [],
+                "networks": "\n".join(key.networks),
+                "calls_per_minute": key.calls_per_minute,
+                "lasting": KEEP_END if key.expires_at else NO_END,
+            }
+        super().__init__(*given, **named)
+        self.key = key
+        lasting = self.fields["lasting"]
+        assert isinstance(lasting, forms.ChoiceField)  # noqa: S101 - for the type checker
+        lasting.choices = [
+            *([(KEEP_END, end_words)] if key and key.expires_at else []),
+            (NO_END, "Never"),
+            *((str(days), f"In {days} days") for days in LASTING_DAYS),
+        ]
+
+    @property
+    def scope_rows(self) -> list[ScopeRow]:
+        """The scopes by area, as they are chosen."""
+        chosen = set(self["scopes"].value() or ())
+        areas = dict.fromkeys(area for area, _ in SCOPES.values())
+        return [
+            ScopeRow(
+                area, _box(area, Access.READ, chosen), _box(area, Access.WRITE, chosen)
+            )
+            for area in areas
+        ]
+
+    def rules(self) -> KeyRules:
+        """The rules that were asked for."""
+        given = self.cleaned_data
+        lasting = given["lasting"]
+        if lasting == KEEP_END and self.key:
+            expires_at = self.key.expires_at
+        elif lasting:
+            expires_at = timezone.now() + timedelta(days=int(lasting))
+        else:
+            expires_at = None
+        some = given["reach"] == SOME_SCOPES
+        return KeyRules(
+            scopes=frozenset(given["scopes"]) if some else None,
+            networks=tuple(given["networks"].replace(",", " ").split()),
+            calls_per_minute=given["calls_per_minute"],
+            expires_at=expires_at,
+        )
+
+
+class CallForm(forms.Form):
+    """The log's query string; a value that means nothing counts as not given."""
+
+    q = forms.CharField(required=False, max_length=QUERY_MAX_LENGTH)
+    answered = forms.ChoiceField(required=False, choices=Answered.offered)
+    method = forms.ChoiceField(required=False, choices=[(m, m) for m in METHODS])
+    period = forms.ChoiceField(required=False, choices=list(PERIOD_WORDS.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class CallQuery:
+    """What the log is asked for, every part known to be good."""
+
+    q: str = ""
+    answered: str = ""
+    method: str = ""
+    period: str = ""
+
+    @classmethod
+    def read(cls, query: QueryDict) -> CallQuery:
+        """Read a query string."""
+        form = CallForm(query)
+        form.is_valid()
+        return cls(
+            **{name: value for name, value in form.cleaned_data.items() if value}
+        )
+
+    @property
+    def filters(self) -> CallFilters:
+        """The same, as the query takes it."""
+        since: datetime | None = None
+        if self.period:
+            since = timezone.now() - PERIODS[self.period]
+        return CallFilters(
+            begins=self.q.strip(),
+            answered=self.answered,
+            method=self.method,
+            since=since,
+        )
+
+    @property
+    def kept_but_q(self) -> list[tuple[str, str]]:
+        """What another search keeps of the query string."""
+        kept = (
+            ("answered", self.answered),
+            ("method", self.method),
+            ("period", self.period),
+        )
+        return [(name, value) for name, value in kept if value]
+
+    @property
+    def is_set(self) -> bool:
+        """Whether it asks for anything."""
+        return bool(self.q or self.kept_but_q)
+
+    @property
+    def answered_words(self) -> str:
+        """The answer in words, or empty."""
+        known = Answered.known(self.answered)
+        return str(known.label) if known else ""
+
+    @property
+    def period_words(self) -> str:
+        """The time in words, or empty."""
+        return PERIOD_WORDS.get(self.period, "")
+
+
+def _box(area: Area, access: Access, chosen: set[str]) -> ScopeBox | None:
+    value = f"{area}:{access}"
+    return ScopeBox(value, value in chosen) if value in SCOPES else None
