@@ -15,8 +15,8 @@ from accounts.web import (
     saved_views,
     sessions,
     settings,
-)
     viewing,
+)
 
 app_name = "team"
 urlpatterns = [
@@ -42,11 +42,11 @@ urlpatterns = [
         management_keys.revoke,
         name="revoke_management_key",
     ),
+    path("members/view-as/", viewing.start, name="view_as"),
+    path("members/view-as/stop/", viewing.stop, name="stop_viewing"),
     path("views/save/", saved_views.save, name="save_view"),
     path("views/<str:view_id>/", saved_views.change, name="view"),
     path("views/<str:view_id>/delete/", saved_views.delete, name="delete_view"),
-    path("members/view-as/", viewing.start, name="view_as"),
-    path("members/view-as/stop/", viewing.stop, name="stop_viewing"),
     path("settings/", settings.settings_page, name="settings"),
     path("settings/team/", settings.save_team, name="save_team"),
     path("settings/brand/", settings.save_brand, name="save_brand"),
