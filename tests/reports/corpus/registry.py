@@ -67,9 +67,10 @@ def layout(
 
 
 def draw_layout(layout: Layout, path: Path, *, seed: int = 0) -> TrueReport:
-    """Draw twice, as the first pass is what tells how many pages there are."""
-    sheet = _drawn(layout, path, seed=seed, pages_total=0)
-    sheet = _drawn(layout, path, seed=seed, pages_total=sheet.page)
+    """Draw a report of several pages twice, as the first pass tells how many."""
+    sheet = _drawn(layout, path, seed=seed, pages_total=1)
+    if sheet.page > 1:
+        sheet = _drawn(layout, path, seed=seed, pages_total=sheet.page)
     return TrueReport(
         path=path,
         kind="text" if layout.has_text else "scan",
