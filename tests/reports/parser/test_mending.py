@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reports.parser.mending import mend_unit, mend_words
+from reports.parser.mending import mend_range, mend_unit, mend_words
 from reports.parser.pages import Word
 
 
@@ -48,7 +48,15 @@ def test_a_unit_is_parted_from_the_numbers_beside_it(
 
 @pytest.mark.parametrize(
     ("read", "printed"),
-    [("U/I", "U/l"), ("mmol/I", "mmol/l"), ("µlU/mL", "µIU/mL"), ("mg/dL", "mg/dL")],
+    [
+        ("U/I", "U/l"),
+        ("mmol/I", "mmol/l"),
+        ("µlU/mL", "µIU/mL"),
+        ("mg/dL", "mg/dL"),
+        ("x10^9/1", "x10^9/l"),
+        ("1/1", "1/1"),
+        ("gL", "g/L"),
+    ],
 )
 def test_a_capital_i_in_a_unit_is_a_litre_and_an_l_before_u_is_none(
     read: str, printed: str
@@ -58,3 +66,24 @@ def test_a_capital_i_in_a_unit_is_a_litre_and_an_l_before_u_is_none(
 
 def test_words_that_are_no_units_keep_their_letters() -> None:
     assert mend_unit("and/I") == "and/I"
+
+
+@pytest.mark.parametrize(
+    ("read", "printed"),
+    [
+        ("(0:15-0.40)", "(0.15-0.40)"),
+        ("98.-", "98-"),
+        ("10:30-11:00", "10:30-11:00"),
+        ("1.5-2.5", "1.5-2.5"),
+    ],
+)
+def test_a_speck_or_a_colon_in_a_range_is_no_part_of_its_numbers(
+    read: str, printed: str
+) -> None:
+    assert mend_range(read) == printed
+
+
+def test_a_finding_in_two_pieces_is_one() -> None:
+    found = mend_words([word("Pos", 100), word("itive", 117), word("clear", 144)])
+
+    assert [w.text for w in found] == ["Positive", "clear"]
