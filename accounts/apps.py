@@ -19,6 +19,7 @@ class AccountsConfig(AppConfig):
         from accounts.web.sessions import on_sign_in, on_sign_out
         from portal.lib.registry import Destination, destinations, overview_parts
 
+        self._enter_fates()
         overview_parts.add("accounts", overview_part)
         user_logged_in.connect(on_sign_in, dispatch_uid="accounts.sessions")
         user_logged_out.connect(on_sign_out, dispatch_uid="accounts.sessions")
@@ -48,3 +49,36 @@ class AccountsConfig(AppConfig):
                     rank, words, icon, name, area=area, write=True, is_action=True
                 ),
             )
+
+    def _enter_fates(self) -> None:
+        from portal.lib.registry import TableFate, enter_fates
+
+        team = "of teams and their members"
+        enter_fates(
+            "accounts",
+            {
+                "AuditEntry": TableFate(
+                    ("user_uuid",), "who did and saw what stays provable, by uuid alone"
+                ),
+                "AuditSeal": "hashes over the audit",
+                "ApiCall": TableFate(("user_uuid",)),
+                "CallWindow": "counts calls of keys and addresses",
+                "SavedView": "views that name the user are removed",
+                **dict.fromkeys(
+                    (
+                        *("ApiKey", "Invitation", "ManagementKey"),
+                        *("ManagementKey_teams", "Member", "MemberSession"),
+                        *("Member_groups", "Member_user_permissions", "Membership"),
+                        *("Organisation", "SignInRules", "SingleSignOn"),
+                        *("SingleSignOnIdentity", "Team", "Tenant"),
+                    ),
+                    team,
+                ),
+            },
+        )
+        for app, names in (
+            ("account", ("EmailAddress", "EmailConfirmation")),
+            ("auth", ("Group", "Group_permissions", "Permission")),
+            ("mfa", ("Authenticator",)),
+        ):
+            enter_fates(app, dict.fromkeys(names, team))

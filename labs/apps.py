@@ -56,7 +56,31 @@ class LabsConfig(AppConfig):
         # After the messages, which are of an order without a visit.
         demo_loaders.add("labs:visits", load_demo_visits)
         self._enter_pages()
+        self._enter_fates()
         post_migrate.connect(_lay_reference_set, sender=self)
+
+    def _enter_fates(self) -> None:
+        from portal.lib.registry import TableFate, enter_fates
+
+        reference = "reference data, the same for all"
+        enter_fates(
+            "labs",
+            {
+                "InboundMessage": TableFate(
+                    ("order__user__uuid", "reports__order__user__uuid")
+                ),
+                "ExpectedResult": reference,
+                "Lab": reference,
+                "Marker": reference,
+                "ServiceCenter": reference,
+                "LabAccount": "of an organisation",
+                "LabAccountTeam": "of an organisation",
+                "LabTest": "the catalogue of a team",
+                "LabTest_markers": "the catalogue of a team",
+                "Payor": "insurers that a team entered",
+                "SandboxVisit": "numbers of made-up bookings, no person's",
+            },
+        )
 
     def _enter_pages(self) -> None:
         from accounts.states import Area

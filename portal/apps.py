@@ -16,7 +16,31 @@ class PortalConfig(AppConfig):
         """Register the system checks, and the pages that look at several apps."""
         from accounts.states import Area
         from portal import checks  # noqa: F401 - importing registers them
-        from portal.lib.registry import Destination, destinations
+        from portal.lib.registry import Destination, destinations, enter_fates
+
+        enter_fates(
+            "portal",
+            {
+                "DemoData": "which users are made up, by uuid",
+                "IdempotentAnswer": "answers about the user are removed, all in a day",
+            },
+        )
+        ids = "arguments are ids; gone 7 days after the job"
+        enter_fates(
+            "procrastinate",
+            {
+                "ProcrastinateJob": ids,
+                "ProcrastinateEvent": ids,
+                "ProcrastinatePeriodicDefer": "times of periodic jobs",
+                "ProcrastinateWorker": "which workers live",
+            },
+        )
+        enter_fates("admin", {"LogEntry": "what operators changed, never of users"})
+        enter_fates("contenttypes", {"ContentType": "names of tables"})
+        enter_fates(
+            "sessions",
+            {"Session": "order drafts, encrypted and at most 12 hours old"},
+        )
 
         destinations.add("home", Destination(10, "Overview", "home", "home"))
         destinations.add(

@@ -34,6 +34,7 @@ class UsersConfig(AppConfig):
 
         source_gateways.add("oura", OuraGateway())
         self._enter_pages()
+        self._enter_fates()
         self._enter_events()
         self._enter_stream_events()
         self._enter_sample_events()
@@ -44,6 +45,23 @@ class UsersConfig(AppConfig):
         tenant_erasers.add("users", erase_all_users)
         user_books.add("users", BOOK)
         post_migrate.connect(_make_months, sender=self)
+
+    def _enter_fates(self) -> None:
+        from portal.lib.registry import TableFate, enter_fates
+
+        enter_fates(
+            "users",
+            {
+                "Sample": TableFate(("user_id",), by_key=True),
+                "SampleExtra": TableFate(("user_id",), by_key=True),
+                "Feed": "words of a tenant that samples are coded with",
+                "Series": "words of a tenant that samples are coded with",
+                "UserCount": "a number for each tenant",
+                "ErasureReceipt": TableFate(
+                    ("user_uuid",), "proves the erasure; the uuid and numbers alone"
+                ),
+            },
+        )
 
     def _enter_events(self) -> None:
         from accounts.webhooks.catalogue import EventType, add_event_type

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl
 
 from django.db import IntegrityError, transaction
 
@@ -16,6 +17,7 @@ from accounts.operations.audit import record_change
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from uuid import UUID
 
     from accounts.models import Tenant
@@ -149,3 +151,18 @@ def _write(view: SavedView, wishes: ViewWishes) -> None:
         raise DomainError(
             "name_taken", "You have a view of this name.", "name"
         ) from None
+
+
+def forget_in_views(*, tenant_pk: int, names: Collection[str]) -> int:
+    """Delete views that ask for one of these ids, of whoever; returns how many.
+
+    In the transaction that erases the user they name. Source: Ours: without the user
+    such a view shows nothing.
+    """
+    views = SavedView.unscoped.filter(tenant_id=tenant_pk)
+    naming = [
+        pk
+        for pk, query in views.values_list("pk", "query")
+        if any(value in names for _, value in parse_qsl(query))
+    ]
+    return views.filter(pk__in=naming).delete()[0]

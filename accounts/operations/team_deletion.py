@@ -14,13 +14,13 @@ from django.db.models import ProtectedError, RestrictedError
 from django.utils import timezone
 
 from accounts.models import (
-    AuditEntry,
     Invitation,
     ManagementKey,
     Membership,
     Team,
     Tenant,
 )
+from accounts.models.audit import AuditSeal
 from accounts.operations.api_keys import forget_keys
 from accounts.operations.audit import record_team_change
 from accounts.operations.granting import roles_of
@@ -28,7 +28,7 @@ from accounts.states import Area, Environment, ManagementRole, allows
 from portal.lib import jobs
 from portal.lib.actor import ActorKind
 from portal.lib.errors import DomainError, NotAllowed
-from portal.lib.registry import tenant_erasers
+from portal.lib.registry import table_fates, tenant_erasers
 from portal.lib.tenancy import TenantOwned, across_tenants
 
 if TYPE_CHECKING:
@@ -147,10 +147,13 @@ def _close(team: Team, actor: Actor) -> None:
 
 def _remove_rows(tenant: Tenant) -> None:
     """Remove the tenant's rows of every table, those first that others hang on."""
+    # What outlives users, and the chain over the audit.
+    stays = {label for label, fate in table_fates if fate.lookups and fate.why}
+    stays.add(AuditSeal._meta.label)
     left: list[type[Model]] = [
         model
         for model in apps.get_models()
-        if issubclass(model, TenantOwned) and model is not AuditEntry
+        if issubclass(model, TenantOwned) and model._meta.label not in stays
     ]
     while left:
         held = [model for model in left if not _removes(model, tenant)]

@@ -19,12 +19,25 @@ class WebhooksConfig(AppConfig):
         from portal.lib.registry import (
             Destination,
             Search,
+            TableFate,
             destinations,
+            enter_fates,
             nav_counts,
             overview_parts,
             searches,
         )
 
+        enter_fates(
+            "webhooks",
+            {
+                "Event": TableFate(("user_uuid",)),
+                "Delivery": TableFate(("user_uuid",)),
+                "Attempt": TableFate(("delivery__user_uuid",)),
+                "ReplayItem": TableFate(("delivery__user_uuid",)),
+                "Replay": "a filter by the customer's id is made one by the uuid",
+                "Endpoint": "addresses of a team",
+            },
+        )
         area = Area.WEBHOOKS
         overview_parts.add("webhooks", overview_part)
         nav_counts.add("webhooks", nav_count)

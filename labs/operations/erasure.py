@@ -5,23 +5,32 @@ Must not be here: when a user is erased (users.operations.users).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+from django.db import transaction
+
+from accounts.models import Tenant
+from labs.gateways.hl7.drop import remove_files_naming
 from labs.models import InboundMessage, Order, OrderTransaction, UserInsurance
 from labs.states.inbound import MessageStatus
 
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from django.db.models import QuerySet
+
 
 def erase_orders(tenant_pk: int, user_uuid: UUID) -> None:
     """Remove a user's insurance, orders with what hangs on them, and the transactions.
 
-    A kit that was registered to another user goes with that one; its transaction stays
-    as long as an order is in it.
+    Files that were exchanged with labs about the orders go on commit. A kit that was
+    registered to another user goes with that one; its transaction stays as long as an
+    order is in it.
     """
     UserInsurance.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid).delete()
     mine = Order.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid)
+    _forget_files(tenant_pk, mine)
     Order.unscoped.filter(tenant_id=tenant_pk, parent__in=mine).update(parent=None)
     mine.delete()
     # What is left of a message whose last report is gone says whose file it was.
@@ -34,3 +43,24 @@ def erase_orders(tenant_pk: int, user_uuid: UUID) -> None:
         # What another user's order keeps alive belongs to that user now.
         heir = kept.orders.order_by("created_at").values_list("user_id", flat=True)
         OrderTransaction.unscoped.filter(pk=kept.pk).update(user_id=heir[0])
+
+
+def _forget_files(tenant_pk: int, orders: QuerySet[Order]) -> None:
+    """Remove files of labs that name one of the orders, once this is committed."""
+    names = {
+        text.encode()
+        for pk, sample_id in orders.values_list("pk", "sample_id")
+        for text in (str(pk), sample_id)
+        if text
+    }
+    if not names:
+        return
+    tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
+    transaction.on_commit(
+        partial(
+            remove_files_naming,
+            names,
+            team_slug=tenant.team.slug,
+            environment=tenant.environment,
+        )
+    )

@@ -16,6 +16,7 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from portal.lib.errors import Conflict, Invalid
+from portal.lib.rows import cursor
 from portal.lib.tenancy import TenantOwned
 
 if TYPE_CHECKING:
@@ -178,3 +179,18 @@ def _still_claimed(row: IdempotentAnswer) -> models.QuerySet[IdempotentAnswer]:
 def purge_answers() -> int:
     """Remove answers past their time; returns how many. Work over all tenants."""
     return IdempotentAnswer.unscoped.filter(kept_until__lte=timezone.now()).delete()[0]
+
+
+def forget_answers_about(*, tenant_pk: int, text: str) -> int:
+    """Remove a tenant's answers that hold `text`; returns how many.
+
+    Whoever sends their key again then does the work anew. Source: Ours: an answer may
+    be about a user who is erased.
+    """
+    with cursor() as opened:
+        opened.execute(
+            b"DELETE FROM portal_idempotentanswer"
+            b" WHERE tenant_id = %s AND position(%s IN body) > 0",
+            (tenant_pk, text.encode()),
+        )
+        return opened.rowcount

@@ -189,6 +189,27 @@ class UserBook:
 
 
 @dataclass(frozen=True, slots=True)
+class TableFate:
+    """What becomes of a table's rows when the user they are about is erased.
+
+    Any of `lookups` finds them by the user's uuid ("delivery__user_uuid"), where
+    `by_key` by the user's key; none: the table holds nobody's. `why` says why rows
+    stay, or how it comes that there are none; empty for rows that go with the user.
+    """
+
+    lookups: tuple[str, ...] = ()
+    why: str = ""
+    by_key: bool = False
+
+
+def enter_fates(app: str, fates: Mapping[str, TableFate | str]) -> None:
+    """Enter the fates of an app's tables; a text alone says why none is anybody's."""
+    for name, fate in fates.items():
+        told = TableFate(why=fate) if isinstance(fate, str) else fate
+        table_fates.add(f"{app}.{name}", told)
+
+
+@dataclass(frozen=True, slots=True)
 class DemoPerson:
     """A fictional user of the demo data, whose sources have sent nothing for a while.
 
@@ -233,6 +254,10 @@ destinations: Register[Destination] = Register()
 
 # What the command palette looks through, by kind.
 searches: Register[Search] = Register()
+
+# By label of the model. A table whose foreign keys lead to a user needs no entry: it is
+# erased with the user. Every other table has one (tests.architecture.test_user_data).
+table_fates: Register[TableFate] = Register()
 
 # How pages of apps below name users.
 user_books: Register[UserBook] = Register()

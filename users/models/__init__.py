@@ -4,6 +4,7 @@ from users.models.arrival import Arrival
 from users.models.cadence import Cadence
 from users.models.demo_user import DemoUser
 from users.models.device import Device
+from users.models.erasure_receipt import ErasureReceipt
 from users.models.grant import SourceGrant
 from users.models.import_job import ImportJob
 from users.models.link_session import LinkSession
@@ -24,6 +25,7 @@ __all__ = [
     "ConnectionQuerySet",
     "DemoUser",
     "Device",
+    "ErasureReceipt",
     "Feed",
     "ImportJob",
     "LinkSession",

@@ -1,17 +1,36 @@
-"""Erasing a user's samples.
+"""Erasing a user: what is counted, what this app removes, and the receipt of it.
 
-Must not be here: when a user is erased (operations.users).
+Must not be here: when a user is erased (operations.users), or what other apps keep
+(their own erasers).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import hashlib
+import json
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
 
+from django.utils import timezone
+
+from accounts.operations.api_calls import forget_calls_of_user
+from accounts.operations.saved_views import forget_in_views
+from portal.lib import rows
+from portal.lib.idempotency import forget_answers_about
+from portal.lib.signatures import sign
 from users.models import User
+from users.models.erasure_receipt import ErasureReceipt
+from users.queries.data_map import data_map
 from users.wearables.samples import find_store
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from uuid import UUID
+
+    from accounts.models import Tenant
+
+# Tables that refuse to lose a row let it go in a transaction that says this.
+_ERASING = b"SELECT set_config('assay.erasing', 'on', true)"
 
 
 def erase_samples(tenant_pk: int, user_uuid: UUID) -> None:
@@ -19,3 +38,81 @@ def erase_samples(tenant_pk: int, user_uuid: UUID) -> None:
     mine = User.unscoped.filter(tenant_id=tenant_pk, uuid=user_uuid)
     for user_id in mine.values_list("pk", flat=True):
         find_store().delete_user(user_id=user_id)
+
+
+def begin_erasing() -> None:
+    """Let append-only tables lose rows, until the caller's transaction ends."""
+    with rows.cursor() as opened:
+        opened.execute(_ERASING)
+
+
+def count_rows(*, user: User) -> dict[str, int]:
+    """How many rows about a user each table has that is erased; empty ones left out."""
+    counts = {
+        table.label: table.rows_of(user).order_by().values("pk").count()
+        for table in data_map()
+        if not table.why
+    }
+    return {label: number for label, number in counts.items() if number}
+
+
+def forget_mentions(*, tenant: Tenant, user: User) -> dict[str, int]:
+    """Remove what names a user in rows of others; returns how many rows, by table.
+
+    The log of calls, answers that idempotency keys repeat, and saved views of this user
+    alone. Source: Ours: none has a foreign key to the user, and all hold the ids.
+    """
+    forget_calls_of_user(tenant_pk=tenant.pk, user_uuid=user.uuid)
+    names = (user.client_user_id, str(user.uuid))
+    found = {
+        "portal.IdempotentAnswer": forget_answers_about(
+            tenant_pk=tenant.pk, text=str(user.uuid)
+        ),
+        "accounts.SavedView": forget_in_views(tenant_pk=tenant.pk, names=names),
+    }
+    return {label: number for label, number in found.items() if number}
+
+
+def write_receipt(
+    *, tenant: Tenant, user_uuid: UUID, deleted_at: datetime, removed: dict[str, int]
+) -> ErasureReceipt:
+    """Sign and keep what was removed, in the caller's transaction.
+
+    It names the user by uuid alone and holds numbers of rows, no data. Source: Ours
+    (workflows: a signed list of every store that was emptied).
+    """
+    receipt = ErasureReceipt(tenant=tenant, user_uuid=user_uuid)
+    told: dict[str, Any] = {
+        "receipt": str(receipt.pk),
+        "team_id": str(tenant.team.pk),
+        "environment": tenant.environment,
+        "user_id": str(user_uuid),
+        "deleted_at": _moment(deleted_at),
+        "erased_at": _moment(receipt.erased_at),
+        "removed_rows": removed,
+        "kept": {table.label: table.why for table in data_map() if table.why},
+    }
+    receipt.document = json.dumps(told, sort_keys=True, indent=2)
+    signed = receipt.document.encode()
+    receipt.sha256 = hashlib.sha256(signed).hexdigest()
+    signature = sign(signed)
+    receipt.public_key = signature.public_key
+    receipt.signature = signature.signature
+    receipt.save(force_insert=True)
+    return receipt
+
+
+def _moment(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def receipt_files(receipt: ErasureReceipt) -> dict[str, object]:
+    """A receipt as it is handed over: the document and what proves it."""
+    return {
+        "document": receipt.document,
+        "sha256": receipt.sha256,
+        "public_key": receipt.public_key,
+        "signature": receipt.signature,
+        "algorithm": "Ed25519",
+        "handed_over_at": _moment(timezone.now()),
+    }

@@ -21,6 +21,12 @@ from portal.lib.errors import DomainError, Invalid, NotFound
 from portal.lib.registry import user_erasers
 from users.models import User
 from users.models.user import MANUAL, ONCE_PER_CLIENT_USER_ID, UNDO_GRACE
+from users.operations.erasure import (
+    begin_erasing,
+    count_rows,
+    forget_mentions,
+    write_receipt,
+)
 from users.operations.pausing import resume_sources
 from users.operations.sources import disconnect_all
 from users.queries import lock_user
@@ -35,8 +41,8 @@ if TYPE_CHECKING:
 SANDBOX_USER_LIMIT = 50  # Contract 1.8
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _PHONE = re.compile(r"\+[\d\s().-]*\d[\d\s().-]*")
-# Named alone in the audit: erasing the user must leave no patient details there.
-_NAMED_ALONE = frozenset({"fallback_birth_date"})
+# Named alone in the audit: erasing the user must leave nothing there but the uuid.
+_NAMED_ALONE = frozenset({"client_user_id", "fallback_birth_date"})
 _FALLBACKS = frozenset({"fallback_time_zone", "fallback_birth_date"})
 
 
@@ -219,7 +225,8 @@ def erase_user(
 
     `grace` is how long a deletion can be undone: for demo data not at all. Higher apps
     remove their part through `portal.lib.registry.user_erasers`. The audit stays: it
-    names the user by uuid alone. Source: Contract 2.2.
+    names the user by uuid alone, and so does the signed receipt that is kept of what
+    was removed. Source: Contract 2.2.
     """
     user = (
         User.objects.for_tenant(tenant)
@@ -229,10 +236,17 @@ def erase_user(
     )
     if user is None:
         return False
+    begin_erasing()
+    removed = count_rows(user=user)
     for _name, erase in user_erasers:
         erase(tenant.pk, user_uuid)
     purge_user_events(tenant_pk=tenant.pk, user_uuid=user_uuid)
+    removed |= forget_mentions(tenant=tenant, user=user)
+    deleted_at = user.deleted_at
     user.delete()  # takes connections and demographics with it
+    receipt = write_receipt(
+        tenant=tenant, user_uuid=user_uuid, deleted_at=deleted_at, removed=removed
+    )
     record_change(
         tenant=tenant,
         actor=actor,
@@ -240,6 +254,7 @@ def erase_user(
         subject="user",
         subject_id=user_uuid,
         user_uuid=user_uuid,
+        changes={"receipt": str(receipt.pk), "sha256": receipt.sha256},
     )
     return True
 
@@ -281,7 +296,7 @@ def _columns(before: dict[str, Any]) -> list[str]:
 
 
 def _audited(user: User, before: dict[str, Any]) -> dict[str, object]:
-    """Changes as the audit has them: patient details by name, the rest by value."""
+    """Changes as the audit has them: what tells who it is by name, else by value."""
     changes: dict[str, object] = {
         name: [_plain(old), _plain(getattr(user, name) or None)]
         for name, old in before.items()

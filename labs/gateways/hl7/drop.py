@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -24,7 +25,7 @@ from django.conf import settings
 from labs.gateways.hl7.messages import MAX_FILE_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from datetime import datetime
 
     from accounts.models import Tenant
@@ -163,3 +164,23 @@ def drops() -> Iterator[Drop]:
         except ValueError:
             continue
         yield Drop(team_slug, environment, lab_slug, account_id)
+
+
+def remove_files_naming(
+    names: Collection[bytes], *, team_slug: str, environment: str
+) -> int:
+    """Remove a tenant's files that hold one of `names`, in content or name.
+
+    In every folder of every lab, those that wait included; returns how many.
+    """
+    removed = 0
+    for path in Path(settings.HL7_DIR, team_slug, environment).glob("*/*/*/*"):
+        # A file may be put away by another process meanwhile.
+        with suppress(FileNotFoundError):
+            if path.is_symlink() or not path.is_file():
+                continue
+            content = path.read_bytes()
+            if any(name in content or name in path.name.encode() for name in names):
+                path.unlink()
+                removed += 1
+    return removed

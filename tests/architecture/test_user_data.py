@@ -1,0 +1,100 @@
+"""What is kept of a user: every table says so, and erasing leaves nothing of it."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.utils import timezone
+
+from accounts.models import AuditEntry, SavedView
+from labs.gateways.hl7.drop import Drop
+from labs.models import Order
+from portal.lib.idempotency import take_turn
+from portal.lib.registry import table_fates
+from portal.lib.signatures import Signature, is_ours, is_signed
+from tests.canaries import Planter, files_with, tables_with
+from tests.factories.accounts import ACTOR
+from tests.factories.users import make_user
+from users.models import ErasureReceipt
+from users.operations.erasure import count_rows
+from users.operations.users import delete_user, erase_user
+from users.queries.data_map import data_map, unclassified
+
+WORD, OTHER = "canaryquince", "canaryplum"
+# Where the uuid of an erased user may stand.
+KNOWN = {"accounts_auditentry", "users_erasurereceipt", "webhooks_replay"}
+
+
+def test_every_table_says_whether_it_holds_anything_of_a_user():
+    labels = {table.label for table in data_map()}
+    entered = {label for label, _ in table_fates}
+
+    assert unclassified() == []
+    assert {"labs.Order", "users.Sample", "webhooks.Attempt"} <= labels
+    assert {label for label, fate in table_fates if not (fate.why or fate.lookups)} == (
+        set()
+    )
+    assert "accounts.AuditEntry" in entered
+
+
+def plant(tenant, alice, word):
+    """Something of a user in every store there is."""
+    user = make_user(tenant=tenant, client_user_id=word)
+    planter = Planter(user, word)
+    planter.plant_all()
+    body = json.dumps({"user_id": str(user.uuid), "name": word}).encode()
+    with take_turn(
+        tenant=tenant, endpoint="x", key=f"key-{len(word)}", request_body=b""
+    ) as turn:
+        turn.keep(status=200, body=body)
+    SavedView(
+        tenant=tenant, member=alice, page="users:list", name=word, query=f"q={word}"
+    ).save()
+    order = planter.rows[Order]
+    drop = Drop.of(tenant=tenant, lab=order.lab, account=None)
+    drop.put(f"new-{order.pk}.hl7", word.encode())
+    drop.put(f"ack-{len(word)}.hl7", f"{word} {order.sample_id}".encode())
+    return user
+
+
+@pytest.mark.django_db
+def test_erasing_leaves_nothing_of_a_user_in_any_store(
+    alice, alice_tenant, time_machine, django_capture_on_commit_callbacks
+):
+    time_machine.move_to(datetime(2026, 3, 1, 12, tzinfo=UTC), tick=False)
+    user = plant(alice_tenant, alice, WORD)
+    other = plant(alice_tenant, alice, OTHER)
+    folders = [Path(settings.UPLOADS_DIR), Path(settings.HL7_DIR)]
+    before, others = count_rows(user=user), count_rows(user=other)
+    others_files = files_with(OTHER, *folders)
+    erased = {table.label for table in data_map() if not table.why}
+    assert set(before) == erased, "a table without a canary"
+    assert len(files_with(WORD, *folders)) >= 4
+    delete_user(user=user, actor=ACTOR)
+    time_machine.move_to(timezone.now() + timedelta(days=7), tick=False)
+
+    with django_capture_on_commit_callbacks(execute=True):
+        assert erase_user(tenant=alice_tenant, actor=ACTOR, user_uuid=user.uuid)
+
+    assert tables_with(WORD) == set()
+    assert tables_with(str(user.uuid)) <= KNOWN
+    assert files_with(WORD, *folders) == set()
+    left = {t.label: t.rows_of(user).count() for t in data_map() if not t.why}
+    assert {label for label, number in left.items() if number} == set()
+    assert count_rows(user=other) == others
+    assert files_with(OTHER, *folders) == others_files
+    receipt = ErasureReceipt.objects.for_tenant(alice_tenant).get()
+    told = json.loads(receipt.document)
+    signature = Signature(receipt.public_key, receipt.signature)
+    # Disconnecting, on deletion, may leave more behind than there was.
+    assert set(told["removed_rows"]) >= {*before, "portal.IdempotentAnswer"}
+    assert set(told["kept"]) == {"accounts.AuditEntry", "users.ErasureReceipt"}
+    assert is_signed(receipt.document.encode(), signature)
+    assert is_ours(signature)
+    assert not is_signed(receipt.document.encode() + b" ", signature)
+    line = AuditEntry.objects.for_tenant(alice_tenant).get(verb="erase_user")
+    assert line.changes == {"receipt": str(receipt.pk), "sha256": receipt.sha256}

@@ -1,0 +1,44 @@
+"""ErasureReceipt: what was removed when a user was erased. Append-only.
+
+A trigger refuses UPDATE and DELETE. Must not be here: anything of the user but the id.
+"""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from django.utils import timezone
+
+from portal.lib.tenancy import TenantOwned
+
+
+class ErasureReceipt(TenantOwned):
+    """A signed list of what was removed of one user; `id` is the receipt's number.
+
+    `document` is the JSON that was signed, byte for byte; `sha256` its digest in hex,
+    which the audit has too. `public_key` and `signature` are Ed25519, in hex.
+    """
+
+    tenant = models.ForeignKey(
+        "accounts.Tenant",
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user_uuid = models.UUIDField()
+    erased_at = models.DateTimeField(default=timezone.now, editable=False)
+    document = models.TextField()
+    sha256 = models.CharField(max_length=64)
+    public_key = models.CharField(max_length=64)
+    signature = models.CharField(max_length=128)
+
+    class Meta(TenantOwned.Meta):
+        indexes = [
+            models.Index(fields=["tenant", "-erased_at"], name="receipt_by_time")
+        ]
+
+    def __str__(self) -> str:
+        return str(self.id)

@@ -1,0 +1,82 @@
+"""The data map: which tables hold rows about a user, and how those are found.
+
+Read from the models, so that a new table is on it by existing; what models can't tell
+is in portal.lib.registry.table_fates. Must not be here: erasing or exporting the rows.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.apps import apps
+from django.db.models import Q
+
+from portal.lib.registry import TableFate, table_fates
+from users.models import User
+
+if TYPE_CHECKING:
+    from django.db.models import Model, QuerySet
+
+
+@dataclass(frozen=True, slots=True)
+class MappedTable:
+    """A table with rows about users; `why` says why they outlive the user, if so."""
+
+    model: type[Model]
+    lookups: tuple[str, ...]
+    by_key: bool
+    why: str
+
+    @property
+    def label(self) -> str:
+        """The model's label, such as "labs.Order"."""
+        return self.model._meta.label
+
+    def rows_of(self, user: User) -> QuerySet[Any]:
+        """The rows about one user, in no order."""
+        value = user.pk if self.by_key else user.uuid
+        asked = Q()
+        for lookup in self.lookups:
+            asked |= Q(**{lookup: value})
+        rows: QuerySet[Any] = self.model._base_manager.filter(asked)
+        # By several ways, or through many rows, one may be found twice.
+        return rows.distinct() if len(self.lookups) > 1 else rows
+
+
+def data_map() -> list[MappedTable]:
+    """Every table that holds rows about users, by label."""
+    fates = dict(table_fates)
+    found = []
+    for model in apps.get_models():
+        fate = fates.get(model._meta.label) or _fate_by_keys(model)
+        if fate and fate.lookups:
+            found.append(MappedTable(model, fate.lookups, fate.by_key, fate.why))
+    return sorted(found, key=lambda each: each.label)
+
+
+def unclassified() -> list[str]:
+    """Tables that nobody said anything about: each may hold somebody's data."""
+    fates = dict(table_fates)
+    return sorted(
+        model._meta.label
+        for model in apps.get_models(include_auto_created=True)
+        if model._meta.label not in fates and _fate_by_keys(model) is None
+    )
+
+
+def _fate_by_keys(model: type[Model]) -> TableFate | None:
+    """How the shortest way over foreign keys leads to a user; None where none does."""
+    seen: set[type[Model]] = {model}
+    ahead: deque[tuple[type[Model], tuple[str, ...]]] = deque([(model, ())])
+    while ahead:
+        here, way = ahead.popleft()
+        if here is User:
+            return TableFate(("__".join((*way, "uuid")),))
+        for field in here._meta.concrete_fields:
+            to: Any = field.related_model
+            if isinstance(to, type) and to not in seen:
+                seen.add(to)
+                ahead.append((to, (*way, field.name)))
+    return None
