@@ -32,6 +32,8 @@ NUMBER_DATE = re.compile(
 
 def read_date(text: str, *, month_first: bool | None = None) -> str | None:
     """The first date in a text as YYYY-MM-DD; None where the order is in doubt."""
+    if not any(sign.isdigit() for sign in text):
+        return None
     if match := _ISO.search(text):
         return _date(int(match[1]), int(match[2]), int(match[3]))
     if match := _SPELT.search(text):
@@ -69,12 +71,12 @@ def read_days(texts: Sequence[str]) -> list[str | None]:
     return max(readings, key=lambda days: (sum(map(bool, days)), _run_one_way(days)))
 
 
-@lru_cache(maxsize=8192)
 def is_day(text: str) -> bool:
     """Whether a title is a date, over the results of that day."""
     return day_of(text) is not None
 
 
+@lru_cache(maxsize=8192)
 def day_of(text: str) -> str | None:
     """A date to compare by; where the order is in doubt the day comes first."""
     return read_date(text) or read_date(text, month_first=False)

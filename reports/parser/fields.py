@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 
 from portal.lib.units import looks_like_units
@@ -121,6 +122,7 @@ def words_with(words: Sequence[Word], text: str | None) -> tuple[Word, ...]:
     return tuple(words)
 
 
+@lru_cache(maxsize=8192)
 def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
     """Value, unit, flag and range of one cell: '13.5 g/dL H (13.0 - 17.0)'."""
     if match := _MARKED_AFTER.fullmatch(text):
@@ -196,6 +198,7 @@ def is_mark(text: str) -> bool:
     return is_flag(text) or bool(_MARK.fullmatch(text.strip()))
 
 
+@lru_cache(maxsize=8192)
 def is_status(text: str) -> bool:
     """Whether a text says in words how a value stands to its range."""
     return bool(_STATUS.fullmatch(text.strip()))

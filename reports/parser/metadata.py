@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date
+from functools import lru_cache
 
 from .dates import NUMBER_DATE, read_date
 from .folding import fold
@@ -173,11 +174,11 @@ def _is_capital(word: str) -> bool:
 
 
 def _labelled(
-    lines: Sequence[Line], *, keys: Sequence[str] = tuple(LABELS)
+    lines: Sequence[Line], *, keys: tuple[str, ...] = tuple(LABELS)
 ) -> list[tuple[str, str]]:
     """Label and text pairs, the text beside the label or in the cell after it."""
     pairs: list[tuple[str, str]] = []
-    for n, line in enumerate(lines[:40]):
+    for line in lines[:40]:
         if match := _ADDRESSED.match(line.text):
             pairs += [(key, match[key]) for key in ("name", "dob") if key in keys]
         if not any(sign in line.text for sign in ":#：") and len(line.cells) < 2:
@@ -187,24 +188,34 @@ def _labelled(
             if _NO_LABEL.match(cell):
                 continue
             for piece in _pieces(cell):
-                for key in keys:
-                    match = LABELS[key].match(piece)
-                    if not match:
-                        continue
-                    text = piece[match.end() :].strip(" :：-#")
-                    after = at + 1
-                    while not text and after < len(cells):
-                        candidate = cells[after].strip(" :：")
-                        after += 1
-                        if candidate and not _ANY_LABEL.match(candidate + ":x"[:0]):
-                            text = candidate
-                            break
-                        if _ANY_LABEL.match(cells[after - 1]):
-                            break
-                    if text and n < len(lines):
-                        pairs.append((key, text))
-                    break
+                label = _label_at(piece, keys)
+                if label is None:
+                    continue
+                key, end = label
+                text = piece[end:].strip(" :：-#") or _text_beside(cells[at + 1 :])
+                if text:
+                    pairs.append((key, text))
     return pairs
+
+
+@lru_cache(maxsize=2048)
+def _label_at(piece: str, keys: tuple[str, ...]) -> tuple[str, int] | None:
+    """The first of the labels that a text begins with, and where it ends."""
+    for key in keys:
+        if match := LABELS[key].match(piece):
+            return key, match.end()
+    return None
+
+
+def _text_beside(cells: Sequence[str]) -> str:
+    """The first text in the cells behind a label, up to the next label."""
+    for cell in cells:
+        text = cell.strip(" :：")
+        if text and not _ANY_LABEL.match(text):
+            return text
+        if _ANY_LABEL.match(cell):
+            break
+    return ""
 
 
 def _pieces(cell: str) -> list[str]:

@@ -108,6 +108,7 @@ def without_label(text: str) -> str:
     return plain.rstrip(")]").rstrip() if match["open"] else plain
 
 
+@lru_cache(maxsize=8192)
 def announced_range(line: str) -> str | None:
     """The range on a line that says it gives one, else None."""
     short = _SHORTLY.match(line.strip()) or _AIMED.match(line.strip())

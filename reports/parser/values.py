@@ -212,11 +212,13 @@ def is_blank(text: str) -> bool:
     return bool(_BLANK.fullmatch(text)) or bool(_PENDING.match(text))
 
 
+@lru_cache(maxsize=8192)
 def is_flag(text: str) -> bool:
     """Whether the text is a mark for a value out of range, and nothing else."""
     return bool(FLAG.fullmatch(text.strip()))
 
 
+@lru_cache(maxsize=8192)
 def split_flag(text: str) -> tuple[str, str | None]:
     """Part a value from a flag glued to it: '7.2 H', '9.10 [L]', 'H 7.2'."""
     plain = text.strip()

@@ -231,6 +231,7 @@ def looks_like_units(text: str) -> bool:
     return bool(read_units(stripped))
 
 
+@lru_cache(maxsize=8192)
 def unit_agrees(*, property: str, units: str) -> bool | None:
     """Whether a printed unit can express a LOINC property; None when it can't say."""
 

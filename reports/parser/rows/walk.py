@@ -29,6 +29,7 @@ from .wording import is_exact, is_heading
 
 # Of rows below a titled table that stand in no column of it.
 _LEAST_LEFT = 2
+_LEAST_WORDS = 4
 _SURE_LEFT = 8
 _BELOW_DATES = 16
 
@@ -188,8 +189,10 @@ def _top(row: Row) -> float:
 
 def _is_tabular(line: Line) -> bool:
     """Whether a line may be a row with a unit and a range, by its cells alone."""
+    if len(line.words) < _LEAST_WORDS:
+        return False
     cells = part_cells(line.words, gap=line.tight)
-    return len(cells) > 2 and any(cell.text[:1].isdigit() for cell in cells[1:])
+    return len(cells) > 2 and any(is_plain_range(cell.text) for cell in cells[2:])
 
 
 def _told_apart(lines: Sequence[Line]) -> list[Line]:
