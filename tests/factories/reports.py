@@ -97,11 +97,19 @@ def make_huge_page() -> bytes:
     return _saved(document)
 
 
+def compress_often(block: bytes, *, times: int) -> bytes:
+    """What zlib makes of a block repeated, at the cost of compressing it once."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    once = packer.compress(block) + packer.flush(zlib.Z_FULL_FLUSH)
+    checksum = 1
+    for _ in range(times):
+        checksum = zlib.adler32(block, checksum)
+    return b"\x78\xda" + once * times + b"\x03\x00" + checksum.to_bytes(4, "big")
+
+
 def make_bomb() -> bytes:
     """A PDF of 14 kB whose one page unpacks to more than a gigabyte of blanks."""
-    packer = zlib.compressobj(1)
-    block = b" " * 1024**2
-    once = b"".join(packer.compress(block) for _ in range(1100)) + packer.flush()
+    once = compress_often(b" " * 1024**2, times=1100)
     document = pikepdf.new()
     page = document.add_blank_page()
     content = pikepdf.Stream(document, b"")

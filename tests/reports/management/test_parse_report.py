@@ -6,10 +6,11 @@ import sys
 import orjson
 import pytest
 from django.conf import settings
+from django.core.management import call_command
 
 from tests.factories.reports import make_letter, make_pdf, make_picture
 
-# Opening a database would fail here: no test of this module may.
+# Opening a database would fail there, as it does in a test that names none.
 NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
 
 
@@ -27,8 +28,24 @@ def letter(tmp_path):
     return path
 
 
-def run(*paths, **environment):
-    """Exit code, decoded stdout and the lines of stderr."""
+@pytest.fixture
+def run(capsys):
+    """Call it for the exit code, decoded stdout and the lines of stderr."""
+
+    def run(*paths):
+        code = 0
+        try:
+            call_command("parse_report", *map(str, paths))
+        except SystemExit as end:
+            code = end.code
+        out, err = capsys.readouterr()
+        return code, orjson.loads(out) if out else None, err.splitlines()
+
+    return run
+
+
+def start(*paths, **environment):
+    """The same of a process of its own."""
     found = subprocess.run(
         [sys.executable, "manage.py", "parse_report", *map(str, paths)],
         cwd=settings.BASE_DIR,
@@ -41,7 +58,7 @@ def run(*paths, **environment):
 
 
 def test_one_report_is_printed_as_the_wires_data(report):
-    code, printed, said = run(report)
+    code, printed, said = start(report)
 
     assert (code, said) == (0, [])
     assert printed["metadata"]["patient_first_name"] == "Rosa"
@@ -71,7 +88,7 @@ def test_one_report_is_printed_as_the_wires_data(report):
     }
 
 
-def test_several_reports_are_keyed_by_file_name(report, tmp_path):
+def test_several_reports_are_keyed_by_file_name(run, report, tmp_path):
     second = tmp_path / "second.pdf"
     second.write_bytes(make_pdf(rows=(("Sodium", "140", "mmol/L", "135 - 145"),) * 3))
 
@@ -81,7 +98,7 @@ def test_several_reports_are_keyed_by_file_name(report, tmp_path):
     assert list(printed) == ["report.pdf", "second.pdf"]
 
 
-def test_files_of_one_name_are_keyed_by_path(report, tmp_path):
+def test_files_of_one_name_are_keyed_by_path(run, report, tmp_path):
     (tmp_path / "other").mkdir()
     twin = tmp_path / "other" / "report.pdf"
     twin.write_bytes(make_pdf())
@@ -91,15 +108,15 @@ def test_files_of_one_name_are_keyed_by_path(report, tmp_path):
     assert list(printed) == [str(report), str(twin)]
 
 
-def test_what_cannot_be_read_is_named_by_its_reason(letter):
+def test_what_cannot_be_read_is_named_by_its_reason(run, letter):
     assert run(letter) == (1, None, ["invalid_input"])
 
 
-def test_a_missing_file_is_named(tmp_path):
+def test_a_missing_file_is_named(run, tmp_path):
     assert run(tmp_path / "nothing.pdf") == (1, None, ["file_not_found"])
 
 
-def test_the_others_are_printed_when_one_cannot_be_read(report, letter):
+def test_the_others_are_printed_when_one_cannot_be_read(run, report, letter):
     code, printed, said = run(letter, report)
 
     assert code == 1
@@ -107,7 +124,7 @@ def test_the_others_are_printed_when_one_cannot_be_read(report, letter):
     assert said == ["letter.pdf: invalid_input"]
 
 
-def test_files_that_are_pages_are_one_report(report, tmp_path):
+def test_files_that_are_pages_are_one_report(run, report, tmp_path):
     blank = tmp_path / "blank.png"
     blank.write_bytes(make_picture("PNG"))
 
@@ -119,7 +136,7 @@ def test_files_that_are_pages_are_one_report(report, tmp_path):
 def test_no_server_is_started(report, tmp_path):
     data = tmp_path / "postgres"
 
-    code, _, _ = run(report, DATABASE_URL="", EMBEDDED_POSTGRES_DIR=str(data))
+    code, _, _ = start(report, DATABASE_URL="", EMBEDDED_POSTGRES_DIR=str(data))
 
     assert code == 0
     assert not data.exists()
