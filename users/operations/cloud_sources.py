@@ -44,8 +44,8 @@ def connect_granted_source(
 
     A connection that is live is mended and gets the new tokens; one of another account
     at the source is ended first, as its data is of somebody else. Raises:
-    source_not_offered, not_found (404); required_scopes_not_granted. Source: Contract
-    2.4, 5.5; Ours: one account a connection.
+    source_not_offered, not_found (404); required_scopes_not_granted;
+    duplicate_connection. Source: Contract 2.4, 5.5; Ours: one account a connection.
     """
     gateway = find_gateway(provider)
     if gateway is None:

@@ -6,7 +6,7 @@ Must not be here: how a sample is read (users.wearables.timeseries) or stored
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import islice, repeat
 from operator import lt
@@ -28,9 +28,11 @@ from users.wearables.dictionaries import (
     claim_series,
 )
 from users.wearables.payloads import event_source
+from users.wearables.providers import PROVIDERS
 from users.wearables.readings import context_of
 from users.wearables.samples import SampleColumns, find_store
 from users.wearables.summaries.places import local_date
+from users.wearables.timeseries import Group
 from users.wearables.timeseries.readings import SampleReadings, Workout, read_samples
 from users.wearables.timeseries.shapes import shape_event, shape_samples
 
@@ -94,10 +96,13 @@ def record_samples(
     of EVENT_SAMPLES_MAX, by time; of `is_history` none: whoever brings a source's past
     tells of it once, when it is whole (historical.data.*). Raises: ElementsInvalid
     (422, nothing stored); provider_unknown; too_many_types; too_many_source_types;
-    not_found. Source: Spec 2.4, 6.3; Contract 5.4, 8.2, D21; Ours: events in parts,
-    receivers have limits.
+    not_found. Source: Spec 2.4, 6.3; Contract 5.4, 8.2, 9.2, D21; Ours: events in
+    parts, receivers have limits.
     """
     now = timezone.now()
+    heard_from = batch.device_id
+    if _merges_devices(user, resource, batch):
+        batch = replace(batch, device_id=None)
     stated = Workout(batch.workout_id, batch.sport)
     context = context_of(user=user, provider=batch.provider, now=now)
     read = read_samples(resource, batch.elements, context, stated)
@@ -112,7 +117,7 @@ def record_samples(
             provider=batch.provider,
             source_type=str(batch.source_type),
             app_id=batch.app_id,
-            device_id=batch.device_id,
+            device_id=heard_from,
         )
         changed = _store(user, resource, batch, _take(read, kept))
     recorded = RecordedSamples(
@@ -149,6 +154,25 @@ def record_samples(
                 messages=_messages(user, resource, batch, changed),
             )
     return recorded
+
+
+def _merges_devices(
+    user: User, resource: TimeseriesResource, batch: SampleBatch
+) -> bool:
+    """Whether a batch's samples are kept without the device they came from.
+
+    Those of movement that a phone's hub of health data sends, unless the team keeps its
+    devices apart; source types stay apart in any case. Source: Contract 9.2
+    (sdk_per_device_activity_timeseries); Ours: the contract says no more of it.
+    """
+    if batch.device_id is None or resource.group is not Group.ACTIVITY:
+        return False
+    provider = PROVIDERS.get(batch.provider)
+    return (
+        provider is not None
+        and provider.auth_type == "sdk"
+        and not user.tenant.sdk_per_device_activity_timeseries
+    )
 
 
 class _Changed(NamedTuple):

@@ -57,6 +57,9 @@ _ARRIVE = b"""
         attempted_at = GREATEST(kept.attempted_at, excluded.attempted_at),
         attempt_failed = false
 """
+_LOCK_ACCOUNT = (
+    b"SELECT pg_advisory_xact_lock(hashtext('users source account'), hashtext(%s))"
+)
 
 
 @transaction.atomic
@@ -72,14 +75,19 @@ def connect_source(
 
     A live connection is returned as it is, a broken or paused one mended: no second
     event. All that the source gives is available until it says otherwise. `is_demo`
-    says that its data is made up. Raises: provider_unknown; not_found. Source: Contract
-    2.4, 3.5, 8.2.
+    says that its data is made up. Raises: provider_unknown; not_found;
+    duplicate_connection (of an account that another user has, where the team refuses
+    such). Source: Contract 2.4, 3.5, 8.2, 9.2 (reject_duplicate_connection).
     """
     if provider not in PROVIDERS:
         raise DomainError("provider_unknown", "No such source.", "provider")
     user = lock_user(user)
     live = Connection.objects.for_tenant(user.tenant).live()
     connection: Connection | None = live.filter(user=user, provider=provider).first()
+    if external_user_id and (
+        connection is None or connection.external_user_id != external_user_id
+    ):
+        _check_account_free(user, provider, external_user_id)
     if connection is not None:
         if connection.status != ConnectionStatus.CONNECTED:
             was_paused = connection.status == ConnectionStatus.PAUSED
@@ -193,6 +201,28 @@ def disconnect_all(*, user: User, actor: Actor) -> None:
     live = Connection.objects.for_tenant(user.tenant).live().filter(user=user)
     for connection in live.order_by("id"):
         _disconnect(connection, user, actor)
+
+
+def _check_account_free(user: User, provider: str, external_user_id: str) -> None:
+    """Refuse an account at a source that another live user of the tenant has.
+
+    Two users who connect it at the same time wait for one another here. Raises:
+    duplicate_connection.
+    """
+    if not user.tenant.reject_duplicate_connection:
+        return
+    account = f"{user.tenant_id}:{provider}:{external_user_id}"
+    with rows.cursor() as opened:
+        opened.execute(_LOCK_ACCOUNT, (account,))
+    others = Connection.objects.for_tenant(user.tenant).live().exclude(user=user)
+    if others.filter(
+        provider=provider,
+        external_user_id=external_user_id,
+        user__deleted_at=None,
+    ).exists():
+        raise DomainError(
+            "duplicate_connection", "This account is connected to another user."
+        )
 
 
 def _disconnect(connection: Connection, user: User, actor: Actor) -> None:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 _PROBLEMS = {
     "access_denied": "You did not allow it, so nothing was connected.",
     "sign_in_expired": "That took too long. Try again.",
+    "duplicate_connection": "This account is connected to somebody else already.",
     "source_unavailable": "It does not answer at the moment. Try again soon.",
     "source_refused": "It did not accept the sign-in. Try again.",
     "required_scopes_not_granted": "You allowed nothing of what is needed. Try again.",

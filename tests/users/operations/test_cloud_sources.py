@@ -14,7 +14,7 @@ from users.gateways.base import find_gateway
 from users.models import Connection, Pull, SourceGrant
 from users.operations.cloud_sources import connect_granted_source, schedule_refresh
 from users.operations.connections import break_connection
-from users.operations.sources import connect_source
+from users.operations.sources import connect_source, disconnect_source
 from users.states import ConnectionFault, PullStatus
 
 pytestmark = pytest.mark.django_db
@@ -235,3 +235,31 @@ def test_a_source_that_nobody_granted_is_never_asked(user, alice_tenant, is_demo
 
     assert schedule_refresh(connection=pushed) == []
     assert pulls(alice_tenant) == []
+
+
+def test_an_account_belongs_to_one_user_where_the_team_wants_that(user, alice_tenant):
+    alice_tenant.reject_duplicate_connection = True
+    alice_tenant.save(update_fields=["reject_duplicate_connection"])
+    other = make_user(tenant=alice_tenant)
+    connect(user, external_user_id="ring-1")
+    before = emitted_types(alice_tenant)
+
+    with pytest.raises(DomainError, match="duplicate_connection"):
+        connect(other, external_user_id="ring-1")
+
+    assert emitted_types(alice_tenant) == before
+    live = Connection.objects.for_tenant(alice_tenant).live()
+    assert [each.user_id for each in live] == [user.pk]
+    assert connect(user, external_user_id="ring-1").pk == live.get().pk
+    assert connect(other, external_user_id="ring-2").user == other
+    # The account of who is gone is free.
+    disconnect_source(user=user, actor=ACTOR, provider="oura")
+    assert connect(other, external_user_id="ring-1").external_user_id == "ring-1"
+
+
+def test_an_account_may_belong_to_several_users_otherwise(user, alice_tenant):
+    connect(user, external_user_id="ring-1")
+
+    connect(make_user(tenant=alice_tenant), external_user_id="ring-1")
+
+    assert Connection.objects.for_tenant(alice_tenant).live().count() == 2

@@ -411,3 +411,26 @@ def test_history_is_stored_without_events_of_its_samples(user, alice_tenant):
     assert recorded == RecordedSamples(created=2, updated=0, dropped=0)
     assert stored(user) == [60.0, 61.0]
     assert emitted_types(alice_tenant) == before
+
+
+def test_movement_of_a_phone_names_its_device_where_the_team_wants_that(alice_tenant):
+    user = make_user(tenant=alice_tenant)
+
+    def devices(**batch):
+        Origin.unscoped.all().delete()
+        record_samples(
+            user=user,
+            actor=ACTOR,
+            resource=TIMESERIES[batch.pop("resource", "steps")],
+            batch=SampleBatch(elements=[sample("steps")], device_id=DEVICE, **batch),
+        )
+        return set(Origin.unscoped.values_list("device_id", flat=True))
+
+    phone = {"provider": "apple_health_kit", "source_type": "phone"}
+    merged = devices(**phone)
+    ring = devices(provider="oura")
+    alice_tenant.sdk_per_device_activity_timeseries = True
+    alice_tenant.save()
+    apart = devices(**{**phone, "source_type": "watch"})
+
+    assert (merged, ring, apart) == (set(), {DEVICE}, {DEVICE})
