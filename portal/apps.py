@@ -14,6 +14,8 @@ class PortalConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the system checks, and the pages that look at several apps."""
+        from django.conf import settings
+
         from accounts.states import Area
         from portal import checks  # noqa: F401 - importing registers them
         from portal.lib.registry import Destination, destinations, enter_fates
@@ -41,7 +43,10 @@ class PortalConfig(AppConfig):
             "sessions",
             {"Session": "order drafts, encrypted and at most 12 hours old"},
         )
+        if settings.SLOW_QUERY_MS:
+            from portal.lib.slow_queries import watch_connections
 
+            watch_connections()
         destinations.add("home", Destination(10, "Overview", "home", "home"))
         destinations.add(
             "demo_data",

@@ -77,7 +77,10 @@ INSTALLED_APPS = [
 ]
 
 # The dashboard's middleware steps aside for API paths: see portal.middleware.
-API_PREFIXES = ("/v1/", "/v2/", "/v3/", "/lab_report/", "/healthz", "/readyz")
+API_PREFIXES = (
+    *("/v1/", "/v2/", "/v3/", "/lab_report/"),
+    *("/healthz", "/readyz", "/metrics"),
+)
 MIDDLEWARE = [
     "portal.lib.proxies.TrustedProxyMiddleware",
     "portal.lib.request_ids.RequestIdMiddleware",
@@ -215,6 +218,8 @@ ACCOUNT_RATE_LIMITS = {
     "reset_password_from_key": "20/m/ip",
     "reauthenticate": "10/m/user",
     "change_password": "5/m/user",
+    "mail_address": "5/h/user",
+    "single_sign_on": "60/m/ip",
 }
 
 MFA_ADAPTER = "accounts.web.adapter.SecondFactorAdapter"
@@ -331,8 +336,8 @@ HTTPS = PUBLIC_URL.startswith("https://")
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
 SECURE_SSL_REDIRECT: bool = env.bool("SECURE_SSL_REDIRECT", default=HTTPS)
-# Probes of the process come over plain HTTP, by address.
-SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+# Probes and scrapes of the process come over plain HTTP, by address.
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 # Seconds; browsers then refuse plain HTTP for this long.
 SECURE_HSTS_SECONDS: int = env.int(
     "SECURE_HSTS_SECONDS",
@@ -401,15 +406,25 @@ SPECTACULAR_SETTINGS = {
 
 PROCRASTINATE_AUTODISCOVER_MODULE_NAME = "jobs"
 
-# Logs: no bodies, no query strings, no health data.
+# Logs: no bodies, no query strings, no health data, no texts of exceptions.
+
+# line, for people, or json, an object a line.
+LOG_FORMAT: str = env.str("LOG_FORMAT", default="line")
+# Statements that take longer are logged, without their values; 0: none.
+SLOW_QUERY_MS: int = env.int("SLOW_QUERY_MS", default=0)
+# Who asks /metrics sends this as a bearer token; empty: there is no /metrics.
+METRICS_TOKEN: str = env.str("METRICS_TOKEN", default="")
 
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}
+        "line": {"()": "portal.lib.logs.LineFormatter"},
+        "json": {"()": "portal.lib.logs.JsonFormatter"},
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT},
+    },
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
     "loggers": {
         "procrastinate": {"level": "WARNING"},

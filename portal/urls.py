@@ -9,6 +9,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 
 from labs.web.requisition_link import open_link
 from portal.health import healthz, readyz
+from portal.metrics import metrics
 from users.api.logos import logo
 
 # Swagger's page styles itself inline and draws its icons as data.
@@ -39,6 +40,7 @@ urlpatterns = [
     path("requisition/", open_link, name="requisition_link"),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
+    path("metrics", metrics, name="metrics"),
     path("admin/", admin.site.urls),
     path("", include("accounts.web.urls")),
     path("", include("portal.home.urls")),

@@ -13,11 +13,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg import Cursor
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
 from psycopg.rows import TupleRow, tuple_row
+
+from portal.lib.slow_queries import WatchedCursor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -49,7 +52,8 @@ def cursor() -> Cursor[TupleRow]:
     """Open a psycopg cursor in Django's transaction, results as tuples."""
     wrapper = connections[DEFAULT_DB_ALIAS]  # `connection` would look it up each time
     wrapper.ensure_connection()
-    return Cursor(wrapper.connection, row_factory=tuple_row)
+    kind = WatchedCursor if settings.SLOW_QUERY_MS else Cursor
+    return kind(wrapper.connection, row_factory=tuple_row)
 
 
 def fetch_rows(

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import logging
+import sys
+
+import orjson
+import pytest
+from django.db import connection, transaction
+
+from portal.lib import request_ids, slow_queries
+from portal.lib.logs import JsonFormatter, LineFormatter
+
+
+def record(message, *given, error=None):
+    made = logging.LogRecord(
+        "assay.tests", logging.ERROR, __file__, 1, message, given, error
+    )
+    made.created = 1_772_000_000.123
+    return made
+
+
+def raised():
+    try:
+        try:
+            {}["Ada Lovelace"]
+        except KeyError:
+            int("born 1815")
+    except ValueError:
+        return sys.exc_info()
+
+
+@pytest.fixture
+def request_id():
+    token = request_ids._current.set("c0ffee")
+    yield "c0ffee"
+    request_ids._current.reset(token)
+
+
+def test_a_line_of_json_names_the_request(request_id):
+    line = JsonFormatter().format(record("%s jobs\nwait", 3))
+
+    assert "\n" not in line
+    assert orjson.loads(line) == {
+        "time": "2026-02-25T06:13:20.123Z",
+        "level": "ERROR",
+        "logger": "assay.tests",
+        "message": "3 jobs\nwait",
+        "request_id": "c0ffee",
+    }
+
+
+@pytest.mark.parametrize("formatter", [LineFormatter(), JsonFormatter()])
+def test_what_was_raised_is_told_without_its_words(formatter):
+    line = formatter.format(record("failed", error=raised()))
+
+    assert "KeyError" in line
+    assert "ValueError" in line
+    assert "test_logs.py" in line
+    for word in ("Ada", "1815"):
+        assert word not in line
+
+
+@pytest.mark.django_db
+def test_slow_statements_are_logged_without_values(settings, caplog):
+    settings.SLOW_QUERY_MS = 0.000001
+    name = "Ada Lovelace"
+
+    with connection.execute_wrapper(slow_queries._timed), connection.cursor() as opened:
+        opened.execute("SELECT  %s", [name])
+    with transaction.atomic():
+        cursor = slow_queries.WatchedCursor(connection.connection)
+        cursor.execute(b"SELECT %s::text AS name", [name])
+
+    said = [each.getMessage().partition(" ms: ")[2] for each in caplog.records]
+    assert [each for each in said if "SELECT" in each] == [
+        "SELECT %s",
+        "SELECT %s::text AS name",
+    ]
+    assert name not in caplog.text
+
+
+def test_slow_statements_are_watched_on_new_connections_once():
+    class Connection:
+        execute_wrappers: list = []
+
+    slow_queries._watch(Connection)
+    slow_queries._watch(Connection)
+
+    assert Connection.execute_wrappers == [slow_queries._timed]
