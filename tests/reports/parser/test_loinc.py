@@ -20,7 +20,7 @@ from reports.parser.loinc import (
     load_catalogue,
     match_loinc,
 )
-from reports.parser.loinc.catalogue import Entry, name_key
+from reports.parser.loinc.catalogue import name_key
 from reports.parser.loinc.names import read_name
 from reports.parser.report import LoincMatchStatus, MeasurementKind, SampleType
 
@@ -61,19 +61,25 @@ def code_of(verdict: LoincVerdict) -> str | None:
     return verdict.matches[0].loinc_code if verdict.matches else None
 
 
-@pytest.mark.parametrize(
-    "case", CASES, ids=lambda case: f"{case['name']} {case['units']} {case['panel']}"
-)
-def test_a_printed_row_gets_its_code(case: dict[str, str]) -> None:
-    verdict = match(
-        case["name"],
-        case["units"] or None,
-        value=case["value"],
-        panel=case["panel"] or None,
-        sample_type=SampleType(case["specimen"]) if case["specimen"] else None,
-    )
+def test_every_printed_row_gets_its_code() -> None:
+    found = [
+        match(
+            case["name"],
+            case["units"] or None,
+            value=case["value"],
+            panel=case["panel"] or None,
+            sample_type=SampleType(case["specimen"]) if case["specimen"] else None,
+        )
+        for case in CASES
+    ]
 
-    assert code_of(verdict) == case["code"]
+    wrong = [
+        (case, code_of(verdict))
+        for case, verdict in zip(CASES, found, strict=True)
+        if code_of(verdict) != case["code"]
+    ]
+    assert wrong == []
+    assert len(CASES) > 600
 
 
 # The catalogue
@@ -87,11 +93,12 @@ def check_digit(body: str) -> int:
     return (10 - doubled % 10) % 10
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.code)
-def test_every_code_has_a_valid_check_digit(entry: Entry) -> None:
-    body, _, digit = entry.code.partition("-")
+def test_every_code_has_a_valid_check_digit() -> None:
+    parts = [entry.code.partition("-") for entry in ENTRIES]
 
-    assert check_digit(body) == int(digit)
+    wrong = [body for body, _, digit in parts if check_digit(body) != int(digit)]
+    assert wrong == []
+    assert len(parts) > 900
 
 
 def test_the_names_taken_over_from_loinc_are_unaltered() -> None:
