@@ -12,10 +12,14 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         """Enter the team's pages, its overview, and who hears of sign-ins."""
+        from allauth.account.signals import password_reset
+        from allauth.mfa import signals as second_factors
         from django.contrib.auth.signals import user_logged_in, user_logged_out
 
         from accounts.states import Area
+        from accounts.web.addresses import on_password_reset
         from accounts.web.overview import overview_part
+        from accounts.web.second_factor import on_added, on_removed, on_reset
         from accounts.web.sessions import on_sign_in, on_sign_out
         from portal.lib.registry import Destination, destinations, overview_parts
 
@@ -23,6 +27,13 @@ class AccountsConfig(AppConfig):
         overview_parts.add("accounts", overview_part)
         user_logged_in.connect(on_sign_in, dispatch_uid="accounts.sessions")
         user_logged_out.connect(on_sign_out, dispatch_uid="accounts.sessions")
+        password_reset.connect(on_password_reset, dispatch_uid="accounts.addresses")
+        for signal, hear in (
+            (second_factors.authenticator_added, on_added),
+            (second_factors.authenticator_removed, on_removed),
+            (second_factors.authenticator_reset, on_reset),
+        ):
+            signal.connect(hear, dispatch_uid="accounts.second_factors")
         team, keys = Area.TEAM, Area.API_KEYS
         for rank, words, icon, name, area in (
             (60, "API keys", "key", "team:api_keys", keys),

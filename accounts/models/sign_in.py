@@ -78,7 +78,12 @@ class SingleSignOn(models.Model):
     @property
     def mark(self) -> str:
         """What a session keeps to show that this very provider vouched for it."""
-        return f"{self.pk}:{self.round}"
+        return provider_mark(self.pk, self.round)
+
+
+def provider_mark(pk: uuid.UUID | None, of_round: int | None) -> str:
+    """The mark of a team's provider from its columns; empty where it has none."""
+    return "" if pk is None else f"{pk}:{of_round}"
 
 
 class SingleSignOnIdentity(models.Model):

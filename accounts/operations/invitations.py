@@ -22,6 +22,7 @@ from django.db import IntegrityError, transaction
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.crypto import constant_time_compare, salted_hmac
 
 from accounts.models import Invitation, Member, Membership
 from accounts.models.member import EMAIL_MAX_LENGTH
@@ -197,23 +198,28 @@ def accept_invitation(*, token: str, member: Member, actor: Actor) -> Membership
 
 @transaction.atomic
 def accept_as_newcomer(
-    *, token: str, name: str, password: str, address: str | None
+    *, token: str, name: str, password: str, address: str | None, proof: str = ""
 ) -> Membership:
     """Make an account for the invited address, with this password, and join the team.
 
-    `address` is the client's IP address. Raises: invitation_dead, account_exists (who
-    has an account signs in: a link is no proof of being its holder), name_missing,
-    name_too_long, password_weak.
+    `address` is the client's IP address; `proof` is what the mailed link has more than
+    the shown one: with it the address is confirmed as well. Raises: invitation_dead,
+    account_exists (who has an account signs in: a link is no proof of being its
+    holder), name_missing, name_too_long, password_weak.
     """
     invitations = _take(token)
     name = check_name(name)
     email = invitations[0].email
     newcomer = Member(email=email, name=name)
+    is_mailed = constant_time_compare(proof, _proof_of(token))
     check_password_strength(password, member=newcomer, field="password")
     try:
         with transaction.atomic():
             member = Member.objects.create_user(
-                email=email, password=password, name=name
+                email=email,
+                password=password,
+                name=name,
+                email_confirmed_at=timezone.now() if is_mailed else None,
             )
     except IntegrityError:
         raise DomainError("account_exists", "Sign in to join.") from None
@@ -224,6 +230,16 @@ def accept_as_newcomer(
 def invitation_link(token: str) -> str:
     """The absolute address at which an invitation is accepted."""
     return f"{settings.PUBLIC_URL}{reverse('invitation_link', args=[token])}"
+
+
+def mailed_link(token: str) -> str:
+    """The same, for the invited alone: who has it reads the mail of that address.
+
+    Source: Ours: whoever invites sees the other link, and must not make an account in
+    another's name.
+    """
+    path = reverse("mailed_invitation_link", args=[token, _proof_of(token)])
+    return f"{settings.PUBLIC_URL}{path}"
 
 
 def name_of_place(invitation: Invitation) -> str:
@@ -243,7 +259,7 @@ def mail_invitation(*, invitation: Invitation, token: str) -> bool:
         "is_several": invitation.batch is not None,
         "inviter": invitation.invited_by,
         "roles": [Role(role).label for role in invitation.roles],
-        "link": invitation_link(token),
+        "link": mailed_link(token),
         "expires_at": invitation.expires_at,
     }
     subject = render_to_string("accounts/email/invitation_subject.txt", context)
@@ -382,6 +398,11 @@ def _dead() -> DomainError:
     return DomainError(
         "invitation_dead", "It was used or withdrawn, or is more than 7 days old."
     )
+
+
+def _proof_of(token: str) -> str:
+    made = salted_hmac("accounts.invitation.mailed", token, algorithm="sha256")
+    return made.hexdigest()
 
 
 def _digest_of(token: str) -> bytes:

@@ -14,7 +14,9 @@ from allauth.core.internal.ratelimit import get_rates
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from django.core.cache import cache
+from django.urls import reverse
 
+from accounts.web.proofs import is_confined
 from accounts.web.step_up import is_confirmed
 from portal.lib.encryption import decrypt, encrypt
 
@@ -74,6 +76,14 @@ class MemberAdapter(DefaultAccountAdapter):
 
     def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
         # The surest first: it is the one that is asked for.
+        if is_confined(self.request.session):
+            return [
+                {
+                    "id": "single_sign_on",
+                    "description": "Use single sign-on",
+                    "url": reverse("single_sign_on_confirm"),
+                }
+            ]
         methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
         for method in methods:
             method["description"] = _WAYS[method["id"]]

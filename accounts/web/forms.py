@@ -5,6 +5,7 @@ Must not be here: rules that operations hold; these forms only read text.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from django.utils.safestring import SafeString
 from accounts.models.api_key import LABEL_MAX_LENGTH
 from accounts.models.member import EMAIL_MAX_LENGTH
 from accounts.models.member import NAME_MAX_LENGTH as PERSON_MAX_LENGTH
+from accounts.models.sign_in import CLIENT_ID_MAX_LENGTH, ISSUER_MAX_LENGTH
 from accounts.models.team import (
     CRITICAL_LIMIT_MINUTES_MAX,
     EVENT_RETENTION_DAYS_MAX,
@@ -95,6 +97,51 @@ class NewcomerForm(forms.Form):
         widget=forms.PasswordInput,
         strip=False,
         error_messages={"required": "Choose a password."},
+    )
+
+
+class SignInRulesForm(forms.Form):
+    """What members of a team need to come in."""
+
+    requires_second_factor = forms.BooleanField(required=False)
+    requires_single_sign_on = forms.BooleanField(required=False)
+
+
+class ProviderForm(forms.Form):
+    """A team's OpenID provider; an empty secret keeps the present one."""
+
+    issuer = forms.CharField(
+        max_length=ISSUER_MAX_LENGTH, error_messages={"required": "Enter the issuer."}
+    )
+    client_id = forms.CharField(
+        max_length=CLIENT_ID_MAX_LENGTH,
+        error_messages={"required": "Enter the client id."},
+    )
+    client_secret = forms.CharField(
+        required=False, strip=False, widget=forms.PasswordInput
+    )
+    domains = forms.CharField(
+        required=False, max_length=4000, widget=forms.Textarea(attrs={"rows": 3})
+    )
+    roles = forms.MultipleChoiceField(
+        required=False,
+        choices=[
+            (role.value, role.label)
+            for role in Role
+            if role not in (Role.OWNER, Role.ADMIN)
+        ],
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    def clean_domains(self) -> list[str]:
+        return re.split(r"[\s,;]+", self.cleaned_data["domains"])
+
+
+class AddressForm(forms.Form):
+    """Another address to sign in by."""
+
+    email = forms.EmailField(
+        max_length=EMAIL_MAX_LENGTH, error_messages={"required": "Enter a work email."}
     )
 
 

@@ -26,6 +26,7 @@ from django.views.decorators.http import (
 )
 
 from accounts.models import Member
+from accounts.operations.addresses import ask_to_confirm
 from accounts.operations.invitations import (
     INVITATION_TTL,
     accept_as_newcomer,
@@ -145,13 +146,13 @@ def _invitation(request: TenantRequest, invitation_id: str) -> Invitation:
 
 
 @require_GET
-def open_link(request: HttpRequest, token: str) -> HttpResponse:
+def open_link(request: HttpRequest, token: str, key: str = "") -> HttpResponse:
     """The mailed address: on to the page, with the token in a cookie of that page."""
     page = reverse("invitation")
     response = HttpResponseRedirect(page)
     response.set_cookie(
         _COOKIE,
-        token,
+        f"{token}.{key}" if key else token,
         max_age=INVITATION_TTL,
         path=page,
         secure=settings.HTTPS,
@@ -167,7 +168,7 @@ def open_link(request: HttpRequest, token: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def accept(request: HttpRequest) -> HttpResponse:
     """What the invited see before they accept, and how they do."""
-    token = request.COOKIES.get(_COOKIE, "")
+    token, _, proof = request.COOKIES.get(_COOKIE, "").partition(".")
     invitation = find_invitation(token)
     if invitation is None:
         return _private(render(request, "accounts/invitation_dead.html", status=404))
@@ -175,7 +176,7 @@ def accept(request: HttpRequest) -> HttpResponse:
         return _accept_as_member(request, invitation, token)
     if Member.objects.filter(email=invitation.email).exists():
         return _page(request, invitation, way="sign_in")
-    return _accept_as_newcomer(request, invitation, token)
+    return _accept_as_newcomer(request, invitation, token, proof)
 
 
 def _accept_as_member(
@@ -196,13 +197,14 @@ def _accept_as_member(
 
 
 def _accept_as_newcomer(
-    request: HttpRequest, invitation: Invitation, token: str
+    request: HttpRequest, invitation: Invitation, token: str, proof: str
 ) -> HttpResponse:
     form = NewcomerForm(posted(request))
     if request.method == "POST" and form.is_valid():
         try:
             membership = accept_as_newcomer(
                 token=token,
+                proof=proof,
                 address=request.META.get("REMOTE_ADDR") or None,
                 **form.cleaned_data,
             )
@@ -211,6 +213,8 @@ def _accept_as_newcomer(
         else:
             record_authentication(request, membership.member, "password")
             get_adapter(request).login(request, membership.member)
+            if membership.member.email_confirmed_at is None:
+                ask_to_confirm(membership.member)
             return _enter(request, membership)
     return _page(request, invitation, way="newcomer", form=form)
 

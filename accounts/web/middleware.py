@@ -18,12 +18,15 @@ from django.views.defaults import page_not_found, permission_denied
 
 from accounts.models import Member
 from accounts.web.places import find_place, list_places, remember_place
+from accounts.web.proofs import refuse_confined
 from accounts.web.sessions import mark_seen
+from accounts.web.sign_in_rules import is_shut, way_in
 from accounts.web.viewing import look_as, refuse_change
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import NotAllowed, NotFound
 from portal.lib.periods import find_zone
 from portal.lib.tenancy import acting_for
+from portal.lib.web import go_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +48,8 @@ class TenantMiddleware:
         """Serve a dashboard page as its tenant; pass everything else by."""
         place = _PLACE.match(request.path_info)
         if place is None:
+            if is_shut(request):
+                return refuse_confined(request)
             return self.get_response(request)
         if not isinstance(request.user, Member):
             return self._ask_to_sign_in(request)
@@ -53,14 +58,23 @@ class TenantMiddleware:
             return page_not_found(request, Http404())
         member = request.user
         request.member = member
-        request.tenant, request.rights = found
+        tenant, rights, rules = found
+        try:
+            missing = way_in(request, member=member, team=tenant.team, rules=rules)
+        except Http404 as unknown:
+            return page_not_found(request, unknown)
+        if missing is not None:
+            return go_to(request, missing)
+        request.tenant, request.rights = tenant, rights
         request.actor = Actor(
             ActorKind.MEMBER,
             str(member.pk),
             member.email,
             request.META.get("REMOTE_ADDR") or None,
         )
-        request.places = SimpleLazyObject(lambda: list_places(member=member))
+        request.places = SimpleLazyObject(
+            lambda: list_places(member=member, session=request.session)
+        )
         remember_place(request.session, request.tenant)
         mark_seen(request)
         look_as(request)

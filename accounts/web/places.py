@@ -12,7 +12,10 @@ from django.db.models import F
 from django.utils import timezone
 
 from accounts.models import Membership, Tenant
+from accounts.models.sign_in import provider_mark
+from accounts.web.proofs import is_confined, vouched_teams
 from accounts.web.rights import Rights
+from accounts.web.sign_in_rules import EntryRules
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -30,10 +33,11 @@ LAST_SEEN_STEP = timedelta(minutes=5)
 
 def find_place(
     *, member: Member, team_slug: str, environment: str
-) -> tuple[Tenant, Rights] | None:
+) -> tuple[Tenant, Rights, EntryRules] | None:
     """The tenant of a team slug and an environment, if the member belongs to it.
 
-    Notes the visit.
+    With what they may do there, and what the team requires of them to come in. Notes
+    the visit.
     """
     tenant = (
         Tenant.objects.filter(
@@ -46,22 +50,36 @@ def find_place(
         .annotate(
             roles=F("team__memberships__roles"),
             last_seen_at=F("team__memberships__last_seen_at"),
+            needs_second_factor=F("team__sign_in_rules__requires_second_factor"),
+            needs_provider=F("team__sign_in_rules__requires_single_sign_on"),
+            provider=F("team__single_sign_on__id"),
+            provider_round=F("team__single_sign_on__round"),
         )
         .first()
     )
     if tenant is None:
         return None
     _note_visit(member=member, tenant=tenant, last=tenant.last_seen_at)
-    return tenant, Rights(roles=frozenset(tenant.roles), environment=environment)
+    rules = EntryRules(
+        needs_second_factor=bool(tenant.needs_second_factor),
+        needs_provider=bool(tenant.needs_provider),
+        mark=provider_mark(tenant.provider, tenant.provider_round),
+    )
+    return tenant, Rights(frozenset(tenant.roles), environment), rules
 
 
-def list_places(*, member: Member) -> list[Tenant]:
-    """Every team and environment the member may switch to, by name, sandbox first."""
+def list_places(*, member: Member, session: SessionBase) -> list[Tenant]:
+    """Every team and environment the member may switch to, by name, sandbox first.
+
+    A confined session knows those alone whose providers vouched in it.
+    """
     places = (
         Tenant.objects.filter(team__memberships__member=member, team__deleted_at=None)
         .select_related("team")
         .order_by("team__name", "team_id", "-environment")
     )
+    if is_confined(session):
+        places = places.filter(team__in=vouched_teams(session))
     return list(places[:SWITCHER_LENGTH])
 
 
@@ -82,7 +100,7 @@ def _note_visit(*, member: Member, tenant: Tenant, last: datetime | None) -> Non
 
 def find_landing(session: SessionBase, *, member: Member) -> Tenant | None:
     """The last visited place if still the member's, else their first, else None."""
-    places = list_places(member=member)
+    places = list_places(member=member, session=session)
     last = session.get(_LAST_VISITED)
     for tenant in places:
         if [tenant.team.slug, tenant.environment] == last:

@@ -5,7 +5,7 @@ Must not be here: what others see and change of them (accounts.web.members).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from allauth.account.adapter import get_adapter
 from allauth.core import ratelimit
@@ -13,6 +13,7 @@ from django.contrib import messages
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
+from accounts.models import Membership
 from accounts.operations.profile import (
     Profile,
     change_password,
@@ -21,6 +22,12 @@ from accounts.operations.profile import (
 )
 from accounts.queries import has_second_factor
 from accounts.web.forms import PasswordForm, ProfileForm
+from accounts.web.proofs import (
+    is_confined,
+    own_sign_in,
+    refuse_confined,
+    vouched_teams,
+)
 from accounts.web.roles import role_labels
 from accounts.web.sessions import renew_session, session_rows
 from portal.lib.errors import DomainError
@@ -36,6 +43,8 @@ if TYPE_CHECKING:
 def profile(request: TenantRequest) -> HttpResponse:
     if request.method != "POST":
         return _render_profile(request)
+    if not _may_change(request):
+        return refuse_confined(request)
     form = ProfileForm(request.POST, team_zone=request.tenant.team.time_zone)
     if form.is_valid():
         try:
@@ -54,6 +63,7 @@ def profile(request: TenantRequest) -> HttpResponse:
 
 @sensitive_post_parameters("current", "new")
 @require_POST
+@own_sign_in
 def password(request: TenantRequest) -> HttpResponse:
     limited: HttpResponse | None = ratelimit.consume_or_429(
         request, action="change_password", user=request.member
@@ -81,11 +91,22 @@ def password(request: TenantRequest) -> HttpResponse:
 
 
 @require_POST
+@own_sign_in
 def sign_out_elsewhere(request: TenantRequest) -> HttpResponse:
     member = end_sessions(member=request.member, actor=request.actor)
     renew_session(request, member)
     messages.success(request, "You are signed out on every other device.")
     return go_to(request, page_url(request, "team:profile"))
+
+
+def _may_change(request: TenantRequest) -> bool:
+    """Whether the look and name may be changed: other teams see them too."""
+    if not is_confined(request.session):
+        return True
+    elsewhere = Membership.objects.filter(member=request.member).exclude(
+        team__in=vouched_teams(request.session)
+    )
+    return not elsewhere.exists()
 
 
 def _render_profile(
@@ -107,7 +128,18 @@ def _render_profile(
         or ProfileForm(initial=chosen, team_zone=request.tenant.team.time_zone),
         password_form=password_form or PasswordForm(),
         roles=role_labels(request.rights.roles),
-        has_second_factor=has_second_factor(member),
-        sessions=session_rows(request),
         section="profile",
+        **_sign_in(request),
     )
+
+
+def _sign_in(request: TenantRequest) -> dict[str, Any]:
+    """What concerns the account itself, for a sign-in of its own."""
+    if is_confined(request.session):
+        return {"may_change": _may_change(request)}
+    return {
+        "may_change": True,
+        "is_own_sign_in": True,
+        "has_second_factor": has_second_factor(request.member),
+        "sessions": session_rows(request),
+    }

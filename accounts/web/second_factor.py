@@ -19,7 +19,9 @@ from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 
+from accounts.operations.profile import tell_teams
 from accounts.queries import SECOND_FACTORS
+from portal.lib.actor import Actor, ActorKind
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -27,12 +29,20 @@ if TYPE_CHECKING:
     from accounts.models import Member
 
 _ONWARD = "second_factor_onward"
+_KINDS = {
+    Authenticator.Type.TOTP: "authenticator app",
+    Authenticator.Type.WEBAUTHN: "passkey",
+    Authenticator.Type.RECOVERY_CODES: "recovery codes",
+}
 
 
-def missing_step(request: HttpRequest, *, set_up: str = "mfa_index") -> str | None:
+def missing_step(
+    request: HttpRequest, *, set_up: str = "mfa_index", onward: str = ""
+) -> str | None:
     """Where the second factor is given, or set up; None once this session gave it.
 
-    `set_up` is the page for who has none. Both lead back to where the member was going.
+    `set_up` is the page for who has none. Both lead on to `onward`, or back to where
+    the member was going.
     """
     user = cast("Member", request.user)
     kinds = set(
@@ -53,7 +63,7 @@ def missing_step(request: HttpRequest, *, set_up: str = "mfa_index") -> str | No
         page = "mfa_reauthenticate"
     else:
         page = "mfa_reauthenticate_webauthn"
-    return f"{reverse(page)}?{urlencode({'next': request.get_full_path()})}"
+    return f"{reverse(page)}?{urlencode({'next': onward or request.get_full_path()})}"
 
 
 def keep_onward(request: HttpRequest) -> None:
@@ -66,6 +76,38 @@ def keep_onward(request: HttpRequest) -> None:
 def count_as_given(request: HttpRequest, kind: str) -> None:
     """Who sets a second factor up has shown it: this session need not ask again."""
     record_authentication(request, cast("Member", request.user), "mfa", type=kind)
+
+
+def on_added(
+    sender: object, request: HttpRequest, user: Member, authenticator: Any, **_: Any
+) -> None:
+    """Write down a new second factor; allauth's signal calls it."""
+    _record(request, user, "add_second_factor", authenticator)
+
+
+def on_removed(
+    sender: object, request: HttpRequest, user: Member, authenticator: Any, **_: Any
+) -> None:
+    """Write down that a second factor is gone; allauth's signal calls it."""
+    _record(request, user, "remove_second_factor", authenticator)
+
+
+def on_reset(
+    sender: object, request: HttpRequest, user: Member, authenticator: Any, **_: Any
+) -> None:
+    """Write down that recovery codes were made anew; allauth's signal calls it."""
+    _record(request, user, "renew_second_factor", authenticator)
+
+
+def _record(request: HttpRequest, member: Member, verb: str, one: Any) -> None:
+    address = request.META.get("REMOTE_ADDR") or None
+    kind = _KINDS[one.type]
+    tell_teams(
+        member=member,
+        actor=Actor(ActorKind.MEMBER, str(member.pk), member.email, address),
+        verb=verb,
+        changes={"second_factor": [kind, None] if "remove" in verb else [None, kind]},
+    )
 
 
 class ListSecondFactors(IndexView):

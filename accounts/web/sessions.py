@@ -19,6 +19,7 @@ from django.views.decorators.http import require_POST
 from accounts.operations.sessions import end_session, forget_session, note_session
 from accounts.queries import open_sessions
 from accounts.web.places import LAST_SEEN_STEP
+from accounts.web.proofs import own_sign_in
 from portal.lib.web import go_to, page_url
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ def session_rows(request: TenantRequest) -> list[tuple[MemberSession, str, bool]
 
 
 @require_POST
+@own_sign_in
 def end(request: TenantRequest, sign_in_id: str) -> HttpResponse:
     try:
         wanted = UUID(sign_in_id)

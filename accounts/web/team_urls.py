@@ -15,6 +15,7 @@ from accounts.web import (
     saved_views,
     sessions,
     settings,
+    sign_in_settings,
     viewing,
 )
 
@@ -48,6 +49,19 @@ urlpatterns = [
     path("views/<str:view_id>/", saved_views.change, name="view"),
     path("views/<str:view_id>/delete/", saved_views.delete, name="delete_view"),
     path("settings/", settings.settings_page, name="settings"),
+    path("settings/sign-in/", sign_in_settings.sign_in_page, name="sign_in"),
+    path("settings/sign-in/rules/", sign_in_settings.save_rules, name="save_rules"),
+    path(
+        "settings/sign-in/provider/",
+        sign_in_settings.save_provider,
+        name="save_provider",
+    ),
+    path(
+        "settings/sign-in/provider/remove/",
+        sign_in_settings.remove_provider,
+        name="remove_provider",
+    ),
+    path("settings/delete-team/", team_deletion.delete, name="delete_team"),
     path("settings/team/", settings.save_team, name="save_team"),
     path("settings/brand/", settings.save_brand, name="save_brand"),
     path("settings/behaviour/", settings.save_behaviour, name="save_behaviour"),

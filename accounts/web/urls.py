@@ -1,4 +1,4 @@
-"""Sign-in, sign-out, password reset, re-authentication, and accepting an invitation.
+"""Sign-in, sign-out, password reset, addresses, and accepting an invitation.
 
 Only these of allauth's pages are served: members neither sign up nor keep several
 addresses. The names are allauth's, which looks them up.
@@ -12,7 +12,7 @@ from allauth.mfa.recovery_codes import views as recovery_codes
 from allauth.mfa.totp import views as authenticator_app
 from django.urls import path, re_path
 
-from accounts.web import invitations
+from accounts.web import addresses, invitations, single_sign_on
 from accounts.web.passkeys import (
     AddPasskey,
     ConfirmWithPasskey,
@@ -33,6 +33,11 @@ urlpatterns = [
         r"^invitation/(?P<token>[A-Za-z0-9_-]{43})/$",
         invitations.open_link,
         name="invitation_link",
+    ),
+    re_path(
+        r"^invitation/(?P<token>[A-Za-z0-9_-]{43})/(?P<key>[0-9a-f]{64})/$",
+        invitations.open_link,
+        name="mailed_invitation_link",
     ),
     path("accounts/login/", views.login, name="account_login"),
     path("accounts/logout/", views.logout, name="account_logout"),
@@ -58,6 +63,36 @@ urlpatterns = [
         "accounts/password/reset/done/",
         views.password_reset_from_key_done,
         name="account_reset_password_from_key_done",
+    ),
+    path("accounts/address/", addresses.wait, name="confirm_address"),
+    path("accounts/address/change/", addresses.change, name="change_address"),
+    re_path(
+        r"^accounts/address/(?P<token>[A-Za-z0-9_-]{40,2000})/$",
+        addresses.open_link,
+        name="address_link",
+    ),
+    path(
+        "accounts/single-sign-on/", single_sign_on.choose, name="single_sign_on_choose"
+    ),
+    path(
+        "accounts/single-sign-on/<slug:team_slug>/",
+        single_sign_on.page,
+        name="single_sign_on",
+    ),
+    path(
+        "accounts/single-sign-on/<slug:team_slug>/go/",
+        single_sign_on.go,
+        name="single_sign_on_go",
+    ),
+    path(
+        "accounts/single-sign-on/<slug:team_slug>/back/",
+        single_sign_on.back,
+        name="single_sign_on_back",
+    ),
+    path(
+        "accounts/confirm/single-sign-on/",
+        single_sign_on.confirm,
+        name="single_sign_on_confirm",
     ),
     path("accounts/second-factor/", ListSecondFactors.as_view(), name="mfa_index"),
     path(

@@ -9,6 +9,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.utils import timezone
 
 from accounts.models import ApiKey
 from accounts.operations.api_keys import create_api_key, find_grant, revoke_api_key
@@ -49,7 +50,8 @@ def _password(owner: Member, kept: str) -> str:
         return kept
     password = kept or _new_password()
     owner.set_password(password)
-    owner.save(update_fields=["password"])
+    owner.email_confirmed_at = timezone.now()
+    owner.save(update_fields=["password", "email_confirmed_at"])
     return password
 
 

@@ -76,6 +76,11 @@ OPEN = {
     "api-lab-marker": "a marker, the same for all; without a key it is 401",
     "account_reset_password_from_key": "a one-time link, its own proof",
     "invitation_link": "a one-time link, its own proof",
+    "mailed_invitation_link": "a one-time link, its own proof",
+    "address_link": "a one-time link, its own proof",
+    "single_sign_on": "a team's door, before anyone has signed in",
+    "single_sign_on_go": "the same",
+    "single_sign_on_back": "the same",
 }
 
 

@@ -18,9 +18,9 @@ from accounts.operations.invitations import (
     accept_as_newcomer,
     accept_invitation,
     find_invitation,
-    invitation_link,
     invite_member,
     mail_invitation,
+    mailed_link,
     resend_invitation,
     revoke_invitation,
 )
@@ -311,7 +311,7 @@ def test_the_mail_says_who_invites_to_what_and_until_when(team):
     assert "owner@assay.example invites you" in message.body
     assert "as: Clinician, Viewer." in message.body
     assert "until 11 May 2026, 10:00 UTC" in message.body
-    assert f"\n{invitation_link(token)}\n" in message.body
+    assert f"\n{mailed_link(token)}\n" in message.body
 
 
 def test_a_team_s_name_can_not_add_lines_to_the_mail_s_head(team):

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import re
 from http import HTTPStatus
+from urllib.parse import urlsplit
 
 import pytest
 from django.core import mail
@@ -10,6 +12,7 @@ from accounts.models import AuditEntry, Invitation, Member, Membership
 from accounts.operations.invitations import (
     find_invitation,
     invite_member,
+    mailed_link,
     revoke_invitation,
 )
 from accounts.states import Role
@@ -36,7 +39,7 @@ def invited(alice, alice_team):
 def newcomer(invited):
     """A browser that has opened the link."""
     client = Client()
-    client.get(f"{PAGE}{invited[1]}/")
+    client.get(urlsplit(mailed_link(invited[1])).path)
     return client
 
 
@@ -174,12 +177,34 @@ def test_the_roles_are_shown_before_they_are_accepted(newcomer):
 def test_a_newcomer_joins_and_is_signed_in(newcomer):
     reply = newcomer.post(PAGE, DETAILS)
 
+    assert mail.outbox == []
     member = Member.objects.get(email=EMAIL)
     assert reply["Location"] == "/t/alice-health/sandbox/"
     assert reply.cookies["invitation"].value == ""
     assert newcomer.get(MEMBERS).status_code == HTTPStatus.OK
     assert member.name == "Dana Reyes"
     assert Membership.objects.get(member=member).roles == ["clinician"]
+
+
+@pytest.mark.parametrize("proof", ["", f"{'0' * 64}/"], ids=["shown", "made up"])
+def test_who_has_not_the_mailed_link_confirms_the_address_first(invited, proof):
+    client = Client()
+    client.get(f"{PAGE}{invited[1]}/{proof}")
+
+    client.post(PAGE, DETAILS)
+    shut = client.get(MEMBERS)
+    link = re.search(r"https?://[^/]+(/accounts/address/\S+)", mail.outbox[0].body)[1]
+    stranger = Client()
+    stranger.force_login(make_member())
+    stolen = stranger.post(link)
+    client.get(link)
+    still = client.get(MEMBERS)
+    client.post(link)
+
+    assert shut["Location"] == still["Location"] == "/accounts/address/"
+    assert mail.outbox[0].to == [EMAIL]
+    assert stolen.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert client.get(MEMBERS).status_code == HTTPStatus.OK
 
 
 @pytest.mark.parametrize(

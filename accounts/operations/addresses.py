@@ -1,0 +1,157 @@
+"""The e-mail address of a member: shown to be theirs, and changed for another.
+
+A link is good for one day, for the member it was made for, while their address is what
+it was. Must not be here: addresses of the invited (accounts.operations.invitations).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import logging
+from datetime import UTC, datetime, timedelta
+from smtplib import SMTPException
+from typing import TYPE_CHECKING
+
+from allauth.mfa.models import Authenticator
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.mail import send_mail
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import Member
+from accounts.models.member import EMAIL_MAX_LENGTH
+from accounts.operations.profile import tell_teams
+from portal.lib.encryption import UnreadableSecret, decrypt, encrypt
+from portal.lib.errors import DomainError
+
+if TYPE_CHECKING:
+    from portal.lib.actor import Actor
+
+_log = logging.getLogger(__name__)
+ADDRESS_LINK_TTL = timedelta(hours=24)
+
+
+def ask_to_confirm(member: Member) -> bool:
+    """Mail a member the link that shows their address to be theirs; False: not taken.
+
+    Source: Ours: whoever holds an account must read its mail, as a link there sets its
+    password.
+    """
+    return _mail_link(member, member.email)
+
+
+def ask_for_change(*, member: Member, email: str) -> str:
+    """Mail the new address the link that makes it the member's; give it as it is kept.
+
+    An address of another account gets a mail that says so, and whoever asked is told
+    the same: nobody learns who has an account. Raises: email_invalid, email_same.
+    """
+    email = email.strip().lower()
+    try:
+        validate_email(email)
+    except ValidationError:
+        raise _no_address() from None
+    if len(email) > EMAIL_MAX_LENGTH:
+        raise _no_address()
+    if email == member.email:
+        raise DomainError("email_same", "That is your address already.", "email")
+    if Member.objects.filter(email=email).exists():
+        _mail("address_taken", email, {})
+    else:
+        _mail_link(member, email)
+    return email
+
+
+def confirm_address(*, member: Member, actor: Actor, token: str) -> Member:
+    """Count an address as the member's, by the link that was mailed to it.
+
+    A new one takes the place of the old, which is told. Raises: link_dead (used, late,
+    of another member, or the address has an account by now). Source: Ours.
+    """
+    email, present = _read_token(member, token)
+    with transaction.atomic():
+        member = Member.objects.select_for_update().get(pk=member.pk)
+        if member.email != present:
+            raise _dead()
+        member.email = email
+        member.email_confirmed_at = timezone.now()
+        try:
+            with transaction.atomic():
+                member.save(update_fields=["email", "email_confirmed_at"])
+        except IntegrityError:
+            raise _dead() from None
+        if email != present:
+            changes = {"email": [present, email]}
+            tell_teams(
+                member=member, actor=actor, verb="change_address", changes=changes
+            )
+    if email != present:
+        _mail("address_changed", present, {"email": email})
+    return member
+
+
+@transaction.atomic
+def note_password_by_mail(member: Member) -> None:
+    """Count the address as the member's: a link mailed there has set their password.
+
+    If it had not been shown before, whatever second factor was set up meanwhile may be
+    a stranger's, and goes. Source: Ours: who makes an account in another's name must
+    not stay in it.
+    """
+    if member.email_confirmed_at is None:
+        Authenticator.objects.filter(user=member).delete()
+    Member.objects.filter(pk=member.pk).update(email_confirmed_at=timezone.now())
+
+
+def _mail_link(member: Member, email: str) -> bool:
+    told = {
+        "member": str(member.pk),
+        "email": email,
+        "present": member.email,
+        "ends": int((timezone.now() + ADDRESS_LINK_TTL).timestamp()),
+    }
+    sealed = base64.urlsafe_b64encode(encrypt(json.dumps(told)).encode())
+    path = reverse("address_link", kwargs={"token": sealed.decode().rstrip("=")})
+    context = {
+        "link": f"{settings.PUBLIC_URL}{path}",
+        "is_change": email != member.email,
+    }
+    return _mail("confirm_address", email, context)
+
+
+def _read_token(member: Member, token: str) -> tuple[str, str]:
+    """The address of a link and the one it follows. Raises: link_dead."""
+    try:
+        sealed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
+        told = json.loads(decrypt(sealed.decode()))
+    except (UnreadableSecret, UnicodeDecodeError, binascii.Error, ValueError):
+        raise _dead() from None
+    ends = datetime.fromtimestamp(told["ends"], UTC)
+    if told["member"] != str(member.pk) or ends <= timezone.now():
+        raise _dead()
+    return told["email"], told["present"]
+
+
+def _mail(template: str, email: str, context: dict[str, object]) -> bool:
+    subject = render_to_string(f"accounts/email/{template}_subject.txt", context)
+    text = render_to_string(f"accounts/email/{template}_message.txt", context)
+    try:
+        send_mail(" ".join(subject.split()), text, None, [email])
+    except (OSError, SMTPException):
+        _log.warning("mail %s was not taken", template)
+        return False
+    return True
+
+
+def _no_address() -> DomainError:
+    return DomainError("email_invalid", "Not an e-mail address.", "email")
+
+
+def _dead() -> DomainError:
+    return DomainError("link_dead", "It was used, or is more than a day old.")

@@ -1,0 +1,269 @@
+"""A team's single sign-on: its OpenID provider, and what the team requires of sign-in.
+
+Must not be here: who comes in by it (accounts.operations.single_sign_on_entry).
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import dataclass, field
+from smtplib import SMTPException
+from typing import TYPE_CHECKING
+
+from django.core.mail import send_mail
+from django.db import transaction
+from django.template.loader import render_to_string
+
+from accounts.gateways.base import Client, ProviderFailed
+from accounts.gateways.openid import find_provider
+from accounts.models import Member, SignInRules, SingleSignOn
+from accounts.models.sign_in import CLIENT_ID_MAX_LENGTH, ISSUER_MAX_LENGTH
+from accounts.operations.audit import record_team_change
+from accounts.operations.granting import check_may_grant, check_roles, lock_members
+from accounts.states import Role
+from portal.lib.addresses import AddressRefused
+from portal.lib.encryption import decrypt, encrypt
+from portal.lib.errors import DomainError, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from accounts.models import Team
+    from portal.lib.actor import Actor
+
+_log = logging.getLogger(__name__)
+MAX_DOMAINS = 20
+SECRET_MAX_LENGTH = 1000
+_DOMAIN = re.compile(
+    r"(?=.{4,253}\Z)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}"
+)
+# Who joins by an address alone is never one of these.
+ROLES_BY_INVITATION = frozenset({Role.OWNER.value, Role.ADMIN.value})
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSettings:
+    """What a team says of its provider; an empty `client_secret` keeps the present one.
+
+    `roles` are those of whoever joins by an address of `domains`; none: nobody does.
+    """
+
+    issuer: str
+    client_id: str
+    client_secret: str = field(default="", repr=False)
+    domains: Sequence[str] = ()
+    roles: Sequence[str] = ()
+
+
+def configure_single_sign_on(
+    *, team: Team, actor: Actor, wanted: ProviderSettings
+) -> SingleSignOn:
+    """Set or change a team's OpenID provider, after asking it what it says of itself.
+
+    With another issuer or client nobody is known there any more: each member shows anew
+    who they are. Owners are mailed. Raises: not_allowed, issuer_refused,
+    issuer_unavailable, client_missing, secret_missing, domain_invalid, domains_limit,
+    role_unknown, role_too_high. Source: Ours (specification silent); OpenID Connect
+    Discovery 1.0.
+    """
+    check_may_grant(team=team, actor=actor, roles=())
+    client_id, secret = wanted.client_id.strip(), wanted.client_secret.strip()
+    if not client_id or len(client_id) > CLIENT_ID_MAX_LENGTH:
+        raise DomainError("client_missing", "Enter the client id.", "client_id")
+    if len(secret) > SECRET_MAX_LENGTH:
+        raise DomainError("secret_missing", "That is no secret.", "client_secret")
+    domains = _check_domains(wanted.domains)
+    roles = check_roles(wanted.roles) if wanted.roles else []
+    if ROLES_BY_INVITATION.intersection(roles):
+        raise DomainError(
+            "role_too_high", "Owners and admins join by invitation alone.", "roles"
+        )
+    # Outside any transaction: it may take seconds.
+    issuer = _ask_issuer(wanted.issuer.strip())
+    with transaction.atomic():
+        lock_members(team)
+        found = SingleSignOn.objects.filter(team=team).first()
+        present = found or SingleSignOn(team=team)
+        before = _shown(present) if found else {}
+        is_other = (present.issuer, present.client_id) != (issuer, client_id)
+        if not secret and (found is None or is_other):
+            raise DomainError("secret_missing", "Enter its secret.", "client_secret")
+        if is_other and found:
+            present.round += 1
+            present.identities.all().delete()
+        present.issuer, present.client_id = issuer, client_id
+        present.domains, present.roles = domains, roles
+        if secret:
+            present.client_secret = encrypt(secret)
+        after = _shown(present)
+        changes: dict[str, object] = {
+            name: [before.get(name), value]
+            for name, value in after.items()
+            if before.get(name) != value
+        }
+        if secret:
+            changes["fields"] = ["client_secret"]
+        if found and not changes:
+            return present
+        present.save()
+        if is_other and found:
+            # The new one has to show that it works before anybody depends on it.
+            SignInRules.objects.filter(team=team).update(requires_single_sign_on=False)
+        record_team_change(
+            team=team,
+            actor=actor,
+            verb="configure_single_sign_on",
+            subject="team",
+            subject_id=team.pk,
+            changes=changes,
+        )
+    _mail_owners(team, actor, "single_sign_on_changed")
+    return present
+
+
+def remove_single_sign_on(*, team: Team, actor: Actor) -> None:
+    """Forget a team's provider; who came by it alone has to find another way in.
+
+    Owners are mailed. Raises: not_allowed, not_found.
+    """
+    with transaction.atomic():
+        lock_members(team)
+        check_may_grant(team=team, actor=actor, roles=())
+        present = SingleSignOn.objects.filter(team=team).first()
+        if present is None:
+            raise NotFound("not_found", "The team has no single sign-on.")
+        SignInRules.objects.filter(team=team).update(requires_single_sign_on=False)
+        present.delete()
+        record_team_change(
+            team=team,
+            actor=actor,
+            verb="remove_single_sign_on",
+            subject="team",
+            subject_id=team.pk,
+            changes={"issuer": [present.issuer, None]},
+        )
+    _mail_owners(team, actor, "single_sign_on_removed")
+
+
+@transaction.atomic
+def change_sign_in_rules(
+    *,
+    team: Team,
+    actor: Actor,
+    requires_second_factor: bool,
+    requires_single_sign_on: bool,
+    mark: str = "",
+) -> SignInRules:
+    """Say what members need to enter the team; it holds from their next request on.
+
+    `mark` is that of the provider which has vouched for the actor: who has not come by
+    it can't require it of all, as nobody might get in. API keys are not concerned.
+    Raises: not_allowed, single_sign_on_missing, single_sign_on_unproven. Source: Ours.
+    """
+    lock_members(team)
+    check_may_grant(team=team, actor=actor, roles=())
+    rules = SignInRules.objects.filter(team=team).first() or SignInRules(team=team)
+    if requires_single_sign_on and not rules.requires_single_sign_on:
+        present = SingleSignOn.objects.filter(team=team).first()
+        if present is None:
+            raise DomainError(
+                "single_sign_on_missing",
+                "Set up single sign-on first.",
+                "requires_single_sign_on",
+            )
+        if present.mark != mark:
+            raise DomainError(
+                "single_sign_on_unproven",
+                "Sign in by it yourself first, so that it is known to work.",
+                "requires_single_sign_on",
+            )
+    wanted = {
+        "requires_second_factor": requires_second_factor,
+        "requires_single_sign_on": requires_single_sign_on,
+    }
+    changes = {
+        name: [getattr(rules, name), value]
+        for name, value in wanted.items()
+        if getattr(rules, name) != value
+    }
+    if changes:
+        for name in changes:
+            setattr(rules, name, wanted[name])
+        rules.save()
+        record_team_change(
+            team=team,
+            actor=actor,
+            verb="change_sign_in_rules",
+            subject="team",
+            subject_id=team.pk,
+            changes=changes,
+        )
+    return rules
+
+
+def client_of(single_sign_on: SingleSignOn) -> Client:
+    """Who we are at a team's provider, its secret in clear."""
+    return Client(
+        client_id=single_sign_on.client_id,
+        client_secret=decrypt(single_sign_on.client_secret),
+    )
+
+
+def _ask_issuer(issuer: str) -> str:
+    """The issuer as it writes itself. Raises: issuer_refused, issuer_unavailable."""
+    if len(issuer) > ISSUER_MAX_LENGTH:
+        raise DomainError("issuer_refused", "It is too long.", "issuer")
+    try:
+        provider = find_provider(issuer)
+    except AddressRefused as refused:
+        raise DomainError("issuer_refused", str(refused), "issuer") from None
+    except ProviderFailed as failed:
+        raise DomainError(
+            "issuer_unavailable",
+            f"No OpenID provider answered there ({failed.reason}).",
+            "issuer",
+        ) from None
+    if not provider.algorithms:
+        raise DomainError(
+            "issuer_unavailable", "It signs in no way that we know.", "issuer"
+        )
+    return provider.issuer
+
+
+def _check_domains(given: Sequence[str]) -> list[str]:
+    """Domains in order, each once. Raises: domain_invalid, domains_limit."""
+    domains = sorted({domain.strip().lower().lstrip("@") for domain in given} - {""})
+    if len(domains) > MAX_DOMAINS:
+        raise DomainError(
+            "domains_limit", f"{MAX_DOMAINS} domains at the most.", "domains"
+        )
+    if not all(_DOMAIN.fullmatch(domain) for domain in domains):
+        raise DomainError(
+            "domain_invalid", "Write domains such as north.example.", "domains"
+        )
+    return domains
+
+
+def _shown(single_sign_on: SingleSignOn) -> dict[str, object]:
+    return {
+        name: getattr(single_sign_on, name)
+        for name in ("issuer", "client_id", "domains", "roles")
+    }
+
+
+def _mail_owners(team: Team, actor: Actor, template: str) -> None:
+    """Tell the owners, after the transaction; what it tells of is done by now."""
+    owners = Member.objects.filter(
+        is_active=True,
+        memberships__team=team,
+        memberships__roles__contains=[Role.OWNER],
+    ).values_list("email", flat=True)
+    context = {"team": team.name, "actor": actor.label}
+    subject = render_to_string(f"accounts/email/{template}_subject.txt", context)
+    text = render_to_string(f"accounts/email/{template}_message.txt", context)
+    for address in sorted(owners):
+        try:
+            send_mail(" ".join(subject.split()), text, None, [address])
+        except (OSError, SMTPException):
+            _log.warning("mail %s of team %s was not taken", template, team.pk)

@@ -1,0 +1,185 @@
+"""Who comes in by a team's single sign-on, and how they are known there.
+
+What a provider says holds in its own team alone, and for an account that has a sign-in
+of its own only once its holder has agreed: else whoever runs a provider could become
+anybody. Must not be here: asking the provider (accounts.gateways).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from allauth.mfa.models import Authenticator
+from django.contrib.auth.hashers import make_password
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from accounts.models import (
+    Invitation,
+    Member,
+    Membership,
+    SingleSignOn,
+    SingleSignOnIdentity,
+)
+from accounts.models.member import NAME_MAX_LENGTH
+from accounts.models.sign_in import SUBJECT_MAX_LENGTH
+from accounts.operations.audit import record_team_change
+from accounts.operations.granting import lock_members
+from portal.lib.actor import Actor, ActorKind
+from portal.lib.errors import DomainError
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from accounts.gateways.base import Claims
+
+
+def enter_team(
+    *,
+    single_sign_on: SingleSignOn,
+    claims: Claims,
+    address: str | None,
+    signed_in: Member | None = None,
+    is_own_session: bool = False,
+) -> Membership:
+    """Give the membership of whom the provider vouches for, making one where it may.
+
+    Who is known there by `sub` comes in. Else by their address, if the provider says
+    that it is theirs, or says nothing and its domain is one of the team's: members and
+    the invited, and with such a domain anybody, as the team chose. An account that has
+    a password, passkey or app of its own is joined to the provider only by who has
+    signed in with it. `signed_in` is who has a session here, `is_own_session` whether
+    it began with a sign-in of the account's own. `address` is the client's IP address.
+    Raises: other_member, account_inactive, email_missing, email_unverified,
+    domain_unknown, link_first, other_address, other_identity, not_invited,
+    subject_invalid. Source: Ours (specification silent).
+    """
+    if not 0 < len(claims.subject) <= SUBJECT_MAX_LENGTH:
+        raise DomainError("subject_invalid", "The provider sent no usable name.")
+    with transaction.atomic():
+        lock_members(single_sign_on.team)
+        now = timezone.now()
+        identity = (
+            SingleSignOnIdentity.objects.filter(
+                single_sign_on=single_sign_on, subject=claims.subject
+            )
+            .select_related("membership__member", "membership__team")
+            .first()
+        )
+        if identity is not None:
+            membership = identity.membership
+            identity.last_used_at = now
+            identity.save(update_fields=["last_used_at"])
+        else:
+            membership = _introduce(
+                single_sign_on, claims, address, signed_in if is_own_session else None
+            )
+        if signed_in is not None and signed_in.pk != membership.member_id:
+            raise DomainError(
+                "other_member", "You are signed in as somebody else. Sign out first."
+            )
+        if not membership.member.is_active:
+            raise DomainError("account_inactive", "This account is switched off.")
+        SingleSignOn.objects.filter(pk=single_sign_on.pk).update(last_used_at=now)
+    return membership
+
+
+def _introduce(
+    single_sign_on: SingleSignOn,
+    claims: Claims,
+    address: str | None,
+    holder: Member | None,
+) -> Membership:
+    """Make known who has not come this way before."""
+    team, email = single_sign_on.team, claims.email
+    if not email:
+        raise DomainError("email_missing", "The provider told no address of yours.")
+    domain_is_ours = email.rpartition("@")[2] in single_sign_on.domains
+    if claims.email_verified is False:
+        raise DomainError(
+            "email_unverified", "Your provider has not confirmed your address."
+        )
+    if claims.email_verified is None and not domain_is_ours:
+        raise DomainError(
+            "domain_unknown", "Addresses of this domain are not let in this way."
+        )
+    if holder is not None and holder.email != email:
+        raise DomainError(
+            "other_address", "Your provider knows you by another address than Assay."
+        )
+    member = Member.objects.filter(email=email).first()
+    if member is not None and holder is None and _has_own_sign_in(member):
+        raise DomainError("link_first", "This address has a sign-in of its own.")
+    membership = None
+    if member is not None:
+        membership = (
+            Membership.objects.filter(team=team, member=member)
+            .select_related("member", "team")
+            .first()
+        )
+    if membership is None:
+        invitation = _open_invitation(team.pk, email)
+        roles = invitation.roles if invitation else single_sign_on.roles
+        if not roles or not (invitation or domain_is_ours):
+            raise DomainError(
+                "not_invited", "You are no member of this team and not invited."
+            )
+        if member is None:
+            # Two teams may make the same person known at once.
+            member, _ = Member.objects.get_or_create(
+                email=email,
+                defaults={
+                    "name": claims.name[:NAME_MAX_LENGTH],
+                    "password": make_password(None),
+                },
+            )
+        membership = Membership(member=member, team=team, roles=roles)
+        membership.save(force_insert=True)
+        if invitation is not None:
+            invitation.accepted_at = timezone.now()
+            invitation.save(update_fields=["accepted_at"])
+        _record(membership, address, "join_by_single_sign_on", [None, roles])
+    elif SingleSignOnIdentity.objects.filter(membership=membership).exists():
+        raise DomainError(
+            "other_identity", "Your provider has known this member as another person."
+        )
+    else:
+        _record(membership, address, "link_single_sign_on", None)
+    SingleSignOnIdentity.objects.create(
+        single_sign_on=single_sign_on, membership=membership, subject=claims.subject
+    )
+    return membership
+
+
+def _has_own_sign_in(member: Member) -> bool:
+    return (
+        member.has_usable_password()
+        or Authenticator.objects.filter(user=member).exists()
+    )
+
+
+def _open_invitation(team_pk: UUID, email: str) -> Invitation | None:
+    """One that its link would open now."""
+    return Invitation.objects.filter(
+        Q(invited_by=None) | Q(invited_by__is_active=True),
+        team=team_pk,
+        email=email,
+        accepted_at=None,
+        revoked_at=None,
+        expires_at__gt=timezone.now(),
+    ).first()
+
+
+def _record(
+    membership: Membership, address: str | None, verb: str, roles: list[object] | None
+) -> None:
+    member = membership.member
+    record_team_change(
+        team=membership.team,
+        actor=Actor(ActorKind.MEMBER, str(member.pk), member.email, address),
+        verb=verb,
+        subject="member",
+        subject_id=member.pk,
+        changes={"roles": roles} if roles else None,
+    )

@@ -1,0 +1,137 @@
+"""A member's e-mail address: the pages that wait for it to be confirmed, and change it.
+
+Outside any team: who has not confirmed sees none. Must not be here: what a link holds
+(accounts.operations.addresses).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from allauth.core import ratelimit
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.cache import add_never_cache_headers
+from django.views.decorators.http import require_http_methods
+
+from accounts.operations.addresses import (
+    ask_for_change,
+    ask_to_confirm,
+    confirm_address,
+    note_password_by_mail,
+)
+from accounts.web.forms import AddressForm
+from accounts.web.step_up import step_up
+from portal.lib.actor import Actor, ActorKind
+from portal.lib.errors import DomainError
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+    from accounts.models import Member
+    from portal.lib.web import TenantRequest
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def wait(request: HttpRequest) -> HttpResponse:
+    """Say that a mail waits, and send another."""
+    member = cast("Member", request.user)
+    if member.email_confirmed_at is not None:
+        return HttpResponseRedirect(reverse("landing"))
+    if request.method == "POST":
+        limited = _limit(request)
+        if limited:
+            return limited
+        if ask_to_confirm(member):
+            messages.success(request, "Sent. It may take a minute.")
+        else:
+            messages.error(request, "The mail server did not take it. Try again.")
+        return HttpResponseRedirect(reverse("confirm_address"))
+    return _private(render(request, "accounts/confirm_address.html"))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def open_link(request: HttpRequest, token: str) -> HttpResponse:
+    """Where the mailed link leads; who opens it says once more that it is them."""
+    member = cast("Member", request.user)
+    if request.method != "POST":
+        return _private(render(request, "accounts/address_link.html"))
+    try:
+        confirmed = confirm_address(member=member, actor=_actor(request), token=token)
+    except DomainError as refusal:
+        return _private(
+            render(
+                request,
+                "accounts/address_link.html",
+                {"refused": refusal.message},
+                status=422,
+            )
+        )
+    messages.success(request, f"{confirmed.email} is confirmed.")
+    return HttpResponseRedirect(reverse("landing"))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+@step_up
+def change(request: TenantRequest) -> HttpResponse:
+    """Ask for another address, and mail the link to it."""
+    form = AddressForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        limited = _limit(request)
+        if limited:
+            return limited
+        try:
+            email = ask_for_change(
+                member=cast("Member", request.user), **form.cleaned_data
+            )
+        except DomainError as refusal:
+            form.add_error(refusal.field, refusal.message)
+        else:
+            messages.success(
+                request, f"Open the link that was mailed to {email}, within a day."
+            )
+            return HttpResponseRedirect(reverse("change_address"))
+    return _private(
+        render(
+            request,
+            "accounts/change_address.html",
+            {"form": form},
+            status=422 if form.errors else 200,
+        )
+    )
+
+
+def on_password_reset(
+    sender: object, request: HttpRequest, user: Member, **_: Any
+) -> None:
+    """Count the address as confirmed; allauth's signal of a reset by mail calls it."""
+    note_password_by_mail(user)
+
+
+def _actor(request: HttpRequest) -> Actor:
+    member = cast("Member", request.user)
+    return Actor(
+        ActorKind.MEMBER,
+        str(member.pk),
+        member.email,
+        request.META.get("REMOTE_ADDR") or None,
+    )
+
+
+def _limit(request: HttpRequest) -> HttpResponse | None:
+    limited: HttpResponse | None = ratelimit.consume_or_429(
+        request, action="mail_address", user=request.user
+    )
+    return limited
+
+
+def _private(response: HttpResponse) -> HttpResponse:
+    add_never_cache_headers(response)
+    response["Referrer-Policy"] = "same-origin"
+    return response

@@ -1,0 +1,79 @@
+"""What a team requires of who opens its pages, and where that is given.
+
+Must not be here: what is required (accounts.operations.single_sign_on), or how it is
+given (accounts.web.second_factor, .single_sign_on and .addresses).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import Http404
+from django.urls import reverse
+
+from accounts.web.proofs import is_confined, mark_of, vouched_teams
+from accounts.web.second_factor import missing_step
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+    from accounts.models import Member, Team
+
+# What a confined session may open outside the teams that its providers vouched in.
+_OPEN = (
+    *("/accounts/login/", "/accounts/logout/"),
+    *("/accounts/single-sign-on/", "/accounts/confirm/single-sign-on/"),
+)
+_OF_THE_ACCOUNT = ("/accounts/", "/admin/", "/invitation/")
+
+
+def is_shut(request: HttpRequest) -> bool:
+    """Whether a page outside any team is not for this session: it is confined."""
+    path = request.path_info
+    if not path.startswith(_OF_THE_ACCOUNT) or path.startswith(_OPEN):
+        return False
+    return is_confined(request.session)
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRules:
+    """What a team requires; `mark` is that of its provider, empty if it has none."""
+
+    needs_second_factor: bool = False
+    needs_provider: bool = False
+    mark: str = ""
+
+
+def way_in(
+    request: HttpRequest, *, member: Member, team: Team, rules: EntryRules
+) -> str | None:
+    """Where the member shows what is missing to enter the team; None: nothing is.
+
+    Raises: Http404, where this session must not even know that they belong to the team.
+    """
+    confined = is_confined(request.session)
+    if confined and team.pk not in vouched_teams(request.session):
+        raise Http404
+    if not confined and member.email_confirmed_at is None:
+        return reverse("confirm_address")
+    vouched = rules.mark != "" and mark_of(request.session, team.pk) == rules.mark
+    if (confined or rules.needs_provider) and not vouched:
+        page = reverse("single_sign_on", kwargs={"team_slug": team.slug})
+        return f"{page}?{urlencode({'next': _onward(request)})}"
+    if not rules.needs_second_factor or vouched:
+        # A provider asks for what its team thinks right.
+        return None
+    step = missing_step(request, onward=_onward(request))
+    if step is not None:
+        messages.info(request, f"{team.name} asks for a second factor.")
+    return step
+
+
+def _onward(request: HttpRequest) -> str:
+    """Where to go on; what was posted is not sent again."""
+    if request.method in ("GET", "HEAD") and not getattr(request, "htmx", False):
+        return request.get_full_path()
+    return "/".join(request.path_info.split("/")[:4]) + "/"

@@ -1,0 +1,166 @@
+"""The page on which a team says how its members sign in.
+
+It holds in both environments. Must not be here: what follows for who comes in
+(accounts.web.sign_in_rules).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.contrib import messages
+from django.db.models import Q
+from django.urls import reverse
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from accounts.models import SignInRules, SingleSignOn
+from accounts.operations.single_sign_on import (
+    ProviderSettings,
+    change_sign_in_rules,
+    configure_single_sign_on,
+    remove_single_sign_on,
+)
+from accounts.queries import team_members
+from accounts.states import Area
+from accounts.web.dialogs import ask
+from accounts.web.forms import ProviderForm, SignInRulesForm
+from accounts.web.proofs import mark_of
+from accounts.web.rights import require_right
+from accounts.web.step_up import step_up
+from portal.lib.errors import DomainError
+from portal.lib.web import go_to, page_url, render_page
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from portal.lib.web import TenantRequest
+
+_BACK_WORDS = "Sign-in"
+
+
+@require_GET
+@require_right(Area.TEAM)
+def sign_in_page(request: TenantRequest) -> HttpResponse:
+    return _render(request)
+
+
+@require_POST
+@require_right(Area.TEAM, write=True)
+@step_up
+def save_rules(request: TenantRequest) -> HttpResponse:
+    form = SignInRulesForm(request.POST)
+    form.is_valid()
+    team = request.tenant.team
+    try:
+        change_sign_in_rules(
+            team=team,
+            actor=request.actor,
+            mark=mark_of(request.session, team.pk),
+            **form.cleaned_data,
+        )
+    except DomainError as refusal:
+        form.add_error(refusal.field, f"{refusal.message} Nothing was changed.")
+        return _render(request, rules_form=form)
+    return _saved(request, "What members need is saved.")
+
+
+@sensitive_post_parameters("client_secret")
+@require_POST
+@require_right(Area.TEAM, write=True)
+@step_up
+def save_provider(request: TenantRequest) -> HttpResponse:
+    form = ProviderForm(request.POST)
+    if form.is_valid():
+        try:
+            configure_single_sign_on(
+                team=request.tenant.team,
+                actor=request.actor,
+                wanted=ProviderSettings(**form.cleaned_data),
+            )
+        except DomainError as refusal:
+            form.add_error(refusal.field, f"{refusal.message} Nothing was changed.")
+        else:
+            return _saved(request, "The provider answered and is saved.")
+    return _render(request, provider_form=form)
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.TEAM, write=True)
+@step_up
+def remove_provider(request: TenantRequest) -> HttpResponse:
+    team = request.tenant.team
+    if request.method == "POST":
+        try:
+            remove_single_sign_on(team=team, actor=request.actor)
+        except DomainError as refusal:
+            messages.error(request, refusal.message)
+            return go_to(request, page_url(request, "team:sign_in"))
+        return _saved(request, "Single sign-on is removed.")
+    return ask(
+        request,
+        title="Remove single sign-on?",
+        says="Who came by it alone is signed out and sets a password by mail. Members, "
+        "roles and all they did stay.",
+        verb="Remove single sign-on",
+        keep="Keep it",
+        back=page_url(request, "team:sign_in"),
+        back_words=_BACK_WORDS,
+    )
+
+
+def _saved(request: TenantRequest, words: str) -> HttpResponse:
+    messages.success(request, words)
+    return go_to(request, page_url(request, "team:sign_in"))
+
+
+def _render(
+    request: TenantRequest,
+    *,
+    rules_form: SignInRulesForm | None = None,
+    provider_form: ProviderForm | None = None,
+) -> HttpResponse:
+    team = request.tenant.team
+    present = SingleSignOn.objects.filter(team=team).first()
+    rules = SignInRules.objects.filter(team=team).first()
+    is_refused = bool(rules_form or provider_form)
+    rules_form = rules_form or SignInRulesForm(
+        initial={name: getattr(rules, name) for name in SignInRulesForm.base_fields}
+        if rules
+        else None
+    )
+    provider_form = provider_form or ProviderForm(
+        initial={
+            "issuer": present.issuer,
+            "client_id": present.client_id,
+            "domains": "\n".join(present.domains),
+            "roles": present.roles,
+        }
+        if present
+        else None
+    )
+    may_change = request.rights.allow(Area.TEAM, write=True)
+    if not may_change:
+        for form in (rules_form, provider_form):
+            for field in form.fields.values():
+                field.disabled = True
+    lacking = team_members(team).filter(
+        Q(has_second_factor=False), member__is_active=True
+    )
+    here = {"team_slug": team.slug}
+    return render_page(
+        request,
+        "accounts/sign_in.html",
+        status=422 if is_refused else 200,
+        section="settings",
+        may_change=may_change,
+        rules_form=rules_form,
+        provider_form=provider_form,
+        provider=present,
+        lacking=lacking.count(),
+        door_url=f"{settings.PUBLIC_URL}{reverse('single_sign_on', kwargs=here)}",
+        back_url=f"{settings.PUBLIC_URL}{reverse('single_sign_on_back', kwargs=here)}",
+        is_proven=present is not None
+        and mark_of(request.session, team.pk) == present.mark,
+    )

@@ -1,0 +1,317 @@
+"""Signing in by a team's own OpenID provider, and confirming there who one is.
+
+Each team has an address of its own to come back to, so that no provider's answer is
+taken for another's (RFC 9700, 4.4). Pages that ask lead on by a link: browsers let no
+form lead to another site. Must not be here: whom a team lets in (accounts.operations.
+single_sign_on_entry).
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import secrets
+import time
+from base64 import urlsafe_b64encode
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode, urlsplit
+
+from allauth.account.adapter import get_adapter
+from allauth.account.internal.flows.login import record_authentication
+from allauth.core import ratelimit
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.cache import add_never_cache_headers
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_safe
+
+from accounts.gateways.base import NotVouched, ProviderFailed, ProviderUnavailable
+from accounts.gateways.openid import LEEWAY_S, find_provider, sign_in_url, trade_code
+from accounts.models import Member, SingleSignOn
+from accounts.operations.single_sign_on import client_of
+from accounts.operations.single_sign_on_entry import enter_team
+from accounts.states import Environment
+from accounts.web.proofs import is_confined, note_proof, vouched_teams
+from portal.lib.addresses import AddressRefused
+from portal.lib.errors import DomainError
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+    from accounts.gateways.base import Claims
+
+_log = logging.getLogger(__name__)
+_FLOWS = "single_sign_on_flows"
+# Begun and not come back; an older one of the same session is forgotten.
+_MOST_FLOWS = 5
+_FLOW_TTL_S = 600
+_PLACE = re.compile(r"/t/(?P<slug>[-\w]+)/")
+_UNAVAILABLE = 503
+
+
+@require_safe
+def choose(request: HttpRequest) -> HttpResponse:
+    """Ask for the team, unless it is known from where the member was going."""
+    onward = _onward(request)
+    place = _PLACE.match(onward)
+    wanted = request.GET.get("team", "").strip().strip("/").lower()
+    slug = wanted or (place["slug"] if place else "")
+    limited = _limit(request)
+    if limited:
+        return limited
+    if slug and SingleSignOn.objects.filter(team__slug=slug, **_LIVE).exists():
+        page = reverse("single_sign_on", kwargs={"team_slug": slug})
+        return HttpResponseRedirect(_with(page, next=onward))
+    return _private(
+        render(
+            request,
+            "accounts/single_sign_on_team.html",
+            {"onward": onward, "wanted": wanted},
+            status=404 if wanted else 200,
+        )
+    )
+
+
+@require_safe
+def page(request: HttpRequest, team_slug: str) -> HttpResponse:
+    """Say where it goes on to, and lead there."""
+    limited = _limit(request)
+    if limited:
+        return limited
+    return _render_page(request, _single_sign_on(team_slug))
+
+
+@require_safe
+@login_required
+def confirm(request: HttpRequest) -> HttpResponse:
+    """The same for who has to confirm that it is them; their provider is asked anew."""
+    known = vouched_teams(request.session)
+    place = _PLACE.match(_onward(request))
+    found = SingleSignOn.objects.filter(team__in=known, **_LIVE).select_related("team")
+    ordered = sorted(
+        found, key=lambda each: (not place or each.team.slug != place["slug"], each.pk)
+    )
+    if not ordered:
+        raise Http404
+    return _render_page(request, ordered[0], fresh="1")
+
+
+@require_safe
+def go(request: HttpRequest, team_slug: str) -> HttpResponse:
+    """On to the provider, with what only it and this session know."""
+    limited = _limit(request)
+    if limited:
+        return limited
+    single_sign_on = _single_sign_on(team_slug)
+    try:
+        provider = find_provider(single_sign_on.issuer)
+    except (ProviderFailed, AddressRefused):
+        return _fail(request, single_sign_on, "unavailable")
+    state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
+    is_fresh = request.GET.get("fresh") == "1"
+    flows = request.session.get(_FLOWS, {})
+    kept = list(flows.items())[1 - _MOST_FLOWS :]
+    request.session[_FLOWS] = {
+        **dict(kept),
+        state: {
+            "mark": single_sign_on.mark,
+            "nonce": nonce,
+            "verifier": verifier,
+            "onward": _onward(request),
+            "is_fresh": is_fresh,
+            "at": int(time.time()),
+        },
+    }
+    challenge = urlsafe_b64encode(sha256(verifier.encode()).digest())
+    return _private(
+        HttpResponseRedirect(
+            sign_in_url(
+                provider,
+                client_of(single_sign_on),
+                redirect_url=_back_url(single_sign_on),
+                state=state,
+                nonce=nonce,
+                challenge=challenge.decode().rstrip("="),
+                is_fresh=is_fresh,
+            )
+        )
+    )
+
+
+@require_safe
+def back(request: HttpRequest, team_slug: str) -> HttpResponse:
+    """Where the provider sends people back to: let them in, or say why not."""
+    limited = _limit(request)
+    if limited:
+        return limited
+    single_sign_on = _single_sign_on(team_slug)
+    flow = _take_flow(request, single_sign_on)
+    if flow is None:
+        return _fail(request, single_sign_on, "expired")
+    if "code" not in request.GET:
+        return _fail(request, single_sign_on, "refused")
+    try:
+        claims = _ask(request, single_sign_on, flow)
+    except (ProviderUnavailable, AddressRefused) as failed:
+        return _fail(request, single_sign_on, "unavailable", failed)
+    except ProviderFailed as failed:
+        return _fail(request, single_sign_on, "not_vouched", failed)
+    return _enter(request, single_sign_on, claims, flow)
+
+
+def _ask(request: HttpRequest, single_sign_on: SingleSignOn, flow: Any) -> Claims:
+    """Whom the provider vouches for. Raises: ProviderFailed, AddressRefused."""
+    provider = find_provider(single_sign_on.issuer)
+    # RFC 9207: who answers may say so, and then it has to be who was asked.
+    if request.GET.get("iss", provider.issuer) != provider.issuer:
+        raise NotVouched("iss")
+    claims = trade_code(
+        provider,
+        client_of(single_sign_on),
+        code=request.GET["code"],
+        redirect_url=_back_url(single_sign_on),
+        verifier=flow["verifier"],
+        nonce=flow["nonce"],
+    )
+    if flow["is_fresh"] and (claims.auth_time or 0) < flow["at"] - LEEWAY_S:
+        raise NotVouched("not_fresh")
+    return claims
+
+
+def _enter(
+    request: HttpRequest, single_sign_on: SingleSignOn, claims: Claims, flow: Any
+) -> HttpResponse:
+    signed_in = request.user if isinstance(request.user, Member) else None
+    try:
+        membership = enter_team(
+            single_sign_on=single_sign_on,
+            claims=claims,
+            address=request.META.get("REMOTE_ADDR") or None,
+            signed_in=signed_in,
+            is_own_session=not is_confined(request.session),
+        )
+    except DomainError as refusal:
+        return _fail(request, single_sign_on, refusal.code)
+    member = membership.member
+    if signed_in is None:
+        request.session.set_expiry(0)
+        record_authentication(request, member, "single_sign_on")
+        get_adapter(request).login(request, member)
+    elif flow["is_fresh"]:
+        record_authentication(request, member, "single_sign_on")
+    note_proof(request.session, single_sign_on, is_sign_in=signed_in is None)
+    home = reverse(
+        "home",
+        kwargs={
+            "team_slug": single_sign_on.team.slug,
+            "environment": Environment.SANDBOX.value,
+        },
+    )
+    return _private(HttpResponseRedirect(flow["onward"] or home))
+
+
+_LIVE = {"team__deleted_at": None}
+
+
+def _single_sign_on(team_slug: str) -> SingleSignOn:
+    found = (
+        SingleSignOn.objects.filter(team__slug=team_slug, **_LIVE)
+        .select_related("team")
+        .first()
+    )
+    if found is None:
+        raise Http404
+    return found
+
+
+def _take_flow(request: HttpRequest, single_sign_on: SingleSignOn) -> Any:
+    """What this session began with this state, for this provider; it is good once."""
+    flows = request.session.get(_FLOWS, {})
+    flow = flows.pop(request.GET.get("state", ""), None)
+    if flow is None:
+        return None
+    request.session[_FLOWS] = flows
+    is_late = time.time() - flow["at"] > _FLOW_TTL_S
+    return None if is_late or flow["mark"] != single_sign_on.mark else flow
+
+
+def _render_page(
+    request: HttpRequest, single_sign_on: SingleSignOn, **more: str
+) -> HttpResponse:
+    slug = single_sign_on.team.slug
+    onward = _onward(request)
+    start = reverse("single_sign_on_go", kwargs={"team_slug": slug})
+    return _private(
+        render(
+            request,
+            "accounts/single_sign_on.html",
+            {
+                "team": single_sign_on.team.name,
+                "provider": urlsplit(single_sign_on.issuer).netloc,
+                "go_url": _with(start, next=onward, **more),
+                "is_confirming": bool(more),
+            },
+        )
+    )
+
+
+def _fail(
+    request: HttpRequest,
+    single_sign_on: SingleSignOn,
+    reason: str,
+    failed: Exception | None = None,
+) -> HttpResponse:
+    """The page that says why not; the log has what may be told of it."""
+    detail = failed.reason if isinstance(failed, ProviderFailed) else ""
+    _log.warning(
+        "single sign-on of team %s: %s %s", single_sign_on.team_id, reason, detail
+    )
+    here = reverse("single_sign_on", kwargs={"team_slug": single_sign_on.team.slug})
+    return _private(
+        render(
+            request,
+            "accounts/single_sign_on_failed.html",
+            {
+                "team": single_sign_on.team.name,
+                "reason": reason,
+                "again_url": here,
+                "login_url": _with(reverse("account_login"), next=here),
+            },
+            status=_UNAVAILABLE if reason == "unavailable" else 403,
+        )
+    )
+
+
+def _onward(request: HttpRequest) -> str:
+    """Where the member was going, if it is a page of ours."""
+    onward = request.GET.get("next", "")
+    return onward if url_has_allowed_host_and_scheme(onward, None) else ""
+
+
+def _back_url(single_sign_on: SingleSignOn) -> str:
+    slug = single_sign_on.team.slug
+    path = reverse("single_sign_on_back", kwargs={"team_slug": slug})
+    return f"{settings.PUBLIC_URL}{path}"
+
+
+def _with(path: str, **query: str) -> str:
+    given = {name: value for name, value in query.items() if value}
+    return f"{path}?{urlencode(given)}" if given else path
+
+
+def _limit(request: HttpRequest) -> HttpResponse | None:
+    limited: HttpResponse | None = ratelimit.consume_or_429(
+        request, action="single_sign_on"
+    )
+    return limited
+
+
+def _private(response: HttpResponse) -> HttpResponse:
+    add_never_cache_headers(response)
+    # Neither state nor code goes on to another page.
+    response["Referrer-Policy"] = "same-origin"
+    return response
