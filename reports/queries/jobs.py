@@ -14,7 +14,12 @@ from django.db.models.functions import TruncDate
 
 from portal.lib.errors import NotFound
 from portal.lib.ids import id_bounds
-from reports.models import ParsingJob, ReportFile, ReportResult
+from reports.models import (
+    ParsingJob,
+    ParsingJobTransition,
+    ReportFile,
+    ReportResult,
+)
 from reports.states import ParsingJobStatus
 
 if TYPE_CHECKING:
@@ -120,6 +125,12 @@ def report_results(job: ParsingJob) -> list[ReportResult]:
         job=job, version=job.version
     )
     return list(rows.order_by("position"))
+
+
+def job_transitions(job: ParsingJob) -> list[ParsingJobTransition]:
+    """The moves of a job's status, oldest first."""
+    rows = ParsingJobTransition.objects.for_tenant(job.tenant).filter(job=job)
+    return list(rows.order_by("id"))
 
 
 def report_files(job: ParsingJob) -> list[ReportFile]:

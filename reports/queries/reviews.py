@@ -16,7 +16,15 @@ from django.utils import timezone
 from rapidfuzz import fuzz
 
 from portal.lib.errors import NotFound
-from reports.models import ParsingJob, Review, ReviewRow, ReviewRowVersion
+from reports.models import (
+    LoincAlias,
+    ParsingJob,
+    Rereading,
+    Review,
+    ReviewComment,
+    ReviewRow,
+    ReviewRowVersion,
+)
 from reports.states import ParsingJobStatus, ReviewKind, RowDecision
 from users.queries import latest_info
 
@@ -143,6 +151,23 @@ def row_versions(
     if position is not None:
         rows = rows.filter(row__position=position)
     return list(rows.select_related("row").order_by("row__position", "version"))
+
+
+def loinc_aliases(*, tenant: Tenant) -> list[LoincAlias]:
+    """A team's aliases in this environment, the latest first."""
+    return list(LoincAlias.objects.for_tenant(tenant).order_by("-id"))
+
+
+def comments_of(*, review: Review) -> list[ReviewComment]:
+    """The remarks on a review and its rows, oldest first."""
+    rows = ReviewComment.objects.for_tenant(review.tenant).filter(review=review)
+    return list(rows.order_by("id"))
+
+
+def rereadings_of(job: ParsingJob) -> list[Rereading]:
+    """What the machine read again of a report, the latest first, without the rows."""
+    rows = Rereading.objects.for_tenant(job.tenant).filter(job=job)
+    return list(rows.defer("rows", "notes").order_by("-id"))
 
 
 def review_diff(*, tenant: Tenant, review: Review) -> list[RowDiff]:

@@ -4,12 +4,50 @@ from __future__ import annotations
 
 from django.urls import path
 
-from reports.web import views
+from reports.web import (
+    aliases,
+    amending,
+    history,
+    page_images,
+    readings,
+    signing,
+    views,
+)
 
 app_name = "reports"
 urlpatterns = [
     path("reports/", views.report_list, name="list"),
     path("reports/upload/", views.upload, name="upload"),
     path("reports/<str:job_id>/", views.report_page, name="page"),
+    path(
+        "reports/<str:job_id>/pages/<int:page>/",
+        page_images.page_image,
+        name="page_image",
+    ),
+    path("reports/<str:job_id>/history/", history.history, name="history"),
+    path("reports/<str:job_id>/amend/", amending.amend, name="amend"),
+    path("reviews/aliases/", aliases.aliases, name="aliases"),
+    path(
+        "reviews/aliases/<int:alias_id>/confirm/", aliases.confirm, name="confirm_alias"
+    ),
+    path("reviews/aliases/<int:alias_id>/end/", aliases.end, name="end_alias"),
+    path("reviews/<str:review_id>/approve/", signing.approve, name="approve"),
+    path("reviews/<str:review_id>/reject/", signing.reject, name="reject"),
+    path(
+        "reviews/<str:review_id>/second-read/", signing.second_read, name="second_read"
+    ),
+    path("reviews/<str:review_id>/waive/", amending.waive, name="waive"),
+    path("reviews/<str:review_id>/withdraw/", amending.withdraw, name="withdraw"),
+    path("reviews/<str:review_id>/readings/", readings.readings, name="readings"),
+    path(
+        "reviews/<str:review_id>/readings/<int:position>/",
+        readings.settle,
+        name="settle",
+    ),
+    path(
+        "reviews/<str:review_id>/critical/<int:position>/",
+        signing.acknowledge,
+        name="acknowledge",
+    ),
     path("users/<str:user_id>/reports/", views.user_reports, name="of_user"),
 ]

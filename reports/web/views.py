@@ -29,6 +29,7 @@ from reports.queries import (
 )
 from reports.states import ParsingJobFailureReason
 from reports.web.forms import PAGE_SIZES, TABS, ReportFilters, UploadForm
+from reports.web.history import signature_card
 from reports.web.rows import panels, poll_seconds, result_row
 from users.queries import resolve_user, user_overview
 
@@ -154,6 +155,7 @@ def report_page(request: TenantRequest, job_id: str) -> HttpResponse:
         only_flagged=only_flagged,
         panels=panels(flagged if only_flagged else rows),
         metadata=job.metadata or {},
+        review=signature_card(request, job) if job.has_data else None,
         show_patient=show_patient,
         may_see_patient=request.rights.allow(Area.PATIENT_DETAILS),
         loinc_notice=LOINC_NOTICE,

@@ -8,12 +8,13 @@ import pytest
 from accounts.webhooks.models import Event
 from accounts.webhooks.operations import emit_event
 from accounts.webhooks.queries import (
+    endpoints_told,
     events_about,
     events_carrying,
     recent_event_types,
 )
 from tests.factories.users import make_user
-from tests.factories.webhooks import KIND, make_endpoint, make_event
+from tests.factories.webhooks import KIND, make_delivery, make_endpoint, make_event
 
 pytestmark = pytest.mark.django_db
 
@@ -44,6 +45,25 @@ def test_types_come_with_their_number_and_last_time_the_latest_first(
         ("b", 2, NOON + timedelta(minutes=4)),
         ("a", 2, NOON + timedelta(minutes=3)),
     ]
+
+
+def test_the_endpoints_told_of_a_message_are_named_without_their_paths(
+    alice_tenant, charlie_tenant, django_assert_num_queries
+):
+    delivery = make_delivery(
+        endpoint=make_endpoint(
+            tenant=alice_tenant, url="https://hooks.example/secret-path"
+        )
+    )
+    message_id = delivery.event.message_id
+
+    with django_assert_num_queries(2):
+        told = endpoints_told(tenant=alice_tenant, message_ids=[message_id])
+
+    assert told == {
+        message_id: [(delivery.endpoint.uuid, "hooks.example", delivery.status)]
+    }
+    assert endpoints_told(tenant=charlie_tenant, message_ids=[message_id]) == {}
 
 
 def test_no_events_give_no_types(alice_tenant):

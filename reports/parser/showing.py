@@ -1,0 +1,70 @@
+"""A page of a report as a picture for a person's eyes.
+
+Upright as its owner sees it, in the frame of every polygon on it. Must not be here:
+reading the page.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+
+import pypdfium2 as pdfium
+from PIL import Image, ImageOps
+
+from .intake import MAX_PIXELS, FileKind, RefusalCode, RefusedFile, file_kind
+
+_DPI = 144
+_LONGEST = 2400  # pixels
+
+
+def show_page(paths: Sequence[Path], number: int) -> bytes:
+    """Page `number`, from 1, of one PDF or of several pictures of pages, as a JPEG.
+
+    Raises: RefusedFile by unreadable_file, too_many_pixels; pdfium's own error. Source:
+    Ours (workflow D1).
+    """
+    if file_kind(paths[0]) is FileKind.PDF:
+        picture = _drawn(paths[0], number)
+    else:
+        picture = _opened(paths[number - 1])
+    written = BytesIO()
+    picture.save(written, "JPEG", quality=88, optimize=True)
+    return written.getvalue()
+
+
+def _drawn(path: Path, number: int) -> Image.Image:
+    document = pdfium.PdfDocument(path)
+    try:
+        page = document[number - 1]
+        try:
+            scale = min(_DPI / 72, _LONGEST / max(*page.get_size(), 1))
+            drawn = page.render(scale=scale, may_draw_forms=False)
+            found: Image.Image = drawn.to_pil().convert("RGB")
+            return found
+        finally:
+            page.close()
+    finally:
+        document.close()
+
+
+def _opened(path: Path) -> Image.Image:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(path, formats=["JPEG", "PNG"]) as file:
+                if file.width * file.height > MAX_PIXELS:
+                    raise RefusedFile(RefusalCode.TOO_MANY_PIXELS)
+                file.draft("RGB", (_LONGEST, _LONGEST))
+                upright = ImageOps.exif_transpose(file)
+                paper = Image.new("RGBA", upright.size, "white")
+                paper.alpha_composite(upright.convert("RGBA"))
+                picture = paper.convert("RGB")
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        raise RefusedFile(RefusalCode.TOO_MANY_PIXELS) from None
+    except (OSError, SyntaxError, ValueError, EOFError):
+        raise RefusedFile(RefusalCode.UNREADABLE) from None
+    picture.thumbnail((_LONGEST, _LONGEST))
+    return picture

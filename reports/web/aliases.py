@@ -1,0 +1,80 @@
+"""The names that a team's laboratories print: proposed, agreed to, taken back.
+
+Must not be here: proposing one (the workbench).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.contrib import messages
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts.states import Area
+from accounts.web.rights import require_right
+from portal.lib.errors import DomainError, NotFound
+from portal.lib.web import go_to, page_url, render_page
+from reports.operations.loinc_aliases import confirm_alias, end_alias
+from reports.queries import loinc_aliases
+from reports.states import AliasStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.http import HttpResponse
+
+    from portal.lib.web import TenantRequest
+    from reports.models import LoincAlias
+
+_ENDED_SHOWN = 25
+
+
+@require_GET
+@require_right(Area.SIGN_REPORTS)
+def aliases(request: TenantRequest) -> HttpResponse:
+    """All aliases: those that wait first."""
+    found = loinc_aliases(tenant=request.tenant)
+    by_status = {
+        status: [one for one in found if one.status == status] for status in AliasStatus
+    }
+    return render_page(
+        request,
+        "reports/signing/aliases.html",
+        section="reports",
+        proposed=by_status[AliasStatus.PROPOSED],
+        live=by_status[AliasStatus.LIVE],
+        ended=by_status[AliasStatus.ENDED][:_ENDED_SHOWN],
+        me=request.actor.key,
+        may_write=request.rights.allow(Area.SIGN_REPORTS, write=True),
+    )
+
+
+@require_POST
+@require_right(Area.SIGN_REPORTS, write=True)
+def confirm(request: TenantRequest, alias_id: int) -> HttpResponse:
+    """Agree to a colleague's proposal."""
+    return _do(request, alias_id, confirm_alias, "Reports read from now on use it.")
+
+
+@require_POST
+@require_right(Area.SIGN_REPORTS, write=True)
+def end(request: TenantRequest, alias_id: int) -> HttpResponse:
+    """Decline a proposal or take an alias back."""
+    return _do(request, alias_id, end_alias, "It is used no more.")
+
+
+def _do(
+    request: TenantRequest,
+    alias_id: int,
+    act: Callable[..., LoincAlias],
+    done: str,
+) -> HttpResponse:
+    try:
+        act(tenant=request.tenant, actor=request.actor, alias_id=alias_id)
+    except NotFound:
+        raise
+    except DomainError as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, done)
+    return go_to(request, page_url(request, "reports:aliases"))

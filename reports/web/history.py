@@ -1,0 +1,240 @@
+"""What became of a report: readings, every edit with its ink, signatures, deliveries.
+
+Must not be here: a change (reports.web.signing, reports.web.amending).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.http import Http404
+from django.views.decorators.http import require_GET
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.rights import require_right
+from accounts.webhooks.queries import SentTo, endpoints_told, events_about
+from portal.lib.web import page_url, render_page
+from reports.operations.review_signing import signature_holds
+from reports.queries import (
+    comments_of,
+    job_transitions,
+    parsing_job,
+    rereadings_of,
+    reviews_of_job,
+    row_versions,
+)
+from reports.states import ParsingJobStatus, ReviewKind, ReviewStatus
+from reports.web.signing_rows import FieldChange, Ink, field_changes, ink_of
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from django.http import HttpResponse
+
+    from portal.lib.web import TenantRequest
+    from reports.models import ParsingJob, Review, ReviewComment, ReviewRowVersion
+
+_WAITS = {
+    ReviewKind.FIRST: "It waits on the review desk.",
+    ReviewKind.SECOND: "Signed once. A second person reads it before it is sent.",
+    ReviewKind.DISPUTE: "Two readers disagree. A third person settles it.",
+}
+UPDATED = "lab_report.parsing_job.updated"
+_SENT_AT_MOST = 10
+_ACTS = {
+    "edit_row": "Edited",
+    "choose_loinc": "Chose a code",
+    "redraw_box": "Redrew a box",
+    "confirm_row": "Confirmed",
+    "confirm_plain_rows": "Confirmed with its panel",
+    "exclude_row": "Excluded",
+    "undo_row": "Undid the last change",
+    "add_row": "Added",
+    "split_row": "Split",
+    "merge_rows": "Merged",
+    "take_reading": "Took one reader's",
+    "": "Asked about again: a new doubt",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change to one row, by whom and with the ink it is about."""
+
+    at: datetime
+    who: str
+    says: str
+    name: str
+    reason: str
+    changes: tuple[FieldChange, ...]
+    ink: Ink | None
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """A review with its edits; `is_hidden` while another reader must not see them."""
+
+    review: Review
+    kind: str
+    edits: list[Edit]
+    comments: list[ReviewComment]
+    holds: bool | None
+    is_hidden: bool
+    is_waivable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """An event about the report, and the endpoints it went to."""
+
+    at: datetime
+    status: str
+    to: list[SentTo]
+
+
+@require_GET
+@require_right(Area.SIGN_REPORTS)
+def history(request: TenantRequest, job_id: str) -> HttpResponse:
+    """All that was done to a report, the latest review first."""
+    try:
+        job = parsing_job(tenant=request.tenant, job_id=UUID(job_id))
+    except ValueError:
+        raise Http404 from None
+    reviews = reviews_of_job(job=job)
+    for review in reviews:
+        review.job, review.tenant = job, job.tenant
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="report_history",
+        subject_id=job.id,
+        user_uuid=job.user.uuid,
+    )
+    is_open = any(review.status == ReviewStatus.OPEN for review in reviews)
+    may_write = request.rights.allow(Area.SIGN_REPORTS, write=True)
+    return render_page(
+        request,
+        "reports/signing/history.html",
+        job=job,
+        section="reports",
+        chapters=[_chapter(request, review, reviews) for review in reversed(reviews)],
+        moves=job_transitions(job),
+        sent=sent_of(request, job),
+        rereadings=rereadings_of(job),
+        may_amend=may_write
+        and job.status == ParsingJobStatus.COMPLETED
+        and request.tenant.lab_report_human_review_enabled
+        and not is_open,
+    )
+
+
+def sent_of(request: TenantRequest, job: ParsingJob) -> list[Sent]:
+    """The events that said the report's status, the latest first; three queries."""
+    events = events_about(
+        tenant=request.tenant,
+        user_uuid=job.user.uuid,
+        event_types=[UPDATED],
+        data_id=job.id,
+        says="status",
+    )[:_SENT_AT_MOST]
+    told = endpoints_told(
+        tenant=request.tenant, message_ids=[event.message_id for event in events]
+    )
+    return [
+        Sent(event.at, event.says or "", told.get(event.message_id, []))
+        for event in events
+    ]
+
+
+def _chapter(request: TenantRequest, review: Review, reviews: list[Review]) -> Chapter:
+    known = ReviewKind.known(review.kind)
+    hidden = _is_hidden(request, review, reviews)
+    signed = review.status == ReviewStatus.SIGNED
+    return Chapter(
+        review=review,
+        kind=known.label if known else review.kind,
+        edits=[] if hidden else _edits(request, review),
+        comments=[] if hidden else comments_of(review=review),
+        holds=signature_holds(tenant=request.tenant, review=review) if signed else None,
+        is_hidden=hidden,
+        is_waivable=review.kind == ReviewKind.SECOND
+        and review.status == ReviewStatus.OPEN
+        and request.rights.allow(Area.SIGN_REPORTS, write=True),
+    )
+
+
+def _is_hidden(request: TenantRequest, review: Review, reviews: list[Review]) -> bool:
+    """Whether a second read is under way that has to stay blind to this review.
+
+    Who made the review sees it; the second reader's own is not hidden from them.
+    """
+    second = next(
+        (
+            one
+            for one in reviews
+            if one.kind == ReviewKind.SECOND and one.status == ReviewStatus.OPEN
+        ),
+        None,
+    )
+    if second is None or review.number < second.number - 1:
+        return False
+    reader = (
+        review.claimed_by_key
+        if review.status == ReviewStatus.OPEN
+        else review.sign_off.member_key
+    )
+    return reader != request.actor.key
+
+
+def _edits(request: TenantRequest, review: Review) -> list[Edit]:
+    """What was done to the rows, in time; of what a row began with nothing."""
+    before: dict[int, ReviewRowVersion] = {}
+    edits = []
+    for version in row_versions(tenant=request.tenant, review=review):
+        last = before.get(version.row.position)
+        before[version.row.position] = version
+        if last is None and not version.act:
+            continue
+        edits.append(
+            Edit(
+                at=version.at,
+                who=version.actor_label,
+                says=_ACTS.get(version.act, version.act),
+                name=str(version.values["test_name"]),
+                reason=version.reason,
+                changes=field_changes(last.values if last else None, version.values),
+                ink=ink_of(request, job=review.job, values=version.values),
+            )
+        )
+    return sorted(edits, key=lambda edit: edit.at)
+
+
+def signature_card(request: TenantRequest, job: ParsingJob) -> dict[str, Any] | None:
+    """What the report's page says of its review, None where there was none.
+
+    Six queries at most; for members who review.
+    """
+    if not request.rights.allow(Area.SIGN_REPORTS):
+        return None
+    reviews = reviews_of_job(job=job)
+    open_one = next((r for r in reviews if r.status == ReviewStatus.OPEN), None)
+    known = ReviewKind.known(open_one.kind) if open_one else None
+    may_amend = (
+        job.status == ParsingJobStatus.COMPLETED
+        and open_one is None
+        and request.tenant.lab_report_human_review_enabled
+        and request.rights.allow(Area.SIGN_REPORTS, write=True)
+    )
+    return {
+        "signed": next((r for r in reviews if r.number == job.version), None),
+        "waits": _WAITS.get(known, "") if known else "",
+        "replaced": page_url(request, "reports:page", job_id=job.replaced_by_id)
+        if job.replaced_by_id
+        else "",
+        "history": page_url(request, "reports:history", job_id=job.id),
+        "amend": page_url(request, "reports:amend", job_id=job.id) if may_amend else "",
+        "sent": sent_of(request, job) if reviews else [],
+    }

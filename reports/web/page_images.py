@@ -1,0 +1,40 @@
+"""Pages of a report as pictures, for those who may see them; each view is audited.
+
+Crops need no address of their own: the page shows a part of this picture.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.http import Http404, HttpResponse
+from django.views.decorators.http import require_GET
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.rights import require_right
+from reports.operations.page_pictures import page_picture
+from reports.queries import parsing_job
+
+if TYPE_CHECKING:
+    from portal.lib.web import TenantRequest
+
+
+@require_GET
+@require_right(Area.REPORTS)
+def page_image(request: TenantRequest, job_id: str, page: int) -> HttpResponse:
+    """One page, kept by no cache, as every page of the dashboard."""
+    try:
+        job = parsing_job(tenant=request.tenant, job_id=UUID(job_id))
+    except ValueError:
+        raise Http404 from None
+    picture = page_picture(job=job, page=page)
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="report_page",
+        subject_id=f"{job.id} {page}",
+        user_uuid=job.user.uuid,
+    )
+    return HttpResponse(picture, content_type="image/jpeg")

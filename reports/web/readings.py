@@ -1,0 +1,128 @@
+"""What two readers made different things of, side by side, for a third to settle.
+
+Must not be here: the workbench, where a value that neither read is typed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.rights import require_right
+from portal.lib.errors import DomainError, NotAllowed, NotFound
+from portal.lib.web import go_to, page_url, render_page
+from reports.operations.review_readings import take_reading
+from reports.operations.review_saving import RowRef
+from reports.queries import readings_of, review_of, review_rows
+from reports.states import ReviewKind, RowDecision
+from reports.web.signing_rows import FieldChange, Ink, desk_url, field_changes, ink_of
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from portal.lib.web import TenantRequest
+    from reports.models import Review, ReviewRow
+
+
+class SideForm(forms.Form):
+    """Whose reading a row takes, at the version that was seen."""
+
+    side = forms.ChoiceField(choices=[("first", ""), ("second", "")])
+    version = forms.IntegerField()
+
+
+@dataclass(frozen=True, slots=True)
+class DisputedRow:
+    """One row: each reader's version with its ink, what differs, how it stands."""
+
+    row: ReviewRow
+    differences: tuple[FieldChange, ...]
+    sides: tuple[tuple[str, dict[str, Any] | None, Ink | None], ...]
+
+
+@require_GET
+@require_right(Area.SIGN_REPORTS)
+def readings(request: TenantRequest, review_id: str) -> HttpResponse:
+    """The disputed rows of a report."""
+    review = _dispute(request, review_id)
+    rows = review_rows(tenant=request.tenant, review=review)
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="review",
+        subject_id=review.id,
+        user_uuid=review.job.user.uuid,
+    )
+    disputed = [_disputed(request, review, row) for row in rows if row.disputed]
+    return render_page(
+        request,
+        "reports/signing/readings.html",
+        review=review,
+        section="reports",
+        desk=desk_url(request, review),
+        readers=[one.sign_off.member_label for one in readings_of(review)],
+        rows=disputed,
+        undecided=sum(not one.row.is_decided for one in disputed),
+        is_mine=review.claimed_by_key == request.actor.key,
+    )
+
+
+@require_POST
+@require_right(Area.SIGN_REPORTS, write=True)
+def settle(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
+    """Take one reader's version of a row."""
+    review = _dispute(request, review_id)
+    form = SideForm(request.POST)
+    if form.is_valid():
+        given = form.cleaned_data
+        try:
+            take_reading(
+                tenant=request.tenant,
+                actor=request.actor,
+                ref=RowRef(review.id, position, given["version"]),
+                side=given["side"],
+            )
+        except (NotAllowed, NotFound):
+            raise
+        except DomainError as refusal:
+            messages.error(request, refusal.message)
+    here = page_url(request, "reports:readings", review_id=review.id)
+    return go_to(request, f"{here}#row-{position}")
+
+
+def _disputed(request: TenantRequest, review: Review, row: ReviewRow) -> DisputedRow:
+    told = row.disputed or {}
+    first, second = (
+        side["values"] if side and side["decision"] != RowDecision.EXCLUDED else None
+        for side in (told.get("first"), told.get("second"))
+    )
+    return DisputedRow(
+        row=row,
+        differences=field_changes(first, second),
+        sides=tuple(
+            (
+                side,
+                told.get(side),
+                ink_of(request, job=review.job, values=values) if values else None,
+            )
+            for side, values in (("first", first), ("second", second))
+        ),
+    )
+
+
+def _dispute(request: TenantRequest, review_id: str) -> Review:
+    try:
+        review = review_of(tenant=request.tenant, review_id=UUID(review_id))
+    except ValueError:
+        raise Http404 from None
+    if review.kind != ReviewKind.DISPUTE:
+        raise Http404
+    return review

@@ -1,0 +1,310 @@
+"""The last pages of a review: what it made of the report, the signature, a rejection.
+
+Must not be here: the workbench, or what comes after (reports.web.history).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.rights import require_right
+from accounts.web.step_up import ask_to_confirm, confirmed_at, is_confirmed
+from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
+from portal.lib.web import go_to, page_url, render_page
+from reports.operations.review_gates import (
+    Notice,
+    acknowledge_critical,
+    request_second_read,
+)
+from reports.operations.review_saving import RowRef
+from reports.operations.review_signing import (
+    NotReady,
+    Signature,
+    approval_gaps,
+    approve_report,
+    reject_report,
+)
+from reports.queries import review_diff, review_of, review_rows
+from reports.states import (
+    RejectionReason,
+    ReviewKind,
+    ReviewStatus,
+    RowDecision,
+    SignatureMeaning,
+)
+from reports.web.signing_rows import changed_row, desk_url, gap_links, ink_of
+
+if TYPE_CHECKING:
+    from portal.lib.web import TenantRequest
+    from reports.models import Review, ReviewRow
+
+
+class SignForm(forms.Form):
+    """What a signature says."""
+
+    meaning = forms.ChoiceField(
+        choices=SignatureMeaning.choices,
+        widget=forms.RadioSelect,
+        label="What your signature says",
+        error_messages={"required": "Say what your signature means."},
+    )
+
+
+class RejectForm(forms.Form):
+    """Why a report has no values that can be used."""
+
+    reason = forms.ChoiceField(
+        choices=RejectionReason.choices,
+        widget=forms.RadioSelect,
+        label="Why",
+        error_messages={"required": "Choose a reason."},
+    )
+    why = forms.CharField(
+        required=False,
+        max_length=1000,
+        label="What else to know",
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+
+
+class NoticeForm(forms.Form):
+    """Who was told of a critical value, when and how; the time is the reader's own."""
+
+    told = forms.CharField(
+        max_length=200,
+        label="Who was told",
+        error_messages={"required": "Say who was told."},
+    )
+    way = forms.CharField(
+        max_length=200,
+        label="By what way",
+        error_messages={"required": "Say how they were told."},
+    )
+    at = forms.DateTimeField(
+        label="When",
+        widget=forms.DateTimeInput(
+            attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"
+        ),
+        error_messages={
+            "required": "Say when.",
+            "invalid": "Enter a day and a time.",
+        },
+    )
+    version = forms.IntegerField(widget=forms.HiddenInput)
+
+    def clean_at(self) -> datetime:
+        """Nobody is told in the future; a minute is left to clocks that differ."""
+        at: datetime = self.cleaned_data["at"]
+        if at > timezone.now() + timedelta(minutes=1):
+            raise forms.ValidationError("This time is still to come.")
+        return at
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.SIGN_REPORTS, write=True)
+def approve(request: TenantRequest, review_id: str) -> HttpResponse:
+    """The summary of a review, and its signature."""
+    review = _review(request, review_id)
+    report = page_url(request, "reports:page", job_id=review.job_id)
+    if request.method != "POST":
+        if review.status != ReviewStatus.OPEN:
+            return go_to(request, report)
+        record_read(
+            tenant=request.tenant,
+            actor=request.actor,
+            subject="review",
+            subject_id=review.id,
+            user_uuid=review.job.user.uuid,
+        )
+        return _summary(request, review, SignForm())
+    form = SignForm(request.POST)
+    if not form.is_valid():
+        return _summary(request, review, form, status=422)
+    at = confirmed_at(request)
+    if at is None or not is_confirmed(request):
+        return ask_to_confirm(request)
+    signature = Signature(SignatureMeaning(form.cleaned_data["meaning"]), at)
+    try:
+        approve_report(
+            tenant=request.tenant,
+            actor=request.actor,
+            review_id=review.id,
+            signature=signature,
+        )
+    except NotReady:
+        return _summary(request, review, form, status=422)
+    except (NotAllowed, NotFound):
+        raise
+    except DomainError as refusal:
+        form.add_error(None, refusal.message)
+        return _summary(request, review, form, status=_status(refusal))
+    messages.success(request, "Signed.")
+    return go_to(request, report)
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.SIGN_REPORTS, write=True)
+def reject(request: TenantRequest, review_id: str) -> HttpResponse:
+    """Say why a report has no usable values."""
+    review = _review(request, review_id)
+    report = page_url(request, "reports:page", job_id=review.job_id)
+    form = RejectForm(request.POST if request.method == "POST" else None)
+    status = 200
+    if request.method == "POST":
+        status = 422
+        if form.is_valid():
+            try:
+                reject_report(
+                    tenant=request.tenant,
+                    actor=request.actor,
+                    review_id=review.id,
+                    reason=RejectionReason(form.cleaned_data["reason"]),
+                    why=form.cleaned_data["why"],
+                )
+            except (NotAllowed, NotFound):
+                raise
+            except DomainError as refusal:
+                form.add_error(None, refusal.message)
+                status = _status(refusal)
+            else:
+                messages.success(request, "The report is rejected.")
+                return go_to(request, report)
+    return render_page(
+        request,
+        "reports/signing/reject.html",
+        status=status,
+        review=review,
+        form=form,
+        section="reports",
+        desk=desk_url(request, review),
+    )
+
+
+@require_POST
+@require_right(Area.SIGN_REPORTS, write=True)
+def acknowledge(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
+    """Say who was told of one critical value."""
+    review = _review(request, review_id)
+    form = NoticeForm(request.POST)
+    if form.is_valid():
+        given = form.cleaned_data
+        try:
+            acknowledge_critical(
+                tenant=request.tenant,
+                actor=request.actor,
+                ref=RowRef(review.id, position, given["version"]),
+                notice=Notice(given["told"], given["at"], given["way"]),
+            )
+        except (NotAllowed, NotFound):
+            raise
+        except DomainError as refusal:
+            form.add_error(None, refusal.message)
+        else:
+            here = page_url(request, "reports:approve", review_id=review.id)
+            return go_to(request, here)
+    return _summary(request, review, SignForm(), status=422, notice=(position, form))
+
+
+@require_POST
+@require_right(Area.SIGN_REPORTS, write=True)
+def second_read(request: TenantRequest, review_id: str) -> HttpResponse:
+    """Ask for a second reader, or take that back."""
+    review = _review(request, review_id)
+    here = page_url(request, "reports:approve", review_id=review.id)
+    try:
+        request_second_read(
+            tenant=request.tenant,
+            actor=request.actor,
+            review_id=review.id,
+            is_wanted=request.POST.get("wanted") == "yes",
+        )
+    except (NotAllowed, NotFound):
+        raise
+    except DomainError as refusal:
+        messages.error(request, refusal.message)
+    return go_to(request, here)
+
+
+def _summary(
+    request: TenantRequest,
+    review: Review,
+    form: SignForm,
+    *,
+    status: int = 200,
+    notice: tuple[int, NoticeForm] | None = None,
+) -> HttpResponse:
+    rows = review_rows(tenant=request.tenant, review=review)
+    by_position = {row.position: row for row in rows}
+    gaps = approval_gaps(review=review, rows=rows)
+    changed = [
+        changed_row(
+            request,
+            job=review.job,
+            diff=diff,
+            reason=by_position[diff.position].reason,
+        )
+        for diff in review_diff(tenant=request.tenant, review=review)
+    ]
+    decided = [row.decision for row in rows]
+    return render_page(
+        request,
+        "reports/signing/approve.html",
+        status=status,
+        review=review,
+        section="reports",
+        form=form,
+        desk=desk_url(request, review),
+        gaps=gap_links(request, review=review, rows=rows, gaps=gaps),
+        counts=[
+            ("Confirmed", decided.count(RowDecision.CONFIRMED)),
+            ("Edited", decided.count(RowDecision.EDITED)),
+            ("Added", decided.count(RowDecision.ADDED)),
+            ("Excluded", decided.count(RowDecision.EXCLUDED)),
+            ("Undecided", decided.count(RowDecision.UNDECIDED)),
+        ],
+        changed=[one for one in changed if one.decision != RowDecision.EXCLUDED],
+        excluded=[
+            (row, ink_of(request, job=review.job, values=row.values))
+            for row in rows
+            if not row.is_kept
+        ],
+        unread=sorted({place["page"] for place in review.job.unread or []}),
+        unread_count=len(review.job.unread or []),
+        critical=[_critical(row, notice) for row in rows if row.is_critical],
+        may_ask_second=review.kind == ReviewKind.FIRST,
+        is_mine=review.claimed_by_key == request.actor.key,
+    )
+
+
+def _critical(
+    row: ReviewRow, notice: tuple[int, NoticeForm] | None
+) -> tuple[ReviewRow, datetime | None, NoticeForm | None]:
+    """A critical value, when somebody was told, and the form until then."""
+    if row.acknowledged:
+        return row, datetime.fromisoformat(row.acknowledged["at"]), None
+    if notice is not None and notice[0] == row.position:
+        return row, None, notice[1]
+    initial = {"version": row.version, "at": timezone.localtime()}
+    prefix = f"critical-{row.position}_%s"
+    return row, None, NoticeForm(initial=initial, auto_id=prefix)
+
+
+def _review(request: TenantRequest, review_id: str) -> Review:
+    try:
+        return review_of(tenant=request.tenant, review_id=UUID(review_id))
+    except ValueError:
+        raise Http404 from None
+
+
+def _status(refusal: DomainError) -> int:
+    return 409 if isinstance(refusal, Conflict) else 422

@@ -1,0 +1,194 @@
+"""What was made of a report, as the pages of signing show it: changes, gaps, ink.
+
+Must not be here: a query, or a rule of signing (reports.operations.review_signing).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from portal.lib.web import page_url
+from portal.pills import words
+from reports.states import RowPart
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from portal.lib.web import TenantRequest
+    from reports.models import ParsingJob, Review, ReviewRow
+    from reports.operations.review_signing import Gap
+    from reports.queries import RowDiff
+
+_MARGIN = 6.0  # around the ink, in the page's units at 72 a inch
+_SHOWN = {
+    "test_name": "Name",
+    "value": "Value",
+    "units": "Unit",
+    "reference_range": "Range",
+    "flag": "Flag",
+    "source_panel_name": "Panel",
+    "sample_type": "Specimen",
+}
+_GAPS = {
+    "flagged_row_undecided": "Rows that need attention are undecided",
+    "row_unconfirmed": "Rows are not confirmed yet",
+    "page_not_shown": "Pages were not displayed",
+    "critical_unacknowledged": "Critical values are not acknowledged",
+    "identity_undecided": "Whose report it is isn't settled",
+    "duplicate_undecided": "It may be a duplicate",
+    "no_rows_left": "Every row is excluded: reject the report instead",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ink:
+    """A part of a page, shown by the picture of the whole: all in the page's units."""
+
+    url: str
+    page: int
+    view: str  # an SVG viewBox
+    width: float
+    height: float
+    x: float
+    y: float
+    w: float
+    h: float
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """One field of a row before and after, empty where it was or is not there."""
+
+    label: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedRow:
+    """A row as a list of its changes."""
+
+    position: int
+    name: str
+    decision: str
+    reason: str
+    changes: tuple[FieldChange, ...]
+    ink: Ink | None
+
+
+@dataclass(frozen=True, slots=True)
+class GapLinks:
+    """A rule that is not met, with a link to each row or page that it names."""
+
+    code: str
+    says: str
+    links: tuple[tuple[str, str], ...]
+
+
+def desk_url(request: TenantRequest, review: Review) -> str:
+    """The workbench of a review: its pages of signing lie below it."""
+    here = page_url(request, "reports:approve", review_id=review.id)
+    return here.removesuffix("approve/")
+
+
+def gap_links(
+    request: TenantRequest,
+    *,
+    review: Review,
+    rows: Sequence[ReviewRow],
+    gaps: Iterable[Gap],
+) -> list[GapLinks]:
+    """What still forbids signing, each with the way to mend it."""
+    desk = desk_url(request, review)
+    names = {row.position: str(row.values["test_name"]) for row in rows}
+    found = []
+    for gap in gaps:
+        if gap.code == "page_not_shown":
+            links = [(f"Page {page}", f"{desk}?page={page}") for page in gap.at]
+        elif gap.code == "critical_unacknowledged":
+            links = [(names[at], f"#critical-{at}") for at in gap.at]
+        elif gap.at:
+            links = [(names[at], f"{desk}?row={at}#row-{at}") for at in gap.at]
+        else:
+            links = [("Settle it", desk)]
+        found.append(GapLinks(gap.code, _GAPS[gap.code], tuple(links)))
+    return found
+
+
+def changed_row(
+    request: TenantRequest, *, job: ParsingJob, diff: RowDiff, reason: str = ""
+) -> ChangedRow:
+    """A row of a review's diff."""
+    shown = diff.after or diff.before or {}
+    return ChangedRow(
+        position=diff.position,
+        name=str(shown.get("test_name", "")),
+        decision=diff.decision,
+        reason=reason,
+        changes=field_changes(diff.before, diff.after),
+        ink=ink_of(request, job=job, values=shown),
+    )
+
+
+def field_changes(
+    before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
+) -> tuple[FieldChange, ...]:
+    """What differs between two values of a row, in words."""
+    pairs = [
+        (label, _text(before, name), _text(after, name))
+        for name, label in _SHOWN.items()
+    ]
+    pairs.append(("LOINC", _loinc(before), _loinc(after)))
+    if before and after and before["provenance"] != after["provenance"]:
+        pairs.append(("Box", "as read", "redrawn"))
+    return tuple(FieldChange(*pair) for pair in pairs if pair[1] != pair[2])
+
+
+def ink_of(
+    request: TenantRequest, *, job: ParsingJob, values: Mapping[str, Any]
+) -> Ink | None:
+    """Where a row stands on its page; None of a row that was typed."""
+    places = [
+        place
+        for part in RowPart
+        if (place := values.get("provenance", {}).get(part.value))
+    ]
+    sizes = {size["page"]: size for size in job.page_sizes or []}
+    if not places or places[0]["page"] not in sizes:
+        return None
+    page = places[0]["page"]
+    size = sizes[page]
+    points = [
+        point for place in places if place["page"] == page for point in place["polygon"]
+    ]
+    xs, ys = [x for x, _ in points], [y for _, y in points]
+    # A picture's unit is a pixel, of which a page has far more than points.
+    margin = _MARGIN * max(1.0, size["width"] / 612)
+    left, top = max(0.0, min(xs) - margin), max(0.0, min(ys) - margin)
+    right = min(size["width"], max(xs) + margin)
+    bottom = min(size["height"], max(ys) + margin)
+    return Ink(
+        url=page_url(request, "reports:page_image", job_id=job.id, page=page),
+        page=page,
+        view=f"{left:.1f} {top:.1f} {right - left:.1f} {bottom - top:.1f}",
+        width=size["width"],
+        height=size["height"],
+        x=left,
+        y=top,
+        w=right - left,
+        h=bottom - top,
+    )
+
+
+def _text(values: Mapping[str, Any] | None, name: str) -> str:
+    found = (values or {}).get(name) or ""
+    return words(str(found)) if name == "sample_type" and found else str(found)
+
+
+def _loinc(values: Mapping[str, Any] | None) -> str:
+    matches = (values or {}).get("loinc_matches") or []
+    if not matches:
+        return ""
+    first = matches[0]
+    return f"{first['loinc_code']} {first['display_name'] or first['loinc_name']}"
