@@ -14,6 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
+from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.dialogs import posted, render_form
 from accounts.web.rights import require_right
@@ -143,6 +144,13 @@ def recreate(request: TenantRequest, order_id: UUID) -> HttpResponse:
             refusal = refused.message
         else:
             changes = _changes(order, plan, form)
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="order",
+        subject_id=order.pk,
+        user_uuid=order.user.uuid,
+    )
     return render_page(
         request,
         "labs/order_recreate.html",

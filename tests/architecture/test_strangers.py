@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pytest
 from allauth.mfa.models import Authenticator
 from django.apps import apps
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
 
 from accounts.models import (
     ApiKey,
@@ -40,12 +42,13 @@ from tests.factories.accounts import (
 from tests.factories.imports import make_import
 from tests.factories.inbound import make_unmatched
 from tests.factories.labs import make_lab_account
-from tests.factories.reports import make_parsing_job
+from tests.factories.reports import make_alias, make_dispute, make_parsing_job
 from tests.factories.results import make_ready_order, make_results, reported
 from tests.factories.summaries import record
 from tests.factories.users import make_user
 from tests.factories.webhooks import make_delivery, make_endpoint, make_tried
 from users.operations.devices import DeviceDetails, record_device
+from users.operations.erasure import write_receipt
 from users.operations.link_sessions import create_link_session
 from users.operations.sources import connect_source
 
@@ -159,6 +162,12 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     endpoint = make_endpoint(tenant=alice_tenant)
     delivery = make_delivery(endpoint=endpoint)
     make_tried(delivery, status="failed")
+    receipt = write_receipt(
+        tenant=alice_tenant,
+        user_uuid=uuid4(),
+        deleted_at=timezone.now(),
+        removed={"users.User": 1},
+    )
     replay = start_replay(
         endpoint=endpoint, actor=ACTOR, filters=LogFilters(outcome="failed")
     )
@@ -171,6 +180,10 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         "provider": "oura",
         "device_id": str(device_id),
         "job_id": str(job.id),
+        "page": "1",
+        "review_id": str(make_dispute(user=user).id),
+        "position": "0",
+        "alias_id": str(make_alias(tenant=alice_tenant).pk),
         "api_key_id": str(key.id),
         "management_key_id": str(management_key.pk),
         "member_id": str(member.pk),
@@ -197,6 +210,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         "import_id": str(make_import(user=user).id),
         "sign_in_id": str(sign_in.pk),
         "pk": str(passkey.pk),
+        "receipt_id": str(receipt.pk),
     }
 
 
@@ -342,6 +356,7 @@ def test_every_parameter_that_is_swept_has_a_sample_or_says_why_not():
         "management_key_id",
         "sign_in_id",
         "pk",
+        "receipt_id",
         "member_id",
         "invitation_id",
         "invite_id",

@@ -6,6 +6,7 @@ from django.urls import path
 
 from users.web import (
     connect_links,
+    erasures,
     explorer,
     imports,
     ledger,
@@ -23,6 +24,8 @@ urlpatterns = [
     path("users/", views.user_list, name="list"),
     path("users/file/", views.user_file, name="file"),
     path("users/resolve/", views.resolve, name="resolve"),
+    path("erasures/", erasures.erasures, name="erasures"),
+    path("erasures/<str:receipt_id>/", erasures.receipt, name="receipt"),
     path("users/import/", user_import.import_page, name="import_users"),
     path("users/<str:user_id>/", views.user_page, name="page"),
     path("users/<str:user_id>/refresh/", sources.refresh, name="refresh"),

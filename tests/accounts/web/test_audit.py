@@ -3,9 +3,11 @@ from __future__ import annotations
 import csv
 import json
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 from uuid import UUID, uuid4
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from accounts.models import AuditEntry
@@ -193,10 +195,21 @@ def test_who_looked_counts_by_day_actor_and_thing(
     ]
     assert (reply.context["reads"], reply.context["lists"]) == (4, 1)
     assert "2025-01-26,API key,'=ci,read sleep,1" in table
+    out = StringIO()
+    slug = alice_tenant.team.slug
+    call_command(
+        "who_looked",
+        *("--team", slug, "--user", str(user.uuid), "--since", "2026-03-02"),
+        stdout=out,
+    )
+    assert "2026-03-02,api_key,'=ci,read,sleep,2,2026-03-02T09:00:00Z" in out.getvalue()
+    assert "2026-03-01" not in out.getvalue()
+    with pytest.raises(CommandError):
+        call_command("who_looked", "--team", slug, "--user", str(uuid4()))
     own = AuditEntry.objects.for_tenant(alice_tenant).filter(
         at__gte=session, subject="audit", user_uuid=user.uuid
     )
-    assert own.count() == 2
+    assert own.count() == 3
 
 
 def test_nobody_else_sees_the_audit(alice_team, client, alice_web, entries, user):

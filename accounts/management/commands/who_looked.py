@@ -1,0 +1,80 @@
+"""Print who read or changed one user's data, day by day, as CSV."""
+
+from __future__ import annotations
+
+import csv
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts.models import Tenant
+from accounts.operations.audit import record_read
+from accounts.queries.audit import knows_user, looks_at
+from accounts.states import Environment
+from portal.lib.actor import Actor
+from portal.lib.csv_files import csv_instant, inert
+from portal.lib.tenancy import acting_for
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
+
+COLUMNS = ("day", "kind", "who", "verb", "subject", "times", "first_at", "last_at")
+
+
+class Command(BaseCommand):
+    """`manage.py who_looked --team SLUG --user UUID [--since DAY]`."""
+
+    help = (
+        "Print who read or changed one user's data: a line for each day, person or key,"
+        " and thing. Days are those of the team's time zone."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--team", required=True, metavar="SLUG")
+        parser.add_argument(
+            "--environment", choices=Environment.values, default=Environment.SANDBOX
+        )
+        parser.add_argument("--user", required=True, type=UUID, metavar="UUID")
+        parser.add_argument("--since", type=date.fromisoformat, metavar="YYYY-MM-DD")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        tenant = (
+            Tenant.objects.select_related("team")
+            .filter(team__slug=options["team"], environment=options["environment"])
+            .first()
+        )
+        if tenant is None:
+            raise CommandError(f"No team has the slug {options['team']}.")
+        zone = ZoneInfo(tenant.team.time_zone)
+        day: date | None = options["since"]
+        since = datetime(day.year, day.month, day.day, tzinfo=zone) if day else None
+        user_uuid: UUID = options["user"]
+        with acting_for(tenant):
+            if not knows_user(tenant=tenant, user_uuid=user_uuid):
+                raise CommandError("Nothing was ever recorded about such a user.")
+            looks = looks_at(tenant=tenant, user_uuid=user_uuid, since=since, zone=zone)
+            record_read(
+                tenant=tenant,
+                actor=Actor.system("who_looked"),
+                subject="audit",
+                subject_id=user_uuid,
+                user_uuid=user_uuid,
+            )
+        writer = csv.writer(self.stdout)
+        writer.writerow(COLUMNS)
+        for look in looks:
+            writer.writerow(
+                (
+                    look.day.isoformat(),
+                    look.actor_kind,
+                    inert(look.actor_label),
+                    look.verb,
+                    look.subject,
+                    look.times,
+                    csv_instant(look.first_at.astimezone(UTC)),
+                    csv_instant(look.last_at.astimezone(UTC)),
+                )
+            )

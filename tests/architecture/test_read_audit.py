@@ -1,0 +1,113 @@
+"""Every read of health data is in the audit: each page and API call that answers a GET.
+
+SILENT names those that show nothing of any user, and why; a new one that says nothing
+fails here until it records a read or is named.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.db import transaction
+from django.template import loader
+
+from accounts.models import AuditEntry, Membership
+from accounts.states import Role
+from tests.architecture.test_strangers import (  # noqa: F401 - samples is a fixture
+    PUBLIC,
+    fill,
+    patterns,
+    samples,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+PLACE = "t/<slug:team_slug>/<slug:environment>/"
+REASONS = {
+    "of the team and its members": (
+        "settings/ settings/sign-in/ profile/ members/ members/invite/ demo-data/"
+        " members/<str:member_id>/roles/ members/<str:member_id>/remove/"
+        " invitations/<str:invitation_id>/withdraw/ api-keys/"
+        " api-keys/<str:api_key_id>/revoke/ views/<str:view_id>/"
+        " management-keys/<str:management_key_id>/revoke/ views/<str:view_id>/delete/"
+        " api-own-team api-team-metrics api-team-physicians"
+    ),
+    "catalogue and reference data": (
+        "lab-tests/ lab-tests/markers/ lab-tests/new/ lab-accounts/ lab-accounts/add/"
+        " lab-tests/<str:lab_test_id>/archive/ lab-accounts/<str:account_id>/edit/"
+        " lab-accounts/<str:account_id>/status/ lab-accounts/<str:account_id>/teams/"
+        " reviews/aliases/ api-labs api-lab-accounts api-lab-test api-lab-test-list"
+        " api-lab-test-markers api-lab-tests api-markers api-payor-search"
+        " api-phlebotomy-reasons api-psc-reasons api-providers"
+    ),
+    "webhooks; payloads are masked until asked for": (
+        "webhooks/ webhooks/new/ webhooks/<str:endpoint_id>/edit/"
+        " webhooks/<str:endpoint_id>/delete/ webhooks/<str:endpoint_id>/headers/"
+        " webhooks/<str:endpoint_id>/pause/ webhooks/<str:endpoint_id>/test/"
+        " webhooks/<str:endpoint_id>/replay/"
+        " webhooks/<str:endpoint_id>/replays/<str:replay_id>/"
+        " webhooks/<str:endpoint_id>/deliveries/<str:message_id>/"
+    ),
+    "a form or a question that repeats nothing of what was read": (
+        "search/ users/resolve/ users/import/ orders/import/ reports/upload/"
+        " users/<str:user_id>/sources/<str:provider>/disconnect/"
+        " orders/<uuid:order_id>/advance/ orders/<uuid:order_id>/cancel/"
+        " orders/<uuid:order_id>/labels/ reports/<str:job_id>/amend/"
+        " unmatched/<uuid:lab_report_id>/reject/"
+        " unmatched/messages/<uuid:lab_message_id>/dismiss/"
+        " api-order-communication"
+    ),
+    "links to connect sources, whom they are for by the customer's id": (
+        "users/<str:user_id>/links/ users/<str:user_id>/links/<str:session_id>/"
+        " users/<str:user_id>/links/<str:session_id>/end/"
+    ),
+    "numbers of messages, nobody's": "unmatched/",
+    "receipts of erased users, numbers alone": ("erasures/ erasures/<str:receipt_id>/"),
+}
+SILENT = {name for names in REASONS.values() for name in names.split()}
+PAGES = [
+    (route.removeprefix(PLACE), route)
+    for route, _ in patterns()
+    if route.startswith(PLACE)
+]
+API_CALLS = [
+    (str(pattern.name), route)
+    for route, pattern in patterns()
+    if route.startswith(("v2/", "v3/", "lab_report/"))
+    and not any(f"<{name}>" in route for name in PUBLIC)
+]
+
+
+def quiet(client: Any, calls: Iterable[tuple[str, str]], samples: Any) -> set[str]:  # noqa: F811
+    """What answers a GET with 200 and writes no read to the audit."""
+    found = set()
+    reads = AuditEntry.unscoped.filter(verb="read")
+    for name, route in calls:
+        with transaction.atomic():
+            before = reads.count()
+            status = client.get(fill(route, samples)).status_code
+            if status == 200 and reads.count() == before:
+                found.add(name)
+            transaction.set_rollback(True)
+    return found
+
+
+@pytest.mark.django_db
+def test_whatever_shows_health_data_says_so_in_the_audit(
+    samples,  # noqa: F811
+    alice,
+    alice_web,
+    alice_api,
+    monkeypatch,
+):
+    roles = [Role.OWNER, Role.CLINICIAN]
+    Membership.objects.filter(member=alice).update(roles=roles)
+    # Pages are called, not drawn: what they show was read before.
+    monkeypatch.setattr(loader, "render_to_string", lambda *_args, **_more: "")
+
+    found = quiet(alice_web, PAGES, samples) | quiet(alice_api, API_CALLS, samples)
+
+    assert sorted(found - SILENT) == []
+    assert sorted(SILENT - found) == []

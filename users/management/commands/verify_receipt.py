@@ -1,0 +1,41 @@
+"""Check the file of an erasure's receipt: is it whole, and did we sign it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from portal.lib.signatures import Signature, is_ours, is_signed
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
+
+
+class Command(BaseCommand):
+    """`manage.py verify_receipt FILE`; 1 where it does not fit."""
+
+    help = "Check the signed file of an erasure's receipt, as the dashboard gives it."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            told = json.loads(options["file"].read_text())
+            document = told["document"].encode()
+            signature = Signature(told["public_key"], told["signature"])
+            digest = told["sha256"]
+        except OSError as error:
+            raise CommandError(f"{error.filename}: {error.strerror}.") from None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise CommandError("This is no file of a receipt.") from None
+        is_whole = hashlib.sha256(document).hexdigest() == digest
+        if not is_whole or not is_signed(document, signature):
+            raise CommandError("The receipt was changed after it was signed.")
+        if not is_ours(signature):
+            raise CommandError("Signed, but with no key of this installation.")
+        self.stdout.write("The receipt is whole, and this installation signed it.")

@@ -1,0 +1,81 @@
+"""Receipts of erased users: the list, one to be printed and handed over, and its file.
+
+Must not be here: erasing (users.operations).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.views.decorators.http import require_GET
+
+from accounts.states import Area
+from accounts.web.rights import require_right
+from portal.lib.errors import NotFound
+from portal.lib.signatures import Signature, is_ours, is_signed
+from portal.lib.web import Pager, render_page
+from users.models import ErasureReceipt
+from users.operations.erasure import receipt_files
+
+if TYPE_CHECKING:
+    from portal.lib.web import TenantRequest
+
+PAGE_SIZE = 50
+
+
+@require_GET
+@require_right(Area.AUDIT)
+def erasures(request: TenantRequest) -> HttpResponse:
+    receipts = ErasureReceipt.objects.for_tenant(request.tenant)
+    asked = request.GET.get("offset", "")
+    offset = min(int(asked), 10**9) if asked.isdecimal() and asked.isascii() else 0
+    return render_page(
+        request,
+        "users/erasures.html",
+        receipts=receipts.order_by("-erased_at", "pk")[offset : offset + PAGE_SIZE],
+        pager=Pager(receipts.count(), offset, PAGE_SIZE),
+        section="audit",
+    )
+
+
+@require_GET
+@require_right(Area.AUDIT)
+def receipt(request: TenantRequest, receipt_id: str) -> HttpResponse:
+    found = _find(request, receipt_id)
+    if request.GET.get("format") == "json":
+        answer = HttpResponse(
+            json.dumps(receipt_files(found), indent=2), content_type="application/json"
+        )
+        answer["Content-Disposition"] = (
+            f'attachment; filename="erasure-{found.pk}.json"'
+        )
+        return answer
+    told = json.loads(found.document)
+    signature = Signature(found.public_key, found.signature)
+    return render_page(
+        request,
+        "users/erasure.html",
+        receipt=found,
+        told=told,
+        removed=sorted(told["removed_rows"].items()),
+        total=sum(told["removed_rows"].values()),
+        kept=sorted(told["kept"].items()),
+        is_whole=is_signed(found.document.encode(), signature),
+        is_ours=is_ours(signature),
+        section="audit",
+    )
+
+
+def _find(request: TenantRequest, receipt_id: str) -> ErasureReceipt:
+    try:
+        key = UUID(receipt_id)
+    except ValueError:
+        raise NotFound("not_found", "Receipt not found.") from None
+    rows = ErasureReceipt.objects.for_tenant(request.tenant).filter(pk=key)
+    found: ErasureReceipt | None = rows.first()
+    if found is None:
+        raise NotFound("not_found", "Receipt not found.")
+    return found
