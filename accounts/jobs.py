@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from accounts.models import Team
+from accounts.operations.api_calls import prune_calls
 from accounts.operations.audit_chain import anchor_audit, seal_audit
+from accounts.operations.call_limits import forget_old_windows
 from accounts.operations.team_deletion import (
     ERASE_JOB,
     enqueue_due_team_erasures,
@@ -30,6 +32,18 @@ def erase(*, tenant_pk: int, **_inputs: Any) -> None:
 def sweep() -> None:
     """Once an hour, find teams that are due."""
     enqueue_due_team_erasures()
+
+
+@periodic("53 3 * * *", "accounts.prune_calls")
+def prune_log_of_calls() -> None:
+    """Once a day, delete calls that were kept long enough."""
+    prune_calls()
+
+
+@periodic("23 * * * *", "accounts.forget_call_windows")
+def forget_windows() -> None:
+    """Once an hour, forget who made calls long ago."""
+    forget_old_windows()
 
 
 @periodic("* * * * *", "accounts.seal_audit")

@@ -82,10 +82,11 @@ def management_keys(team: Team) -> QuerySet[ManagementKey]:
     )
 
 
-def has_live_key(*, tenant: Tenant, at: datetime) -> bool:
-    """Whether any key of an environment works at this moment."""
-    keys = ApiKey.objects.for_tenant(tenant).filter(revoked_at=None)
-    return bool(keys.filter(Q(expires_at=None) | Q(expires_at__gt=at)).exists())
+def live_api_keys(*, tenant: Tenant, at: datetime) -> QuerySet[ApiKey]:
+    """Keys of an environment that work at this moment, newest first."""
+    return api_keys(tenant).filter(
+        Q(expires_at=None) | Q(expires_at__gt=at), revoked_at=None
+    )
 
 
 def latest_changes(

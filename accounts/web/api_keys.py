@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 # A key that nobody uses for so long is better ended (design guide, keys).
 UNUSED_AFTER = timedelta(days=90)
-# When the end of a key becomes something to see to.
+# When the end of a key becomes something to see to; of a short one, halfway.
 EXPIRES_SOON = timedelta(days=14)
 BACK_WORDS = "API keys"
 
@@ -71,7 +71,7 @@ def key_row(key: ApiKey, now: datetime) -> KeyRow:
     ended_at = key.revoked_at or (key.expires_at if key.has_expired(now) else None)
     left = key.expires_at - now if key.expires_at and not ended_at else None
     was_rotated = hasattr(key, "replaced_by")
-    expires = left is not None and not was_rotated and left <= EXPIRES_SOON
+    expires = left is not None and not was_rotated and left <= _soon(key)
     return KeyRow(
         key=key,
         is_unused=now - (key.last_used_at or key.created_at) >= UNUSED_AFTER,
@@ -250,6 +250,13 @@ def find_key(request: TenantRequest, api_key_id: str) -> ApiKey:
     if key is None:
         raise Http404
     return key
+
+
+def _soon(key: ApiKey) -> timedelta:
+    """How long before its end a key is said to end."""
+    if key.expires_at is None:
+        return EXPIRES_SOON
+    return min(EXPIRES_SOON, (key.expires_at - key.created_at) / 2)
 
 
 def _add_refusal(form: ApiKeyForm, refusal: DomainError) -> None:

@@ -238,6 +238,7 @@ def test_a_new_key_that_nobody_has_used_is_not_flagged(key):
 def test_what_is_left_is_said_in_two_units_of_a_rotated_or_a_short_key(key):
     now = timezone.now()
     own, _ = key
+    own.created_at = now - timedelta(days=100)
     said = {}
     for left in (
         timedelta(days=14, seconds=1),
@@ -249,12 +250,17 @@ def test_what_is_left_is_said_in_two_units_of_a_rotated_or_a_short_key(key):
         row = key_row(own, now)
         assert (row.ends_in, row.is_live) == ("", True)
         said[left] = row.expires_in
+    own.created_at = now
+    own.expires_at = now + timedelta(days=7)
+    at_first = key_row(own, now).expires_in
+    halfway = key_row(own, now + timedelta(days=3, hours=12)).expires_in
     rotated, _ = key
     rotate_api_key(key=rotated, actor=ACTOR, overlap=OVERLAPS[1])
     rotated = api_keys(rotated.tenant).get(pk=rotated.pk)
     ending = key_row(rotated, now)
 
     assert list(said.values()) == ["", "6 d 23 h", "3 h 5 min", "0 min"]
+    assert (at_first, halfway) == ("", "3 d 12 h")
     assert (ending.expires_in, ending.ends_in) == ("", "1 d 0 h")
 
 

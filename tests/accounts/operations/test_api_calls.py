@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import time_machine
+
+from accounts.models import ApiCall
+from accounts.operations import api_calls
+from accounts.operations.api_calls import (
+    Call,
+    forget_calls_of_user,
+    prune_calls,
+    write_calls,
+)
+from tests.factories.accounts import make_tenant
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+pytestmark = pytest.mark.django_db
+
+
+def call(tenant, *, at=NOON, user=None, key=None):
+    return Call(
+        tenant_pk=tenant.pk,
+        key_id=key or uuid.uuid4(),
+        at=at,
+        method="GET",
+        path="/v2/user",
+        status=200,
+        ms=7,
+        request_id="ab" * 16,
+        address="2001:db8::7",
+        user_uuid=user,
+    )
+
+
+def test_calls_are_written_in_bulk_as_they_were():
+    tenant = make_tenant()
+    calls = [call(tenant, at=NOON + timedelta(seconds=n)) for n in range(3)]
+
+    write_calls(calls)
+
+    rows = ApiCall.objects.for_tenant(tenant).order_by("at")
+    assert [
+        (row.api_key_id, row.at, row.method, row.path, row.status, row.ms)
+        for row in rows
+    ] == [(c.key_id, c.at, "GET", "/v2/user", 200, 7) for c in calls]
+    assert {(row.request_id, row.address, row.user_uuid) for row in rows} == {
+        ("ab" * 16, "2001:db8::7", None)
+    }
+
+
+def test_old_calls_go_in_batches_and_young_ones_stay(settings, monkeypatch):
+    settings.API_CALL_LOG_DAYS = 30
+    monkeypatch.setattr(api_calls, "_BATCH", 2)
+    tenant = make_tenant()
+    ages = (0, 29, 30, 31, 32, 33)
+    write_calls([call(tenant, at=NOON - timedelta(days=age)) for age in ages])
+
+    with time_machine.travel(NOON, tick=False):
+        pruned = prune_calls()
+
+    left = ApiCall.objects.for_tenant(tenant).values_list("at", flat=True)
+    assert pruned == 3
+    assert {(NOON - at).days for at in left} == {0, 29, 30}
+
+
+def test_the_calls_that_name_an_erased_user_go():
+    mine, other = make_tenant(), make_tenant()
+    user = uuid.uuid4()
+    write_calls([call(mine, user=user), call(mine), call(other, user=user)])
+
+    forgotten = forget_calls_of_user(tenant_pk=mine.pk, user_uuid=user)
+
+    assert forgotten == 1
+    assert ApiCall.objects.for_tenant(mine).get().user_uuid is None
+    assert ApiCall.objects.for_tenant(other).count() == 1
