@@ -5,12 +5,18 @@ Must not be here: one user's erasure (users.operations.users).
 
 from __future__ import annotations
 
+import logging
 from datetime import timedelta
+from smtplib import SMTPException
 from typing import TYPE_CHECKING
 
 from django.apps import apps
+from django.conf import settings
+from django.core.mail import send_mail
 from django.db import IntegrityError, connection, transaction
 from django.db.models import ProtectedError, RestrictedError
+from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import (
@@ -24,7 +30,7 @@ from accounts.models.audit import AuditSeal
 from accounts.operations.api_keys import forget_keys
 from accounts.operations.audit import record_team_change
 from accounts.operations.granting import roles_of
-from accounts.states import Area, Environment, ManagementRole, allows
+from accounts.states import Area, Environment, ManagementRole, Role, allows
 from portal.lib import jobs
 from portal.lib.actor import ActorKind
 from portal.lib.errors import DomainError, NotAllowed
@@ -41,6 +47,7 @@ if TYPE_CHECKING:
 # As of users (contract 2.2); contract 9.1 names none.
 UNDO_GRACE = timedelta(days=7)
 ERASE_JOB = "accounts.erase_team"
+_log = logging.getLogger(__name__)
 
 
 @transaction.atomic
@@ -84,6 +91,29 @@ def undo_ends_at(team: Team) -> datetime:
     if team.deleted_at is None:
         raise ValueError("not deleted")
     return team.deleted_at + UNDO_GRACE
+
+
+def mail_owners(*, team: Team, actor: Actor) -> None:
+    """Tell a deleted team's owners, after the transaction, and how to bring it back.
+
+    Source: Ours: an owner whose account somebody else uses has to hear of it.
+    """
+    owners = Membership.objects.filter(
+        team=team, roles__contains=[Role.OWNER], member__is_active=True
+    )
+    context = {
+        "team": team.name,
+        "who": actor.label,
+        "ends_at": undo_ends_at(team),
+        "link": settings.PUBLIC_URL + reverse("deleted_teams"),
+    }
+    subject = render_to_string("accounts/email/team_deleted_subject.txt", context)
+    body = render_to_string("accounts/email/team_deleted_message.txt", context)
+    for address in owners.values_list("member__email", flat=True):
+        try:
+            send_mail(" ".join(subject.split()), body, None, [address])
+        except (OSError, SMTPException):
+            _log.warning("mail of the deletion of team %s was not taken", team.pk)
 
 
 def enqueue_due_team_erasures() -> int:

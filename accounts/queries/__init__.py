@@ -20,8 +20,9 @@ from accounts.models import (
     MemberSession,
     Membership,
     SavedView,
+    Team,
 )
-from accounts.states import ManagementRole
+from accounts.states import ManagementRole, Role
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from django.db.models import QuerySet
 
-    from accounts.models import Member, Team, Tenant
+    from accounts.models import Member, Tenant
 
 # What a member can set up; recovery codes come with either.
 SECOND_FACTORS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
@@ -95,6 +96,17 @@ def latest_changes(
     """The last audit lines of these operations, newest first."""
     found = AuditEntry.objects.for_tenant(tenant).filter(verb__in=verbs)
     return list(found.order_by("-at", "-pk")[:limit])
+
+
+def deleted_teams(member: Member) -> list[Team]:
+    """Teams that the member owned and that are not erased yet, last deleted first."""
+    found = Team.objects.filter(
+        memberships__member=member,
+        memberships__roles__contains=[Role.OWNER],
+        deleted_at__isnull=False,
+        erased_at=None,
+    )
+    return list(found.prefetch_related("tenants").order_by("-deleted_at"))
 
 
 def find_membership(*, team: Team, member_id: UUID) -> Membership | None:

@@ -48,7 +48,10 @@ class Rights:
 
 
 def require_right(area: Area, *, write: bool = False) -> Callable[[View], View]:
-    """Refuse a view with 403 to members whose roles give no such right."""
+    """Refuse a view with 403 to members whose roles give no such right.
+
+    The view's `needs` are all its rights, as (area, is it writing).
+    """
 
     def decorate(view: View) -> View:
         @wraps(view)
@@ -59,6 +62,8 @@ def require_right(area: Area, *, write: bool = False) -> Callable[[View], View]:
                 raise PermissionDenied
             return view(request, *args, **kwargs)
 
+        needs = (*getattr(view, "needs", ()), (area, write))
+        guarded.needs = needs  # type: ignore[attr-defined]  # read by who asks for it
         return guarded
 
     return decorate

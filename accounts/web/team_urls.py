@@ -16,6 +16,7 @@ from accounts.web import (
     sessions,
     settings,
     sign_in_settings,
+    team_deletion,
     viewing,
 )
 

@@ -26,6 +26,7 @@ from accounts.web.second_factor import (
     ListSecondFactors,
     ShowRecoveryCodes,
 )
+from accounts.web.team_deletion import deleted
 
 urlpatterns = [
     path("invitation/", invitations.accept, name="invitation"),
@@ -40,6 +41,7 @@ urlpatterns = [
         name="mailed_invitation_link",
     ),
     path("accounts/login/", views.login, name="account_login"),
+    path("accounts/deleted-teams/", deleted, name="deleted_teams"),
     path("accounts/logout/", views.logout, name="account_logout"),
     path("accounts/signup/", views.signup, name="account_signup"),
     path("accounts/inactive/", views.account_inactive, name="account_inactive"),
