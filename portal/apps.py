@@ -43,6 +43,10 @@ class PortalConfig(AppConfig):
             "sessions",
             {"Session": "order drafts, encrypted and at most 12 hours old"},
         )
+        if settings.SENTRY_DSN:
+            from portal.fault_reports import report_faults
+
+            report_faults(settings.SENTRY_DSN)
         if settings.SLOW_QUERY_MS:
             from portal.lib.slow_queries import watch_connections
 

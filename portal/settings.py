@@ -414,6 +414,8 @@ LOG_FORMAT: str = env.str("LOG_FORMAT", default="line")
 SLOW_QUERY_MS: int = env.int("SLOW_QUERY_MS", default=0)
 # Who asks /metrics sends this as a bearer token; empty: there is no /metrics.
 METRICS_TOKEN: str = env.str("METRICS_TOKEN", default="")
+# Where faults are reported, without a person's data; empty: nowhere.
+SENTRY_DSN: str = env.str("SENTRY_DSN", default="")
 
 LOGGING = {
     "version": 1,
