@@ -27,6 +27,11 @@ from labs.operations.inbound_files import (
     enqueue_waiting_files,
     take_files,
 )
+from labs.operations.patient_notices import (
+    SEND_JOB,
+    give_up_notices,
+    send_waiting_notices,
+)
 from labs.operations.requisition_watches import READY_JOB, mail_requisition
 from labs.operations.requisitions import (
     REQUISITION_JOB,
@@ -54,6 +59,19 @@ def requisition_mail(*, tenant_pk: int, order_id: str) -> None:
     mail_requisition(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         order_id=UUID(order_id),
+    )
+
+
+def _give_up_notices(*, tenant_pk: int, order_id: str) -> None:
+    give_up_notices(tenant=Tenant.objects.get(pk=tenant_pk), order_id=order_id)
+
+
+@job(SEND_JOB, on_give_up=_give_up_notices)
+def send_notices(*, tenant_pk: int, order_id: str) -> None:
+    """Send what a patient is to be told of an order."""
+    send_waiting_notices(
+        tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
+        order_id=order_id,
     )
 
 

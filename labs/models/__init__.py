@@ -15,6 +15,7 @@ from labs.models.critical import CriticalAlert
 from labs.models.inbound import InboundMessage, InboundReport
 from labs.models.insurance import Payor, UserInsurance
 from labs.models.order import Order, OrderEvent, OrderTransaction, Shipment
+from labs.models.patient_notice import PatientNotice
 from labs.models.requisition_watch import RequisitionWatch
 from labs.models.result import MissingResult, Result, ResultVersion, SampleData
 from labs.models.service_center import ServiceCenter
@@ -35,6 +36,7 @@ __all__ = [
     "Order",
     "OrderEvent",
     "OrderTransaction",
+    "PatientNotice",
     "Payor",
     "RequisitionWatch",
     "Result",

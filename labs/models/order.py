@@ -76,7 +76,8 @@ class Order(TenantOwned):
     repeat what is searched and sorted by, empty until a kit is registered. `lab` is
     that of the panel. `lab_account` is None on the platform's own account;
     `account_reason` says why. `is_registrable` is a kit sent before its person is
-    known. `requisition_issued_at` is when the requisition's present link was made, None
+    known. `sms_enabled` is whether its patient may be sent texts.
+    `requisition_issued_at` is when the requisition's present link was made, None
     without one; `requisition_comment` is the comment as it was first printed, whatever
     the account's text has become. `activate_by` is the day a scheduled order starts,
     `due_by` and `worst_case_due_by` the days results are expected.
@@ -128,6 +129,8 @@ class Order(TenantOwned):
     icd_codes = ArrayField(models.CharField(max_length=20), default=list)
     creator_member_id = models.UUIDField(null=True)
     activate_by = models.DateField(null=True)
+
+    sms_enabled = models.BooleanField(default=True, db_default=True)
 
     sample_id = models.CharField(max_length=50, blank=True)
     requisition_issued_at = models.DateTimeField(null=True)

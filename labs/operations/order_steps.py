@@ -15,6 +15,7 @@ from accounts.operations.audit import record_change
 from accounts.webhooks.operations import emit_event
 from labs.models import Order, OrderEvent
 from labs.operations.call_offs import request_call_off
+from labs.operations.patient_notices import tell_patient
 from labs.operations.turnaround import expected_days
 from labs.payloads import order_payload
 from labs.queries.history import last_known_status
@@ -66,6 +67,7 @@ def advance(
     event = write_order_event(order, actor, detail=detail, why=why)
     if low == "cancelled":
         request_call_off(order)
+    tell_patient(order=order, event=event)
     if low != "partial_results" or order.tenant.partial_webhooks_enabled:
         emit_order(order, "updated")
     return event

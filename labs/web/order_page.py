@@ -25,6 +25,7 @@ from labs.queries.critical import alerts_of_order
 from labs.queries.history import goals_of, last_step, usual_goal
 from labs.queries.order_answers import answers_of
 from labs.queries.orders import full_order
+from labs.queries.patient_notices import notices_of
 from labs.states.accounts import AccountReason, Billing
 from labs.states.catalogue import COMMENT_LABS, CollectionMethod, LabTestStatus
 from labs.states.order_work import is_closed, is_in_progress
@@ -169,6 +170,7 @@ def show_order(
         relatives=_relatives(order),
         insurance=_insurance(order),
         patient=patient,
+        notices=notices_of(order),
         sent=events_about(
             tenant=request.tenant,
             user_uuid=order.user.uuid,

@@ -1,0 +1,74 @@
+"""How a message reaches a patient: mail by the mail server; texts by nobody yet.
+
+A provider of texts is a Messenger beside MailMessenger, named in `messenger_of`. Must
+not be here: what patients are told, or whether (labs.operations.patient_notices).
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from smtplib import SMTPException
+from typing import TYPE_CHECKING, Protocol
+
+from django.core.mail import EmailMessage
+
+from labs.states.patient_notices import NoticeChannel
+
+if TYPE_CHECKING:
+    from accounts.models import Tenant
+
+_log = logging.getLogger(__name__)
+
+
+class MessageRefused(Exception):
+    """The message was not taken; it may be sent again."""
+
+
+@dataclass(frozen=True, slots=True)
+class PatientMessage:
+    """A message, and whom it is for: an e-mail address or a phone number.
+
+    `subject` and `reply_to` are for channels that have them.
+    """
+
+    to: str = field(repr=False)
+    subject: str
+    text: str = field(repr=False)
+    reply_to: str = ""
+
+
+class Messenger(Protocol):
+    """Something that delivers messages of one channel."""
+
+    def send(self, message: PatientMessage) -> None:
+        """Hand the message over. Raises: MessageRefused."""
+        ...
+
+
+class MailMessenger:
+    """The installation's mail server."""
+
+    def send(self, message: PatientMessage) -> None:
+        mail = EmailMessage(
+            subject=message.subject,
+            body=message.text,
+            to=[message.to],
+            reply_to=[message.reply_to] if message.reply_to else None,
+        )
+        try:
+            mail.send()
+        except (OSError, SMTPException):
+            _log.warning("mail to a patient was not taken")
+            raise MessageRefused from None
+
+
+def messenger_of(*, tenant: Tenant, channel: str) -> Messenger | None:
+    """Who delivers a channel's messages of a tenant; None: they are noted alone.
+
+    Source: Ours: patients of the sandbox are made up, and whom a made-up address or
+    number belongs to is not known.
+    """
+    if tenant.is_sandbox or channel != NoticeChannel.EMAIL:
+        return None
+    return MailMessenger()

@@ -1,0 +1,43 @@
+"""PatientNotice: what a patient was told of an order.
+
+Must not be here: an address, a number or a text: they are the order's.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+
+from labs.models.order import Order, OrderEvent
+from labs.states.patient_notices import NoticeChannel, NoticeKind, NoticeStatus
+from portal.lib.tenancy import TenantOwned
+
+
+class PatientNotice(TenantOwned):
+    """One message about one step of an order, by one channel; it goes with the order.
+
+    `closed_at` is when it was sent, noted or given up.
+    """
+
+    order = models.ForeignKey(
+        Order, on_delete=models.CASCADE, related_name="notices", db_index=False
+    )
+    event = models.ForeignKey(
+        OrderEvent, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    kind = models.CharField(max_length=100, choices=NoticeKind.offered)
+    channel = models.CharField(max_length=100, choices=NoticeChannel.offered)
+    status = models.CharField(max_length=100, choices=NoticeStatus.offered)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta(TenantOwned.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["event", "channel"], name="notice_once_per_step_and_channel"
+            )
+        ]
+        indexes = [models.Index(fields=["order", "id"], name="notice_of_order")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} by {self.channel}"

@@ -1,0 +1,184 @@
+"""Telling patients of their orders, as far as the team lets them be told.
+
+A message says that something is to be had from the team, never which test or what came
+of it. Must not be here: who delivers it (labs.gateways.patient_messages).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from accounts.operations.audit import record_change
+from labs.gateways.patient_messages import (
+    PatientMessage,
+    messenger_of,
+)
+from labs.models import PatientNotice
+from labs.states.catalogue import CollectionMethod
+from labs.states.orders import Interpretation, split_status
+from labs.states.patient_notices import (
+    NOTICE_MOVES,
+    NOTICE_OF_STEP,
+    ONCE,
+    NoticeChannel,
+    NoticeKind,
+    NoticeStatus,
+)
+from portal.lib.jobs import enqueue
+from portal.lib.transitions import move_status
+
+if TYPE_CHECKING:
+    from accounts.models import Tenant
+    from labs.models import Order, OrderEvent
+    from portal.lib.actor import Actor
+
+SEND_JOB = "labs.send_patient_notice"
+
+
+def tell_patient(*, order: Order, event: OrderEvent) -> None:
+    """Note what the patient is to be told of a step, and enqueue what can be sent.
+
+    In the caller's transaction. Nothing where the team, the order or the patient's
+    details leave no channel, and nothing of critical results: people tell those.
+    Source: Contract 9.2; Ours: which steps.
+    """
+    kind = _kind_of(order)
+    channels = _channels(order)
+    if kind is None or not channels:
+        return
+    mine = PatientNotice.objects.for_tenant(order.tenant).filter(order=order)
+    if kind in ONCE and mine.filter(kind=kind).exists():
+        return
+    now = timezone.now()
+    is_live = {
+        channel: messenger_of(tenant=order.tenant, channel=channel) is not None
+        for channel in channels
+    }
+    PatientNotice.objects.for_tenant(order.tenant).bulk_create(
+        PatientNotice(
+            tenant=order.tenant,
+            order=order,
+            event=event,
+            kind=kind,
+            channel=channel,
+            status=NoticeStatus.WAITING if live else NoticeStatus.RECORDED,
+            created_at=now,
+            closed_at=None if live else now,
+        )
+        for channel, live in is_live.items()
+    )
+    if any(is_live.values()):
+        enqueue(
+            SEND_JOB,
+            tenant=order.tenant,
+            lock=f"patient-notice-{order.pk}",
+            order_id=str(order.pk),
+        )
+
+
+@transaction.atomic
+def set_order_texts(*, order: Order, actor: Actor, enabled: bool) -> Order:
+    """Let an order's patient be sent texts, or not; the team's own switch stands above.
+
+    Source: Contract 10 (communication_settings).
+    """
+    rows = type(order).objects.for_tenant(order.tenant).select_for_update()
+    kept: Order = rows.get(pk=order.pk)
+    if kept.sms_enabled != enabled:
+        rows.filter(pk=order.pk).update(sms_enabled=enabled)
+        record_change(
+            tenant=order.tenant,
+            actor=actor,
+            verb="set_order_texts",
+            subject="order",
+            subject_id=order.pk,
+            user_uuid=order.user.uuid,
+            changes={"sms_enabled": [kept.sms_enabled, enabled]},
+        )
+    order.sms_enabled = enabled
+    return order
+
+
+def send_waiting_notices(*, tenant: Tenant, order_id: str) -> None:
+    """Send what waits of an order, oldest first.
+
+    Asks other servers, so never inside a transaction. A message that was handed over
+    just before its worker died is sent again. Raises: MessageRefused; the job runs
+    again. Source: Ours.
+    """
+    for notice in _waiting(tenant, order_id):
+        order = notice.order
+        order.tenant = tenant
+        messenger = messenger_of(tenant=tenant, channel=notice.channel)
+        message = _message(order, notice)
+        if messenger is None or not message.to:
+            _close(notice, NoticeStatus.RECORDED)
+            continue
+        messenger.send(message)
+        _close(notice, NoticeStatus.SENT)
+
+
+def give_up_notices(*, tenant: Tenant, order_id: str) -> None:
+    """Say of what still waits of an order that it was not taken."""
+    for notice in _waiting(tenant, order_id):
+        _close(notice, NoticeStatus.REFUSED)
+
+
+def _close(notice: PatientNotice, status: NoticeStatus) -> None:
+    move_status(notice, moves=NOTICE_MOVES, to=status, closed_at=timezone.now())
+
+
+def _waiting(tenant: Tenant, order_id: str) -> list[PatientNotice]:
+    found = PatientNotice.objects.for_tenant(tenant).filter(
+        order_id=order_id,
+        status=NoticeStatus.WAITING,
+        order__user__deleted_at=None,
+    )
+    return list(found.select_related("order").order_by("id"))
+
+
+def _kind_of(order: Order) -> NoticeKind | None:
+    low = split_status(order.status).low
+    if low == "requisition_created" and order.method == CollectionMethod.WALK_IN_TEST:
+        return NoticeKind.REQUISITION_READY
+    kind = NOTICE_OF_STEP.get(low)
+    is_critical = order.interpretation == Interpretation.CRITICAL
+    return None if kind == NoticeKind.RESULTS_READY and is_critical else kind
+
+
+def _channels(order: Order) -> list[NoticeChannel]:
+    """Those that the team has on and the patient's details have an address for."""
+    tenant, told = order.tenant, order.patient_details or {}
+    by_mail = tenant.lab_tests_patient_email_communication_enabled
+    by_text = tenant.lab_tests_patient_sms_communication_enabled and order.sms_enabled
+    channels = []
+    if by_mail and told.get("email"):
+        channels.append(NoticeChannel.EMAIL)
+    if by_text and told.get("phone_number"):
+        channels.append(NoticeChannel.SMS)
+    return channels
+
+
+def _message(order: Order, notice: PatientNotice) -> PatientMessage:
+    brand = order.tenant.brand_information or {}
+    told = order.patient_details or {}
+    by_mail = notice.channel == NoticeChannel.EMAIL
+    context = {
+        "kind": notice.kind,
+        "company": brand.get("company_name") or order.tenant.team.name,
+        "website": brand.get("company_website", ""),
+        "support_email": brand.get("support_email", ""),
+        "support_contact": brand.get("support_contact", ""),
+    }
+    subject = render_to_string("labs/email/patient_notice_subject.txt", context)
+    body = "message" if by_mail else "sms"
+    return PatientMessage(
+        to=str(told.get("email" if by_mail else "phone_number") or ""),
+        subject=" ".join(subject.split()),
+        text=render_to_string(f"labs/email/patient_notice_{body}.txt", context),
+        reply_to=str(brand.get("support_email") or ""),
+    )

@@ -1,0 +1,19 @@
+"""What patients were told of an order.
+
+Must not be here: sending (labs.operations.patient_notices).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from labs.models import PatientNotice
+
+if TYPE_CHECKING:
+    from labs.models import Order
+
+
+def notices_of(order: Order) -> list[PatientNotice]:
+    """The messages about an order, latest first; one query."""
+    rows = PatientNotice.objects.for_tenant(order.tenant).filter(order=order)
+    return list(rows.order_by("-id"))
