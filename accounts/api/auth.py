@@ -1,5 +1,7 @@
 """`x-service-api-key` to a tenant (contract 1.2), and what the key may be used for.
 
+In its place a short-lived token may stand, as a bearer too (contract 2.2, 9.1).
+
 A key found is remembered by the process for KEY_CACHE_TTL, so a revoked key may live
 that long in another process; this process forgets at once (`forget_keys`). A key that
 ends by itself, as a rotated one does, ends on time everywhere.
@@ -18,12 +20,14 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 
 from accounts.api.throttling import count_stranger
+from accounts.operations.access_tokens import PREFIX, find_token_grant
 from accounts.operations.api_keys import KeyGrant, find_grant, known_grants
 from accounts.states import Access
-from portal.lib.errors import NotAllowed
+from portal.lib.errors import NotAllowed, NotFound
 
 if TYPE_CHECKING:
     from typing import Any
+    from uuid import UUID
 
     from rest_framework.request import Request
 
@@ -40,12 +44,16 @@ class ApiKeyAuthentication(BaseAuthentication):
     """
 
     def authenticate(self, request: Request) -> tuple[None, KeyGrant]:
-        key = request.headers.get(HEADER, "")
+        key = request.headers.get(HEADER, "") or _bearer(request)
         address = request.META.get("REMOTE_ADDR") or None
         now = clock()
         found = known_grants.get(key)
         if found is None or found[0] < now:
-            grant = find_grant(key, address=address)
+            grant = (
+                find_token_grant(key)
+                if key.startswith(PREFIX)
+                else find_grant(key, address=address)
+            )
             if grant is None:
                 count_stranger(address)
                 raise AuthenticationFailed
@@ -55,6 +63,12 @@ class ApiKeyAuthentication(BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return f'ApiKey realm="assay", header="{HEADER}"'
+
+
+def _bearer(request: Request) -> str:
+    """The access token of an Authorization header; what is none counts for nothing."""
+    scheme, _, text = request.headers.get("Authorization", "").partition(" ")
+    return text if scheme.lower() == "bearer" and text.startswith(PREFIX) else ""
 
 
 def _lifetime(grant: KeyGrant) -> timedelta:
@@ -69,8 +83,9 @@ class KeyPermission(BasePermission):
 
     A view says in `area` what it is about, in `also_reads` what else it answers with,
     and in `reading` which of its methods change nothing although they are no GET. A
-    view that says nothing takes no key with scopes. Raises: address_not_allowed,
-    scope_missing (403).
+    view that says nothing takes no key with scopes. What a user's token may call it
+    says in `user_methods`. Raises: address_not_allowed, scope_missing, not_for_users
+    (403); not_found for another user than the token's.
     """
 
     def has_permission(self, request: Request, view: Any) -> bool:
@@ -82,6 +97,8 @@ class KeyPermission(BasePermission):
                 "address_not_allowed", "This key is not for use from this address."
             )
         method = request.method or ""
+        if grant.user_uuid is not None and method in view.allowed_methods:
+            _check_user(grant.user_uuid, view, method)
         if grant.scopes is None or method not in view.allowed_methods:
             return True
         for area, write in areas_needed(view, method):
@@ -90,6 +107,14 @@ class KeyPermission(BasePermission):
                     "scope_missing", "This key has no scope for this call."
                 )
         return True
+
+
+def _check_user(user_uuid: UUID, view: Any, method: str) -> None:
+    """Keep a user's token to what is that user's. Raises: not_for_users; not_found."""
+    if method not in view.user_methods:
+        raise NotAllowed("not_for_users", "A user's token is not for this call.")
+    if view.kwargs.get("user_id", "").lower() != str(user_uuid):
+        raise NotFound("not_found", "User not found.")
 
 
 def areas_needed(view: Any, method: str) -> list[tuple[Any, bool]]:

@@ -67,6 +67,11 @@ class OrderPage:
     total: int
 
 
+def order_count(*, tenant: Tenant) -> int:
+    """How many orders a tenant's live users have."""
+    return int(Order.objects.for_tenant(tenant).live().count())
+
+
 def full_orders(*, tenant: Tenant) -> OrderQuerySet:
     """Live orders with all their payload shows, by a constant number of queries."""
     visits = Appointment.objects.for_tenant(tenant).filter(order=OuterRef("pk"))

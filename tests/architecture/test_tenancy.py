@@ -53,6 +53,7 @@ UNSCOPED_MODULES = {
     "portal/lib/idempotency.py": "writes a claim of the caller's tenant",
     "accounts/api/v1/keys.py": "keys of all teams that a management key manages",
     "accounts/operations/api_keys.py": "a key is read before its tenant is known",
+    "accounts/operations/access_tokens.py": "a token as well",
     "accounts/operations/saved_views.py": "forgets an erased user, by tenant key",
     "accounts/operations/audit_chain.py": "seals the audit of all tenants",
     "accounts/webhooks/operations/alerts.py": "looks for failing ones of all tenants",

@@ -179,6 +179,12 @@ class TeamBinding(Inputs):
     team_id = Uuid()
 
 
+class AccessTokenInputs(Inputs):
+    """The environment of the team that the token is for."""
+
+    env = Choice(Environment.values)
+
+
 class MemberListQuery(CursorInputs):
     """`search_query` is part of a name or an address."""
 

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from accounts.api.management import OrganisationView
 from accounts.api.v1.inputs import (
+    AccessTokenInputs,
     ApiKeyEnding,
     ApiKeyInputs,
     ApiKeyQuery,
@@ -21,6 +22,7 @@ from accounts.api.v1.inputs import (
     ManagementKeyQuery,
 )
 from accounts.api.v1.outputs import (
+    AccessTokenAnswer,
     ApiKeyAnswer,
     ApiKeyPage,
     EndedKeys,
@@ -32,6 +34,7 @@ from accounts.api.v1.outputs import (
 )
 from accounts.api.v1.paging import read_page
 from accounts.models import ApiKey, ManagementKey
+from accounts.operations.access_tokens import TEAM_TOKEN_TTL, create_team_token
 from accounts.operations.api_keys import create_api_key, revoke_api_key
 from accounts.operations.management_keys import (
     change_management_key,
@@ -126,6 +129,32 @@ class TeamApiKeysView(OrganisationView):
             tenant__team__in=teams, tenant__environment=path["environment"]
         )
         return keys.select_related("tenant__team")
+
+
+class AccessTokenView(OrganisationView):
+    """POST /v1/org/{org_id}/team/{team_id}/create_api_access_token."""
+
+    @describe(
+        "create_api_access_token",
+        "Make a short-lived token of a team",
+        answer=AccessTokenAnswer,
+        body=AccessTokenInputs,
+        refuses=(404,),
+    )
+    def post(self, request: Request, *, team_id: str, **path: str) -> Response:
+        """It stands for an API key for 15 minutes, or until this key is revoked.
+
+        As `Authorization: Bearer`, or in the header of the key.
+        """
+        team = self.grant.find_team(read_uuid(team_id, "team_id"))
+        wanted = read_body(request, AccessTokenInputs)
+        tenant = team.tenants.select_related("team").get(environment=wanted["env"])
+        return Response(
+            {
+                "access_token": create_team_token(tenant=tenant, actor=self.actor),
+                "expires_in": int(TEAM_TOKEN_TTL.total_seconds()),
+            }
+        )
 
 
 class ManagementKeysView(OrganisationView):

@@ -29,7 +29,11 @@ from accounts.api.v1.outputs import (
 )
 from accounts.api.v1.paging import read_page
 from accounts.models import Team
-from accounts.operations.team_deletion import delete_team, undo_delete_team
+from accounts.operations.team_deletion import (
+    delete_team,
+    mail_owners,
+    undo_delete_team,
+)
 from accounts.operations.teams import (
     change_settings,
     change_team,
@@ -184,7 +188,8 @@ class TeamView(OrganisationView):
         """By org_admin keys. Its members and keys are shut out at once."""
         team = self.get_team(team_id)
         self.grant.check_whole()
-        delete_team(team=team, actor=self.actor)
+        deleted = delete_team(team=team, actor=self.actor)
+        mail_owners(team=deleted, actor=self.actor)
         return json_response(None)
 
     def get_team(self, team_id: str) -> Team:

@@ -104,6 +104,13 @@ class ApiKeyPage(TypedDict):
     next_cursor: str | None
 
 
+class AccessTokenAnswer(TypedDict):
+    """A token that stands for an API key, and the seconds that it lasts."""
+
+    access_token: str
+    expires_in: int
+
+
 class EndedKeys(TypedDict):
     """What became of each key: revoked now, revoked before, or not there."""
 

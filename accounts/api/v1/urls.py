@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from accounts.api.v1.invites import InvitesView, InviteView
 from accounts.api.v1.keys import (
+    AccessTokenView,
     ManagementKeysView,
     ManagementKeyView,
     TeamApiKeysView,
@@ -25,6 +26,11 @@ urlpatterns = [
         "<org_id>/team_api_keys/<environment>/<region>",
         TeamApiKeysView,
         "api-team-api-keys",
+    ),
+    endpoint(
+        "<org_id>/team/<team_id>/create_api_access_token",
+        AccessTokenView,
+        "api-team-access-token",
     ),
     endpoint(
         "<org_id>/team/<team_id>/undo_delete",

@@ -28,6 +28,7 @@ from labs.api.v3.catalogue import (
     PanelMarkersView,
     SetMarkersView,
 )
+from labs.api.v3.communication import OrderCommunicationView
 from labs.api.v3.insurance import (
     DiagnosisCheckView,
     DiagnosisSearchView,
@@ -113,6 +114,11 @@ urlpatterns = [
     ),
     endpoint("orders", OrderListView, "api-orders"),
     endpoint("order/<order_id>", OrderView, "api-order"),
+    endpoint(
+        "order/<order_id>/communication_settings",
+        OrderCommunicationView,
+        "api-order-communication",
+    ),
     endpoint("order/<order_id>/cancel", OrderCancelView, "api-order-cancel"),
     endpoint("order/<order_id>/recreate", OrderRecreateView, "api-order-recreate"),
     endpoint("order/<order_id>/test", OrderSimulationView, "api-order-test"),

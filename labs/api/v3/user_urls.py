@@ -1,11 +1,13 @@
-"""What labs serve below /v2/user/ (contract 2.6)."""
+"""What labs serve below /v2/user/ (contract 2.2, 2.6)."""
 
 from __future__ import annotations
 
 from labs.api.v3.insurance import LatestInsuranceView, UserInsuranceView
+from labs.api.v3.metrics import TeamMetricsView
 from portal.lib.api.views import endpoint
 
 urlpatterns = [
+    endpoint("metrics", TeamMetricsView, "api-team-metrics"),
     endpoint("<user_id>/insurance", UserInsuranceView, "api-user-insurance"),
     endpoint(
         "<user_id>/insurance/latest", LatestInsuranceView, "api-user-insurance-latest"

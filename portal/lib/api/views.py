@@ -51,6 +51,8 @@ class KeyedAPIView(APIView):
     area_by_method: ClassVar[Mapping[str, str]] = {}
     also_reads: ClassVar[tuple[str, ...]] = ()
     reading: ClassVar[tuple[str, ...]] = ()
+    # What the token of the user in the path may call; other tokens and keys may all.
+    user_methods: ClassVar[tuple[str, ...]] = ()
     actor: Actor
 
     def dispatch(

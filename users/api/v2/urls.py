@@ -8,6 +8,7 @@ from users.api.v2.views.demo_sources import DemoConnectionView
 from users.api.v2.views.introspection import HistoriesView, ResourcesView
 from users.api.v2.views.links import LinkProvidersView, LinkTokenView
 from users.api.v2.views.refresh import DeviceListView, DeviceView, RefreshView
+from users.api.v2.views.sign_in import SignInTokenView
 from users.api.v2.views.sources import (
     ProviderListView,
     UserProvidersView,
@@ -35,6 +36,7 @@ urlpatterns = [
     endpoint("user/<user_id>/info/latest", LatestUserInfoView, "api-user-info-latest"),
     endpoint("user/<user_id>/device", DeviceListView, "api-user-devices"),
     endpoint("user/<user_id>/device/<device_id>", DeviceView, "api-user-device"),
+    endpoint("user/<user_id>/sign_in_token", SignInTokenView, "api-user-sign-in-token"),
     endpoint("user/<user_id>/<provider>", UserProviderView, "api-user-provider"),
     endpoint("providers", ProviderListView, "api-providers"),
     endpoint("link/connect/demo", DemoConnectionView, "api-link-demo"),

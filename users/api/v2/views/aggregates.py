@@ -34,6 +34,8 @@ _AHEAD = timedelta(days=366)
 class AggregateView(SamplesView):
     """GET /v2/aggregate/{user_id}/{resource}."""
 
+    user_methods = ("GET",)
+
     @describe(
         "get_aggregate",
         "Add up a user's samples of one resource by hour, day or week",

@@ -53,6 +53,8 @@ class RefreshAnswer(TypedDict):
 class RefreshView(UserAPIView):
     """POST /v2/user/refresh/{user_id}."""
 
+    user_methods = ("POST",)
+
     @describe(
         "refresh_user",
         "Ask a user's sources for what is new; 8 times an hour",
@@ -83,6 +85,8 @@ class RefreshView(UserAPIView):
 class DeviceListView(UserAPIView):
     """GET /v2/user/{user_id}/device."""
 
+    user_methods = ("GET",)
+
     @describe(
         "list_devices",
         "List a user's devices",
@@ -98,6 +102,8 @@ class DeviceListView(UserAPIView):
 
 class DeviceView(UserAPIView):
     """GET /v2/user/{user_id}/device/{device_id}."""
+
+    user_methods = ("GET",)
 
     @describe("get_device", "Read a device", answer=DeviceAnswer, refuses=(404,))
     def get(self, request: Request, user_id: str, device_id: str) -> Response:

@@ -52,6 +52,8 @@ class ProviderListView(TenantAPIView):
 class UserProvidersView(UserAPIView):
     """GET /v2/user/providers/{user_id}."""
 
+    user_methods = ("GET",)
+
     @describe(
         "list_user_providers",
         "List a user's sources",
@@ -67,6 +69,8 @@ class UserProvidersView(UserAPIView):
 
 class UserProviderView(UserAPIView):
     """DELETE /v2/user/{user_id}/{provider}; the data that came through it stays."""
+
+    user_methods = ("DELETE",)
 
     @describe(
         "disconnect_provider",

@@ -62,6 +62,7 @@ class RecordedAnswer(TypedDict):
 class SummaryView(UserAPIView):
     """GET and POST /v2/summary/{resource}/{user_id}."""
 
+    user_methods = ("GET", "POST")
     resource: SummaryResource
     filters: type[SummaryFilterInputs] = SummaryFilterInputs
 

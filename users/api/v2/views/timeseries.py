@@ -128,6 +128,8 @@ class SamplesView(UserAPIView):
 class GroupedSamplesView(SamplesView):
     """GET /v2/timeseries/{user_id}/{resource}/grouped."""
 
+    user_methods = ("GET",)
+
     @describe(
         "list_grouped_samples",
         "Read a user's samples of one resource, grouped by source",
@@ -163,6 +165,8 @@ class GroupedSamplesView(SamplesView):
 @extend_schema(parameters=[_RESOURCE])
 class SampleBatchView(SamplesView):
     """POST /v2/timeseries/{user_id}/{resource}."""
+
+    user_methods = ("POST",)
 
     @describe(
         "record_samples",

@@ -24,6 +24,7 @@ class UserInfoView(UserAPIView):
     """PATCH /v2/user/{user_id}/info, a whole write: absent and null are the same."""
 
     area = Area.PATIENT_DETAILS
+    user_methods = ("PATCH",)
 
     @describe(
         "record_user_info",
@@ -57,3 +58,5 @@ class LatestUserInfoView(UserAPIView):
             raise NotFound("user_info_missing", "No user info is stored.")
         self.record_read("user_info", user.uuid)
         return Response(user_info_answer(info))
+
+    user_methods = ("GET",)

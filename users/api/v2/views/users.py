@@ -83,6 +83,7 @@ class UserView(_OneUserView):
     """GET, PATCH and DELETE /v2/user/{user_id}."""
 
     area_by_method = {"DELETE": Area.DELETE_USERS}
+    user_methods = ("GET",)
 
     @describe("get_user", "Read a user", answer=UserAnswer, refuses=(404,))
     def get(self, request: Request, user_id: str) -> HttpResponse:

@@ -1,0 +1,120 @@
+"""Short-lived tokens that stand for a key: of a team, or of one user of it.
+
+Nothing is stored: a token is signed, names the key that it was made by, and is worth
+what that key is worth when it is used. Must not be here: which calls a user's token may
+make (each view says so).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.core import signing
+from django.utils import timezone
+
+from accounts.models import ApiKey, ManagementKey, Tenant
+from accounts.operations.api_keys import KeyGrant, grant_of
+from accounts.operations.audit import record_change
+from accounts.states import ManagementRole
+from portal.lib.actor import Actor, ActorKind
+from portal.lib.errors import NotAllowed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PREFIX = "at_"
+# Ours: contract 9.1 says minutes, and 2.2 names no time.
+TEAM_TOKEN_TTL = timedelta(minutes=15)
+SIGN_IN_TOKEN_TTL = timedelta(hours=1)
+_SALT = "accounts.access-token"
+
+
+def create_team_token(*, tenant: Tenant, actor: Actor) -> str:
+    """Make a token that reads and writes what an API key of this tenant does.
+
+    It ends after TEAM_TOKEN_TTL, or with the management key that made it. Raises:
+    not_allowed, of any other actor. Source: Contract 9.1.
+    """
+    if actor.kind != ActorKind.MANAGEMENT_KEY:
+        raise NotAllowed("not_allowed", "Only a management key may do this.")
+    record_change(
+        tenant=tenant,
+        actor=actor,
+        verb="create_access_token",
+        subject="tenant",
+        subject_id=tenant.pk,
+    )
+    return _sign({"tenant": tenant.pk, "manager": actor.key}, TEAM_TOKEN_TTL)
+
+
+def create_sign_in_token(*, tenant: Tenant, actor: Actor, user_uuid: UUID) -> str:
+    """Make a token for one live user's own app: it reaches that user's data alone.
+
+    It ends after SIGN_IN_TOKEN_TTL, or with the API key that made it. Raises:
+    not_allowed, of any other actor. Source: Contract 2.2; Ours: what it may do.
+    """
+    if actor.kind != ActorKind.API_KEY:
+        raise NotAllowed("not_allowed", "Only an API key may do this.")
+    record_change(
+        tenant=tenant,
+        actor=actor,
+        verb="create_sign_in_token",
+        subject="user",
+        subject_id=user_uuid,
+        user_uuid=user_uuid,
+    )
+    return _sign({"key": actor.key, "user": str(user_uuid)}, SIGN_IN_TOKEN_TTL)
+
+
+def find_token_grant(text: str) -> KeyGrant | None:
+    """The grant of a token that works; None for any other text."""
+    try:
+        told = signing.loads(text.removeprefix(PREFIX), salt=_SALT)
+    except signing.BadSignature:
+        return None
+    ends_at = datetime.fromtimestamp(told["until"], UTC)
+    if ends_at <= timezone.now():
+        return None
+    grant = _user_grant(told) if "user" in told else _team_grant(told)
+    if grant is None:
+        return None
+    return replace(grant, expires_at=min(grant.expires_at or ends_at, ends_at))
+
+
+def _team_grant(told: Mapping[str, str]) -> KeyGrant | None:
+    tenant = (
+        Tenant.objects.select_related("team")
+        .filter(pk=told["tenant"], team__deleted_at=None)
+        .first()
+    )
+    key = ManagementKey.objects.filter(pk=told["manager"], revoked_at=None).first()
+    if tenant is None or key is None:
+        return None
+    manages = key.organisation_id == tenant.team.organisation_id and (
+        key.role == ManagementRole.ORG_ADMIN
+        or key.teams.filter(pk=tenant.team_id).exists()
+    )
+    if not manages:
+        return None
+    actor = Actor(ActorKind.MANAGEMENT_KEY, str(key.pk), key.label)
+    return KeyGrant(tenant=tenant, actor=actor, key_id=key.pk)
+
+
+def _user_grant(told: Mapping[str, str]) -> KeyGrant | None:
+    key = (
+        ApiKey.unscoped.select_related("tenant__team")
+        .filter(pk=told["key"], revoked_at=None, tenant__team__deleted_at=None)
+        .first()
+    )
+    if key is None or key.has_expired(timezone.now()):
+        return None
+    # The networks are those of the customer's servers: the user's app is elsewhere.
+    return replace(grant_of(key), networks=(), user_uuid=UUID(told["user"]))
+
+
+def _sign(told: dict[str, object], lasts: timedelta) -> str:
+    until = (timezone.now() + lasts).timestamp()
+    return PREFIX + signing.dumps({**told, "until": until}, salt=_SALT)

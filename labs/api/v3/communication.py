@@ -1,0 +1,76 @@
+"""Whether an order's patient is sent texts (contract 10).
+
+Must not be here: what they are told (labs.operations.patient_notices).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+from uuid import UUID
+
+from rest_framework.response import Response
+
+from accounts.states import Area
+from labs.operations.patient_notices import set_order_texts
+from labs.queries.orders import full_order
+from portal.lib.api.fields import Bool, Inputs, read_patch, read_uuid
+from portal.lib.api.schema import describe
+from portal.lib.api.views import TenantAPIView
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+    from labs.models import Order
+
+
+class CommunicationInputs(Inputs):
+    """Whether texts may be sent."""
+
+    sms_enabled = Bool(required=False)
+
+
+class CommunicationAnswer(TypedDict):
+    """How an order's patient may be told of it."""
+
+    order_id: UUID
+    sms_enabled: bool
+
+
+class OrderCommunicationView(TenantAPIView):
+    """GET and PATCH /v3/order/{order_id}/communication_settings."""
+
+    area = Area.ORDERS
+
+    @describe(
+        "get_order_communication_settings",
+        "Read how an order's patient may be told of it",
+        answer=CommunicationAnswer,
+        refuses=(404,),
+    )
+    def get(self, request: Request, order_id: str) -> Response:
+        return Response(_answer(self.get_order(order_id)))
+
+    @describe(
+        "update_order_communication_settings",
+        "Say how an order's patient may be told of it",
+        answer=CommunicationAnswer,
+        body=CommunicationInputs,
+        refuses=(404,),
+    )
+    def patch(self, request: Request, order_id: str) -> Response:
+        """Texts are sent only where the team's own setting allows them too."""
+        order = self.get_order(order_id)
+        wanted = read_patch(request, CommunicationInputs)
+        if "sms_enabled" in wanted:
+            order = set_order_texts(
+                order=order, actor=self.actor, enabled=wanted["sms_enabled"]
+            )
+        return Response(_answer(order))
+
+    def get_order(self, order_id: str) -> Order:
+        """The order of the path. Raises: 422 at the path; order_not_found (404)."""
+        return full_order(tenant=self.tenant, order_id=read_uuid(order_id, "order_id"))
+
+
+def _answer(order: Order) -> CommunicationAnswer:
+    return {"order_id": order.pk, "sms_enabled": order.sms_enabled}

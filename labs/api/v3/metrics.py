@@ -1,0 +1,65 @@
+"""Figures of the key's team, of users and of orders (contract 2.2).
+
+It stands here as one of them counts orders. Must not be here: how they are counted.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, TypedDict
+from uuid import UUID
+
+from django.utils import timezone
+from rest_framework.response import Response
+
+from accounts.states import Area
+from labs.queries.orders import order_count
+from portal.lib.api.schema import describe
+from portal.lib.api.views import TenantAPIView
+from users.queries.metrics import tenant_metrics
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+
+class WeekAnswer(TypedDict):
+    """A week from Monday: sources connected in it, and all at its end."""
+
+    date: datetime
+    value: int
+    all: int
+
+
+class MetricsAnswer(TypedDict):
+    """Figures of a team in the environment of the key."""
+
+    team_id: UUID
+    number_of_users: int
+    number_of_connected_sources: int
+    number_of_errored_connected_sources: int
+    number_of_ordered_tests: int
+    number_of_connected_sources_by_week: list[WeekAnswer]
+
+
+class TeamMetricsView(TenantAPIView):
+    """GET /v2/user/metrics."""
+
+    area = Area.USERS
+    also_reads = (Area.ORDERS,)
+
+    @describe("get_team_metrics", "Read figures of the team", answer=MetricsAnswer)
+    def get(self, request: Request) -> Response:
+        """Users, sources and orders; sources by week for the last 13, in UTC."""
+        found = tenant_metrics(tenant=self.tenant, at=timezone.now().astimezone(UTC))
+        answer: MetricsAnswer = {
+            "team_id": self.tenant.team_id,
+            "number_of_users": found.users,
+            "number_of_connected_sources": found.connected_sources,
+            "number_of_errored_connected_sources": found.errored_sources,
+            "number_of_ordered_tests": order_count(tenant=self.tenant),
+            "number_of_connected_sources_by_week": [
+                {"date": week.starts_at, "value": week.connected, "all": week.live}
+                for week in found.weeks
+            ],
+        }
+        return Response(answer)

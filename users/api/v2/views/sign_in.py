@@ -1,0 +1,48 @@
+"""Tokens by which a user's own app signs in (contract 2.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+from uuid import UUID
+
+from rest_framework.response import Response
+
+from accounts.operations.access_tokens import create_sign_in_token
+from accounts.states import Area
+from portal.lib.api.schema import describe
+from users.api.v2.views.base import UserAPIView
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+
+class SignInTokenAnswer(TypedDict):
+    """A token of one user."""
+
+    user_id: UUID
+    sign_in_token: str
+
+
+class SignInTokenView(UserAPIView):
+    """POST /v2/user/{user_id}/sign_in_token."""
+
+    area = Area.USERS
+
+    @describe(
+        "create_sign_in_token",
+        "Make a token for a user's own app",
+        answer=SignInTokenAnswer,
+        refuses=(404,),
+    )
+    def post(self, request: Request, user_id: str) -> Response:
+        """It stands for the key for an hour, in what is about this user alone.
+
+        As `Authorization: Bearer` or in place of the key: reading the user, its
+        demographics, devices, sources, summaries and samples, and sending such; no
+        change to the user itself.
+        """
+        user = self.get_user(user_id)
+        token = create_sign_in_token(
+            tenant=self.tenant, actor=self.actor, user_uuid=user.uuid
+        )
+        return Response({"user_id": user.uuid, "sign_in_token": token})
