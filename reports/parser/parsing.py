@@ -6,8 +6,7 @@ result values.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from .checks import check_report, hold_back_strangers
@@ -24,13 +23,11 @@ from .report import (
     UnreadableReport,
 )
 from .results import is_known_test, make_result
-from .rows import Row, find_rows, find_unread, settle_rows
+from .rows import find_rows, find_unread, settle_rows
 from .screening import is_believable, unread_reason, wrong_language
+from .values import has_decimal_commas
 
 MAX_PAGES = 30
-
-_DECIMAL_COMMA = re.compile(r"(?<![\d.,])\d{1,3},(?:\d{1,2}|\d{4,})(?![\d.,])")
-_DECIMAL_POINT = re.compile(r"(?<![\d.,])\d+\.\d+(?![\d.,])")
 
 
 def parse_report(
@@ -68,7 +65,9 @@ def read_report(pages: Sequence[Page]) -> ParsedReport:
         raise UnreadableReport(unread_reason(pages))
     metadata = read_metadata(lines)
     age = read_age(lines, metadata)
-    comma = _uses_decimal_comma(rows)
+    comma = has_decimal_commas(
+        f"{row.fields.value} {row.fields.range or ''}" for row in rows
+    )
     by_number = {page.number: page for page in pages}
     results = tuple(
         make_result(row, by_number[row.page], metadata, age=age, decimal_comma=comma)
@@ -111,13 +110,3 @@ def _lines_of(page: Page) -> list[Line]:
     drawn = bool(page.to_shown)
     words = mend_words(page.words) if drawn else page.words
     return read_lines(words, page=page.number, drawn=drawn)
-
-
-def _uses_decimal_comma(rows: Iterable[Row]) -> bool:
-    """Whether the report's numbers have decimal commas and no decimal points."""
-    commas = points = 0
-    for row in rows:
-        text = f"{row.fields.value} {row.fields.range or ''}"
-        commas += len(_DECIMAL_COMMA.findall(text))
-        points += len(_DECIMAL_POINT.findall(text))
-    return commas > points

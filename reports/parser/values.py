@@ -7,6 +7,7 @@ decided elsewhere.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -34,6 +35,8 @@ _FRACTION = re.compile(rf"{NUMBER}\s*/\s*{NUMBER}")
 _POWER = re.compile(rf"{NUMBER}\s*[xX×*]\s*10\s*\^?\s*-?\d{{1,2}}")
 _GROUPED = re.compile(r"\d{1,3}(,\d{2,3})*,\d{3}(\.\d+)?")
 _DOTTED = re.compile(r"\d{1,3}(\.\d{3})+(,\d+)?")
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])\d{1,3},(?:\d{1,2}|\d{4,})(?![\d.,])")
+_DECIMAL_POINT = re.compile(r"(?<![\d.,])\d+\.\d+(?![\d.,])")
 
 _WORDED = re.compile(
     r"""(?ix) ^ [("'\[]* (?:
@@ -120,6 +123,15 @@ class Number:
 
     size: float
     comparator: str = ""
+
+
+def has_decimal_commas(texts: Iterable[str]) -> bool:
+    """Whether numbers in texts have decimal commas more often than decimal points."""
+    commas = points = 0
+    for text in texts:
+        commas += len(_DECIMAL_COMMA.findall(text))
+        points += len(_DECIMAL_POINT.findall(text))
+    return commas > points
 
 
 def read_number(text: str, *, decimal_comma: bool = False) -> float | None:
@@ -218,6 +230,11 @@ def is_flag(text: str) -> bool:
     return bool(FLAG.fullmatch(text.strip()))
 
 
+def _bare(flag: str) -> str:
+    mark = flag.strip(" ()[]{}")
+    return mark.lstrip("!") or mark
+
+
 @lru_cache(maxsize=8192)
 def split_flag(text: str) -> tuple[str, str | None]:
     """Part a value from a flag glued to it: '7.2 H', '9.10 [L]', 'H 7.2'."""
@@ -225,9 +242,9 @@ def split_flag(text: str) -> tuple[str, str | None]:
     if match := _FLAG_AFTER.fullmatch(plain):
         value = match["value"].strip()
         if is_numeric_value(value):
-            return value, match["flag"].strip(" ()[]{}")
+            return value, _bare(match["flag"])
     if match := _FLAG_BEFORE.fullmatch(plain):
         value = match["value"].strip()
         if is_numeric_value(value):
-            return value, match["flag"].strip(" ()[]{}")
+            return value, _bare(match["flag"])
     return plain, None

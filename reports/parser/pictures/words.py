@@ -46,6 +46,7 @@ _MARKS = frozenset("▲▼△▽↑↓←→●■◆★☆✓")
 _TALL = 0.72
 _SMALL = 0.52
 _TAIL = 0.21
+_LESSER = 0.83
 _ABOVE, _BELOW = 0.9, 0.22
 _TAILED = frozenset("gjpqyQ,;()[]{}/|µ_$@")
 _LOW = frozenset("acemnorsuvwxzgpqy.,:;-–—_=~<>+*·µ")
@@ -327,21 +328,34 @@ def _raised(
         sign.text.isalnum()
         and homes.count(home) == 1
         and runs[home].bottom < baseline - 0.2 * em
-        and runs[home].bottom - runs[home].top < 0.6 * em
+        and runs[home].bottom - runs[home].top < _LESSER * _height(sign.text) * em
         for sign, home in zip(signs, homes, strict=True)
     ]
+
+
+def _height(text: str) -> float:
+    """How high a letter or digit of the line's own size is, in ems."""
+    low = text in _LOW and text not in _TAILED
+    return _SMALL if low else _TALL
 
 
 def _without_footnotes(
     group: Sequence[int], signs: Sequence[Sign], raised: Sequence[bool]
 ) -> list[list[int]]:
-    """A word, parted from a raised mark behind it that is no exponent of ten."""
+    """A word, parted from a raised mark behind it that is no power of ten or metres.
+
+    Where a line leans, letters may seem raised: a letter is a mark behind digits only.
+    """
     for place in range(1, len(group)):
         n = group[place]
-        if raised[n] and not raised[n - 1]:
-            before = "".join(signs[m].text for m in group[:place])
-            if before[-1].isalpha() or not before.endswith("10"):
-                return [list(group[:place]), list(group[place:])]
+        if not raised[n] or raised[n - 1]:
+            continue
+        before = "".join(signs[m].text for m in group[:place])
+        mark = "".join(signs[m].text for m in group[place:])
+        power = before.endswith("10") or ("/" in before and before.endswith("m"))
+        if power or (mark[0].isalpha() and not before[-1].isdigit()):
+            continue
+        return [list(group[:place]), list(group[place:])]
     return [list(group)]
 
 

@@ -30,6 +30,7 @@ from .wording import clean_name, is_exact, is_heading, may_name_a_test, split_na
 _DEEPEST = 7.5
 _LEAST_CARDS = 2
 _ALIGNED = 2.0
+_SLACK = 0.6
 
 
 @dataclass(slots=True)
@@ -98,7 +99,9 @@ def _find_cards(
             if line.middle - card.line.middle < _DEEPEST * card.line.size
         ]
         for cell in line.cells:
-            home = [c for c in near if c.name.x0 - 3 <= cell.x0 < c.right - 3]
+            # In a picture a letter may begin well right of its place.
+            slack = _SLACK * line.size if line.drawn else 3.0
+            home = [c for c in near if c.name.x0 - slack <= cell.x0 < c.right - slack]
             if home:
                 home[-1].cells.append(cell)
     return cards

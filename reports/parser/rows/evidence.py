@@ -82,13 +82,20 @@ class Evidence:
             score -= 1
         if score >= 1 and self._section.knows(row.test_name, fields):
             score += 2.5
-        elif is_lower_case(row.test_name):
-            score -= 2
+        else:
+            score -= 2 if is_lower_case(row.test_name) else 0
+            score -= 3 if self._is_of_inner_table(row) else 0
         if reads_on(row.test_name):
             score -= 3
         if self._first and not is_of_size(row.line, self._first, by=1.2):
             score -= 1
         return score
+
+    def _is_of_inner_table(self, row: Row) -> bool:
+        """Whether a limit stands right of where names begin, with words for a range."""
+        if is_exact(row.fields.value) or looks_like_range(row.fields.range or ""):
+            return False
+        return row.name[0].x0 > self.names_begin + row.line.size
 
     def _is_aligned(self, row: Row) -> bool:
         words = row.fields.value_words

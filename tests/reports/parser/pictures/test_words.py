@@ -104,6 +104,14 @@ def test_a_raised_digit_after_letters_is_a_small_word_of_its_own():
     assert mark.em < 0.6 * name.em
 
 
+def test_letters_that_a_leaning_line_lifts_stay_in_their_word():
+    line = draw_line((10, 25), (29, 44), (47, 56, 6, 20))
+
+    found = words(line, read(line, ("K", 17), ("B", 36), ("r", 51)))
+
+    assert [piece.text for piece in found] == ["KBr"]
+
+
 def test_red_ink_makes_a_red_word():
     line = draw_line((10, 25), (29, 44), colour=(30, 30, 220))
 

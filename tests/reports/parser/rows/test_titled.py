@@ -412,3 +412,44 @@ def test_small_print_and_days_beside_a_row_are_no_part_of_it(tmp_path: Path) -> 
         ("LH", "3.3", "IU/L", "1.7 - 8.6"),
         ("FSH", "4.0", "IU/L", "1.5 - 12.4"),
     ]
+
+
+def test_shares_and_counts_stand_under_their_units(tmp_path: Path) -> None:
+    xs = (40, 150, 220, 290, 400)
+
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Differential", "%", "/mm3", "Ref. %", "Ref. /mm3"),
+            row(xs, "Neutrophils", "58.0", "4553", "40.0 - 70.0", "1800 - 7000"),
+            row(xs, "Lymphocytes", "28.0", "2198", "20.0 - 45.0", "1000 - 4000"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Neutrophils", "58.0", "%", "40.0 - 70.0"),
+        ("Neutrophils", "4553", "/mm3", "1800 - 7000"),
+        ("Lymphocytes", "28.0", "%", "20.0 - 45.0"),
+        ("Lymphocytes", "2198", "/mm3", "1000 - 4000"),
+    ]
+
+
+def test_brackets_marks_and_labels_are_no_part_of_units_values_and_ranges(
+    tmp_path: Path,
+) -> None:
+    xs = (40, 150, 220, 290)
+
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Test", "Result", "Unit", "Range"),
+            row(xs, "Glucose", "5.9 !H", "[mmol/L]", "(N : 3.9-5.8)"),
+            row(xs, "Sodium", "139", "mmol/L", "136 - 145"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Glucose", "5.9", "mmol/L", "3.9-5.8"),
+        ("Sodium", "139", "mmol/L", "136 - 145"),
+    ]
+    assert report.results[0].flag == "H"
