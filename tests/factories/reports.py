@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import pikepdf
 from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
-from reports.models import ParsingJob, ReportFile, ReportResult
+from reports.models import LoincAlias, ParsingJob, ReportFile, ReportResult
 from reports.operations.parsed_rows import note_rows, result_rows
 from reports.operations.reviews import claim_review, machine_rows, open_review
 from reports.operations.storage import store_file
@@ -29,9 +29,10 @@ from reports.parser.report import (
     ResultType,
 )
 from reports.queries import report_results
-from reports.states import ParsingJobStatus
+from reports.states import ParsingJobStatus, ReviewKind
 
 if TYPE_CHECKING:
+    from accounts.models import Tenant
     from portal.lib.actor import Actor
     from reports.models import Review
     from users.models import User
@@ -240,3 +241,40 @@ def make_review(
         claim_review(tenant=user.tenant, actor=claimed_by, review_id=review.id)
         review.refresh_from_db()
     return review
+
+
+def make_dispute(*, user: User) -> Review:
+    """A report that two readers dispute, with one row, claimed by nobody."""
+    job = make_parsing_job(
+        user=user,
+        status=ParsingJobStatus.PENDING_REVIEW,
+        report=make_parsed(),
+        pages=1,
+        content=b"%PDF-1.7 disputed",
+    )
+    (row,) = machine_rows(report_results(job))
+    told = {"values": row.values, "decision": "confirmed", "reason": ""}
+    row = replace(row, disputed={"first": told, "second": None})
+    return open_review(job=job, rows=[row], notes=[], number=3, kind=ReviewKind.DISPUTE)
+
+
+def make_alias(*, tenant: Tenant, **fields: Any) -> LoincAlias:
+    """A proposal that waits for a second person."""
+    match = asdict(make_parsed_result().loinc_matches[0])
+    alias = LoincAlias(
+        **{
+            "tenant": tenant,
+            "lab": "Example Laboratory",
+            "lab_key": "examplelaboratory",
+            "name": "Gluc.",
+            "name_key": "gluc",
+            "units": "mg/dL",
+            "loinc_code": match["loinc_code"],
+            "match": match,
+            "proposed_by_key": "7",
+            "proposed_by_label": "nora@assay.example",
+            **fields,
+        }
+    )
+    alias.save(force_insert=True)
+    return alias
