@@ -3,10 +3,12 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.test import Client
 from playwright.sync_api import expect
 
 from accounts.operations.api_keys import OVERLAPS, create_api_key, rotate_api_key
 from tests.browser.conftest import complaints
+from tests.clients import confirm
 from tests.factories.accounts import ACTOR
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -14,17 +16,40 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 LIST = "/t/alice-health/sandbox/api-keys/"
 
 
+@pytest.fixture
+def confirmed(alice):
+    """Alice, who has just confirmed that it is her."""
+    client = Client()
+    client.force_login(alice)
+    confirm(client)
+    return client
+
+
 @pytest.mark.parametrize("scripts", [True, False], ids=["script", "no script"])
-def test_a_key_is_made_rotated_and_its_old_one_ended(visit, alice, scripts):
-    with visit.page(member=alice, scripts=scripts) as page:
+def test_a_key_is_made_changed_rotated_and_its_old_one_ended(visit, confirmed, scripts):
+    with visit.page(client=confirmed, scripts=scripts) as page:
         page.goto(LIST)
         page.get_by_role("link", name="Create key").click()
         page.get_by_label("Name").fill("Data warehouse")
+        page.get_by_label("Only some").check()
+        page.get_by_label("Read: Users and wearable data").check()
+        page.get_by_label("Only from these addresses").fill("192.0.2.0/24")
         page.get_by_role("button", name="Create key").click()
         expect(page.get_by_text("Copy your new key now.")).to_be_visible()
         expect(page.locator(".secret code")).to_have_text(re.compile(r"^sk_us_"))
         page.goto(LIST)
         expect(page.locator(".secret")).to_have_count(0)
+
+        page.get_by_role("link", name="Data warehouse", exact=True).click()
+        expect(page.get_by_text("Users and wearable data: read")).to_be_visible()
+        page.get_by_role("link", name="Change").click()
+        page.get_by_label("Only from these addresses").fill("nowhere")
+        page.get_by_role("button", name="Save key").click()
+        expect(page.get_by_text("Each is an address or a network")).to_be_visible()
+        page.get_by_label("Only from these addresses").fill("")
+        page.get_by_role("button", name="Save key").click()
+        expect(page.get_by_text("Any address")).to_be_visible()
+        page.goto(LIST)
 
         page.get_by_role("link", name="Rotate Data warehouse").click()
         page.get_by_label("After 72 hours").check()
@@ -48,8 +73,8 @@ def test_revoking_needs_the_name(visit, alice, alice_tenant, scripts):
         expect(page.get_by_text("No API keys yet")).to_be_visible()
 
 
-def test_a_new_key_is_not_in_the_page_after_a_reload(visit, alice):
-    with visit.page(member=alice) as page:
+def test_a_new_key_is_not_in_the_page_after_a_reload(visit, confirmed):
+    with visit.page(client=confirmed) as page:
         page.goto(LIST)
         page.get_by_role("link", name="Create key").click()
         page.get_by_label("Name").fill("Data warehouse")
@@ -62,17 +87,18 @@ def test_a_new_key_is_not_in_the_page_after_a_reload(visit, alice):
         expect(page.locator("tbody tr")).to_have_count(1)
 
 
-def test_pages_of_keys_are_sound(visit, alice, alice_tenant):
+def test_pages_of_keys_are_sound(visit, confirmed, alice_tenant):
     old, _ = create_api_key(tenant=alice_tenant, actor=ACTOR, label="Data warehouse")
     rotate_api_key(key=old, actor=ACTOR, overlap=OVERLAPS[1])
+    create_api_key(tenant=alice_tenant, actor=ACTOR, label="New one")
     ended, _ = create_api_key(tenant=alice_tenant, actor=ACTOR, label="Old import")
     rotate_api_key(key=ended, actor=ACTOR, overlap=OVERLAPS[0])
-    with visit.page(member=alice) as page:
+    with visit.page(client=confirmed) as page:
         page.goto(LIST)
         page.get_by_text("Ended keys (1)").click()
         assert complaints(page) == []
-        for action in ("Revoke", "Rotate"):
-            page.get_by_role("link", name=f"{action} Data warehouse").click()
+        for action in ("Create key", "Revoke New one", "Rotate New one"):
+            page.get_by_role("link", name=action).click()
             expect(page.get_by_role("dialog")).to_be_visible()
             assert complaints(page, "dialog[open]") == []
             page.keyboard.press("Escape")
