@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from allauth.mfa.models import Authenticator
 from django.contrib import admin, messages
-from django.db.models import Count
+from django.db.models import Count, Exists, OuterRef
 
 from accounts.models import Member, Organisation, Team
 from accounts.operations.operators import (
@@ -13,6 +14,7 @@ from accounts.operations.operators import (
     make_operator,
     rename_organisation,
 )
+from accounts.queries import SECOND_FACTORS
 from portal.lib.admin import ReadOnlyAdmin, operator_of
 from portal.lib.errors import DomainError
 
@@ -57,16 +59,31 @@ class OrganisationAdmin(ReadOnlyAdmin):
 class TeamAdmin(ReadOnlyAdmin):
     """A team: its owners change it, and `create_team` makes one."""
 
-    list_display = ("name", "slug", "organisation", "region", "members", "created_at")
+    list_display = (
+        *("name", "slug", "organisation", "region", "members", "sign_in"),
+        "created_at",
+    )
     list_filter = ("region",)
     search_fields = ("name", "slug", "organisation__name")
     ordering = ("name",)
-    fields = ("id", "organisation", "name", "slug", "region", "created_at")
+    fields = ("id", "organisation", "name", "slug", "region", "sign_in", "created_at")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows: QuerySet[Any] = super().get_queryset(request)
         counted: QuerySet[Any] = rows.annotate(member_count=Count("memberships"))
-        return counted
+        return counted.select_related("sign_in_rules", "single_sign_on")
+
+    @admin.display(description="Sign-in")
+    def sign_in(self, team: Any) -> str:
+        rules = getattr(team, "sign_in_rules", None)
+        provider = getattr(team, "single_sign_on", None)
+        parts = []
+        if provider is not None:
+            needed = rules is not None and rules.requires_single_sign_on
+            parts.append("single sign-on required" if needed else "single sign-on")
+        if rules is not None and rules.requires_second_factor:
+            parts.append("second factor required")
+        return ", ".join(parts) or "-"
 
     @admin.display(description="Members", ordering="member_count")
     def members(self, team: Any) -> int:
@@ -77,15 +94,30 @@ class TeamAdmin(ReadOnlyAdmin):
 class MemberAdmin(ReadOnlyAdmin):
     """A person who signs in; teams invite, operators let in and out."""
 
-    list_display = ("email", "name", "teams", "is_active", "is_staff", "last_login")
+    list_display = (
+        *("email", "name", "teams", "is_active", "is_staff", "second_factor"),
+        "last_login",
+    )
     list_filter = ("is_active", "is_staff")
     search_fields = ("email", "name")
     ordering = ("email",)
-    fields = ("id", "email", "name", "is_active", "is_staff", "last_login", "teams")
+    fields = (
+        *("id", "email", "email_confirmed_at", "name", "is_active", "is_staff"),
+        *("second_factor", "last_login", "teams"),
+    )
     actions = ("end_sign_in", "restore_sign_in", "appoint", "dismiss")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return super().get_queryset(request).prefetch_related("memberships__team")
+        rows: QuerySet[Any] = super().get_queryset(request)
+        factors = Authenticator.objects.filter(
+            user=OuterRef("pk"), type__in=SECOND_FACTORS
+        )
+        annotated: QuerySet[Any] = rows.annotate(has_second_factor=Exists(factors))
+        return annotated.prefetch_related("memberships__team")
+
+    @admin.display(description="Second factor", boolean=True)
+    def second_factor(self, member: Any) -> bool:
+        return bool(member.has_second_factor)
 
     @admin.display(description="Teams")
     def teams(self, member: Member) -> str:

@@ -1,4 +1,4 @@
-"""Jobs of the accounts app: erasing deleted teams, chaining the audit.
+"""Jobs of the accounts app: erasing deleted teams, chaining the audit, old sessions.
 
 A job calls one operation. Must not be here: what the operations do.
 """
@@ -11,6 +11,7 @@ from accounts.models import Team
 from accounts.operations.api_calls import prune_calls
 from accounts.operations.audit_chain import anchor_audit, seal_audit
 from accounts.operations.call_limits import forget_old_windows
+from accounts.operations.sessions import forget_dead_sessions
 from accounts.operations.team_deletion import (
     ERASE_JOB,
     enqueue_due_team_erasures,
@@ -57,3 +58,9 @@ def anchor() -> None:
     """Once a day, write down where the chains of the audit end."""
     seal_audit()
     anchor_audit()
+
+
+@periodic("23 3 * * *", "accounts.forget_sessions")
+def forget_sessions() -> None:
+    """Once a day, delete sessions that have expired."""
+    forget_dead_sessions()

@@ -90,6 +90,7 @@ ACROSS_MODULES = {
     "accounts/webhooks/management/commands/listen.py": "a port may be several teams'",
     "accounts/management/commands/create_team.py": "a new team has no tenant yet",
     "accounts/management/commands/create_management_key.py": "audited in both tenants",
+    "accounts/management/commands/release_sign_in.py": "audited in both tenants",
 }
 
 

@@ -6,10 +6,11 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from accounts.models import ApiKey, ManagementKey, Member, Team
+from accounts.models import ApiKey, ManagementKey, Member, SignInRules, Team
 from accounts.operations.api_keys import find_grant
 from accounts.operations.management_keys import find_management_grant
 from tests.factories.accounts import PASSWORD, make_member, make_team
+from tests.factories.openid import make_single_sign_on
 
 pytestmark = pytest.mark.django_db
 
@@ -106,3 +107,14 @@ def test_create_management_key_refuses_and_makes_no_key(team, label):
         run("create_management_key", "--team", team, "--label", label)
 
     assert not ManagementKey.objects.exists()
+
+
+def test_release_sign_in_lets_a_team_in_again():
+    team = make_team("North Clinic")
+    make_single_sign_on(team=team, is_required=True)
+
+    run("release_sign_in", "--team", "north-clinic")
+
+    assert SignInRules.objects.get().requires_single_sign_on is False
+    with pytest.raises(CommandError):
+        run("release_sign_in", "--team", "nowhere")

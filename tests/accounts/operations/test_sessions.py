@@ -6,9 +6,14 @@ import pytest
 import time_machine
 from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
+from django.utils import timezone
 
 from accounts.models import AuditEntry, MemberSession
-from accounts.operations.sessions import end_session, note_session
+from accounts.operations.sessions import (
+    end_session,
+    forget_dead_sessions,
+    note_session,
+)
 from accounts.queries import open_sessions
 from portal.lib.errors import NotFound
 from tests.factories.accounts import ACTOR, make_member
@@ -100,3 +105,19 @@ def test_nobody_ends_another_s_session(alice):
     assert MemberSession.objects.filter(pk=session.pk).exists()
     assert Session.objects.filter(session_key=session.session_key).exists()
     assert AuditEntry.unscoped.count() == before
+
+
+def test_what_has_expired_is_forgotten(alice):
+    now = timezone.now()
+    for key, age in (("old", timedelta(days=15)), ("new", timedelta(0))):
+        Session.objects.create(
+            session_key=key, session_data="", expire_date=now + timedelta(days=1) - age
+        )
+        MemberSession.objects.create(
+            member=alice, session_key=key, proof="x", last_seen_at=now - age
+        )
+
+    forget_dead_sessions()
+
+    assert [each.session_key for each in Session.objects.all()] == ["new"]
+    assert [each.session_key for each in MemberSession.objects.all()] == ["new"]

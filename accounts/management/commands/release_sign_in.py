@@ -1,0 +1,37 @@
+"""Let a team's members in again who can't give what it requires of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts.models import Team
+from accounts.operations.single_sign_on import change_sign_in_rules
+from portal.lib.actor import Actor
+from portal.lib.tenancy import across_tenants
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
+
+
+class Command(BaseCommand):
+    """`manage.py release_sign_in --team SLUG`."""
+
+    help = "Require neither single sign-on nor a second factor of a team any more."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--team", required=True, metavar="SLUG")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        team = Team.objects.filter(slug=options["team"]).first()
+        if team is None:
+            raise CommandError(f"No team has the slug {options['team']}.")
+        with across_tenants(why="a team has two tenants, and the audit of both"):
+            change_sign_in_rules(
+                team=team,
+                actor=Actor.system("release_sign_in"),
+                requires_second_factor=False,
+                requires_single_sign_on=False,
+            )
+        self.stdout.write(f"{team.slug} requires nothing of a sign-in any more.")
