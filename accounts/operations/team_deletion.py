@@ -23,6 +23,8 @@ from accounts.models import (
     Invitation,
     ManagementKey,
     Membership,
+    SignInRules,
+    SingleSignOn,
     Team,
     Tenant,
 )
@@ -161,6 +163,8 @@ def _close(team: Team, actor: Actor) -> None:
     """End what lets people and keys into the team, and say that it is done."""
     Membership.objects.filter(team=team).delete()
     Invitation.objects.filter(team=team).delete()
+    SingleSignOn.objects.filter(team=team).delete()
+    SignInRules.objects.filter(team=team).delete()
     bound = ManagementKey.objects.filter(
         teams=team, role=ManagementRole.TEAM_ADMIN, revoked_at=None
     )
