@@ -14,9 +14,10 @@ from django.db.models import Q
 
 from labs.models import Result
 from labs.states.trends import codes_of, convert_value, measure_of, same_unit
+from portal.lib.registry import marker_sources
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -71,8 +72,9 @@ class MarkerResult:
     is_below: bool | None
     is_preliminary: bool
     at: datetime
-    order_id: UUID
+    order_id: UUID | None  # None of a value that no order brought
     lab: str
+    report_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +119,21 @@ def measure_key(*, loinc: str, lab_slug: str, provider_id: str, name: str) -> st
 
 
 def user_trends(
-    *, tenant: Tenant, user_uuid: UUID, measures: Sequence[str] | None = None
+    *,
+    tenant: Tenant,
+    user_uuid: UUID,
+    measures: Sequence[str] | None = None,
+    reads: Collection[str] = (),
 ) -> dict[str, Trend]:
     """The trends of a person's results by measure, all of them or those named.
 
-    One query.
+    reads: the areas that the asker may read; values of other apps join in where theirs
+    is among them. One query, and one for each of those apps.
     """
     by_measure: dict[str, list[MarkerResult]] = defaultdict(list)
     for found in _results(tenant, user_uuid, measures):
+        by_measure[found.measure].append(found)
+    for found in _beside_orders(tenant, user_uuid, measures, reads):
         by_measure[found.measure].append(found)
     return {
         measure: trend_of(results)
@@ -164,6 +173,42 @@ def _point(result: MarkerResult, unit: str) -> TrendPoint:
     return TrendPoint(
         result, value, convert(result.low), convert(result.high), result.unit
     )
+
+
+def _beside_orders(
+    tenant: Tenant,
+    user_uuid: UUID,
+    measures: Sequence[str] | None,
+    reads: Collection[str],
+) -> list[MarkerResult]:
+    coded = None
+    if measures is not None:
+        coded = {c for one in measures if ":" not in one for c in codes_of(one)}
+    return [
+        MarkerResult(
+            name=reading.name,
+            loinc=reading.loinc,
+            measure=measure_of(reading.loinc),
+            type=reading.type,
+            text=reading.text,
+            value=reading.value,
+            unit=reading.unit,
+            reference_range=reading.reference_range,
+            low=reading.low,
+            high=reading.high,
+            interpretation=reading.interpretation,
+            is_above=reading.is_above,
+            is_below=reading.is_below,
+            is_preliminary=False,
+            at=reading.at,
+            order_id=None,
+            lab=reading.lab,
+            report_id=reading.source_id,
+        )
+        for _, source in marker_sources
+        if source.area in reads and (coded is None or coded)
+        for reading in source.read(tenant, user_uuid, coded)
+    ]
 
 
 def _results(

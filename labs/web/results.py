@@ -76,6 +76,7 @@ def order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
         tenant=request.tenant,
         user_uuid=order.user.uuid,
         measures=[_measure(order, row) for row in shown.results.all()],
+        reads=request.rights.reads,
     )
     show = request.GET.get("show", "")
     alerts = alerts_of_order(tenant=request.tenant, order_id=order.pk)
@@ -121,7 +122,9 @@ def user_results(request: TenantRequest, user_id: str) -> HttpResponse:
     overview = user_overview(tenant=request.tenant, user_id=_uuid(user_id))
     user_uuid = overview.user.uuid
     wanted = request.GET.get("of", "")
-    trends = user_trends(tenant=request.tenant, user_uuid=user_uuid)
+    trends = user_trends(
+        tenant=request.tenant, user_uuid=user_uuid, reads=request.rights.reads
+    )
     if wanted and wanted not in trends:
         raise Http404
     _record(request, "result_trends", user_uuid, user_uuid)

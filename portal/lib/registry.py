@@ -11,7 +11,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from datetime import date, datetime
     from uuid import UUID
 
@@ -232,6 +232,45 @@ class DemoScene:
     actor: Actor
     people: tuple[DemoPerson, ...]
 
+
+@dataclass(frozen=True, slots=True)
+class MarkerReading:
+    """A person's value that no order brought, as its source wrote it.
+
+    `value` is the number of `text`, None of what is no number; `low` and `high` bound
+    its own range; `source_id` names where it is from, in the app that read it.
+    """
+
+    name: str
+    loinc: str
+    type: str
+    text: str
+    value: float | None
+    unit: str
+    reference_range: str
+    low: float | None
+    high: float | None
+    interpretation: str
+    is_above: bool | None
+    is_below: bool | None
+    at: datetime
+    lab: str
+    source_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerSource:
+    """An app's values of a person, for members who may read its area.
+
+    `read` takes LOINC codes, or None for all of the person's.
+    """
+
+    area: Area
+    read: Callable[[Tenant, UUID, Collection[str] | None], list[MarkerReading]]
+
+
+# By app: a person's values beside those of lab orders.
+marker_sources: Register[MarkerSource] = Register()
 
 # By app: lays what each tenant of a new team starts with, in the team's transaction.
 tenant_layers: Register[Callable[[Sequence[Tenant]], None]] = Register()

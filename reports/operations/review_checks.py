@@ -5,7 +5,6 @@ Nothing here is stored. Must not be here: who may change a row (review_rows).
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -32,7 +31,7 @@ from reports.parser.report import (
     RowState,
     SampleType,
 )
-from reports.parser.values import infer_type, read_number
+from reports.parser.values import has_decimal_commas, infer_type, read_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,9 +45,6 @@ _OF_THE_HEADER = {
     NoteCode.DATE_IN_FUTURE,
     NoteCode.DATES_OUT_OF_ORDER,
 }
-# As in reports.parser.parsing, which reckons with rows of words.
-_DECIMAL_COMMA = re.compile(r"(?<![\d.,])\d{1,3},(?:\d{1,2}|\d{4,})(?![\d.,])")
-_DECIMAL_POINT = re.compile(r"(?<![\d.,])\d+\.\d+(?![\d.,])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +146,7 @@ def read_text(
 def uses_decimal_comma(rows: Sequence[ReviewRow]) -> bool:
     """Whether the report's numbers have decimal commas and no decimal points."""
     texts = [f"{r.values['value']} {r.values['reference_range'] or ''}" for r in rows]
-    return _has_decimal_commas(texts)
-
-
-def _has_decimal_commas(texts: Sequence[str]) -> bool:
-    commas = sum(len(_DECIMAL_COMMA.findall(text)) for text in texts)
-    return commas > sum(len(_DECIMAL_POINT.findall(text)) for text in texts)
+    return has_decimal_commas(texts)
 
 
 def check_rows(
@@ -190,7 +181,7 @@ def recheck_results(report: ParsedReport) -> tuple[Note, ...]:
         metadata=Metadata(),
         by_page={},
         results=report.results,
-        decimal_comma=_has_decimal_commas(texts),
+        decimal_comma=has_decimal_commas(texts),
     )
     header = [note for note in report.notes if note.code in _OF_THE_HEADER]
     return (*header, *found)
