@@ -23,16 +23,20 @@ class ReportsConfig(AppConfig):
         from accounts.states import Area
         from portal.lib.registry import (
             Destination,
+            MarkerSource,
             Search,
             destinations,
+            marker_sources,
             nav_counts,
             overview_parts,
             searches,
         )
+        from reports.queries.trends import signed_readings
         from reports.web.overview import nav_count, overview_part
         from reports.web.palette import find_reports
 
         area = Area.REPORTS
+        marker_sources.add("reports", MarkerSource(area, signed_readings))
         overview_parts.add("reports", overview_part)
         nav_counts.add("reports", nav_count)
         searches.add("reports", Search(30, "Reports", "scan", area, find_reports))
