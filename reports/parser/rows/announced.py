@@ -39,8 +39,9 @@ def range_among(cells: Sequence[Cell], last: Row) -> tuple[str | None, list[Word
         under = any(
             cell.x0 < words[-1].x1 and words[0].x0 < cell.x1 for words in places
         )
-        if text is None and under and value.units:
-            text = _plain_range(cell.text, value.units)
+        unit = value.units or unit_in_range(cell.text)
+        if text is None and under and unit:
+            text = _plain_range(cell.text, unit)
         if text is not None and looks_like_range(text):
             return text, list(cell.words)
     return None, []

@@ -130,3 +130,20 @@ def test_a_note_under_name_and_value_takes_no_range_from_its_row(
         ("Urea", "33", "mg/dL"),
     ]
     assert [r.reference_range for r in report.results] == ["70-99 mg/dL", "10-50 mg/dL"]
+
+
+def test_a_range_with_its_unit_under_a_name_tells_the_unit_too(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            [(40, "Hemoglobin"), (300, "13.9")],
+            [(40, "12.0-15.5 g/dL"), (300, "Normal")],
+            [(40, "Platelets"), (300, "318")],
+            [(40, "150-400 10^3/µL"), (300, "Normal")],
+        ],
+    )
+
+    assert printed(report) == [
+        ("Hemoglobin", "13.9", "g/dL", "12.0-15.5"),
+        ("Platelets", "318", "10^3/µL", "150-400"),
+    ]
