@@ -34,11 +34,13 @@ class ReportsConfig(AppConfig):
         from reports.queries.trends import signed_readings
         from reports.web.overview import nav_count, overview_part
         from reports.web.palette import find_reports
+        from reports.web.review_queue import nav_count as count_reviews
 
         area = Area.REPORTS
         marker_sources.add("reports", MarkerSource(area, signed_readings))
         overview_parts.add("reports", overview_part)
         nav_counts.add("reports", nav_count)
+        nav_counts.add("reviews", count_reviews)
         searches.add("reports", Search(30, "Reports", "scan", area, find_reports))
         destinations.add(
             "reports",
@@ -50,6 +52,17 @@ class ReportsConfig(AppConfig):
             "reports:open",
             Destination(
                 31, "Reports waiting", "clock", "reports:list", "tab=open", area=area
+            ),
+        )
+        destinations.add(
+            "reports:reviews",
+            Destination(
+                32,
+                "Reviews",
+                "eye",
+                "reports:reviews",
+                area=Area.SIGN_REPORTS,
+                write=True,
             ),
         )
         destinations.add(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import include, path
 
 from reports.web import (
     aliases,
@@ -49,5 +49,6 @@ urlpatterns = [
         signing.acknowledge,
         name="acknowledge",
     ),
+    path("reviews/", include("reports.web.review_urls")),
     path("users/<str:user_id>/reports/", views.user_reports, name="of_user"),
 ]

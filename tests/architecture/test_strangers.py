@@ -183,6 +183,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         "page": "1",
         "review_id": str(make_dispute(user=user).id),
         "position": "0",
+        "act": "confirm",
         "alias_id": str(make_alias(tenant=alice_tenant).pk),
         "api_key_id": str(key.id),
         "management_key_id": str(management_key.pk),

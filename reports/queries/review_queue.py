@@ -1,0 +1,124 @@
+"""What the review desk's queue lists, tab by tab, and a person's earlier values.
+
+Must not be here: what a reviewer may do (reports.operations).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db.models import Count, F, Q
+from django.utils import timezone
+
+from reports.models import ReportResult, Review
+from reports.states import ParsingJobStatus, ReviewKind, ReviewStatus
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from accounts.models import Tenant
+    from reports.models import ParsingJob, ReviewQuerySet
+
+TABS = ("open", "mine", "second", "disputed", "done")
+_EARLIER_AT_MOST = 2000  # rows of one person that are looked through
+
+
+@dataclass(frozen=True, slots=True)
+class TabFilters:
+    """What of a tab to list: empty means all. `collected` is the day on the report."""
+
+    tab: str
+    member: str
+    lab: str = ""
+    collected: date | None = None
+    needs_attention: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierValue:
+    """What a person's last report before said for a code."""
+
+    value: str
+    units: str
+    collected: str
+
+
+def reviews_in_tab(*, tenant: Tenant, filters: TabFilters) -> ReviewQuerySet:
+    """A tab's reviews with their jobs and users; not yet cut into pages.
+
+    Critical ones first, then the oldest; of what is done the latest first.
+    """
+    rows: ReviewQuerySet = Review.objects.for_tenant(tenant).live()
+    rows = rows.filter(_of_tab(filters.tab, filters.member))
+    if filters.lab:
+        rows = rows.filter(job__metadata__lab_name__icontains=filters.lab)
+    if filters.collected:
+        day = filters.collected.isoformat()
+        rows = rows.filter(job__metadata__date_collected=day)
+    if filters.needs_attention:
+        rows = rows.filter(flagged__gt=0)
+    rows = rows.select_related("job__user")
+    if filters.tab == "done":
+        return rows.order_by("-ended_at", "id")
+    return rows.order_by("-is_critical", "created_at", "id")
+
+
+def count_tabs(*, tenant: Tenant, member: str) -> dict[str, int]:
+    """How many reviews each tab holds; one query."""
+    rows = Review.objects.for_tenant(tenant).live()
+    counts: dict[str, int] = rows.aggregate(
+        **{tab: Count("pk", filter=_of_tab(tab, member)) for tab in TABS}
+    )
+    return counts
+
+
+def rows_per_review(*, tenant: Tenant, reviews: list[Review]) -> dict[object, int]:
+    """How many rows each review has; one query."""
+    rows = Review.objects.for_tenant(tenant).filter(pk__in=[r.pk for r in reviews])
+    return dict(rows.annotate(number=Count("rows")).values_list("pk", "number"))
+
+
+def earlier_values(*, job: ParsingJob) -> dict[str, EarlierValue]:
+    """The person's last value before this report, by LOINC code; one query.
+
+    Of completed reports alone. Source: Ours (workflow D1: previous value and delta).
+    """
+    collected = (job.metadata or {}).get("date_collected")
+    rows = (
+        ReportResult.objects.for_tenant(job.tenant)
+        .filter(
+            job__user=job.user_id,
+            job__status=ParsingJobStatus.COMPLETED,
+            version=F("job__version"),
+        )
+        .exclude(job=job.pk)
+        .select_related("job")
+        .order_by("-job__created_at", "position")
+    )
+    found: dict[str, tuple[str, EarlierValue]] = {}
+    for row in rows[:_EARLIER_AT_MOST]:
+        day = (row.job.metadata or {}).get("date_collected") or ""
+        if not row.loinc_matches or (collected and day > collected):
+            continue
+        code = row.loinc_matches[0]["loinc_code"]
+        if code not in found or found[code][0] < day:
+            found[code] = (day, EarlierValue(row.value, row.units or "", day))
+    return {code: value for code, (_, value) in found.items()}
+
+
+def _of_tab(tab: str, member: str) -> Q:
+    is_open = Q(status=ReviewStatus.OPEN)
+    match tab:
+        case "mine":
+            return (
+                is_open & Q(claimed_by_key=member) & Q(claimed_until__gt=timezone.now())
+            )
+        case "second":
+            return is_open & Q(kind=ReviewKind.SECOND)
+        case "disputed":
+            return is_open & Q(kind=ReviewKind.DISPUTE)
+        case "done":
+            return ~is_open
+        case _:
+            return is_open & Q(kind=ReviewKind.FIRST)

@@ -1,0 +1,298 @@
+"""The workbench: a report's pages beside the values read from them.
+
+Before it opens, whose report it is has to be settled. Must not be here: changing a row
+(review_changes).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.rights import require_right
+from portal.lib.errors import DomainError, NotAllowed, NotFound
+from portal.lib.web import go_to, page_url, render_page
+from reports.operations.review_gates import (
+    decide_identity,
+    keep_duplicate,
+    move_report,
+    replace_duplicate,
+    show_page,
+)
+from reports.operations.review_signing import approval_gaps
+from reports.queries import (
+    duplicates_of,
+    identity_lines,
+    review_of,
+    review_rows,
+)
+from reports.queries.review_queue import earlier_values
+from reports.states import ParsingJobStatus, ReviewStatus
+from reports.web.review_forms import MoveForm, ReasonForm
+from reports.web.review_queue import read_id
+from reports.web.review_rows import (
+    DeskRow,
+    checks_of,
+    decided_count,
+    desk_pages,
+    desk_row,
+    groups_of,
+)
+from users.queries import resolve_user
+
+if TYPE_CHECKING:
+    from portal.lib.web import TenantRequest
+    from reports.models import Review
+
+_FIELDS = {"name": "Name", "dob": "Birth date", "gender": "Sex"}
+
+
+@dataclass(frozen=True, slots=True)
+class DeskState:
+    """A review as the workbench shows it, and whether the reader works on it."""
+
+    review: Review
+    rows: list[DeskRow]
+    is_mine: bool
+    holder: str
+
+    @property
+    def kept(self) -> list[Any]:
+        """The stored rows."""
+        return [row.row for row in self.rows]
+
+
+@require_GET
+@require_right(Area.SIGN_REPORTS, write=True)
+def desk(request: TenantRequest, review_id: str) -> HttpResponse:
+    """The workbench; `row` is the row to begin with, `act` what is opened on it."""
+    review = review_of(tenant=request.tenant, review_id=read_id(review_id))
+    if review.status != ReviewStatus.OPEN:
+        return go_to(request, page_url(request, "reports:page", job_id=review.job_id))
+    is_mine = _is_mine(request, review)
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="review",
+        subject_id=review.id,
+        user_uuid=review.job.user.uuid,
+    )
+    lines = identity_lines(job=review.job)
+    is_doubtful = any(line.agrees is False for line in lines)
+    if is_mine and is_doubtful and not review.identity_decided:
+        return _gate(request, review)
+    state = desk_state(request, review)
+    chosen = _chosen(request, state)
+    return render_page(
+        request,
+        "reports/review/desk.html",
+        **desk_context(request, state),
+        pages=desk_pages(request, review, state.rows),
+        chosen=chosen,
+        page_wanted=request.GET.get("page", ""),
+        duplicates=[] if review.duplicate_decided else duplicates_of(job=review.job),
+        identity=lines,
+        reason_form=ReasonForm(),
+    )
+
+
+@require_POST
+@require_right(Area.SIGN_REPORTS, write=True)
+def page_shown(request: TenantRequest, review_id: str, page: int) -> HttpResponse:
+    """Note that a page was displayed; answers what changes with it."""
+    key = read_id(review_id)
+    try:
+        review = show_page(
+            tenant=request.tenant, actor=request.actor, review_id=key, page=page
+        )
+    except (NotFound, NotAllowed):
+        raise
+    except DomainError as refusal:
+        messages.error(request, refusal.message)
+        return go_to(request, page_url(request, "reports:review", review_id=key))
+    if not request.htmx:
+        return go_to(request, f"{_desk_url(request, review)}#page-{page}")
+    return render_page(
+        request,
+        "reports/review/_seen.html",
+        **{**desk_context(request, desk_state(request, review)), "oob": True},
+        number=page,
+    )
+
+
+@require_POST
+@require_right(Area.SIGN_REPORTS, write=True)
+def identity(request: TenantRequest, review_id: str) -> HttpResponse:
+    """Say that the report is this user's, or whose else, and why."""
+    review = review_of(tenant=request.tenant, review_id=read_id(review_id))
+    is_move = request.POST.get("verdict") == "move"
+    form = MoveForm(request.POST) if is_move else ReasonForm(request.POST)
+    if not form.is_valid():
+        return _gate(request, review, form, is_move=is_move)
+    given = form.cleaned_data
+    about: dict[str, Any] = {
+        "tenant": request.tenant,
+        "actor": request.actor,
+        "review_id": review.id,
+        "reason": given["reason"],
+    }
+    try:
+        if is_move:
+            owner = resolve_user(
+                tenant=request.tenant, client_user_id=given["client_user_id"]
+            )
+            if owner is None:
+                form.add_error("client_user_id", "No user has exactly this id.")
+                return _gate(request, review, form, is_move=True)
+            move_report(**about, user_id=owner.user.uuid)
+        else:
+            decide_identity(**about)
+    except (NotFound, NotAllowed):
+        raise
+    except DomainError as refusal:
+        form.add_error(None, refusal.message)
+        return _gate(request, review, form, is_move=is_move)
+    return go_to(request, _desk_url(request, review))
+
+
+@require_POST
+@require_right(Area.SIGN_REPORTS, write=True)
+def duplicate(request: TenantRequest, review_id: str) -> HttpResponse:
+    """Keep a report beside those it repeats, or let it take the place of one."""
+    review = review_of(tenant=request.tenant, review_id=read_id(review_id))
+    about: dict[str, Any] = {
+        "tenant": request.tenant,
+        "actor": request.actor,
+        "review_id": review.id,
+        "reason": request.POST.get("reason", ""),
+    }
+    try:
+        if older := request.POST.get("replaces"):
+            replace_duplicate(**about, job_id=read_id(older))
+        else:
+            keep_duplicate(**about)
+    except (NotFound, NotAllowed):
+        raise
+    except DomainError as refusal:
+        messages.error(request, refusal.message)
+    return go_to(request, _desk_url(request, review))
+
+
+def desk_state(request: TenantRequest, review: Review) -> DeskState:
+    """A review's rows as shown; two queries."""
+    rows = review_rows(tenant=request.tenant, review=review)
+    earlier = earlier_values(job=review.job)
+    return DeskState(
+        review=review,
+        rows=[desk_row(row, review.notes, earlier) for row in rows],
+        is_mine=_is_mine(request, review),
+        holder=_holder(review),
+    )
+
+
+def desk_context(request: TenantRequest, state: DeskState) -> dict[str, Any]:
+    """What every part of the workbench is rendered with."""
+    review, kept = state.review, state.kept
+    gaps = approval_gaps(review=review, rows=kept)
+    decided = decided_count(kept)
+    needing = sum(row.needs for row in state.rows)
+    return {
+        "section": "reviews",
+        "review": review,
+        "rows": state.rows,
+        "groups": groups_of(state.rows),
+        "is_mine": state.is_mine,
+        "holder": state.holder,
+        "decided": decided,
+        "needing": needing,
+        "share": round(120 * decided / max(1, len(kept)), 1),
+        "gaps": gaps,
+        "left": _left(gaps),
+        "checks": checks_of(review, kept),
+        "desk_url": _desk_url(request, review),
+        "oob": False,
+    }
+
+
+def _left(gaps: list[Any]) -> str:
+    """What is still to be done before it can be signed, in a sentence."""
+    says = {
+        "flagged_row_undecided": ("marked row to check", "marked rows to check"),
+        "row_unconfirmed": ("row to confirm", "rows to confirm"),
+        "page_not_shown": ("page to look at", "pages to look at"),
+        "critical_unacknowledged": (
+            "critical value to tell",
+            "critical values to tell",
+        ),
+    }
+    parts = [
+        f"{len(gap.at)} {says[gap.code][len(gap.at) != 1]}"
+        for gap in gaps
+        if gap.code in says
+    ]
+    if any(gap.code == "duplicate_undecided" for gap in gaps):
+        parts.append("a duplicate to settle")
+    if any(gap.code == "no_rows_left" for gap in gaps):
+        parts.append("no row left: reject it instead")
+    return ", ".join(parts)
+
+
+def _gate(
+    request: TenantRequest,
+    review: Review,
+    form: Any = None,
+    *,
+    is_move: bool = False,
+) -> HttpResponse:
+    lines = identity_lines(job=review.job)
+    return render_page(
+        request,
+        "reports/review/gate.html",
+        status=422 if form is not None else 200,
+        section="reviews",
+        review=review,
+        lines=[(_FIELDS.get(line.field, line.field), line) for line in lines],
+        collected=(review.job.metadata or {}).get("date_collected"),
+        same_form=form if form is not None and not is_move else ReasonForm(),
+        move_form=form if form is not None and is_move else MoveForm(),
+        may_move=review.job.status == ParsingJobStatus.PENDING_REVIEW,
+        is_mine=_is_mine(request, review),
+        holder=_holder(review),
+        desk_url=_desk_url(request, review),
+    )
+
+
+def _chosen(request: TenantRequest, state: DeskState) -> int | None:
+    """The position of the row to begin with: that asked for, or the neediest."""
+    positions = [row.row.position for row in state.rows]
+    wanted = request.GET.get("row", "")
+    if wanted.isdecimal() and int(wanted) in positions:
+        return int(wanted)
+    shown = [row for group in groups_of(state.rows) for row in group.rows]
+    undecided = [row for row in shown if not row.row.is_decided]
+    first = next(iter(undecided or shown), None)
+    return first.row.position if first else None
+
+
+def _is_mine(request: TenantRequest, review: Review) -> bool:
+    return bool(
+        review.status == ReviewStatus.OPEN
+        and review.claimed_by_key == request.actor.key
+    )
+
+
+def _holder(review: Review) -> str:
+    until = review.claimed_until
+    is_held = until is not None and until > timezone.now()
+    return review.claimed_by_label if is_held else ""
+
+
+def _desk_url(request: TenantRequest, review: Review) -> str:
+    return page_url(request, "reports:review", review_id=review.id)

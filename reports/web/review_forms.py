@@ -1,0 +1,116 @@
+"""What the workbench is told: a row's text, a code, a reason, a box.
+
+Must not be here: what may be changed (reports.operations).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+
+from reports.operations.review_checks import RowText
+from reports.parser.report import Place, Point, SampleType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+TEXT_MAX_LENGTH = 1000
+REASON_MAX_LENGTH = 1000
+_SPECIMENS = [("", "Not given"), *((s.value, s.value) for s in SampleType)]
+_SPECIMEN_WORDS = {
+    "": "Not given",
+    SampleType.URINE: "Urine",
+    SampleType.BLOOD: "Serum, plasma or blood",
+    SampleType.CAPILLARY_BLOOD: "Capillary blood",
+    SampleType.STOOL: "Stool",
+    SampleType.SALIVA: "Saliva",
+    SampleType.OTHER: "Other",
+    SampleType.UNKNOWN: "Unknown",
+}
+
+
+def _text(label: str, *, required: bool = False) -> forms.CharField:
+    return forms.CharField(
+        label=label,
+        required=required,
+        max_length=TEXT_MAX_LENGTH,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+
+
+class RowForm(forms.Form):
+    """All of a row that a person types."""
+
+    test_name = _text("Name", required=True)
+    value = _text("Value", required=True)
+    units = _text("Unit")
+    reference_range = _text("Range")
+    flag = _text("Flag")
+    source_panel_name = _text("Panel")
+    sample_type = forms.ChoiceField(
+        label="Specimen",
+        required=False,
+        choices=[(value, _SPECIMEN_WORDS[value]) for value, _ in _SPECIMENS],
+    )
+
+    def text(self) -> RowText:
+        """What a valid form says."""
+        given = {name: value or None for name, value in self.cleaned_data.items()}
+        specimen = given.get("sample_type")
+        return RowText(
+            test_name=given["test_name"] or "",
+            value=given["value"] or "",
+            units=given["units"],
+            reference_range=given["reference_range"],
+            flag=given["flag"],
+            source_panel_name=given["source_panel_name"],
+            sample_type=SampleType(specimen) if specimen else None,
+        )
+
+
+def row_initial(values: Mapping[str, Any]) -> dict[str, Any]:
+    """A row's values as the form begins with them."""
+    return {name: values[name] or "" for name in RowForm.base_fields}
+
+
+class ReasonForm(forms.Form):
+    """A sentence: why, or a remark."""
+
+    reason = forms.CharField(
+        max_length=REASON_MAX_LENGTH,
+        label="Why",
+        error_messages={"required": "Say why."},
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+
+
+class MoveForm(ReasonForm):
+    """Whose report it is instead."""
+
+    client_user_id = forms.CharField(
+        max_length=255,
+        strip=False,
+        label="Client user id",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+
+
+class BoxForm(forms.Form):
+    """A rectangle drawn on a page, in the page's units; all of it or nothing."""
+
+    page = forms.IntegerField(min_value=1, max_value=1000)
+    x0 = forms.FloatField()
+    y0 = forms.FloatField()
+    x1 = forms.FloatField()
+    y1 = forms.FloatField()
+
+    def place(self) -> Place | None:
+        """The box of a valid form, None where none was drawn."""
+        if not self.is_valid():
+            return None
+        given = self.cleaned_data
+        left, right = sorted((given["x0"], given["x1"]))
+        top, bottom = sorted((given["y0"], given["y1"]))
+        corners = ((left, top), (right, top), (right, bottom), (left, bottom))
+        return Place(given["page"], tuple(Point(x, y) for x, y in corners))

@@ -1,0 +1,198 @@
+"""The queue of the review desk: who waits, and taking one to work on.
+
+Must not be here: the workbench (review_desk).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.rights import require_right
+from portal.lib.errors import DomainError, NotAllowed, NotFound
+from portal.lib.registry import NavCount
+from portal.lib.web import Pager, go_to, page_url, render_page
+from reports.operations.reviews import (
+    claim_review,
+    release_review,
+    take_over_review,
+)
+from reports.queries.review_queue import (
+    TABS,
+    TabFilters,
+    count_tabs,
+    reviews_in_tab,
+    rows_per_review,
+)
+from reports.states import ReviewStatus
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from portal.lib.web import TenantRequest
+    from reports.models import Review
+
+PAGE_SIZE = 50
+_MAX_OFFSET = 2**31
+_TAB_WORDS = {
+    "open": "To review",
+    "mine": "Mine",
+    "second": "Second read",
+    "disputed": "Disputed",
+    "done": "Done",
+}
+
+
+class QueueForm(forms.Form):
+    """The queue's query string; a value that means nothing counts as not given."""
+
+    tab = forms.ChoiceField(required=False, choices=[(tab, "") for tab in TABS])
+    lab = forms.CharField(required=False, max_length=100, label="Lab")
+    collected = forms.DateField(
+        required=False,
+        label="Collected on",
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+    )
+    attention = forms.BooleanField(required=False, label="Needs attention")
+    offset = forms.IntegerField(required=False, min_value=0, max_value=_MAX_OFFSET)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRow:
+    """A review as listed. `holder` works on it, the reader themself as "You"."""
+
+    review: Review
+    rows: int
+    holder: str
+    minutes: int
+    is_mine: bool
+
+
+@require_GET
+@require_right(Area.SIGN_REPORTS, write=True)
+def review_list(request: TenantRequest) -> HttpResponse:
+    form = QueueForm(request.GET)
+    form.is_valid()
+    given = form.cleaned_data
+    filters = TabFilters(
+        tab=given.get("tab") or "open",
+        member=request.actor.key,
+        lab=given.get("lab") or "",
+        collected=given.get("collected"),
+        needs_attention=bool(given.get("attention")),
+    )
+    offset = given.get("offset") or 0
+    found = reviews_in_tab(tenant=request.tenant, filters=filters)
+    reviews = list(found[offset : offset + PAGE_SIZE])
+    numbers = rows_per_review(tenant=request.tenant, reviews=reviews)
+    counts = count_tabs(tenant=request.tenant, member=request.actor.key)
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="review_queue",
+        subject_id=f"tab={filters.tab} offset={offset}",
+    )
+    return render_page(
+        request,
+        "reports/review/queue.html",
+        fragment="reports/review/_queue.html",
+        section="reviews",
+        form=form,
+        filters=filters,
+        is_filtered=bool(filters.lab or filters.collected or filters.needs_attention),
+        tabs=[(tab, _TAB_WORDS[tab], counts[tab]) for tab in TABS],
+        rows=[_row(request, review, numbers.get(review.pk, 0)) for review in reviews],
+        pager=Pager(total=found.count(), offset=offset, limit=PAGE_SIZE),
+    )
+
+
+@require_POST
+@require_right(Area.SIGN_REPORTS, write=True)
+def claim(request: TenantRequest, review_id: str) -> HttpResponse:
+    """Take a review, then open it; who came too late may read it all the same."""
+    key = read_id(review_id)
+    try:
+        claim_review(tenant=request.tenant, actor=request.actor, review_id=key)
+    except NotFound:
+        raise
+    except DomainError as refusal:
+        messages.error(request, refusal.message)
+    return go_to(request, page_url(request, "reports:review", review_id=key))
+
+
+@require_POST
+@require_right(Area.SIGN_REPORTS, write=True)
+def take_over(request: TenantRequest, review_id: str) -> HttpResponse:
+    """Take a review from whoever works on it, and say why."""
+    key = read_id(review_id)
+    try:
+        take_over_review(
+            tenant=request.tenant,
+            actor=request.actor,
+            review_id=key,
+            why=request.POST.get("reason", ""),
+        )
+    except NotFound:
+        raise
+    except DomainError as refusal:
+        messages.error(request, refusal.message)
+    return go_to(request, page_url(request, "reports:review", review_id=key))
+
+
+@require_POST
+@require_right(Area.SIGN_REPORTS, write=True)
+def release(request: TenantRequest, review_id: str) -> HttpResponse:
+    """Give a review back to the queue."""
+    try:
+        release_review(
+            tenant=request.tenant, actor=request.actor, review_id=read_id(review_id)
+        )
+    except (NotFound, NotAllowed):
+        raise
+    except DomainError as refusal:
+        messages.error(request, refusal.message)
+    return go_to(request, page_url(request, "reports:reviews"))
+
+
+def nav_count(request: TenantRequest) -> NavCount | None:
+    """How many reports wait for a reviewer."""
+    if not request.rights.allow(Area.SIGN_REPORTS, write=True):
+        return None
+    counts = count_tabs(tenant=request.tenant, member=request.actor.key)
+    number = counts["open"] + counts["second"] + counts["disputed"]
+    return NavCount(number, "to review", "rev") if number else None
+
+
+def read_id(text: str) -> UUID:
+    """An id of the address. Raises: Http404."""
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Http404 from None
+
+
+def _row(request: TenantRequest, review: Review, rows: int) -> QueueRow:
+    now = timezone.now()
+    is_held = (
+        review.status == ReviewStatus.OPEN
+        and review.claimed_until is not None
+        and review.claimed_until > now
+    )
+    is_mine = is_held and review.claimed_by_key == request.actor.key
+    since = review.claimed_at or now
+    return QueueRow(
+        review=review,
+        rows=rows,
+        holder=review.claimed_by_label if is_held else "",
+        minutes=max(0, int((now - since).total_seconds() // 60)),
+        is_mine=is_mine,
+    )

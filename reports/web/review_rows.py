@@ -1,0 +1,327 @@
+"""A review's rows, pages and checks as the workbench shows them.
+
+Must not be here: a query, or a judgement: states are the operations'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from portal.gauges import meter
+from portal.lib.web import page_url
+from portal.pills import words
+from reports.parser.values import read_number
+from reports.states import RowDecision, RowPart
+from reports.web.review_notes import is_contradicted, note_sentence, reason_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from django.utils.safestring import SafeString
+
+    from portal.lib.web import TenantRequest
+    from reports.models import Review, ReviewRow
+    from reports.queries.review_queue import EarlierValue
+
+SHOWN_CANDIDATES = 5
+_SURE = 0.9
+_UNSURE = 0.6
+_BARS = {
+    "text": "Text read",
+    "row": "Row",
+    "loinc": "LOINC",
+    "unit": "Unit",
+    "range": "Range",
+}
+# By state: icon, family of its colour, words.
+_STATES = {
+    "auto": ("ring", "mute", "As read"),
+    "look": ("alert", "warn", "Needs a look"),
+    "contradiction": ("x", "bad", "Contradiction"),
+    "confirmed": ("check", "ok", "Confirmed"),
+    "edited": ("edit", "info", "Edited"),
+    "excluded": ("ban", "mute", "Excluded"),
+    "added": ("plus", "info", "Added"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """How sure the machine was of one part, in words and as a bar."""
+
+    label: str
+    says: str
+    is_low: bool
+    svg: SafeString
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A LOINC code to choose, with why; contradicted ones are struck."""
+
+    code: str
+    name: str
+    reasons: str
+    score: str
+    is_struck: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DeskRow:
+    """A row as the workbench shows it."""
+
+    row: ReviewRow
+    state: str
+    icon: str
+    family: str
+    says: str
+    why: tuple[str, ...]
+    code: str
+    code_name: str
+    flag: str
+    flag_says: str
+    bars: tuple[Bar, ...]
+    overall: str
+    earlier: str
+    is_typed: bool
+    needs: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Rows under one heading; `plain` of them may be confirmed together."""
+
+    name: str
+    rows: tuple[DeskRow, ...]
+    plain: int
+    panel: str | None  # None of the rows to check, which are decided one by one
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A polygon on a page, as the text of SVG's points."""
+
+    position: int
+    part: str
+    points: str
+    label: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeskPage:
+    """A page: its picture, the boxes of its rows, and what was read in no row."""
+
+    number: int
+    url: str
+    width: float
+    height: float
+    wholes: tuple[Box, ...]
+    parts: tuple[Box, ...]
+    unread: tuple[str, ...]
+    is_shown: bool
+    pattern: float
+    stroke: float
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A note on the report, with the rows it is about."""
+
+    says: str
+    severity: str
+    rows: tuple[tuple[int, str], ...]
+
+
+def desk_row(
+    row: ReviewRow,
+    notes: Iterable[Mapping[str, Any]],
+    earlier: Mapping[str, EarlierValue],
+) -> DeskRow:
+    """One row with what the checks say of it and what was before it."""
+    values = row.values
+    needs = row.is_flagged and not row.is_decided
+    state = str(row.decision) if row.is_decided else row.state
+    if needs and state == "auto":
+        state = "look"
+    icon, family, says = _STATES.get(state, ("ring", "mute", words(state)))
+    why = [note_sentence(note) for note in notes if row.position in note["rows"]]
+    if values["loinc_match_status"] == "needs_review" and not row.is_decided:
+        why.append("The LOINC code is not sure: check or choose another.")
+    if values["interpretation"] == "critical" and row.is_kept:
+        why.append("A critical value: say who was told before you sign.")
+    if row.reason:
+        why.append(f"Excluded: {row.reason}")
+    match = next(iter(values["loinc_matches"]), None)
+    code = match["loinc_code"] if match else ""
+    flag = _flag(values)
+    places = values["provenance"]
+    return DeskRow(
+        row=row,
+        state=state,
+        icon=icon,
+        family=family,
+        says=says,
+        why=tuple(why),
+        code=code,
+        code_name=(match["display_name"] or match["loinc_name"]) if match else "",
+        flag=flag,
+        flag_says=f"{values['flag']} on the page" if values["flag"] else "",
+        bars=_bars(values["confidence"]),
+        overall=_share(values["confidence"].get("overall")),
+        earlier=_earlier(values, earlier.get(code)),
+        is_typed=not any(places.values()),
+        needs=needs,
+    )
+
+
+def groups_of(rows: Sequence[DeskRow]) -> list[Group]:
+    """Rows that need a person first, the rest by panel in reading order."""
+    needing = tuple(row for row in rows if row.needs)
+    rest = [row for row in rows if not row.needs]
+    groups = [Group("To check", needing, 0, None)] if needing else []
+    for panel, found in groupby(rest, lambda row: _panel(row)):
+        own = tuple(found)
+        plain = sum(not one.row.is_decided for one in own)
+        groups.append(Group(panel or "Values", own, plain, panel))
+    return groups
+
+
+def desk_pages(
+    request: TenantRequest, review: Review, rows: Sequence[DeskRow]
+) -> list[DeskPage]:
+    """Each page with its boxes, in the page's own units."""
+    job = review.job
+    pages = []
+    for size in job.page_sizes or []:
+        number = size["page"]
+        wholes, parts = [], []
+        for row in rows:
+            own = [
+                (part, place)
+                for part in RowPart
+                if (place := row.row.values["provenance"].get(part.value))
+                and place["page"] == number
+            ]
+            if not own:
+                continue
+            label = f"{row.row.values['test_name']}, {row.row.values['value']}"
+            at = row.row.position
+            wholes.append(Box(at, "", _around([p for _, p in own]), label, row.state))
+            parts += [
+                Box(at, part.value, _points(place["polygon"]), part.label, "")
+                for part, place in own
+            ]
+        scale = max(size["width"], size["height"]) / 842
+        pages.append(
+            DeskPage(
+                number=number,
+                url=page_url(request, "reports:page_image", job_id=job.id, page=number),
+                width=size["width"],
+                height=size["height"],
+                wholes=tuple(wholes),
+                parts=tuple(parts),
+                unread=tuple(
+                    _points(place["polygon"])
+                    for place in job.unread or []
+                    if place["page"] == number
+                ),
+                is_shown=number in review.pages_shown,
+                pattern=round(6 * scale, 2),
+                stroke=round(scale, 2),
+            )
+        )
+    return pages
+
+
+def checks_of(review: Review, rows: Iterable[ReviewRow]) -> list[Check]:
+    """What the checks say of the report as it stands."""
+    names = {row.position: str(row.values["test_name"]) for row in rows}
+    return [
+        Check(
+            says=note_sentence(note),
+            severity=note["severity"],
+            rows=tuple((at, names[at]) for at in note["rows"] if at in names),
+        )
+        for note in review.notes
+    ]
+
+
+def candidates_of(matches: Iterable[Mapping[str, Any]]) -> list[Candidate]:
+    """A row's LOINC candidates, the contradicted last."""
+    found = [
+        Candidate(
+            code=match["loinc_code"],
+            name=match["display_name"] or match["loinc_name"],
+            reasons=reason_words(list(match["reasons"])),
+            score=_share(match["confidence_score"]),
+            is_struck=is_contradicted(list(match["reasons"])),
+        )
+        for match in matches
+    ]
+    return sorted(found, key=lambda one: one.is_struck)[:SHOWN_CANDIDATES]
+
+
+def _panel(row: DeskRow) -> str:
+    return str(row.row.values["source_panel_name"] or "")
+
+
+def _flag(values: Mapping[str, Any]) -> str:
+    if values["interpretation"] == "critical":
+        return "critical"
+    if values["is_above_max_range"]:
+        return "high"
+    if values["is_below_min_range"]:
+        return "low"
+    found = str(values["interpretation"])
+    return "" if found == "unknown" else found
+
+
+def _bars(confidence: Mapping[str, float | None]) -> tuple[Bar, ...]:
+    bars = []
+    for name, label in _BARS.items():
+        share = confidence.get(name)
+        if share is None:
+            continue
+        says = "sure" if share >= _SURE else "fair" if share >= _UNSURE else "unsure"
+        svg = meter(share * 100, is_enough=share >= _SURE)
+        bars.append(Bar(label, f"{says}, {_share(share)}", share < _SURE, svg))
+    return tuple(bars)
+
+
+def _share(share: float | None) -> str:
+    return "" if share is None else f"{int(share * 100)} %"
+
+
+def _earlier(values: Mapping[str, Any], before: EarlierValue | None) -> str:
+    if before is None:
+        return ""
+    text = f"{before.value} {before.units}".strip()
+    if before.collected:
+        text += f" on {before.collected}"
+    numbers = read_number(str(values["value"])), read_number(before.value)
+    if numbers[0] is None or numbers[1] is None:
+        return text
+    if (values["units"] or "") != before.units:
+        return text
+    return f"{text}, now {numbers[0] - numbers[1]:+.4g}"
+
+
+def _points(polygon: Iterable[Sequence[float]]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in polygon)
+
+
+def _around(places: Sequence[Mapping[str, Any]]) -> str:
+    points = [point for place in places for point in place["polygon"]]
+    xs, ys = [x for x, _ in points], [y for _, y in points]
+    margin = (max(ys) - min(ys)) * 0.15
+    left, right = min(xs) - margin, max(xs) + margin
+    top, bottom = min(ys) - margin, max(ys) + margin
+    return _points([(left, top), (right, top), (right, bottom), (left, bottom)])
+
+
+def decided_count(rows: Iterable[ReviewRow]) -> int:
+    """How many rows a person has decided."""
+    return sum(row.decision != RowDecision.UNDECIDED for row in rows)

@@ -1,0 +1,151 @@
+// The rows of the review desk: which is current, and the keys of the desk. They act only
+// while focus is inside it, outside fields, and not when switched off in the profile.
+const desk = document.querySelector(".desk");
+const FIELD = "input, textarea, select";
+const KEYS = {
+  e: ["edit", "value"],
+  u: ["edit", "units"],
+  r: ["edit", "reference_range"],
+  l: ["loinc", "loinc_code"],
+  x: ["exclude"],
+  s: ["split"],
+  m: ["merge"],
+  c: ["comment"],
+  z: ["undo"],
+};
+let wanted = null; // the field to focus once a panel is there
+
+const rows = () => [...desk.querySelectorAll(".bm")];
+const current = () => desk.querySelector(".bm.is-on");
+const nameOf = (row) => row?.querySelector(".bm__name");
+
+export function choose(row, { focus = true } = {}) {
+  if (!row) return;
+  for (const one of rows()) one.classList.toggle("is-on", one === row);
+  if (focus) nameOf(row).focus({ preventScroll: true });
+  row.scrollIntoView({ block: "nearest" });
+  desk.dispatchEvent(new CustomEvent("desk:row", { detail: row.dataset }));
+}
+
+function step(by) {
+  const all = rows();
+  const at = all.indexOf(current());
+  choose(all[Math.min(Math.max(at + by, 0), all.length - 1)]);
+}
+
+function next(row = current()) {
+  const all = rows();
+  const at = all.indexOf(row);
+  const rest = [...all.slice(at + 1), ...all.slice(0, at)];
+  return rest.find((one) => "needs" in one.dataset);
+}
+
+function press(row, act) {
+  const control = row?.querySelector(`[data-act="${act}"]`);
+  control?.click();
+  return Boolean(control);
+}
+
+function confirmAndGo() {
+  const row = current();
+  const all = rows();
+  const after = all[all.indexOf(row) + 1] ?? next(row) ?? row;
+  press(row, "confirm");
+  choose(after);
+}
+
+desk.addEventListener("keydown", (event) => {
+  if (document.body.dataset.shortcuts === "off") return;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "Escape" && event.target.closest(".bm__panel")) return shut(event);
+  if (event.target.closest(FIELD) || !desk.dataset.desk) return moveOnly(event);
+  const inRow = event.target.closest(".bm");
+  if (inRow && !event.target.closest(".bm__panel")) choose(inRow, { focus: false });
+  if (event.key === "Enter" && event.target.closest(".bm__name")) confirmAndGo();
+  else if (event.key === "a") desk.querySelector('[data-act="add"]').click();
+  else if (KEYS[event.key]) {
+    const [act, field] = KEYS[event.key];
+    wanted = field ?? null;
+    press(current(), act);
+  } else return moveOnly(event);
+  event.preventDefault();
+});
+
+function moveOnly(event) {
+  if (event.target.closest(FIELD)) return;
+  if (event.key === "j") step(1);
+  else if (event.key === "k") step(-1);
+  else if (event.key === "n") choose(next());
+  else return;
+  event.preventDefault();
+}
+
+function shut(event) {
+  const panel = event.target.closest(".bm__panel");
+  panel.replaceChildren();
+  nameOf(panel.closest(".bm"))?.focus();
+}
+
+desk.addEventListener("click", (event) => {
+  const name = event.target.closest(".bm__name");
+  const go = event.target.closest("[data-go]")?.dataset.go;
+  const box = event.target.closest("[data-box]")?.dataset.box;
+  if (event.target.closest("[data-shut]") && event.target.closest(".bm__panel")) {
+    event.preventDefault();
+    shut(event);
+  } else if (name) {
+    event.preventDefault();
+    choose(name.closest(".bm"));
+  } else if (go ?? box) {
+    event.preventDefault();
+    choose(document.getElementById(`row-${go ?? box}`));
+  } else {
+    const row = event.target.closest(".bm");
+    if (row && row !== current()) choose(row, { focus: false });
+  }
+});
+
+const targetOf = ({ target }) =>
+  typeof target === "string" ? document.querySelector(target) : target;
+
+// Where the keys were before a row was replaced: focus must not be lost with it.
+let held = null;
+document.addEventListener("htmx:before:swap", () => {
+  held = document.activeElement?.closest?.(".bm, dialog")?.id ?? null;
+});
+
+document.addEventListener("htmx:after:swap", (event) => {
+  const { ctx } = event.detail;
+  const target = targetOf(ctx);
+  const panel = target?.closest?.(".bm__panel");
+  if (panel) {
+    choose(panel.closest(".bm"), { focus: false });
+    const field = wanted && panel.querySelector(`[name="${wanted}"]:checked, [name="${wanted}"]:not([type="radio"])`);
+    (field ?? panel.querySelector("input:not([type=hidden])"))?.focus();
+    field?.select?.();
+    wanted = null;
+    return;
+  }
+  for (const box of desk.querySelectorAll("[data-box]")) {
+    const row = document.getElementById(`row-${box.dataset.box}`);
+    if (row) box.dataset.state = row.dataset.state;
+  }
+  const match = /^#?row-(\d+)$/.exec(
+    typeof ctx.target === "string" ? ctx.target : (target?.id ?? ""),
+  );
+  if (!match) return;
+  const saved = document.getElementById(`row-${match[1]}`);
+  const refused = ctx.response?.status === 422;
+  const dialog = document.getElementById("d-form");
+  const wasHere = held === saved?.id || (held === "d-form" && dialog.open);
+  if (dialog.open) dialog.close();
+  if (refused || wasHere) choose(saved);
+  else if (saved && saved !== current()) saved.classList.remove("is-on");
+  const said = saved?.querySelector(".bm__row .icon")?.getAttribute("aria-label");
+  const left = desk.querySelector("[data-left]")?.textContent.trim() ?? "";
+  document.getElementById("live").textContent =
+    `${nameOf(saved)?.querySelector("b").textContent}: ${refused ? "not saved" : said}. ${left}`;
+});
+
+const first = current();
+if (first) choose(first);

@@ -1,0 +1,347 @@
+"""The queue, the gate and the workbench, as their reviewer meets them over HTTP."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+import pytest
+from django.test import Client
+
+from accounts.models import AuditEntry
+from accounts.states import Role
+from portal.lib.actor import Actor, ActorKind
+from reports.models import LoincAlias, Review, ReviewComment, ReviewRowVersion
+from reports.operations.review_rows import confirm_row, edit_row
+from reports.operations.reviews import claim_review
+from reports.parser.report import Note, NoteCode, PageSize, Place, Point, RowState
+from reports.queries import reviews_of_job
+from tests.factories.accounts import make_member
+from tests.factories.reports import (
+    make_parsed,
+    make_parsed_result,
+    make_parsing_job,
+    make_review,
+)
+from tests.factories.users import make_user
+from tests.reports.desk import ref_of, rows_of, text_of
+
+pytestmark = pytest.mark.django_db
+PLACE = "/t/alice-health/sandbox"
+QUEUE = f"{PLACE}/reviews/"
+HTMX = {"HX-Request": "true"}
+BOX = Place(1, (Point(10, 10), Point(90, 10), Point(90, 20), Point(10, 20)))
+
+
+class Reviewer:
+    """A clinician of Alice's team, signed in."""
+
+    def __init__(self, team, email):
+        member = make_member(team=team, email=email, roles=(Role.CLINICIAN,))
+        self.actor = Actor(ActorKind.MEMBER, str(member.pk), email)
+        self.web = Client()
+        self.web.force_login(member)
+
+
+@pytest.fixture
+def nora(alice_team):
+    return Reviewer(alice_team, "nora@assay.example")
+
+
+@pytest.fixture
+def otto(alice_team):
+    return Reviewer(alice_team, "otto@assay.example")
+
+
+@pytest.fixture
+def user(alice_tenant):
+    return make_user(
+        tenant=alice_tenant,
+        client_user_id="mbr_rosa",
+        fallback_birth_date=date(1984, 2, 9),
+    )
+
+
+def on_desk(user, reviewer=None, **fields):
+    """A report of two rows with a doubt on the first, and a place in no row."""
+    report = make_parsed(
+        results=(make_parsed_result(), make_parsed_result(test_name="Sodium")),
+        notes=(Note(NoteCode.UNIT_MISSING, RowState.LOOK, (0,)),),
+        page_sizes=(PageSize(1, 595.28, 841.89),),
+        unread=(BOX,),
+    )
+    claimer = reviewer.actor if reviewer else None
+    return make_review(user=user, report=report, claimed_by=claimer, **fields)
+
+
+def row_url(review, position, act):
+    return f"{QUEUE}{review.id}/rows/{position}/{act}/"
+
+
+def typed(review, position=0, **changes):
+    (row,) = [one for one in rows_of(review) if one.position == position]
+    names = ("test_name", "value", "units", "reference_range", "flag")
+    given = {name: row.values[name] or "" for name in names}
+    return {**given, "version": row.version, **changes}
+
+
+def test_the_queue_is_claimed_from_and_tells_who_reviews(
+    nora, otto, user, django_assert_max_num_queries
+):
+    urgent = on_desk(user)
+    Review.objects.for_tenant(user.tenant).update(is_critical=True)
+    first = on_desk(user, content=b"%PDF-1.7 another")
+
+    with django_assert_max_num_queries(25):
+        page = nora.web.get(QUEUE).content.decode()
+    claimed = nora.web.post(f"{QUEUE}{urgent.id}/claim/")
+    others = otto.web.get(QUEUE).content.decode()
+    too_late = otto.web.post(f"{QUEUE}{urgent.id}/claim/", follow=True)
+    mine = nora.web.get(QUEUE, {"tab": "mine"}, headers=HTMX).content.decode()
+
+    places = [page.index(str(one.job_id)[:8]) for one in (urgent, first)]
+    assert places == sorted(places)
+    assert claimed["Location"] == f"{QUEUE}{urgent.id}/"
+    assert "nora@assay.example" in others
+    assert "Somebody else reviews this report now." in too_late.content.decode()
+    assert (str(urgent.job_id)[:8] in mine, str(first.job_id)[:8] in mine) == (
+        True,
+        False,
+    )
+    assert nora.web.get(QUEUE, {"lab": "elsewhere"}).status_code == 200
+
+
+def test_only_who_may_sign_sees_the_desk(alice_team, user):
+    review = on_desk(user)
+    web = Client()
+    web.force_login(make_member(team=alice_team, roles=(Role.ADMIN,)))
+
+    answers = [web.get(QUEUE), web.get(f"{QUEUE}{review.id}/")]
+
+    assert [answer.status_code for answer in answers] == [403, 403]
+    assert b"Reviews" not in web.get(f"{PLACE}/reports/").content
+
+
+def test_a_report_of_another_person_opens_at_the_gate_until_a_reason_is_given(
+    nora, user
+):
+    review = on_desk(user, nora, metadata={"dob": "1961-11-02"})
+    desk = f"{QUEUE}{review.id}/"
+
+    shut = nora.web.get(desk).content.decode()
+    unsaid = nora.web.post(f"{desk}identity/", {"verdict": "same", "reason": " "})
+    nora.web.post(f"{desk}identity/", {"verdict": "same", "reason": "By phone"})
+
+    assert "Whose report is it?" in shut
+    assert "1961-11-02" in shut
+    assert unsaid.status_code == 422
+    assert "Whose report is it?" not in nora.web.get(desk).content.decode()
+    review.refresh_from_db()
+    assert review.identity_decided == "By phone"
+
+
+def test_a_report_of_somebody_else_moves_to_that_user(nora, user):
+    review = on_desk(user, nora, metadata={"dob": "1961-11-02"})
+    make_user(tenant=user.tenant, client_user_id="mbr_other")
+    about = {"verdict": "move", "reason": "Name and date"}
+
+    unknown = nora.web.post(
+        f"{QUEUE}{review.id}/identity/", {**about, "client_user_id": "mbr_none"}
+    )
+    nora.web.post(
+        f"{QUEUE}{review.id}/identity/", {**about, "client_user_id": "mbr_other"}
+    )
+
+    assert unknown.status_code == 422
+    review.refresh_from_db()
+    assert review.job.user.client_user_id == "mbr_other"
+
+
+def test_the_workbench_shows_rows_to_check_first_with_their_ink(nora, user):
+    review = on_desk(user, nora)
+
+    page = nora.web.get(f"{QUEUE}{review.id}/").content.decode()
+
+    assert re.findall(r'id="row-(\d+)"', page) == ["0", "1"]
+    assert page.index("To check, 1") < page.index("No unit is printed.")
+    assert page.count('class="region"') == 2
+    assert page.count('class="unread"') == 1
+    assert f"/reports/{review.job_id}/pages/1/" in page
+    assert 'id="name-0"' in page
+    assert page.count("autofocus") == 1
+    read = AuditEntry.objects.for_tenant(user.tenant).filter(subject="review")
+    assert read.get().subject_id == str(review.id)
+
+
+def test_a_page_counts_as_seen_once_it_was_displayed(nora, user):
+    review = on_desk(user, nora)
+
+    answer = nora.web.post(f"{QUEUE}{review.id}/pages/1/", headers=HTMX)
+
+    assert answer.status_code == 200
+    review.refresh_from_db()
+    assert review.pages_shown == [1]
+
+
+def test_confirming_answers_the_row_and_what_changed_beside_it(
+    nora, user, django_assert_max_num_queries
+):
+    review = on_desk(user, nora)
+
+    with django_assert_max_num_queries(40):
+        saved = nora.web.post(
+            row_url(review, 1, "confirm"), {"version": 1}, headers=HTMX
+        ).content.decode()
+    plain = nora.web.post(row_url(review, 1, "undo"), {"version": 2})
+
+    assert re.findall(r'id="(row-\d+|desk-\w+)"', saved)[0] == "row-1"
+    assert {"desk-head", "desk-checks", "desk-bar"} <= set(
+        re.findall(r'id="(desk-\w+)"', saved)
+    )
+    assert plain["Location"] == f"{QUEUE}{review.id}/?row=1#row-1"
+    assert [row.decision for row in rows_of(review)] == ["undecided", "undecided"]
+
+
+def test_a_stale_save_shows_both_values_and_changes_nothing(nora, user):
+    review = on_desk(user, nora)
+    stale = typed(review, value="10.5")
+    edit_row(
+        tenant=user.tenant,
+        actor=nora.actor,
+        ref=ref_of(review),
+        text=text_of(review),
+    )
+    before = ReviewRowVersion.objects.for_tenant(user.tenant).count()
+
+    answer = nora.web.post(row_url(review, 0, "edit"), stale, headers=HTMX)
+    confirmed = nora.web.post(
+        row_url(review, 0, "confirm"), {"version": 1}, headers=HTMX
+    )
+
+    assert (answer.status_code, confirmed.status_code) == (422, 422)
+    page = answer.content.decode()
+    assert 'value="10.5"' in page
+    assert "105" in page
+    assert 'name="version" value="2"' in page
+    assert ReviewRowVersion.objects.for_tenant(user.tenant).count() == before
+
+
+def test_a_value_is_typed_and_shown_as_it_is_understood(nora, user):
+    review = on_desk(user, nora)
+    form = nora.web.get(row_url(review, 0, "edit"), headers=HTMX).content.decode()
+    given = typed(review, value="<5", units="mmol/L", reference_range="3.9 - 5.6")
+
+    seen = nora.web.get(row_url(review, 0, "understood"), given).content.decode()
+    answer = nora.web.post(row_url(review, 0, "edit"), given, headers=HTMX)
+
+    assert 'id="row-0-value"' in form
+    assert "mmol/L" in seen
+    assert "3.9 to 5.6" in seen
+    assert answer["HX-Retarget"] == "#row-0"
+    (row, _) = rows_of(review)
+    assert (row.values["value"], row.decision) == ("<5", "edited")
+
+
+def test_a_code_is_chosen_and_remembered_for_the_lab(nora, user):
+    review = on_desk(user, nora, metadata={"lab_name": "Example Laboratory"})
+    url = row_url(review, 0, "loinc")
+
+    found = nora.web.get(url, {"q": "glucose"}, headers=HTMX).content.decode()
+    unchosen = nora.web.post(url, {"version": 1}, headers=HTMX)
+    nora.web.post(
+        url,
+        {"version": 1, "loinc_code": "1558-6", "remember": "yes"},
+        headers=HTMX,
+    )
+    nora.web.post(url, {"version": 1, "loinc_code": ""}, headers=HTMX)
+
+    assert found.count('type="radio"') == 6
+    assert unchosen.status_code == 422
+    assert rows_of(review)[0].values["loinc_matches"][0]["loinc_code"] == "1558-6"
+    assert LoincAlias.objects.for_tenant(user.tenant).get().loinc_code == "1558-6"
+
+
+def test_rows_are_excluded_split_merged_added_and_commented_on(nora, user):
+    review = on_desk(user, nora)
+    post = nora.web.post
+
+    post(row_url(review, 1, "comment"), {"reason": "Blurred"}, headers=HTMX)
+    unsaid = post(row_url(review, 1, "exclude"), {"version": 1}, headers=HTMX)
+    post(row_url(review, 1, "exclude"), {"version": 1, "reason": "A note"})
+    halves = {
+        f"{prefix}-{name}": value
+        for prefix in ("first", "second")
+        for name, value in typed(review).items()
+    }
+    post(row_url(review, 0, "split"), {**halves, "version": 1})
+    split = {row.position: row.decision for row in rows_of(review)}
+    whole = {f"first-{name}": value for name, value in typed(review).items()}
+    merged = {"version": rows_of(review)[0].version, "after_version": 1}
+    post(row_url(review, 0, "merge"), {**whole, **merged})
+    new = {"first-test_name": "TSH", "first-value": "2.1", "first-units": "mIU/L"}
+    box = {"page": 1, "x0": 90, "y0": 30, "x1": 10, "y1": 20}
+    post(f"{QUEUE}{review.id}/rows/", {**new, **box})
+
+    assert unsaid.status_code == 422
+    assert ReviewComment.objects.for_tenant(user.tenant).get().text == "Blurred"
+    assert split == {0: "edited", 1: "excluded", 2: "added"}
+    assert {row.position: row.decision for row in rows_of(review)} == {
+        0: "edited",
+        1: "excluded",
+        2: "excluded",
+        3: "added",
+    }
+    added = next(row for row in rows_of(review) if row.position == 3)
+    assert added.values["provenance"]["value"]["polygon"][0] == [10.0, 20.0]
+
+
+def test_a_panel_is_confirmed_without_its_marked_rows(nora, user):
+    review = on_desk(user, nora)
+
+    nora.web.post(f"{QUEUE}{review.id}/panel/", {"panel": ""})
+
+    assert [row.decision for row in rows_of(review)] == ["undecided", "confirmed"]
+
+
+def test_a_duplicate_is_told_of_and_kept_with_a_reason(nora, user):
+    review = on_desk(user, nora)
+    make_parsing_job(user=user, status="completed", report=make_parsed())
+
+    told = nora.web.get(f"{QUEUE}{review.id}/").content.decode()
+    nora.web.post(f"{QUEUE}{review.id}/duplicate/", {"reason": "Two draws"})
+
+    assert "may be a duplicate" in told
+    review.refresh_from_db()
+    assert review.duplicate_decided == "Two draws"
+
+
+def test_who_loses_the_lease_reads_on_and_changes_nothing(nora, otto, user):
+    review = on_desk(user, nora)
+    otto.web.post(f"{QUEUE}{review.id}/take-over/", {"reason": "Called away"})
+
+    page = nora.web.get(f"{QUEUE}{review.id}/").content.decode()
+    refused = nora.web.post(row_url(review, 0, "confirm"), {"version": 1}, headers=HTMX)
+    otto.web.post(f"{QUEUE}{review.id}/release/")
+
+    assert "otto@assay.example is reviewing this report" in page
+    assert "data-desk" not in page
+    assert refused.status_code == 422
+    assert rows_of(review)[0].decision == "undecided"
+    assert [one.claimed_by_key for one in reviews_of_job(job=review.job)] == [""]
+
+
+def test_the_value_before_is_shown_with_the_change_since(nora, user):
+    make_parsing_job(
+        user=user,
+        status="completed",
+        content=b"%PDF-1.7 earlier",
+        report=make_parsed(results=(make_parsed_result(value="98"),)),
+        metadata={"date_collected": "2026-01-05"},
+    )
+    review = on_desk(user, nora)
+    confirm_row(tenant=user.tenant, actor=nora.actor, ref=ref_of(review, 1))
+    claim_review(tenant=user.tenant, actor=nora.actor, review_id=review.id)
+
+    page = nora.web.get(f"{QUEUE}{review.id}/").content.decode()
+
+    assert "Before: 98 mg/dL on 2026-01-05, now +7" in page
