@@ -30,6 +30,7 @@ class UsersConfig(AppConfig):
         from users.operations.erasure import erase_samples
         from users.operations.import_files import erase_imports
         from users.operations.tenant_erasure import erase_all_users
+        from users.operations.user_export import erase_exports
         from users.queries.book import BOOK
 
         source_gateways.add("oura", OuraGateway())
@@ -42,6 +43,7 @@ class UsersConfig(AppConfig):
         demo_loaders.add("users", load_demo_sources)
         user_erasers.add("users", erase_samples)
         user_erasers.add("users:imports", erase_imports)
+        user_erasers.add("users:exports", erase_exports)
         tenant_erasers.add("users", erase_all_users)
         user_books.add("users", BOOK)
         post_migrate.connect(_make_months, sender=self)

@@ -23,6 +23,12 @@ from users.operations.pulling import enqueue_due_pulls, fail_pulls, run_pulls
 from users.operations.pulls import remove_old_pulls
 from users.operations.refresh import remove_old_refreshes
 from users.operations.summaries import remove_old_arrivals
+from users.operations.user_export import (
+    EXPORT_JOB,
+    give_up_export,
+    remove_old_exports,
+    run_export,
+)
 from users.operations.users import enqueue_due_erasures, erase_user
 from users.wearables.partitions import ensure_months_ahead
 
@@ -163,3 +169,23 @@ def import_file(*, tenant_pk: int, job_id: str) -> None:
 def sweep_imports() -> None:
     """Remove files that no import names."""
     sweep_orphan_imports()
+
+
+def give_up_archive(*, tenant_pk: int, export_id: str) -> None:
+    """End an archive whose runs all failed."""
+    tenant = Tenant.objects.get(pk=tenant_pk)
+    give_up_export(tenant=tenant, export_id=UUID(export_id))
+
+
+# With the imports: both may take minutes.
+@job(EXPORT_JOB, queue="imports", on_give_up=give_up_archive)
+def export(*, tenant_pk: int, export_id: str) -> None:
+    """Make an archive of all that is kept about a user."""
+    tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
+    run_export(tenant=tenant, export_id=UUID(export_id))
+
+
+@periodic("57 3 * * *", "users.remove_old_exports")
+def remove_exports() -> None:
+    """Once a day, remove archives whose time is over."""
+    remove_old_exports()

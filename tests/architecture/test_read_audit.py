@@ -59,9 +59,9 @@ REASONS = {
         " unmatched/messages/<uuid:lab_message_id>/dismiss/"
         " api-order-communication"
     ),
-    "links to connect sources, whom they are for by the customer's id": (
+    "links and archives by their times, users by the customer's id": (
         "users/<str:user_id>/links/ users/<str:user_id>/links/<str:session_id>/"
-        " users/<str:user_id>/links/<str:session_id>/end/"
+        " users/<str:user_id>/links/<str:session_id>/end/ users/<str:user_id>/exports/"
     ),
     "numbers of messages, nobody's": "unmatched/",
     "receipts of erased users, numbers alone": ("erasures/ erasures/<str:receipt_id>/"),

@@ -52,6 +52,7 @@ RIGHTS = {
     "audit": (
         "team:audit team:audit_file team:who_looked users:erasures users:receipt"
     ),
+    "delete_users*": "users:exports users:export_file",
     "webhooks": "webhooks:list webhooks:endpoint webhooks:progress webhooks:delivery",
     "webhooks*": (
         "webhooks:create webhooks:edit webhooks:headers webhooks:send_test"

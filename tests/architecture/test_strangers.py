@@ -51,6 +51,7 @@ from users.operations.devices import DeviceDetails, record_device
 from users.operations.erasure import write_receipt
 from users.operations.link_sessions import create_link_session
 from users.operations.sources import connect_source
+from users.operations.user_export import ask_export
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -212,6 +213,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         "sign_in_id": str(sign_in.pk),
         "pk": str(passkey.pk),
         "receipt_id": str(receipt.pk),
+        "export_id": str(ask_export(user=user, actor=ACTOR).pk),
     }
 
 
@@ -363,6 +365,7 @@ def test_every_parameter_that_is_swept_has_a_sample_or_says_why_not():
         "page",
         "position",
         "review_id",
+        "export_id",
         "member_id",
         "invitation_id",
         "invite_id",

@@ -68,6 +68,7 @@ UNSCOPED_MODULES = {
     "users/operations/pulling.py": "the sweep of cloud sources as well",
     "users/operations/link_sessions.py": "the sweep of old links as well",
     "users/operations/erasure.py": "erases by tenant key and user",
+    "users/operations/user_export.py": "as erasure; the sweep of archives as well",
     "users/operations/import_files.py": "as erasure; the sweep of files as well",
     "reports/operations/storage.py": "the sweep of files works over all tenants",
     "labs/operations/erasure.py": "erases by tenant key and user",

@@ -15,6 +15,7 @@ from users.models.stream import WorkoutStream
 from users.models.summary import Summary
 from users.models.supply import Supply
 from users.models.user import User, UserCount, UserQuerySet
+from users.models.user_export import UserExport
 from users.models.user_info import UserInfo
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "Supply",
     "User",
     "UserCount",
+    "UserExport",
     "UserInfo",
     "UserQuerySet",
     "WorkoutStream",

@@ -13,6 +13,7 @@ from users.web import (
     records,
     sources,
     summaries,
+    user_exports,
     user_import,
     views,
     workouts,
@@ -57,6 +58,12 @@ urlpatterns = [
         "users/<str:user_id>/imports/<str:import_id>/cancel/",
         imports.cancel,
         name="cancel_import",
+    ),
+    path("users/<str:user_id>/exports/", user_exports.exports, name="exports"),
+    path(
+        "users/<str:user_id>/exports/<str:export_id>/file/",
+        user_exports.export_file,
+        name="export_file",
     ),
     path("users/<str:user_id>/links/", connect_links.links, name="links"),
     path(

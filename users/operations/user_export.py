@@ -1,0 +1,252 @@
+"""Exporting everything that is kept about one user, as one archive.
+
+Tables come from the data map, so that a new one is in the archive by existing. Must not
+be here: who may take it along (users.web.user_exports).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import zipfile
+from datetime import UTC, date, datetime, time, timedelta
+from functools import partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+from uuid import UUID, uuid4
+
+import orjson
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.operations.audit import record_change
+from portal.lib import jobs
+from portal.lib.errors import DomainError
+from users.models import User
+from users.models.user_export import EXPORT_RETENTION, UserExport
+from users.queries import lock_user
+from users.queries.data_map import data_map
+from users.wearables.exploring import Wanted, every_sample
+from users.wearables.timeseries import TIMESERIES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from accounts.models import Tenant
+    from portal.lib.actor import Actor
+    from users.queries.data_map import MappedTable
+
+EXPORT_JOB = "users.export"
+FOLDER = "exports"
+ABOUT = """Everything that is kept about user {user} of {team} ({environment}).
+
+user.json            what this archive is, and how many rows each file has
+tables/*.ndjson      the rows of each table, one JSON object a line; times in UTC
+timeseries/*.ndjson  samples as the API gives them, by time
+files/               documents as they were uploaded, by the name that a row has of it
+
+Left out: tokens with which sources are read.
+"""
+# Samples are written as the API has them; tokens open more than what is kept here.
+_ELSEWHERE = frozenset({"users.Sample", "users.SampleExtra"})
+_SECRET = frozenset({"users.SourceGrant"})
+_FIRST = datetime(1970, 1, 1, tzinfo=UTC)
+_CHUNK = 2_000
+_NEWEST_SAMPLE = timedelta(days=366)
+
+
+@transaction.atomic
+def ask_export(*, user: User, actor: Actor) -> UserExport:
+    """Have an archive made of all that is kept about a live user, in a job.
+
+    Raises: not_found; export_open while one is being made. Source: Ours (a person may
+    ask for a copy of their data).
+    """
+    user = lock_user(user)
+    mine = UserExport.objects.for_tenant(user.tenant).filter(user=user)
+    if mine.filter(finished_at=None, failed_at=None).exists():
+        raise DomainError("export_open", "An archive of this user is being made.")
+    export = UserExport(tenant=user.tenant, user=user, asked_by=actor.label)
+    export.save(force_insert=True)
+    record_change(
+        tenant=user.tenant,
+        actor=actor,
+        verb="export_user",
+        subject="user_export",
+        subject_id=export.pk,
+        user_uuid=user.uuid,
+    )
+    jobs.enqueue(EXPORT_JOB, tenant=user.tenant, export_id=str(export.pk))
+    return export
+
+
+def run_export(*, tenant: Tenant, export_id: UUID) -> bool:
+    """Make the archive that was asked for; whether it still was to be made.
+
+    A run that was cut off leaves a file without a row, which the sweep removes.
+    """
+    rows = UserExport.objects.for_tenant(tenant)
+    export: UserExport | None = rows.filter(pk=export_id).select_related("user").first()
+    if export is None or not export.is_open:
+        return False
+    user = export.user
+    user.tenant = tenant
+    word = uuid4().hex
+    name = f"{FOLDER}/{word[:2]}/{word}"
+    path = Path(default_storage.path(name))
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with path.open("xb") as opened:
+        os.fchmod(opened.fileno(), 0o600)
+        write_archive(user=user, target=opened)
+        opened.flush()
+        os.fsync(opened.fileno())
+    done = rows.filter(pk=export_id, finished_at=None).update(
+        finished_at=timezone.now(),
+        stored_as=name,
+        size=path.stat().st_size,
+        sha256=_digest(path),
+    )
+    if not done:  # erased meanwhile, with its user
+        path.unlink(missing_ok=True)
+    return bool(done)
+
+
+def give_up_export(*, tenant: Tenant, export_id: UUID) -> None:
+    """Say that an archive could not be made."""
+    rows = UserExport.objects.for_tenant(tenant).filter(pk=export_id)
+    rows.filter(finished_at=None).update(failed_at=timezone.now())
+
+
+def write_archive(*, user: User, target: IO[bytes]) -> dict[str, int]:
+    """Write everything about a user as a zip; returns rows and files by name.
+
+    Rows are read in parts and compressed as they come, so that memory stays bounded.
+    """
+    counts: dict[str, int] = {}
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
+        for table in data_map():
+            if table.label in _ELSEWHERE | _SECRET:
+                continue
+            number = _write(
+                archive, f"tables/{table.label}.ndjson", _rows(table, user), counts
+            )
+            if number and _has_files(table):
+                _write_files(archive, table, user, counts)
+        for name, resource in TIMESERIES.items():
+            wanted = Wanted(
+                resource=resource,
+                start=_FIRST,
+                end=timezone.now() + _NEWEST_SAMPLE,
+                zone=UTC,
+            )
+            lines = (
+                {**each.body, "source": each.source}
+                for each in every_sample(user=user, wanted=wanted)
+            )
+            _write(archive, f"timeseries/{name}.ndjson", lines, counts)
+        tenant = user.tenant
+        told = {
+            "user_id": str(user.uuid),
+            "client_user_id": user.client_user_id,
+            "team_id": str(tenant.team.pk),
+            "environment": tenant.environment,
+            "made_at": timezone.now(),
+            "counts": counts,
+        }
+        archive.writestr("user.json", _json(told, orjson.OPT_INDENT_2))
+        about = ABOUT.format(
+            user=user.uuid, team=tenant.team.name, environment=tenant.environment
+        )
+        archive.writestr("README.txt", about)
+    return counts
+
+
+def _write(
+    archive: zipfile.ZipFile,
+    name: str,
+    lines: Iterable[dict[str, Any]],
+    counts: dict[str, int],
+) -> int:
+    """Write lines as NDJSON; a file without any is not made. Returns how many."""
+    number = 0
+    opened: IO[bytes] | None = None
+    for line in lines:
+        opened = opened or archive.open(name, "w", force_zip64=True)
+        opened.write(_json(line) + b"\n")
+        number += 1
+    if opened:
+        opened.close()
+        counts[name] = number
+    return number
+
+
+def _rows(table: MappedTable, user: User) -> Iterator[dict[str, Any]]:
+    names = [field.attname for field in table.model._meta.local_concrete_fields]
+    rows = table.rows_of(user).order_by().values(*names)
+    yield from rows.iterator(chunk_size=_CHUNK)
+
+
+def _has_files(table: MappedTable) -> bool:
+    names = {field.name for field in table.model._meta.local_concrete_fields}
+    return "stored_as" in names and table.model is not UserExport
+
+
+def _write_files(
+    archive: zipfile.ZipFile, table: MappedTable, user: User, counts: dict[str, int]
+) -> None:
+    names = table.rows_of(user).order_by().values_list("stored_as", flat=True)
+    for name in names.exclude(stored_as="").iterator():
+        path = Path(default_storage.path(name))
+        if path.is_file():
+            archive.write(path, f"files/{name}")
+            counts["files"] = counts.get("files", 0) + 1
+
+
+def _json(value: object, option: int = 0) -> bytes:
+    return orjson.dumps(value, default=_plain, option=option | orjson.OPT_NON_STR_KEYS)
+
+
+def _plain(value: object) -> object:
+    match value:
+        case bytes() | memoryview():
+            return base64.b64encode(bytes(value)).decode()
+        case timedelta():
+            return value.total_seconds()
+        case date() | time() | UUID():
+            return str(value)
+        case _:
+            return str(value)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def erase_exports(tenant_pk: int, user_uuid: UUID) -> None:
+    """Remove a user's archives, with their rows now and their files on commit."""
+    exports = UserExport.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid)
+    names = list(exports.exclude(stored_as="").values_list("stored_as", flat=True))
+    exports.delete()
+    for name in names:
+        transaction.on_commit(partial(default_storage.delete, name))
+
+
+def remove_old_exports() -> int:
+    """Remove archives older than EXPORT_RETENTION, and files that no row names.
+
+    Returns how many rows. Over all tenants.
+    """
+    before = timezone.now() - EXPORT_RETENTION
+    old = UserExport.unscoped.filter(asked_at__lt=before)
+    names = set(old.values_list("stored_as", flat=True)) - {""}
+    number = old.delete()[0]
+    for path in Path(default_storage.path(FOLDER)).glob("*/*"):
+        name = f"{FOLDER}/{path.parent.name}/{path.name}"
+        is_old = path.stat().st_mtime < before.timestamp()
+        known = UserExport.unscoped.filter(stored_as=name)
+        if name in names or (is_old and not known.exists()):
+            path.unlink(missing_ok=True)
+    return number

@@ -1,0 +1,103 @@
+"""Archives of everything about one user: ask for one, see it made, take it along.
+
+Must not be here: what is in one (operations.user_export).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.files.storage import default_storage
+from django.http import FileResponse
+from django.views.decorators.http import require_GET, require_http_methods
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.rights import require_right
+from accounts.web.step_up import ask_to_confirm, is_confirmed
+from portal.lib.errors import DomainError, NotFound
+from portal.lib.web import go_to, page_url, render_page
+from users.models import UserExport
+from users.models.user_export import EXPORT_RETENTION
+from users.operations.user_export import ask_export
+from users.queries import live_user
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from portal.lib.web import TenantRequest
+    from users.models import User
+
+POLL_S = 3
+SHOWN = 20
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.DELETE_USERS, write=True)
+def exports(request: TenantRequest, user_id: str) -> HttpResponse:
+    """The user's archives. Who may erase all of a user may take all of it along."""
+    user = live_user(tenant=request.tenant, user_id=_uuid(user_id))
+    if not is_confirmed(request):  # only now: a stranger's user is a 404
+        return ask_to_confirm(request)
+    if request.method == "POST":
+        try:
+            ask_export(user=user, actor=request.actor)
+        except NotFound:
+            raise
+        except DomainError as refusal:
+            messages.error(request, refusal.message)
+        return go_to(request, page_url(request, "users:exports", user_id=user.uuid))
+    mine = UserExport.objects.for_tenant(request.tenant).filter(user=user)
+    listed = list(mine.order_by("-asked_at")[:SHOWN])
+    return render_page(
+        request,
+        "users/exports.html",
+        fragment="users/_exports.html",
+        user=user,
+        exports=listed,
+        poll_seconds=POLL_S if any(each.is_open for each in listed) else None,
+        days=EXPORT_RETENTION.days,
+        section="users",
+    )
+
+
+@require_GET
+@require_right(Area.DELETE_USERS, write=True)
+def export_file(
+    request: TenantRequest, user_id: str, export_id: str
+) -> HttpResponse | FileResponse:
+    """The archive itself."""
+    user = live_user(tenant=request.tenant, user_id=_uuid(user_id))
+    found = _export(user, _uuid(export_id))
+    if not is_confirmed(request):
+        return ask_to_confirm(request)
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="user_export",
+        subject_id=found.pk,
+        user_uuid=user.uuid,
+    )
+    return FileResponse(
+        default_storage.open(found.stored_as),
+        as_attachment=True,
+        filename=f"user-{user.uuid}.zip",
+        content_type="application/zip",
+    )
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise NotFound("not_found", "User not found.") from None
+
+
+def _export(user: User, export_id: UUID) -> UserExport:
+    rows = UserExport.objects.for_tenant(user.tenant).filter(user=user, pk=export_id)
+    found: UserExport | None = rows.exclude(stored_as="").first()
+    if found is None or not default_storage.exists(found.stored_as):
+        raise NotFound("not_found", "Archive not found.")
+    return found
