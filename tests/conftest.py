@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 
 import pytest
@@ -22,6 +23,12 @@ pytest_plugins = ["tests.database", "tests.jobs"]
 Argon2PasswordHasher.time_cost = 1
 Argon2PasswordHasher.memory_cost = 8  # KiB
 Argon2PasswordHasher.parallelism = 1
+
+
+def pytest_collection_finish() -> None:
+    """Spare what stays to the end, ten thousand tests, each search for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

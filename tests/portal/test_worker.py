@@ -128,20 +128,21 @@ def test_a_job_whose_end_could_not_be_written_is_not_lost(tenant):
     ]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_worker_told_to_stop_finishes_its_job(number, tenant):
+def test_workers_told_to_stop_finish_their_jobs(tenant):
     # Longer than a heartbeat may be late: stopping workers have to keep their pulse.
-    enqueue("tests.count", tenant=tenant, number=1, seconds=3)
+    for number in range(2):
+        enqueue("tests.count", tenant=tenant, number=number, seconds=3)
 
-    with workers(1) as running:
-        wait_until(counting.starts)
+    with workers(2, "--concurrency", "1") as running:
+        wait_until(partial(has_started, 2))
         running.append(start_worker())
-        running[0].send_signal(number)
-        code = running[0].wait(30)
+        running[0].send_signal(signal.SIGTERM)
+        running[1].send_signal(signal.SIGINT)
+        codes = [worker.wait(30) for worker in running[:2]]
 
-    assert code == 0
-    assert counting.counted() == counting.starts() == [1]
-    assert [entry.status for entry in queued()] == ["succeeded"]
+    assert codes == [0, 0]
+    assert counting.counted() == counting.starts() == [0, 1]
+    assert [entry.status for entry in queued()] == ["succeeded"] * 2
 
 
 def test_a_second_signal_ends_a_worker_in_the_middle_of_a_job(tenant):
@@ -181,26 +182,22 @@ def test_a_periodic_job_runs_once_for_all_workers(tenant):
     assert {entry.name for entry in queued()} == {"tests.tick"}
 
 
-def test_an_idle_worker_stops_at_once_and_signs_off(tenant):
-    with workers(1) as running:
-        wait_until(worker_count)
-        running[0].send_signal(signal.SIGTERM)
-        code = running[0].wait(30)
-
-    assert code == 0
-    assert worker_count() == 0
-
-
-def test_a_worker_of_one_queue_leaves_the_others(tenant):
+def test_a_worker_of_one_queue_leaves_the_others_and_signs_off_when_stopped(tenant):
     enqueue("tests.count", tenant=tenant, number=1)
 
     with workers(1, "--queues", "parsing") as idle:
         wait_until(worker_count)
-        with workers(1):
+        with workers(1) as other:
             wait_until(lambda: not unfinished())
-        assert idle[0].poll() is None
+            other[0].send_signal(signal.SIGTERM)
+            other[0].wait(30)
+        still_there = idle[0].poll() is None and worker_count() == 1
+        idle[0].send_signal(signal.SIGTERM)
+        code = idle[0].wait(30)
 
+    assert still_there
     assert counting.counted() == [1]
+    assert (code, worker_count()) == (0, 0)
 
 
 @pytest.mark.django_db
