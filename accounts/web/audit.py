@@ -23,10 +23,10 @@ from accounts.operations.audit import record_read
 from accounts.queries.audit import (
     AuditFilters,
     Kind,
-    actors_of,
     audit_chunks,
     audit_page,
     knows_user,
+    latest_actors,
     lists_opened,
     looks_at,
 )
@@ -233,9 +233,7 @@ def audit(request: TenantRequest) -> HttpResponse:
     if wants_fragment(request) and "before" in request.GET:
         return render_page(request, "accounts/_audit_older.html", **listed)
     names = _names(request.tenant, [filters.user] if filters.user else [])
-    actors = actors_of(
-        tenant=request.tenant, since=filters.since or timezone.now() - timedelta(30)
-    )
+    actors = latest_actors(tenant=request.tenant)
     return render_page(
         request,
         "accounts/audit.html",
