@@ -76,7 +76,7 @@ def count_tabs(*, tenant: Tenant, member: str) -> dict[str, int]:
 def rows_per_review(*, tenant: Tenant, reviews: list[Review]) -> dict[object, int]:
     """How many rows each review has; one query."""
     rows = Review.objects.for_tenant(tenant).filter(pk__in=[r.pk for r in reviews])
-    return dict(rows.annotate(number=Count("rows")).values_list("pk", "number"))
+    return dict(rows.annotate(row_count=Count("rows")).values_list("pk", "row_count"))
 
 
 def earlier_values(*, job: ParsingJob) -> dict[str, EarlierValue]:
