@@ -29,8 +29,7 @@ def read_dated(lines: Sequence[Line]) -> Titled:
 
     Also how many lines they take; empty and 0 where no unit or range is titled.
     """
-    dated = [cell for cell in lines[0].cells if is_day(cell.text)]
-    others = [cell for cell in lines[0].cells if not is_day(cell.text)]
+    dated, others = _part_dates(lines[0].cells)
     if len(dated) < _LEAST_DATES or len(others) > 1:
         return (), 0
     if others and (others[0].x0 > dated[0].x0 or not is_title(others[0].text)):
@@ -53,7 +52,8 @@ def read_bare_dates(lines: Sequence[Line]) -> Titled:
     lines: that of the dates and some below it. Also how many lines they take; empty
     and 0 where fewer than two names have numbers under two of the dates.
     """
-    dated, others = _part_dates(lines[0])
+    first = lines[0]
+    dated, others = _part_dates(part_cells(first.words, gap=first.tight))
     if len(dated) < _LEAST_DATES or len(others) > 1:
         return (), 0
     if others and others[0].x0 > dated[0].x0:
@@ -88,11 +88,11 @@ def read_bare_dates(lines: Sequence[Line]) -> Titled:
     return tuple(titles), 1
 
 
-def _part_dates(line: Line) -> tuple[list[Cell], list[Cell]]:
-    """The cells of a line that are dates and nothing else, and those that are not."""
+def _part_dates(cells: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
+    """The cells that are dates and nothing else, and those that are not."""
     dated: list[Cell] = []
     others: list[Cell] = []
-    for cell in part_cells(line.words, gap=line.tight):
+    for cell in cells:
         short = len(cell.words) <= _LONGEST_DATE and ":" not in cell.words[0].text
         (dated if short and is_day(cell.text) else others).append(cell)
     return dated, others

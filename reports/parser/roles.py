@@ -138,6 +138,8 @@ _TITLES: dict[Role, str] = {
         intervalli di riferimento|riferimento|referans araligi|referans degerleri
         referans
         referans deger|referans aralik|normal degerler|referentiewaarden|referentie
+        valeurs de ref|valeur de ref|val ref|valores de ref|valor de ref|valori di rif
+        valori rif|ref values units|valeurs ref
         valeurs usuelles|valeur usuelle|valeurs physiologiques|plage de reference
         valores usuales|rangos de referencia|intervalos de referencia
         valores referenciais de normalidade|valori normali|valori di rif|range
@@ -182,7 +184,7 @@ _TITLES: dict[Role, str] = {
         previous result date|prev|previous date|trend|previous result and date|vorwert
         vorwerte
         vorbefund|anterior|resultado anterior|anteriores|anteriorite|anteriorites
-        precedente
+        precedente|anterieur|anterieurs|resultat anterieur|resultats anterieurs
         vorbefunde|letzter wert|valeur anterieure|valeurs anterieures|previo|previos
         resultado previo|resultados anteriores|risultato precedente|precedenti|vorige
         onceki sonuc|historical result|historical results|delta|previous reading

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reports.parser.columns import Strip
 from reports.parser.fields import is_unit
 from reports.parser.lines import Line, is_of_size
-from reports.parser.ranges import looks_like_range
+from reports.parser.ranges import is_plain_range, looks_like_range
 from reports.parser.roles import Role
 from reports.parser.values import is_numeric_value, is_worded_value
 
@@ -54,7 +54,10 @@ class Evidence:
             score += 2
         elif is_worded_value(fields.value):
             score += 1.5
-        elif len(fields.value.split()) > 8:
+        elif len(fields.value.split()) > 8 or is_plain_range(
+            fields.value.rpartition(" ")[0]
+        ):
+            # Prose, or a range with what stands beside it.
             return 0
         elif fields.range and fields.value.casefold() == fields.range.casefold():
             score += 1.5
