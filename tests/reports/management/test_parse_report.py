@@ -33,13 +33,14 @@ def run(capsys):
     """Call it for the exit code, decoded stdout and the lines of stderr."""
 
     def run(*paths):
-        code = 0
+        end = SystemExit(0)
         try:
             call_command("parse_report", *map(str, paths))
-        except SystemExit as end:
-            code = end.code
+        except SystemExit as refused:
+            end = refused
         out, err = capsys.readouterr()
-        return code, orjson.loads(out) if out else None, err.splitlines()
+        printed = orjson.loads(out) if out else None
+        return end.code, printed, err.splitlines()
 
     return run
 
