@@ -13,6 +13,11 @@ from reports.operations.reports import (
     give_up_parsing,
     parse_submitted,
 )
+from reports.operations.rereading import (
+    REREAD_JOB,
+    finish_rereading,
+    give_up_rereading,
+)
 from reports.operations.storage import sweep_orphan_files
 
 
@@ -26,6 +31,17 @@ def give_up(*, tenant_pk: int, job_id: str) -> None:
 def parse(*, tenant_pk: int, job_id: str) -> None:
     """Read a submitted report."""
     parse_submitted(tenant_pk=tenant_pk, job_id=UUID(job_id))
+
+
+def give_up_reread(*, tenant_pk: int, rereading_id: int) -> None:
+    """End a reading whose runs all failed."""
+    give_up_rereading(tenant_pk=tenant_pk, rereading_id=rereading_id)
+
+
+@job(REREAD_JOB, queue="parsing", on_give_up=give_up_reread)
+def reread(*, tenant_pk: int, rereading_id: int) -> None:
+    """Read a completed report again."""
+    finish_rereading(tenant_pk=tenant_pk, rereading_id=rereading_id)
 
 
 @periodic("40 3 * * *", "reports.sweep_orphan_files")

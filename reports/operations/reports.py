@@ -158,7 +158,7 @@ def parse_submitted(*, tenant_pk: int, job_id: UUID) -> None:
     if job.status == ParsingJobStatus.UPLOAD_PENDING:
         start_parsing(job=job, actor=PARSER)
     try:
-        report = _read_files(job)
+        report = read_files(job)
     except UnreadableReport as refusal:
         outcome: ParsedReport | FailureReason = refusal.reason
     else:
@@ -365,7 +365,7 @@ def _digest(files: Sequence[ReportFile]) -> str:
     return hashlib.sha256(joined.encode()).hexdigest()
 
 
-def _read_files(job: ParsingJob) -> ParsedReport:
+def read_files(job: ParsingJob) -> ParsedReport:
     """Parse a job's upload. Raises UnreadableReport."""
     report = extract_report(*map(path_of, report_files(job)))
     report = widen_matches(report, release=loinc_folder())

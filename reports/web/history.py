@@ -124,6 +124,7 @@ def history(request: TenantRequest, job_id: str) -> HttpResponse:
         moves=job_transitions(job),
         sent=sent_of(request, job),
         rereadings=rereadings_of(job),
+        may_reread=may_write and job.status == ParsingJobStatus.COMPLETED,
         may_amend=may_write
         and job.status == ParsingJobStatus.COMPLETED
         and request.tenant.lab_report_human_review_enabled

@@ -25,6 +25,12 @@ urlpatterns = [
         name="page_image",
     ),
     path("reports/<str:job_id>/history/", history.history, name="history"),
+    path("reports/<str:job_id>/reread/", amending.reread, name="reread"),
+    path(
+        "reports/<str:job_id>/rereadings/<int:rereading_id>/",
+        amending.rereading,
+        name="rereading",
+    ),
     path("reports/<str:job_id>/amend/", amending.amend, name="amend"),
     path("reviews/aliases/", aliases.aliases, name="aliases"),
     path(

@@ -12,7 +12,7 @@ import pikepdf
 from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
-from reports.models import LoincAlias, ParsingJob, ReportFile, ReportResult
+from reports.models import LoincAlias, ParsingJob, ReportFile, ReportResult, Rereading
 from reports.operations.parsed_rows import note_rows, result_rows
 from reports.operations.reviews import claim_review, machine_rows, open_review
 from reports.operations.storage import store_file
@@ -278,3 +278,11 @@ def make_alias(*, tenant: Tenant, **fields: Any) -> LoincAlias:
     )
     alias.save(force_insert=True)
     return alias
+
+
+def make_rereading(*, job: ParsingJob, **fields: Any) -> Rereading:
+    """What the machine reads of a report again; by default still to be read."""
+    asked = {"asked_by_key": "7", "asked_by_label": "nora@assay.example"}
+    reading = Rereading(tenant=job.tenant, job=job, **{**asked, **fields})
+    reading.save(force_insert=True)
+    return reading

@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.models import AuditEntry
 from accounts.states import Role
 from portal.lib.actor import Actor, ActorKind
-from reports.models import Review, ReviewRow, SignOff
+from reports.models import Rereading, Review, ReviewRow, SignOff
 from reports.operations.loinc_aliases import propose_alias
 from reports.operations.review_additions import add_row
 from reports.operations.review_checks import RowText
@@ -158,6 +158,12 @@ def test_a_report_is_signed_and_its_page_says_by_whom_and_to_whom_it_went(user, 
     history = nora.get(f"/reports/{review.job_id}/history/").content.decode()
     assert "Unchanged since" in history
     assert "<ins>85</ins>" in history
+    assert nora.post(f"/reports/{review.job_id}/reread/").status_code == 302
+    reading = Rereading.objects.for_tenant(user.tenant).get()
+    differs = f"/reports/{review.job_id}/rereadings/{reading.pk}/"
+    assert nora.get(differs).status_code == 200
+    history = nora.get(f"/reports/{review.job_id}/history/").content.decode()
+    assert "Being read" in history
     amended = nora.post(f"/reports/{review.job_id}/amend/", why="a slip")
     amendment = Review.objects.for_tenant(user.tenant).get(number=2)
     assert amended.url == f"{PLACE}/reviews/{amendment.id}/"

@@ -1,0 +1,207 @@
+"""Reading a finished report again, as the parser reads today; it changes no result.
+
+Must not be here: the first reading (reports.operations.reports), or taking anything
+over, which is an amendment by a person (review_amending).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import Tenant
+from accounts.operations.audit import record_change
+from portal.lib.errors import Conflict, DomainError, NotFound
+from portal.lib.jobs import enqueue
+from reports.models import Rereading
+from reports.operations.parsed_rows import note_rows
+from reports.operations.reports import read_files
+from reports.operations.review_saving import stored_values
+from reports.operations.reviews import machine_rows
+from reports.parser import UnreadableReport
+from reports.parser.loinc.catalogue import name_key
+from reports.parser.report import FailureReason
+from reports.queries import (
+    RowDiff,
+    parsing_job,
+    report_results,
+    review_rows,
+    reviews_of_job,
+)
+from reports.states import ParsingJobStatus, RowDecision
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from portal.lib.actor import Actor
+    from reports.models import ParsingJob
+
+REREAD_JOB = "reports.reread"
+_COMPARED = (
+    "test_name",
+    "value",
+    "units",
+    "reference_range",
+    "flag",
+    "source_panel_name",
+)
+
+
+@transaction.atomic
+def reread_report(*, tenant: Tenant, actor: Actor, job_id: UUID) -> Rereading:
+    """Have a completed report read again, beside what is signed or was read first.
+
+    Raises: not_found (404); report_not_completed; rereading_open (409). Source: Ours
+    (workflow D1): a better parser tells what it would say now, and overwrites nobody.
+    """
+    job = parsing_job(tenant=tenant, job_id=job_id)
+    if job.status != ParsingJobStatus.COMPLETED:
+        raise DomainError("report_not_completed", "The report is not completed.")
+    rows = Rereading.objects.for_tenant(tenant).filter(job=job, finished_at=None)
+    if rows.exists():
+        raise Conflict("rereading_open", "The report is being read again.")
+    made = Rereading(
+        tenant=tenant,
+        job=job,
+        asked_by_key=actor.key,
+        asked_by_label=actor.label,
+    )
+    made.save(force_insert=True)
+    record_change(
+        tenant=tenant,
+        actor=actor,
+        verb="reread_report",
+        subject="parsing_job",
+        subject_id=job.id,
+        user_uuid=job.user.uuid,
+    )
+    enqueue(
+        REREAD_JOB,
+        tenant=tenant,
+        lock=f"parsing_job:{job.id}",
+        rereading_id=made.pk,
+    )
+    return made
+
+
+def finish_rereading(*, tenant_pk: int, rereading_id: int) -> None:
+    """Read the report and keep what was read; what the worker runs.
+
+    Safe to repeat. Source: Ours: jobs run at least once.
+    """
+    found = _unfinished(tenant_pk, rereading_id)
+    if found is None:
+        return
+    try:
+        report = read_files(found.job)
+    except UnreadableReport as refusal:
+        found.failure = refusal.reason
+    else:
+        found.rows = [stored_values(result) for result in report.results]
+        found.notes = note_rows(report)
+    _finish(found)
+
+
+def give_up_rereading(*, tenant_pk: int, rereading_id: int) -> None:
+    """End a reading that no run could finish."""
+    found = _unfinished(tenant_pk, rereading_id)
+    if found is not None:
+        found.failure = FailureReason.PROCESSING_ERROR
+        _finish(found)
+
+
+def rereading_of(*, tenant: Tenant, job_id: UUID, rereading_id: int) -> Rereading:
+    """One reading of a report. Raises: not_found, rereading_not_found (404)."""
+    job = parsing_job(tenant=tenant, job_id=job_id)
+    rows = Rereading.objects.for_tenant(tenant).filter(job=job)
+    found: Rereading | None = rows.filter(pk=rereading_id).first()
+    if found is None:
+        raise NotFound("rereading_not_found", "Reading not found.")
+    found.job = job
+    return found
+
+
+def rereading_diff(*, rereading: Rereading) -> list[RowDiff]:
+    """What the machine would say otherwise than what stands now, in reading order.
+
+    `decision` is what a person made of the row, undecided of one that only the machine
+    has read; a row that one side alone has is None on the other. Rows go together where
+    their names and values, else their names, are the same, each once.
+    """
+    left = list(enumerate(rereading.rows or []))
+    pairs: list[tuple[str, dict[str, Any] | None, dict[str, Any] | None]] = []
+    standing = _standing(rereading.job)
+    twins: dict[int, dict[str, Any]] = {}
+    for same in (_name_and_value, _name):
+        for place, (values, _) in enumerate(standing):
+            if place in twins:
+                continue
+            twin = next((o for o in left if same(o[1]) == same(values)), None)
+            if twin is not None:
+                left.remove(twin)
+                twins[place] = twin[1]
+    for place, (values, decision) in enumerate(standing):
+        pairs.append((decision, values, twins.get(place)))
+    pairs += [(RowDecision.UNDECIDED, None, values) for _, values in left]
+    return [
+        RowDiff(position, decision, before, after, fields)
+        for position, (decision, before, after) in enumerate(pairs)
+        if (fields := _differing(before, after))
+    ]
+
+
+def _standing(job: ParsingJob) -> Sequence[tuple[dict[str, Any], str]]:
+    """The rows that are shown now, with what a person decided on each."""
+    reviews = reviews_of_job(job=job)
+    signed = next((r for r in reviews if r.number == job.version), None)
+    if signed is None:
+        rows = machine_rows(report_results(job))
+        return [(row.values, RowDecision.UNDECIDED) for row in rows]
+    return [
+        (row.values, row.decision)
+        for row in review_rows(tenant=job.tenant, review=signed)
+        if row.is_kept
+    ]
+
+
+def _differing(
+    before: dict[str, Any] | None, after: dict[str, Any] | None
+) -> tuple[str, ...]:
+    if before is None or after is None:
+        return ("test_name",)
+    fields = [name for name in _COMPARED if (before[name] or "") != (after[name] or "")]
+    if _code(before) != _code(after):
+        fields.append("loinc_matches")
+    return tuple(fields)
+
+
+def _code(values: dict[str, Any]) -> str:
+    matches = values["loinc_matches"]
+    return str(matches[0]["loinc_code"]) if matches else ""
+
+
+def _name(values: dict[str, Any]) -> str:
+    return name_key(values["test_name"])
+
+
+def _name_and_value(values: dict[str, Any]) -> tuple[str, str]:
+    return _name(values), str(values["value"])
+
+
+def _unfinished(tenant_pk: int, rereading_id: int) -> Rereading | None:
+    tenant = Tenant.objects.select_related("team").filter(pk=tenant_pk).first()
+    if tenant is None:
+        return None
+    rows = Rereading.objects.for_tenant(tenant).select_related("job__user")
+    found: Rereading | None = rows.filter(pk=rereading_id, finished_at=None).first()
+    if found is not None:
+        found.job.tenant = tenant
+    return found
+
+
+def _finish(found: Rereading) -> None:
+    found.finished_at = timezone.now()
+    found.save(update_fields=["rows", "notes", "failure", "finished_at"])

@@ -1,0 +1,101 @@
+"""A report read again: a difference to look at, and no result touched."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from accounts.models import AuditEntry
+from portal.lib.errors import DomainError, NotFound
+from reports.models import Rereading
+from reports.operations.rereading import (
+    finish_rereading,
+    give_up_rereading,
+    reread_report,
+    rereading_diff,
+    rereading_of,
+)
+from reports.operations.review_rows import edit_row
+from reports.payloads import parsing_job_payload
+from reports.queries import parsing_job
+from tests.factories.reports import (
+    make_parsed,
+    make_parsed_result,
+    make_pdf,
+    make_review,
+)
+from tests.factories.users import make_user
+from tests.reports.desk import NORA, decide_all, ref_of, sign, text_of, working
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def review(alice_tenant):
+    """The machine once read two of the four rows that are printed."""
+    report = make_parsed(
+        results=(
+            make_parsed_result(),
+            make_parsed_result(test_name="Sodium", value="14.0", units="mmol/L"),
+        )
+    )
+    return make_review(
+        user=make_user(tenant=alice_tenant),
+        report=report,
+        content=make_pdf(),
+        claimed_by=NORA,
+    )
+
+
+def test_a_report_that_is_read_again_shows_what_differs_and_changes_nothing(review):
+    tenant = review.tenant
+    given = {"tenant": tenant, "actor": NORA, "job_id": review.job_id}
+    with pytest.raises(DomainError) as early:
+        reread_report(**given)
+    assert early.value.code == "report_not_completed"
+    text = replace(text_of(review), value="101")
+    edit_row(**working(review), ref=ref_of(review), text=text)
+    decide_all(review)
+    sign(review)
+    before = parsing_job_payload(parsing_job(tenant=tenant, job_id=review.job_id))
+
+    made = reread_report(**given)
+    with pytest.raises(DomainError) as twice:
+        reread_report(**given)
+    assert twice.value.code == "rereading_open"
+    finish_rereading(tenant_pk=tenant.pk, rereading_id=made.pk)
+
+    found = rereading_of(tenant=tenant, job_id=review.job_id, rereading_id=made.pk)
+    told = [
+        (
+            diff.decision,
+            (diff.before or {}).get("value"),
+            (diff.after or {}).get("value"),
+        )
+        for diff in rereading_diff(rereading=found)
+    ]
+    assert told == [
+        ("edited", "101", "105"),
+        ("confirmed", "14.0", "140"),
+        ("undecided", None, "0.9"),
+        ("undecided", None, "4.1"),
+    ]
+    after = parsing_job_payload(parsing_job(tenant=tenant, job_id=review.job_id))
+    assert after == before
+    audited = AuditEntry.objects.for_tenant(tenant).filter(verb="reread_report")
+    assert audited.count() == 1
+
+
+def test_a_reading_that_fails_says_why_and_is_no_strangers(review, charlie_tenant):
+    rows = Rereading.objects.for_tenant(review.tenant)
+    made = Rereading(tenant=review.tenant, job=review.job, asked_by_key="7")
+    made.save(force_insert=True)
+
+    give_up_rereading(tenant_pk=review.tenant.pk, rereading_id=made.pk)
+    finish_rereading(tenant_pk=review.tenant.pk, rereading_id=made.pk)
+
+    ended = rows.get()
+    assert (ended.failure, ended.rows) == ("processing_error", None)
+    with pytest.raises(NotFound):
+        rereading_of(tenant=charlie_tenant, job_id=review.job_id, rereading_id=made.pk)
