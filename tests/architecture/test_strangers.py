@@ -42,7 +42,12 @@ from tests.factories.accounts import (
 from tests.factories.imports import make_import
 from tests.factories.inbound import make_unmatched
 from tests.factories.labs import make_lab_account
-from tests.factories.reports import make_alias, make_dispute, make_parsing_job
+from tests.factories.reports import (
+    make_alias,
+    make_dispute,
+    make_parsing_job,
+    make_rereading,
+)
 from tests.factories.results import make_ready_order, make_results, reported
 from tests.factories.summaries import record
 from tests.factories.users import make_user
@@ -184,6 +189,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         "page": "1",
         "review_id": str(make_dispute(user=user).id),
         "position": "0",
+        "rereading_id": str(make_rereading(job=job).pk),
         "act": "confirm",
         "alias_id": str(make_alias(tenant=alice_tenant).pk),
         "api_key_id": str(key.id),
@@ -365,6 +371,7 @@ def test_every_parameter_that_is_swept_has_a_sample_or_says_why_not():
         "page",
         "position",
         "review_id",
+        "rereading_id",
         "export_id",
         "member_id",
         "invitation_id",
