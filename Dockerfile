@@ -6,7 +6,7 @@ FROM python:3.11-slim AS build
 RUN pip install --no-cache-dir uv
 WORKDIR /srv/assay
 COPY . .
-RUN deploy/build
+RUN UV_COMPILE_BYTECODE=1 deploy/build
 
 FROM python:3.11-slim
 # pg_dump and pg_restore for `backup` and `restore`; as new as the server, or newer.
