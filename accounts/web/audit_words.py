@@ -80,7 +80,8 @@ def deed(verb: str, subject: str) -> str:
     past = _PAST.get(first) or _regular(first)
     if verb == "read":
         return f"read {plain(subject)}"
-    return f"{past} {plain(rest)}".strip()
+    of_what = f" of {plain(subject)}" if first == "record" and subject != rest else ""
+    return f"{past} {plain(rest)}{of_what}".strip()
 
 
 def _regular(verb: str) -> str:
