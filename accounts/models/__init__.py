@@ -5,7 +5,7 @@ Must not be here: anything about end users, orders or reports.
 
 from accounts.models.api_call import ApiCall
 from accounts.models.api_key import ApiKey
-from accounts.models.audit import AuditEntry
+from accounts.models.audit import AuditEntry, AuditSeal
 from accounts.models.call_window import CallWindow
 from accounts.models.invitation import Invitation
 from accounts.models.management_key import ManagementKey
@@ -23,6 +23,7 @@ __all__ = [
     "ApiCall",
     "ApiKey",
     "AuditEntry",
+    "AuditSeal",
     "CallWindow",
     "Invitation",
     "ManagementKey",

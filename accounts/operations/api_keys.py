@@ -343,10 +343,10 @@ def _checked(
 
 def _network(text: str) -> str:
     """A network in CIDR form; an address is a network of one."""
+    # A zone means something on one machine only.
+    text = "" if "%" in text else text.strip()
     try:
-        if "%" in text:  # a zone means something on one machine only
-            raise ValueError
-        return str(ipaddress.ip_network(text.strip()))
+        return str(ipaddress.ip_network(text))
     except ValueError:
         raise DomainError(
             "network_malformed",
