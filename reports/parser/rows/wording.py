@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 
+from reports.parser.dates import NUMBER_DATE
 from reports.parser.fields import (
     is_status,
     is_unit,
@@ -86,6 +87,7 @@ _HEADING_WORD = re.compile(
     r"|h[eé]?matolog[ií][ae]|ematologia|hemograma|hemogramme|emocromo|esame|exame|urina"
     r"|formule|serolog[ií]a|perfil|bilan|gerinnung|schilddr[uü]se)\b"
 )
+_DATED_NAME = re.compile(rf"\s{NUMBER_DATE.pattern}\W*$")
 _WRAP_END = re.compile(r"[-–(/,&+]$|\b(?:and|of|with|to|for|by|in)$", re.IGNORECASE)
 
 
@@ -152,6 +154,9 @@ def may_name_a_test(name: str) -> bool:
     if is_administrative(name) or is_category(name):
         return False
     if name[:1].isdigit() and _is_measurement(name):
+        return False
+    if _DATED_NAME.search(name):
+        # What a test gave on another day: 'Antériorité du 12/09/23'.
         return False
     if "; " in name and sum(map(str.isdigit, name)) > 3:
         return False

@@ -314,3 +314,20 @@ def test_what_is_said_below_a_whole_row_gives_no_second_one(tmp_path: Path) -> N
         ("Sodium", "133"),
         ("NT-proBNP", "1841"),
     ]
+
+
+def test_what_a_test_gave_on_another_day_is_no_row(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            [(40, "FSH"), (200, "5,1"), (240, "UI/L"), (330, "(1,5 - 12,4)")],
+            [(40, "Analyseur Fictif Antériorité du 12/09/23 : 4,8 UI/L")],
+            [(40, "LH"), (200, "4,4"), (240, "UI/L"), (330, "(1,7 - 8,6)")],
+            [(40, "Analyseur Fictif Antériorité du 12/09/23 : 4,1 UI/L")],
+        ],
+    )
+
+    assert printed(report) == [
+        ("FSH", "5,1", "UI/L", "(1,5 - 12,4)"),
+        ("LH", "4,4", "UI/L", "(1,7 - 8,6)"),
+    ]
