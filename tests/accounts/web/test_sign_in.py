@@ -4,6 +4,7 @@ import re
 from http import HTTPStatus
 
 import pytest
+from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.core import mail
 from django.core.cache import cache
 
@@ -66,24 +67,65 @@ def test_with_the_tick_the_session_stays_two_weeks(client, alice):
     assert client.session.get_expiry_age() == 14 * 24 * 3600
 
 
-def test_a_wrong_password_and_an_unknown_address_look_alike(client, alice):
+def test_a_wrong_password_and_an_unknown_address_look_alike(
+    client, alice, bob, monkeypatch
+):
+    hashed = []
+    for name in ("encode", "verify"):
+        plain = getattr(Argon2PasswordHasher, name)
+        monkeypatch.setattr(
+            Argon2PasswordHasher,
+            name,
+            lambda *args, plain=plain: hashed.append(1) or plain(*args),
+        )
+    bob.set_unusable_password()
+    bob.save(update_fields=["password"])
     known = sign_in(client, alice.email, "wrong")
+    work = [len(hashed)]
     unknown = sign_in(client, "nobody@assay.example", "wrong")
+    work.append(len(hashed))
+    sign_in(client, bob.email, "wrong")
+    work.append(len(hashed))
 
     assert known.status_code == unknown.status_code == HTTPStatus.OK
     assert known.context["form"].errors == unknown.context["form"].errors
     assert (known.wsgi_request.tries_left, unknown.wsgi_request.tries_left) == (4, 4)
+    # One hash each: the time an answer takes tells nobody who is a member.
+    assert work == [1, 2, 3]
     assert "_auth_user_id" not in client.session
 
 
 def test_after_five_wrong_tries_even_the_right_password_waits(client, alice):
+    # From wherever they say they come: an account's tries are its own.
     left = [
-        sign_in(client, alice.email, "wrong").wsgi_request.tries_left for _ in range(5)
+        client.post(
+            LOGIN,
+            {"login": alice.email, "password": "wrong"},
+            REMOTE_ADDR=f"192.0.2.{number}",
+            headers={"X-Forwarded-For": f"198.51.100.{number}"},
+        ).wsgi_request.tries_left
+        for number in range(5)
     ]
 
     reply = sign_in(client, alice.email, PASSWORD)
 
     assert left == [4, 3, 2, 1, 0]
+    assert reply.context["form"].errors.as_data()["__all__"][0].code == (
+        "too_many_login_attempts"
+    )
+    assert "_auth_user_id" not in client.session
+
+
+def test_ten_wrong_tries_from_one_place_wait_whoever_they_name(client, alice):
+    for number in range(10):
+        client.post(
+            LOGIN,
+            {"login": f"member{number}@assay.example", "password": "wrong"},
+            headers={"X-Forwarded-For": f"198.51.100.{number}"},
+        )
+
+    reply = sign_in(client, alice.email, PASSWORD)
+
     assert reply.context["form"].errors.as_data()["__all__"][0].code == (
         "too_many_login_attempts"
     )
