@@ -31,7 +31,7 @@ class ReportsConfig(AppConfig):
             overview_parts,
             searches,
         )
-        from reports.queries.trends import signed_readings
+        from reports.operations.signed_values import signed_readings
         from reports.web.overview import nav_count, overview_part
         from reports.web.palette import find_reports
         from reports.web.review_queue import nav_count as count_reviews

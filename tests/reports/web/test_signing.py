@@ -41,7 +41,7 @@ from tests.reports.desk import decide_all, ref_of, sign, text_of
 
 pytestmark = pytest.mark.django_db
 PLACE = "/t/alice-health/sandbox"
-BOX = Place(1, (Point(240, 100), Point(260, 100), Point(260, 112), Point(240, 112)))
+BOX = Place(1, (Point(240, 152), Point(260, 152), Point(260, 164), Point(240, 164)))
 
 
 class Reviewer:

@@ -1,6 +1,7 @@
 """Signed values of a person's reports, for the trends that labs draws.
 
-Must not be here: how values of different units are compared (labs.queries.trends).
+Reading their numbers is the parser's, so this is no query. Must not be here: how values
+of different units are compared (labs.queries.trends).
 """
 
 from __future__ import annotations
