@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.operations.audit import record_read
 from accounts.states import Area
@@ -108,12 +108,12 @@ def edit(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
     )
 
 
-@require_GET
+@require_POST  # what is typed is health data, which no address may hold
 @require_right(Area.SIGN_REPORTS, write=True)
 def understood(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
     """How what is typed would be read; nothing is stored."""
     review, row = _find(request, review_id, position)
-    form = RowForm(request.GET)
+    form = RowForm(request.POST)
     result = None
     if form.is_valid():
         rows = review_rows(tenant=request.tenant, review=review)
@@ -535,6 +535,13 @@ def _rows_dialog(
     verb: str,
     **context: Any,
 ) -> HttpResponse:
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="review",
+        subject_id=review.id,
+        user_uuid=review.job.user.uuid,
+    )
     return render_form(
         request,
         "reports/review/_rows_form.html",

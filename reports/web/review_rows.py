@@ -211,7 +211,7 @@ def desk_pages(
             at = row.row.position
             wholes.append(Box(at, "", _around([p for _, p in own]), label, row.state))
             parts += [
-                Box(at, part.value, _points(place["polygon"]), part.label, "")
+                Box(at, part.value, _around([place]), part.label, "")
                 for part, place in own
             ]
         scale = max(size["width"], size["height"]) / 842

@@ -231,7 +231,7 @@ def test_a_value_is_typed_and_shown_as_it_is_understood(nora, user):
     form = nora.web.get(row_url(review, 0, "edit"), headers=HTMX).content.decode()
     given = typed(review, value="<5", units="mmol/L", reference_range="3.9 - 5.6")
 
-    seen = nora.web.get(row_url(review, 0, "understood"), given).content.decode()
+    seen = nora.web.post(row_url(review, 0, "understood"), given).content.decode()
     answer = nora.web.post(row_url(review, 0, "edit"), given, headers=HTMX)
 
     assert 'id="row-0-value"' in form
