@@ -214,6 +214,7 @@ def calls(monkeypatch):
     logging.disable(logging.NOTSET)
 
 
+@pytest.mark.timeout(300)  # a thousand pages, on whatever else the machine does
 @pytest.mark.django_db
 def test_each_role_opens_what_the_matrix_says_and_nothing_else(
     samples,  # noqa: F811
