@@ -57,11 +57,14 @@ REASONS = {
         " orders/<uuid:order_id>/labels/ reports/<str:job_id>/amend/"
         " unmatched/<uuid:lab_report_id>/reject/"
         " unmatched/messages/<uuid:lab_message_id>/dismiss/"
+        " reviews/<str:review_id>/reject/ reviews/<str:review_id>/waive/"
+        " reviews/<str:review_id>/rows/<int:position>/comment/"
+        " reviews/<str:review_id>/rows/<int:position>/exclude/"
         " api-order-communication"
     ),
-    "links and archives by their times, users by the customer's id": (
+    "links to connect sources, whom they are for by the customer's id": (
         "users/<str:user_id>/links/ users/<str:user_id>/links/<str:session_id>/"
-        " users/<str:user_id>/links/<str:session_id>/end/ users/<str:user_id>/exports/"
+        " users/<str:user_id>/links/<str:session_id>/end/"
     ),
     "numbers of messages, nobody's": "unmatched/",
     "receipts of erased users, numbers alone": ("erasures/ erasures/<str:receipt_id>/"),
