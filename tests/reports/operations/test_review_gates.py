@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
+from accounts.models import AuditEntry
 from portal.lib.errors import Conflict, DomainError, NotFound
 from reports.models import Review
 from reports.operations.review_gates import (
@@ -12,13 +13,22 @@ from reports.operations.review_gates import (
     acknowledge_critical,
     decide_identity,
     keep_duplicate,
+    move_report,
+    replace_duplicate,
     show_page,
 )
 from reports.operations.review_saving import RowRef
 from reports.parser.report import Interpretation
-from tests.factories.reports import make_parsed, make_parsed_result, make_review
+from reports.states import ParsingJobStatus
+from tests.factories.reports import (
+    make_parsed,
+    make_parsed_result,
+    make_parsing_job,
+    make_review,
+)
 from tests.factories.users import make_user
-from tests.reports.desk import NORA, ref_of, rows_of, working
+from tests.outbox import emitted
+from tests.reports.desk import NORA, decide_all, ref_of, rows_of, sign, working
 
 pytestmark = pytest.mark.django_db
 
@@ -93,3 +103,43 @@ def test_only_a_critical_row_as_it_stands_is_acknowledged(review):
         assert refusal.value.code == code
 
     assert [row.acknowledged for row in rows_of(review)] == [None, None]
+
+
+def test_a_report_moves_to_another_user_and_the_audit_tells_both(alice_tenant):
+    review = make_review(user=make_user(tenant=alice_tenant), claimed_by=NORA)
+    other = make_user(tenant=alice_tenant)
+    given = {**working(review), "review_id": review.id, "reason": "a namesake"}
+    before = review.job.user.uuid
+    with pytest.raises(DomainError) as same:
+        move_report(**given, user_id=before)
+    with pytest.raises(NotFound):
+        move_report(**given, user_id=review.id)
+
+    moved = move_report(**given, user_id=other.uuid)
+
+    assert same.value.code == "same_user"
+    assert (moved.job.user.uuid, moved.identity_decided) == (other.uuid, "")
+    told = AuditEntry.objects.for_tenant(alice_tenant).filter(verb="move_report")
+    assert {entry.user_uuid for entry in told} == {before, other.uuid}
+    decide_all(review)
+    sign(review)
+    assert emitted(alice_tenant)[0]["user_id"] == str(other.uuid)
+
+
+def test_a_replaced_duplicate_counts_no_more_once_the_new_one_is_signed(alice_tenant):
+    user = make_user(tenant=alice_tenant)
+    older = make_parsing_job(user=user, status=ParsingJobStatus.COMPLETED)
+    review = make_review(user=user, claimed_by=NORA)
+    given = {**working(review), "review_id": review.id, "reason": "a better scan"}
+    with pytest.raises(NotFound) as unknown:
+        replace_duplicate(**given, job_id=review.job_id)
+    assert unknown.value.code == "duplicate_not_found"
+
+    replace_duplicate(**given, job_id=older.id)
+    decide_all(review)
+    older.refresh_from_db()
+    assert older.replaced_by is None
+    sign(review)
+
+    older.refresh_from_db()
+    assert (older.replaced_by_id, older.status) == (review.job_id, "completed")
