@@ -1,0 +1,121 @@
+"""A report of thirty markers reviewed by keyboard alone, with errors seeded in it."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from playwright.sync_api import expect
+
+from accounts.states import Role
+from reports.parser import parse_report
+from reports.queries import review_rows
+from tests.browser.conftest import complaints
+from tests.factories.accounts import make_member
+from tests.factories.reports import make_review
+from tests.factories.users import make_user
+from tests.reports.seeded_panel import draw_panel
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+QUEUE = "/t/alice-health/sandbox/reviews/"
+
+
+@pytest.fixture
+def waiting(alice_tenant, tmp_path):
+    content = draw_panel()
+    path = tmp_path / "report.pdf"
+    path.write_bytes(content)
+    user = make_user(
+        tenant=alice_tenant,
+        client_user_id="mbr_rosa",
+        fallback_birth_date=date(1984, 2, 9),
+    )
+    return make_review(
+        user=user,
+        report=parse_report(path),
+        content=content,
+        metadata={"dob": "1961-11-02", "lab_name": "Example Laboratory"},
+    )
+
+
+def open_value(page, name):
+    """Walk to a row and open its value."""
+    while name not in page.locator(".bm.is-on .bm__name b").inner_text():
+        page.keyboard.press("j")
+    page.keyboard.press("e")
+    expect(page.locator('.bm.is-on .bm__panel [name="value"]')).to_be_focused()
+
+
+def retype(page, value):
+    page.keyboard.press("Control+a")
+    page.keyboard.type(value)
+    page.keyboard.press("Enter")
+
+
+def test_thirty_markers_are_reviewed_by_keyboard_and_no_edit_is_lost(
+    visit, alice_team, alice_tenant, waiting
+):
+    nora = make_member(
+        team=alice_team, email="nora@alice.example", roles=(Role.CLINICIAN,)
+    )
+    desk = f"{QUEUE}{waiting.id}/"
+
+    with visit.page(member=nora) as page, visit.page(member=nora) as other:
+        page.goto(QUEUE)
+        page.keyboard.press("o")
+        expect(page.locator("h1")).to_have_text("Whose report is it?")
+        assert complaints(page) == []
+        page.locator("#same_reason").focus()
+        page.keyboard.type("Confirmed by phone")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+
+        expect(page.locator(".bm.is-on .bm__name")).to_be_focused()
+        expect(page.locator(".bm")).to_have_count(30)
+        expect(page.locator("[data-box]")).to_have_count(30)
+        found = page.locator(".bm[data-needs] .bm__name b").all_inner_texts()
+        assert {"Potassium", "Hemoglobin", "Lymphocytes"} <= set(found)
+        assert len(found) == 7
+        assert complaints(page) == []
+
+        other.goto(desk)
+        open_value(page, "Potassium")
+        open_value(other, "Potassium")
+        retype(other, "4.3")
+        expect(other.locator(".bm--edited b")).to_have_text("Potassium")
+        retype(page, "4.2")
+        expect(page.locator(".bm.is-on .note")).to_contain_text("4.3")
+        page.locator('.bm.is-on [name="value"]').press("Enter")
+        expect(page.locator(".bm--edited .val")).to_contain_text("4.2")
+
+        page.locator(".bm__name").first.focus()
+        open_value(page, "Lymphocytes")
+        retype(page, "30")
+        expect(page.locator(".bm--contradiction")).to_have_count(0)
+
+        page.locator(".bm__name").first.focus()
+        page.keyboard.press("k")
+        for _ in range(60):
+            name = page.locator(".bm:not([data-decided]) .bm__name").first
+            if not name.count():
+                break
+            name.focus()
+            row = name.get_attribute("id").replace("name", "row")
+            page.keyboard.press("Enter")
+            expect(page.locator(f"#{row}[data-decided]")).to_be_visible()
+        expect(page.locator("[data-left]")).to_have_text(
+            "All is decided: approve the report."
+        )
+
+        page.locator('[data-box="29"]').dispatch_event("click")
+        expect(page.locator("#name-29")).to_be_focused()
+        expect(page.locator('.part.is-on[data-part="29"]')).not_to_have_count(0)
+
+    rows = {
+        row.values["test_name"]: (row.values["value"], row.decision)
+        for row in review_rows(tenant=alice_tenant, review=waiting)
+    }
+    assert rows["Potassium"] == ("4.2", "edited")
+    assert rows["Lymphocytes"] == ("30", "edited")
+    assert {decision for _, decision in rows.values()} == {"edited", "confirmed"}
