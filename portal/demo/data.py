@@ -62,7 +62,8 @@ class DemoTeams:
 class DemoUser:
     """One user to load: the customer's id, sources, fallbacks, names of reports.
 
-    The sources have sent nothing for `quiet_days`.
+    Those in `to_review` wait for a clinician, where the team has them reviewed. The
+    sources have sent nothing for `quiet_days`.
     """
 
     client_user_id: str
@@ -71,6 +72,7 @@ class DemoUser:
     born: date | None = None
     reports: tuple[str, ...] = ()
     quiet_days: int = 0
+    to_review: tuple[str, ...] = ()
 
 
 TEAMS: dict[str, tuple[str, tuple[DemoUser, ...]]] = {
@@ -92,7 +94,13 @@ TEAMS: dict[str, tuple[str, tuple[DemoUser, ...]]] = {
                 date(1961, 11, 2),
                 ("metabolic-panel.pdf",),
             ),
-            DemoUser("mbr_20425", ("garmin", "strava"), "Europe/Berlin"),
+            # Thirty values, among them a lost decimal point and a wrong unit.
+            DemoUser(
+                "mbr_20425",
+                ("garmin", "strava"),
+                "Europe/Berlin",
+                to_review=("full-panel.pdf",),
+            ),
             # No report at all: something that needs attention.
             DemoUser("mbr_20431", (), "America/Chicago", reports=("letter.pdf",)),
             DemoUser("mbr_20437", ("whoop_v2",), "Australia/Sydney"),
@@ -102,11 +110,19 @@ TEAMS: dict[str, tuple[str, tuple[DemoUser, ...]]] = {
             DemoUser("mbr_20458"),
             DemoUser("mbr_20463", ("health_connect",), "Asia/Kolkata"),
             DemoUser("mbr_20469", ("ultrahuman",), "Asia/Kolkata"),
-            DemoUser("mbr_20475", ("oura",), "Europe/London", date(1979, 8, 30)),
+            # Another birth date is on the report.
+            DemoUser(
+                "mbr_20475",
+                ("oura",),
+                "Europe/London",
+                date(1979, 8, 30),
+                to_review=("metabolic-panel.pdf",),
+            ),
             # Silent: something else that needs attention.
             DemoUser("mbr_20481", ("eight_sleep",), "America/Denver", quiet_days=5),
             DemoUser("mbr_20487", ("fitbit", "cronometer"), "America/Toronto"),
-            DemoUser("mbr_20490", (), "Europe/Paris"),
+            # The same file as another user's.
+            DemoUser("mbr_20490", (), "Europe/Paris", to_review=("blood-count.pdf",)),
         ),
     ),
     "demo-two": (
@@ -249,6 +265,8 @@ def _load_user(
     if tenant.lab_report_parsing_enabled:
         for name in person.reports:
             _submit(tenant, user.uuid, REPORTS / name)
+        for name in person.to_review if tenant.lab_report_human_review_enabled else ():
+            _submit(tenant, user.uuid, REPORTS / name, needs_human_review=True)
     return user.uuid
 
 
@@ -257,7 +275,11 @@ def _note(demo: DemoData, user_uuid: UUID) -> None:
     demo.save(update_fields=["user_uuids"])
 
 
-def _submit(tenant: Tenant, user_uuid: UUID, path: Path) -> None:
+def _submit(
+    tenant: Tenant, user_uuid: UUID, path: Path, *, needs_human_review: bool = False
+) -> None:
     part = ReportPart(path.read_bytes(), "application/pdf")
-    wanted = ReportRequest(user_id=user_uuid, parts=(part,))
+    wanted = ReportRequest(
+        user_id=user_uuid, parts=(part,), needs_human_review=needs_human_review
+    )
     submit_report(tenant=tenant, actor=ACTOR, wanted=wanted)
