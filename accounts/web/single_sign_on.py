@@ -26,6 +26,7 @@ from django.http import Http404, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
+from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_safe
 
@@ -102,11 +103,18 @@ def confirm(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def go(request: HttpRequest, team_slug: str) -> HttpResponse:
-    """On to the provider, with what only it and this session know."""
+    """On to the provider, with what only it and this session know.
+
+    Who is signed in comes here from the page that says what follows, and no other way:
+    a link elsewhere would join their account to a provider without their knowing.
+    """
     limited = _limit(request)
     if limited:
         return limited
     single_sign_on = _single_sign_on(team_slug)
+    given = request.GET.get("agreed", "")
+    if not constant_time_compare(given, _agreement(request, single_sign_on)):
+        return _render_page(request, single_sign_on)
     try:
         provider = find_provider(single_sign_on.issuer)
     except (ProviderFailed, AddressRefused):
@@ -245,6 +253,7 @@ def _render_page(
     slug = single_sign_on.team.slug
     onward = _onward(request)
     start = reverse("single_sign_on_go", kwargs={"team_slug": slug})
+    agreed = _agreement(request, single_sign_on)
     return _private(
         render(
             request,
@@ -252,11 +261,19 @@ def _render_page(
             {
                 "team": single_sign_on.team.name,
                 "provider": urlsplit(single_sign_on.issuer).netloc,
-                "go_url": _with(start, next=onward, **more),
+                "go_url": _with(start, next=onward, agreed=agreed, **more),
                 "is_confirming": bool(more),
             },
         )
     )
+
+
+def _agreement(request: HttpRequest, single_sign_on: SingleSignOn) -> str:
+    """What only a page of this session's knows; empty for who is not signed in."""
+    if not request.user.is_authenticated:
+        return ""
+    held = f"{request.session.session_key}:{single_sign_on.pk}"
+    return salted_hmac("accounts.web.single_sign_on", held).hexdigest()
 
 
 def _fail(

@@ -56,7 +56,9 @@ def door(alice_team, provider):
 
 
 def sent_to_provider(client, onward="", **more):
-    reply = client.get(f"{DOOR}go/", {"next": onward, **more})
+    shown = parse_qs(urlsplit(client.get(DOOR).context["go_url"]).query)
+    agreed = {"agreed": shown["agreed"][0]} if "agreed" in shown else {}
+    reply = client.get(f"{DOOR}go/", {"next": onward, **more, **agreed})
     assert reply.status_code == HTTPStatus.FOUND
     return reply["Location"]
 
@@ -95,6 +97,23 @@ def test_whom_the_provider_vouches_for_joins_and_comes_in(provider, door, alice_
     assert lines.filter(verb="join_by_single_sign_on").count() == 1
     # What a provider says of itself is not asked for twice.
     assert provider.asked.count("/keys") == 1
+
+
+def test_nobody_who_is_signed_in_is_joined_by_a_link_from_elsewhere(
+    provider, door, alice_web, bob
+):
+    stranger = Client()
+    stranger.force_login(bob)
+    of_another = parse_qs(urlsplit(stranger.get(DOOR).context["go_url"]).query)
+    before = written()
+
+    lured = alice_web.get(f"{DOOR}go/")
+    borrowed = alice_web.get(f"{DOOR}go/", {"agreed": of_another["agreed"][0]})
+
+    for reply in (lured, borrowed):
+        assert reply.status_code == HTTPStatus.OK
+        assert "go_url" in reply.context
+    assert written() == before
 
 
 def test_the_way_to_the_provider_gives_no_secret_away(provider, door):
@@ -335,7 +354,7 @@ def test_confirming_asks_the_provider_anew(provider, door, alice_team):
     _, fresh = come_by(provider, client, onward=create, fresh="1")
 
     assert asked["Location"].startswith("/accounts/confirm/single-sign-on/?next=")
-    assert onward == {"next": [create], "fresh": ["1"]}
+    assert (onward["next"], onward["fresh"]) == ([create], ["1"])
     assert stale.context["reason"] == "not_vouched"
     assert still["Location"] == asked["Location"]
     assert fresh["Location"] == create
