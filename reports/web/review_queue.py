@@ -26,6 +26,7 @@ from reports.operations.reviews import (
     release_review,
     take_over_review,
 )
+from reports.queries import review_of
 from reports.queries.review_queue import (
     TABS,
     TabFilters,
@@ -133,7 +134,7 @@ def claim(request: TenantRequest, review_id: str) -> HttpResponse:
 @require_right(Area.SIGN_REPORTS, write=True)
 def take_over(request: TenantRequest, review_id: str) -> HttpResponse:
     """Take a review from whoever works on it, and say why."""
-    key = read_id(review_id)
+    key = review_of(tenant=request.tenant, review_id=read_id(review_id)).id
     try:
         take_over_review(
             tenant=request.tenant,

@@ -30,5 +30,8 @@ urlpatterns = [
     path(f"{_ROW}split/", review_changes.split, name="review_split"),
     path(f"{_ROW}merge/", review_changes.merge, name="review_merge"),
     path(f"{_ROW}redraw/", review_changes.redraw, name="review_redraw"),
-    path(f"{_ROW}<str:act>/", review_changes.settle, name="review_settle"),
+    *(
+        path(f"{_ROW}{act}/", review_changes.settle, {"act": act}, name="review_settle")
+        for act in review_changes.PLAIN_ACTS
+    ),
 ]

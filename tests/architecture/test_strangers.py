@@ -190,7 +190,6 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         "review_id": str(make_dispute(user=user).id),
         "position": "0",
         "rereading_id": str(make_rereading(job=job).pk),
-        "act": "confirm",
         "alias_id": str(make_alias(tenant=alice_tenant).pk),
         "api_key_id": str(key.id),
         "management_key_id": str(management_key.pk),
