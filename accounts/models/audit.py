@@ -20,8 +20,8 @@ class AuditEntry(TenantOwned):
     `verb` is the operation's name (`create_user`) or `read`. `subject` is the kind of
     thing, `subject_id` its wire id. `user_uuid` is the end user concerned. `changes`
     maps a field to its old and new value; patient details appear by field name alone,
-    so that erasing a user leaves none of them here. `request_id` is that of the answer's
-    header, empty outside of requests.
+    so that erasing a user leaves none of them here. `request_id` is that of the
+    answer's header, empty outside of requests.
     """
 
     tenant = models.ForeignKey(

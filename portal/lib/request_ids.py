@@ -31,9 +31,7 @@ def current_request_id() -> str:
 class RequestIdMiddleware:
     """Give each request an id, and send it with the answer."""
 
-    def __init__(
-        self, get_response: Callable[[HttpRequest], HttpResponseBase]
-    ) -> None:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:

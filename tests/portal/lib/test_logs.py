@@ -81,7 +81,7 @@ def test_slow_statements_are_logged_without_values(settings, caplog):
 
 def test_slow_statements_are_watched_on_new_connections_once():
     class Connection:
-        execute_wrappers: list = []
+        execute_wrappers: list[object] = []
 
     slow_queries._watch(Connection)
     slow_queries._watch(Connection)
