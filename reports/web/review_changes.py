@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from portal.lib.web import TenantRequest
     from reports.models import Review, ReviewRow
 
+_VERSION_DIGITS = 10
 PLAIN_ACTS = {"confirm": confirm_row, "undo": undo_row}
 
 
@@ -88,7 +89,7 @@ def edit(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
         except (NotFound, NotAllowed):
             raise
         except DomainError as refusal:
-            if refusal.code == "row_changed":
+            if _is_stale(refusal):
                 stale = row
             form.add_error(None, refusal.message)
         else:
@@ -103,6 +104,7 @@ def edit(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
         form=form,
         printed=first.values,
         stale=stale,
+        seen=row.version if stale else _seen(request, row),
     )
 
 
@@ -134,7 +136,7 @@ def understood(request: TenantRequest, review_id: str, position: int) -> HttpRes
 def loinc(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
     """Choose a row's LOINC code, or that it has none; remember it for the lab."""
     review, row = _find(request, review_id, position)
-    error = ""
+    error, is_stale = "", False
     if request.method == "POST":
         ref = _ref(request, review_id, position)
         code = request.POST.get("loinc_code")
@@ -151,7 +153,7 @@ def loinc(request: TenantRequest, review_id: str, position: int) -> HttpResponse
             except (NotFound, NotAllowed):
                 raise
             except DomainError as refusal:
-                error = refusal.message
+                error, is_stale = refusal.message, _is_stale(refusal)
             else:
                 if code and request.POST.get("remember"):
                     _remember(request, ref, saved.row.version)
@@ -164,6 +166,8 @@ def loinc(request: TenantRequest, review_id: str, position: int) -> HttpResponse
         "reports/review/_loinc.html",
         status=422 if error else 200,
         error=error,
+        is_stale=is_stale,
+        seen=row.version if is_stale else _seen(request, row),
         query=query,
         chosen=row.values["loinc_matches"][0]["loinc_code"]
         if row.values["loinc_matches"]
@@ -180,6 +184,7 @@ def exclude(request: TenantRequest, review_id: str, position: int) -> HttpRespon
     """Keep a row out of the results, and say why."""
     review, row = _find(request, review_id, position)
     form = ReasonForm(posted(request))
+    seen = _seen(request, row)
     if request.method == "POST" and form.is_valid():
         ref = _ref(request, review_id, position)
         try:
@@ -192,10 +197,13 @@ def exclude(request: TenantRequest, review_id: str, position: int) -> HttpRespon
         except (NotFound, NotAllowed):
             raise
         except DomainError as refusal:
+            seen = row.version if _is_stale(refusal) else seen
             form.add_error(None, refusal.message)
         else:
             return _saved(request, ref, [one.position for one in saved.others])
-    return _dialog(request, review, row, form, title="Exclude this row", verb="Exclude")
+    return _dialog(
+        request, review, row, form, title="Exclude this row", verb="Exclude", seen=seen
+    )
 
 
 @require_http_methods(["GET", "POST"])
@@ -220,7 +228,15 @@ def comment(request: TenantRequest, review_id: str, position: int) -> HttpRespon
             form.add_error(None, refusal.message)
         else:
             return _saved(request, _ref(request, review_id, position), [])
-    return _dialog(request, review, row, form, title="Comment", verb="Keep comment")
+    return _dialog(
+        request,
+        review,
+        row,
+        form,
+        title="Comment",
+        verb="Keep comment",
+        seen=_seen(request, row),
+    )
 
 
 @require_http_methods(["GET", "POST"])
@@ -233,6 +249,7 @@ def split(request: TenantRequest, review_id: str, position: int) -> HttpResponse
         for prefix in ("first", "second")
     ]
     sound = [form.is_valid() for form in forms]  # each says its own errors
+    seen = _seen(request, row)
     if request.method == "POST" and all(sound):
         ref = _ref(request, review_id, position)
         try:
@@ -245,11 +262,12 @@ def split(request: TenantRequest, review_id: str, position: int) -> HttpResponse
         except (NotFound, NotAllowed):
             raise
         except DomainError as refusal:
+            seen = row.version if _is_stale(refusal) else seen
             forms[0].add_error(None, refusal.message)
         else:
             return go_to(request, _row_url(request, review, position))
     return _rows_dialog(
-        request, review, row, forms, title="Split this row", verb="Split"
+        request, review, row, forms, title="Split this row", verb="Split", seen=seen
     )
 
 
@@ -268,11 +286,12 @@ def merge(request: TenantRequest, review_id: str, position: int) -> HttpResponse
     text = merged_text([row, after])
     initial = {name: getattr(text, name) or "" for name in RowForm.base_fields}
     form = RowForm(posted(request), initial=initial, prefix="first")
+    seen = _seen(request, row)
     if request.method == "POST" and form.is_valid():
-        seen = request.POST.get("after_version", "")
+        beside = _read_version(request.POST.get("after_version", ""))
         refs = [
             _ref(request, review_id, position),
-            RowRef(review.id, after.position, int(seen) if seen.isdecimal() else 0),
+            RowRef(review.id, after.position, beside),
         ]
         try:
             merge_rows(
@@ -281,6 +300,7 @@ def merge(request: TenantRequest, review_id: str, position: int) -> HttpResponse
         except (NotFound, NotAllowed):
             raise
         except DomainError as refusal:
+            seen = row.version if _is_stale(refusal) else seen
             form.add_error(None, refusal.message)
         else:
             return go_to(request, _row_url(request, review, position))
@@ -292,6 +312,7 @@ def merge(request: TenantRequest, review_id: str, position: int) -> HttpResponse
         title="Merge with the next row",
         verb="Merge",
         after=after,
+        seen=seen,
     )
 
 
@@ -428,10 +449,27 @@ def _find(
 
 
 def _ref(request: TenantRequest, review_id: str, position: int) -> RowRef:
-    version = request.POST.get("version", "")
-    return RowRef(
-        read_id(review_id), position, int(version) if version.isdecimal() else 0
-    )
+    version = _read_version(request.POST.get("version", ""))
+    return RowRef(read_id(review_id), position, version)
+
+
+def _read_version(text: str) -> int:
+    """A version of a form; what is none matches no row."""
+    return int(text) if text.isdecimal() and len(text) < _VERSION_DIGITS else 0
+
+
+def _seen(request: TenantRequest, row: ReviewRow) -> int:
+    """The version that the person saw when they opened a form on a row.
+
+    Not the row's own: a change made since would be saved over unseen.
+    """
+    given = request.POST if request.method == "POST" else request.GET
+    return _read_version(given["version"]) if "version" in given else row.version
+
+
+def _is_stale(refusal: DomainError) -> bool:
+    """Whether the row says something else by now; the answer then shows it."""
+    return refusal.code == "row_changed"
 
 
 def _saved(request: TenantRequest, ref: RowRef, others: list[int]) -> HttpResponse:
@@ -508,6 +546,7 @@ def _dialog(
     *,
     title: str,
     verb: str,
+    seen: int,
 ) -> HttpResponse:
     return render_form(
         request,
@@ -520,6 +559,7 @@ def _dialog(
         form=form,
         row=row,
         verb=verb,
+        seen=seen,
     )
 
 

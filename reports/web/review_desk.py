@@ -28,6 +28,7 @@ from reports.operations.review_gates import (
 )
 from reports.operations.review_signing import approval_gaps
 from reports.queries import (
+    comments_of,
     duplicates_of,
     identity_lines,
     review_of,
@@ -186,12 +187,13 @@ def duplicate(request: TenantRequest, review_id: str) -> HttpResponse:
 
 
 def desk_state(request: TenantRequest, review: Review) -> DeskState:
-    """A review's rows as shown; two queries."""
+    """A review's rows as shown; three queries."""
     rows = review_rows(tenant=request.tenant, review=review)
     earlier = earlier_values(job=review.job)
+    comments = comments_of(review=review)
     return DeskState(
         review=review,
-        rows=[desk_row(row, review.notes, earlier) for row in rows],
+        rows=[desk_row(row, review.notes, earlier, comments) for row in rows],
         is_mine=_is_mine(request, review),
         holder=_holder(review),
     )

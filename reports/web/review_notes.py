@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _REASONS: dict[str, str] = {
+    LoincReason.TEAM_ALIAS: "remembered by your team",
     LoincReason.NAME: "name agrees",
     LoincReason.NAME_RESPELT: "name agrees, respelt",
     LoincReason.NAME_LIKE: "name is like it",

@@ -34,7 +34,7 @@ from reports.queries.review_queue import (
     reviews_in_tab,
     rows_per_review,
 )
-from reports.states import ReviewStatus
+from reports.states import ReviewKind, ReviewStatus
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -119,14 +119,20 @@ def review_list(request: TenantRequest) -> HttpResponse:
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
 def claim(request: TenantRequest, review_id: str) -> HttpResponse:
-    """Take a review, then open it; who came too late may read it all the same."""
+    """Take a review, then open it; who came too late may read it all the same.
+
+    A dispute opens at what its two readers made of it.
+    """
     key = read_id(review_id)
     try:
-        claim_review(tenant=request.tenant, actor=request.actor, review_id=key)
+        review = claim_review(tenant=request.tenant, actor=request.actor, review_id=key)
     except NotFound:
         raise
     except DomainError as refusal:
         messages.error(request, refusal.message)
+    else:
+        if review.kind == ReviewKind.DISPUTE:
+            return go_to(request, page_url(request, "reports:readings", review_id=key))
     return go_to(request, page_url(request, "reports:review", review_id=key))
 
 

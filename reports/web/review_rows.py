@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
     from portal.lib.web import TenantRequest
-    from reports.models import Review, ReviewRow
+    from reports.models import Review, ReviewComment, ReviewRow
     from reports.queries.review_queue import EarlierValue
 
 SHOWN_CANDIDATES = 5
@@ -87,6 +87,7 @@ class DeskRow:
     earlier: str
     is_typed: bool
     needs: bool
+    comments: tuple[ReviewComment, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +140,9 @@ def desk_row(
     row: ReviewRow,
     notes: Iterable[Mapping[str, Any]],
     earlier: Mapping[str, EarlierValue],
+    comments: Iterable[ReviewComment],
 ) -> DeskRow:
-    """One row with what the checks say of it and what was before it."""
+    """One row with what the checks and people say of it and what was before it."""
     values = row.values
     needs = row.is_flagged and not row.is_decided
     state = str(row.decision) if row.is_decided else row.state
@@ -174,6 +176,7 @@ def desk_row(
         earlier=_earlier(values, earlier.get(code)),
         is_typed=not any(places.values()),
         needs=needs,
+        comments=tuple(one for one in comments if one.position == row.position),
     )
 
 

@@ -18,6 +18,7 @@ from reports.parser.report import Note, NoteCode, PageSize, Place, Point, RowSta
 from reports.queries import reviews_of_job
 from tests.factories.accounts import make_member
 from tests.factories.reports import (
+    make_dispute,
     make_parsed,
     make_parsed_result,
     make_parsing_job,
@@ -98,6 +99,8 @@ def test_the_queue_is_claimed_from_and_tells_who_reviews(
     others = otto.web.get(QUEUE).content.decode()
     too_late = otto.web.post(f"{QUEUE}{urgent.id}/claim/", follow=True)
     mine = nora.web.get(QUEUE, {"tab": "mine"}, headers=HTMX).content.decode()
+    dispute = make_dispute(user=user)
+    disputed = nora.web.post(f"{QUEUE}{dispute.id}/claim/")
 
     places = [page.index(str(one.job_id)[:8]) for one in (urgent, first)]
     assert places == sorted(places)
@@ -109,6 +112,9 @@ def test_the_queue_is_claimed_from_and_tells_who_reviews(
         False,
     )
     assert nora.web.get(QUEUE, {"lab": "elsewhere"}).status_code == 200
+    assert disputed["Location"] == f"{QUEUE}{dispute.id}/readings/"
+    desk = nora.web.get(f"{QUEUE}{dispute.id}/").content.decode()
+    assert disputed["Location"] in desk
 
 
 def test_only_who_may_sign_sees_the_desk(alice_team, user):
@@ -213,12 +219,21 @@ def test_a_stale_save_shows_both_values_and_changes_nothing(nora, user):
     )
     before = ReviewRowVersion.objects.for_tenant(user.tenant).count()
 
+    opened = [
+        nora.web.get(row_url(review, 0, act), {"version": 1}, headers=HTMX)
+        for act in ("edit", "loinc", "exclude", "split", "merge")
+    ]
+    reason = {"version": 1, "reason": "A note"}
+    excluded = nora.web.post(row_url(review, 0, "exclude"), reason, headers=HTMX)
     answer = nora.web.post(row_url(review, 0, "edit"), stale, headers=HTMX)
     confirmed = nora.web.post(
         row_url(review, 0, "confirm"), {"version": 1}, headers=HTMX
     )
 
+    for form in opened:
+        assert 'name="version" value="1"' in form.content.decode()
     assert (answer.status_code, confirmed.status_code) == (422, 422)
+    assert 'name="version" value="2"' in excluded.content.decode()
     page = answer.content.decode()
     assert 'value="10.5"' in page
     assert "105" in page
@@ -284,6 +299,8 @@ def test_rows_are_excluded_split_merged_added_and_commented_on(nora, user):
 
     assert unsaid.status_code == 422
     assert ReviewComment.objects.for_tenant(user.tenant).get().text == "Blurred"
+    desk = nora.web.get(f"{QUEUE}{review.id}/").content.decode()
+    assert desk.count("Blurred") == desk.count("1 comment<") == 1
     assert split == {0: "edited", 1: "excluded", 2: "added"}
     assert {row.position: row.decision for row in rows_of(review)} == {
         0: "edited",
