@@ -84,6 +84,7 @@ class LabsConfig(AppConfig):
 
     def _enter_pages(self) -> None:
         from accounts.states import Area
+        from labs.queries.person_tests import person_tests_of
         from labs.web import inbound_overview
         from labs.web.overview import critical_nav_count, nav_count, overview_part
         from labs.web.palette import find_orders
@@ -94,6 +95,7 @@ class LabsConfig(AppConfig):
             destinations,
             nav_counts,
             overview_parts,
+            person_tests,
             searches,
             user_columns,
         )
@@ -105,6 +107,7 @@ class LabsConfig(AppConfig):
         nav_counts.add("unmatched", inbound_overview.nav_count)
         nav_counts.add("critical", critical_nav_count)
         user_columns.add("labs", user_column)
+        person_tests.add("labs", person_tests_of)
         searches.add("orders", Search(20, "Orders", "flask", area, find_orders))
         destinations.add(
             "orders",

@@ -269,6 +269,22 @@ class MarkerSource:
     read: Callable[[Tenant, UUID, Collection[str] | None], list[MarkerReading]]
 
 
+@dataclass(frozen=True, slots=True)
+class PersonTest:
+    """A lab test as the person's own portal tells it; `status` is a value of pills."""
+
+    name: str
+    status: str
+    ordered_at: datetime
+    updated_at: datetime
+
+
+# By app: the latest tests of a live user (tenant, user uuid), newest first, that of the
+# order (if one is given) before all.
+person_tests: Register[Callable[[Tenant, UUID, UUID | None], list[PersonTest]]] = (
+    Register()
+)
+
 # By app: a person's values beside those of lab orders.
 marker_sources: Register[MarkerSource] = Register()
 

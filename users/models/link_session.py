@@ -26,7 +26,8 @@ class LinkSession(TenantOwned):
     that are shown, empty for all. `redirect_url` is where the page sends people when it
     is done, empty for nowhere; `redirects_on_error` and `redirects_on_close` send them
     there as well. `mail_count` is how often the link was mailed, `ended_at` when
-    somebody stopped it early.
+    somebody stopped it early. A link that `opens_portal` (contract 2.2) also shows the
+    user's lab tests, that of `order_id` first, and lets sources be disconnected.
     """
 
     uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
@@ -45,6 +46,8 @@ class LinkSession(TenantOwned):
     opened_at = models.DateTimeField(null=True)
     mail_count = models.PositiveSmallIntegerField(default=0, db_default=0)
     ended_at = models.DateTimeField(null=True)
+    opens_portal = models.BooleanField(default=False, db_default=False)
+    order_id = models.UUIDField(null=True)
 
     class Meta(TenantOwned.Meta):
         indexes = [

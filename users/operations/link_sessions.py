@@ -66,6 +66,8 @@ class LinkRequest:
     redirect_url: str = ""
     redirects_on_error: bool = False
     redirects_on_close: bool = False
+    opens_portal: bool = False
+    order_id: UUID | None = None
 
 
 @transaction.atomic
@@ -94,6 +96,8 @@ def create_link_session(
         redirect_url=wanted.redirect_url,
         redirects_on_error=wanted.redirects_on_error,
         redirects_on_close=wanted.redirects_on_close,
+        opens_portal=wanted.opens_portal,
+        order_id=wanted.order_id,
         expires_at=timezone.now() + lasts,
     )
     session.save(force_insert=True)

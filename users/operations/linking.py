@@ -25,6 +25,7 @@ from users.gateways.base import SourceRefused, SourceUnavailable, find_gateway
 from users.operations.cloud_sources import connect_granted_source
 from users.operations.demo_sources import DEMO_SOURCES, connect_demo_source
 from users.operations.imports import DEFAULT_PROVIDER, ImportRequest, start_import
+from users.operations.sources import disconnect_source
 from users.queries import connections_of
 from users.states import ConnectionStatus
 from users.states.links import Kind, Way
@@ -162,6 +163,19 @@ def offered_source(session: LinkSession, provider: str, way: Way) -> OfferedSour
         if each.provider.slug == provider and way in each.ways:
             return each
     raise NotFound("source_not_offered", "This source is not offered here.")
+
+
+def disconnect_from_portal(
+    *, session: LinkSession, actor: Actor, provider: str
+) -> Connection:
+    """End a connection for the person whose portal it is; what came in stays.
+
+    Raises: source_not_offered (404), of a link that opens no portal;
+    source_not_connected (404).
+    """
+    if not session.opens_portal:
+        raise NotFound("source_not_offered", "This source is not offered here.")
+    return disconnect_source(user=session.user, actor=actor, provider=provider)
 
 
 def start_sign_in(*, session: LinkSession, provider: str) -> str:

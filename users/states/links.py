@@ -16,6 +16,13 @@ class LinkReturn(OpenChoices):
     REDIRECT = "redirect", "To redirect_url"
 
 
+class PortalContext(OpenChoices):
+    """What a portal link is made for (contract 2.2)."""
+
+    LAUNCH = "launch", "To open at once"
+    COMMUNICATIONS = "communications", "To send by mail or text"
+
+
 class Way(StrEnum):
     """How a source can be connected through a link (ours)."""
 

@@ -34,6 +34,7 @@ from users.web.connect_entry import (
     show_dead_link,
     with_link,
 )
+from users.web.connect_portal import just_disconnected, tests_shown
 from users.web.qr import draw_qr
 
 if TYPE_CHECKING:
@@ -97,6 +98,8 @@ def page(request: HttpRequest, session: LinkSession) -> HttpResponse:
             "has_sources": bool(sources),
             "has_demo": any(Way.DEMO in each.ways for each in sources),
             "connected": connected,
+            "disconnected": just_disconnected(request, session, sources),
+            "tests": tests_shown(request, session),
             "problem": _PROBLEMS.get(problem, _UNTOLD) if problem else "",
             "problem_source": _named(sources, request.GET.get("source", "")),
             "qr": draw_qr(link_url(session)),

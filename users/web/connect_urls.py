@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from django.urls import path
 
-from users.web import connect, connect_brand, connect_entry, connect_files
+from users.web import (
+    connect,
+    connect_brand,
+    connect_entry,
+    connect_files,
+    connect_portal,
+)
 
 app_name = "connect"
 urlpatterns = [
@@ -26,4 +32,9 @@ urlpatterns = [
     path("<str:session_id>/<str:provider>/file/", connect_files.add_file, name="file"),
     path("<str:session_id>/<str:provider>/sign-in/", connect.sign_in, name="sign_in"),
     path("<str:session_id>/<str:provider>/demo/", connect.demo, name="demo"),
+    path(
+        "<str:session_id>/<str:provider>/disconnect/",
+        connect_portal.disconnect,
+        name="disconnect",
+    ),
 ]

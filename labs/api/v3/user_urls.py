@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from labs.api.v3.insurance import LatestInsuranceView, UserInsuranceView
 from labs.api.v3.metrics import TeamMetricsView
+from labs.api.v3.portal_links import PortalUrlView
 from portal.lib.api.views import endpoint
 
 urlpatterns = [
@@ -12,4 +13,5 @@ urlpatterns = [
     endpoint(
         "<user_id>/insurance/latest", LatestInsuranceView, "api-user-insurance-latest"
     ),
+    endpoint("<user_id>/create_portal_url", PortalUrlView, "api-user-portal-url"),
 ]

@@ -1,0 +1,71 @@
+"""Links to a user's own portal over the API (contract 2.2).
+
+It stands here as a link may lead to an order. Must not be here: the page itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+from rest_framework.response import Response
+
+from accounts.states import Area
+from labs.operations.portal_links import PORTAL_TTL, create_portal_link
+from portal.lib.api.fields import Inputs, OpenEnum, Uuid, read_body, read_uuid
+from portal.lib.api.schema import describe
+from portal.lib.api.views import TenantAPIView
+from users.operations.link_sessions import link_url
+from users.queries import live_user
+from users.states.links import PortalContext
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+
+class PortalUrlInputs(Inputs):
+    """What a portal link is for, and the order whose test comes first."""
+
+    # The name is also a property of DRF's, whose metaclass keeps both apart.
+    context = OpenEnum(PortalContext)  # type: ignore[assignment]
+    order_id = Uuid(required=False)
+
+
+class PortalUrlAnswer(TypedDict):
+    """Where the portal opens, and for how many seconds."""
+
+    url: str
+    expires_in: int
+
+
+class PortalUrlView(TenantAPIView):
+    """POST /v2/user/{user_id}/create_portal_url."""
+
+    area = Area.USERS
+    also_reads = (Area.ORDERS,)
+
+    @describe(
+        "create_portal_url",
+        "Make a link to a user's own portal",
+        body=PortalUrlInputs,
+        answer=PortalUrlAnswer,
+        refuses=(404,),
+    )
+    def post(self, request: Request, user_id: str) -> Response:
+        """A page where the user connects and disconnects sources and sees lab tests.
+
+        It needs no account: whoever has the link acts for the user, and sees no result
+        and no name. `launch` is opened at once (30 minutes), `communications` may be
+        mailed (7 days).
+        """
+        wanted = read_body(request, PortalUrlInputs)
+        session = create_portal_link(
+            user=live_user(tenant=self.tenant, user_id=read_uuid(user_id, "user_id")),
+            actor=self.actor,
+            context=wanted["context"],
+            order_id=wanted.get("order_id"),
+        )
+        answer: PortalUrlAnswer = {
+            "url": link_url(session),
+            "expires_in": int(PORTAL_TTL[wanted["context"]].total_seconds()),
+        }
+        return Response(answer)

@@ -1,0 +1,48 @@
+"""Portal links: a page of one user's own sources and tests, made for an API client.
+
+It stands here as a link may lead to an order. Must not be here: the page
+(users.web.connect), or what a link is (users.operations.link_sessions).
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from labs.models import Order
+from portal.lib.errors import NotFound
+from users.operations.link_sessions import LinkRequest, create_link_session
+from users.states.links import PortalContext
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from portal.lib.actor import Actor
+    from users.models import LinkSession, User
+
+# Ours: contract 2.2 names no time. One is opened at once, the other waits to be read.
+PORTAL_TTL = {
+    PortalContext.LAUNCH: timedelta(minutes=30),
+    PortalContext.COMMUNICATIONS: timedelta(days=7),
+}
+
+
+def create_portal_link(
+    *, user: User, actor: Actor, context: PortalContext, order_id: UUID | None = None
+) -> LinkSession:
+    """Make a link to a live user's own portal; with an order, its test comes first.
+
+    It works for PORTAL_TTL of its context, for whoever has it, until a member ends it
+    or the user is deleted. Raises: not_found; order_not_found (404), also of another
+    user's. Source: Contract 2.2; Ours: the times, and that no result is shown.
+    """
+    if order_id is not None:
+        orders = Order.objects.for_tenant(user.tenant).live().of_user(user.uuid)
+        if not orders.filter(pk=order_id).exists():
+            raise NotFound("order_not_found", "Order not found.")
+    return create_link_session(
+        user=user,
+        actor=actor,
+        wanted=LinkRequest(opens_portal=True, order_id=order_id),
+        lasts=PORTAL_TTL[context],
+    )

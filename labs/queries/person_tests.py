@@ -1,0 +1,42 @@
+"""Lab tests as the person they are of sees them, in their own portal.
+
+Must not be here: results, which reach people through whoever ordered the test.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db.models import Case, Value, When
+
+from labs.models import Order
+from labs.states.orders import split_status
+from portal.lib.registry import PersonTest
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from accounts.models import Tenant
+
+TESTS_AT_MOST = 10
+
+
+def person_tests_of(
+    tenant: Tenant, user_uuid: UUID, order_id: UUID | None
+) -> list[PersonTest]:
+    """The latest TESTS_AT_MOST tests of a live user; one query.
+
+    That of `order_id` comes first, the others newest first.
+    """
+    orders = Order.objects.for_tenant(tenant).live().of_user(user_uuid)
+    is_other = Case(When(pk=order_id, then=Value(0)), default=Value(1))
+    found = orders.select_related("lab_test").order_by(is_other, "-created_at", "pk")
+    return [
+        PersonTest(
+            name=order.lab_test.name,
+            status=split_status(order.status).low,
+            ordered_at=order.created_at,
+            updated_at=order.updated_at,
+        )
+        for order in found[:TESTS_AT_MOST]
+    ]

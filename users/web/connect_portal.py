@@ -1,0 +1,93 @@
+"""What a person's own portal has beyond the connect page: tests, and disconnecting.
+
+Must not be here: who may see it (users.web.connect_entry), or connecting (connect).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from accounts.operations.audit import record_read
+from portal.lib.errors import NotFound
+from portal.lib.registry import person_tests
+from users.operations.linking import disconnect_from_portal, offered_sources
+from users.wearables.providers import PROVIDERS, find_provider
+from users.web.connect_brand import brand_of
+from users.web.connect_entry import holder, with_link
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+    from portal.lib.registry import PersonTest
+    from users.models import LinkSession
+    from users.operations.linking import OfferedSource
+
+
+def tests_shown(request: HttpRequest, session: LinkSession) -> list[PersonTest]:
+    """The lab tests that a link shows, none where it opens no portal; audited."""
+    if not session.opens_portal:
+        return []
+    found = [
+        each
+        for _, tests_of in person_tests
+        for each in tests_of(session.tenant, session.user.uuid, session.order_id)
+    ]
+    if found:
+        record_read(
+            tenant=session.tenant,
+            actor=holder(request),
+            subject="orders",
+            subject_id=session.user.uuid,
+            user_uuid=session.user.uuid,
+        )
+    return found
+
+
+def just_disconnected(
+    request: HttpRequest, session: LinkSession, sources: list[OfferedSource]
+) -> str:
+    """The name of the source that the address says has gone, if it has; or empty."""
+    slug = request.GET.get("disconnected", "")
+    live = {each.provider.slug for each in sources if each.connection}
+    if not session.opens_portal or slug in live or slug not in PROVIDERS:
+        return ""
+    return find_provider(slug).name
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@with_link
+def disconnect(
+    request: HttpRequest, session: LinkSession, provider: str
+) -> HttpResponse:
+    """GET, POST /connect/{session_id}/{provider}/disconnect/: ask, then do it."""
+    source = next(
+        (
+            each
+            for each in offered_sources(session)
+            if each.provider.slug == provider and each.connection
+        ),
+        None,
+    )
+    if source is None or not session.opens_portal:
+        raise Http404
+    if request.method == "POST":
+        try:
+            disconnect_from_portal(
+                session=session, actor=holder(request), provider=provider
+            )
+        except NotFound:
+            raise Http404 from None
+        address = reverse("connect:page", args=[session.uuid])
+        told = urlencode({"disconnected": provider})
+        return HttpResponseRedirect(f"{address}?{told}")
+    return render(
+        request,
+        "connect/disconnect.html",
+        {"session": session, "brand": brand_of(session.tenant), "source": source},
+    )
