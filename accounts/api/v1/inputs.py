@@ -14,10 +14,12 @@ from rest_framework.exceptions import ValidationError
 from accounts.models.api_key import LABEL_MAX_LENGTH
 from accounts.models.member import EMAIL_MAX_LENGTH
 from accounts.models.team import INTEGRATION_ID_MAX_LENGTH, NAME_MAX_LENGTH
-from accounts.states import Environment, ManagementRole, Region
+from accounts.operations.api_keys import CALLS_PER_MINUTE_MAX, NETWORKS_MAX
+from accounts.states import SCOPES, Environment, ManagementRole, Region
 from portal.lib.api.fields import (
     Bool,
     Inputs,
+    Int,
     QueryText,
     QueryUuid,
     Str,
@@ -27,6 +29,8 @@ from portal.lib.api.fields import (
 from portal.lib.api.pagination import CursorInputs
 
 URL_MAX_LENGTH = 200
+# An IPv6 address that ends in an IPv4 one, and the length of its network.
+NETWORK_MAX_LENGTH = 49
 MEMBER_ROLES = [*ManagementRole.values, "no_role"]
 KEYS_MAX = 100
 _web_address = URLValidator(["https", "http"], code="value_error")
@@ -159,10 +163,32 @@ class ApiKeyQuery(CursorInputs):
 
 
 class ApiKeyInputs(Inputs):
-    """A new key of a team."""
+    """A new key of a team, and how far it goes: by default as far as there is."""
 
     label = Str(max_length=LABEL_MAX_LENGTH)  # type: ignore[assignment]  # as DRF's own
     team_id = Uuid()
+    scopes = serializers.ListField(
+        child=Choice(list(SCOPES)),
+        required=False,
+        allow_null=True,
+        help_text="What it may read and write; null for all",
+    )
+    networks = serializers.ListField(
+        child=Str(max_length=NETWORK_MAX_LENGTH),
+        required=False,
+        max_length=NETWORKS_MAX,
+        help_text="Addresses or networks (CIDR) it may be used from; empty for any",
+    )
+    calls_per_minute = Int(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=CALLS_PER_MINUTE_MAX,
+        help_text="null for the installation's own limit",
+    )
+    expires_at = serializers.DateTimeField(
+        required=False, allow_null=True, help_text="When it ends; null for never"
+    )
 
 
 class ApiKeyEnding(Inputs):

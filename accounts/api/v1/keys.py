@@ -35,7 +35,7 @@ from accounts.api.v1.outputs import (
 from accounts.api.v1.paging import read_page
 from accounts.models import ApiKey, ManagementKey
 from accounts.operations.access_tokens import TEAM_TOKEN_TTL, create_team_token
-from accounts.operations.api_keys import create_api_key, revoke_api_key
+from accounts.operations.api_keys import KeyRules, create_api_key, revoke_api_key
 from accounts.operations.management_keys import (
     change_management_key,
     create_organisation_key,
@@ -84,7 +84,7 @@ class TeamApiKeysView(OrganisationView):
         refuses=(400, 404),
     )
     def post(self, request: Request, **path: str) -> Response:
-        """Its value is whole in this answer alone."""
+        """Its value is whole in this answer alone. Rules left out limit nothing."""
         wanted = read_body(request, ApiKeyInputs)
         team = self.grant.find_team(wanted["team_id"])
         if team.region != path["region"]:
@@ -95,6 +95,7 @@ class TeamApiKeysView(OrganisationView):
             ),
             actor=self.actor,
             label=wanted["label"],
+            rules=_rules(wanted),
         )
         return Response(api_key_answer(key, text=text))
 
@@ -263,3 +264,13 @@ def live_keys(organisation_id: UUID) -> QuerySet[ManagementKey]:
 def bound(wanted: Mapping[str, Any]) -> Iterable[UUID]:
     """The teams that a body names."""
     return [each["team_id"] for each in wanted.get("team_role_bindings", ())]
+
+
+def _rules(wanted: Mapping[str, Any]) -> KeyRules:
+    scopes = wanted.get("scopes")
+    return KeyRules(
+        scopes=None if scopes is None else frozenset(scopes),
+        networks=tuple(wanted.get("networks", ())),
+        calls_per_minute=wanted.get("calls_per_minute"),
+        expires_at=wanted.get("expires_at"),
+    )

@@ -88,13 +88,21 @@ class TeamAnswer(TeamLine):
 
 
 class ApiKeyAnswer(TypedDict):
-    """An API key; `value` is whole in the answer that makes it, then masked."""
+    """An API key; `value` is whole in the answer that makes it, then masked.
+
+    `scopes` null: all; `networks` empty: any address; `calls_per_minute` null: as the
+    installation says; `expires_at` null: never (ours).
+    """
 
     id: UUID
     label: str
     value: str
     team_id: UUID
     created_at: datetime
+    scopes: list[str] | None
+    networks: list[str]
+    calls_per_minute: int | None
+    expires_at: datetime | None
 
 
 class ApiKeyPage(TypedDict):
@@ -276,6 +284,10 @@ def api_key_answer(key: ApiKey, *, text: str | None = None) -> ApiKeyAnswer:
         "value": text or key.masked,
         "team_id": key.tenant.team_id,
         "created_at": key.created_at,
+        "scopes": key.scopes,
+        "networks": key.networks,
+        "calls_per_minute": key.calls_per_minute,
+        "expires_at": key.expires_at,
     }
 
 

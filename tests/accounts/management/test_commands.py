@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from io import StringIO
 
 import pytest
@@ -66,6 +67,21 @@ def test_create_api_key_prints_the_key_alone():
     assert printed == f"{printed.strip()}\n"
     assert grant is not None
     assert (grant.tenant.team, grant.tenant.environment) == (team, "sandbox")
+
+
+def test_create_api_key_takes_its_rules():
+    make_team("North Clinic")
+    rules = ("--scope=users:read", "--network=192.0.2.7", "--calls-per-minute=5")
+
+    text = run(
+        "create_api_key", "--team=north-clinic", "--label=ci", *rules, "--days=7"
+    )
+
+    key = ApiKey.unscoped.get()
+    grant = find_grant(text.strip())
+    assert grant.scopes == {"users:read"}
+    assert (key.networks, grant.calls_per_minute) == (["192.0.2.7/32"], 5)
+    assert round((key.expires_at - key.created_at) / timedelta(days=1)) == 7
 
 
 @pytest.mark.parametrize(("team", "label"), [("nobody", "ci"), ("north-clinic", " ")])

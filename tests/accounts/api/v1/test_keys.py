@@ -70,6 +70,10 @@ def test_a_new_api_key_is_told_whole_once_and_works(api, api_keys, alice_team):
         "label": "warehouse",
         "team_id": str(alice_team.pk),
         "created_at": key.created_at.isoformat(),
+        "scopes": None,
+        "networks": [],
+        "calls_per_minute": None,
+        "expires_at": None,
     }
     value = made.json()["value"]
     assert made.json() == {**told, "value": value}
@@ -78,6 +82,32 @@ def test_a_new_api_key_is_told_whole_once_and_works(api, api_keys, alice_team):
         "api_keys": [{**told, "value": f"{value[:10]}...{value[-4:]}"}],
         "next_cursor": None,
     }
+
+
+def test_a_new_api_key_goes_as_far_as_its_rules(api, api_keys, alice_team):
+    body = {"label": "reads", "team_id": str(alice_team.pk)}
+    rules = {
+        "scopes": ["users:read"],
+        "networks": ["192.0.2.0/24"],
+        "calls_per_minute": 5,
+        "expires_at": "2100-01-01T00:00:00+00:00",
+    }
+
+    refused = [
+        api.post(api_keys, {**body, "scopes": ["moon:read"]}),
+        api.post(api_keys, {**body, "calls_per_minute": 0}),
+        api.post(api_keys, {**body, "scopes": []}),
+        api.post(api_keys, {**body, "networks": ["everywhere"]}),
+        api.post(api_keys, {**body, "expires_at": "2020-01-01T00:00:00Z"}),
+    ]
+    assert [reply.status_code for reply in refused] == [422, 422, 400, 400, 400]
+    assert not ApiKey.unscoped.exists()
+    made = api.post(api_keys, {**body, **rules})
+
+    check_answer(made, "post", API_KEYS)
+    assert {name: made.json()[name] for name in rules} == rules
+    # This test does not call from that network.
+    assert ApiClient(made.json()["value"]).get("/v2/user").status_code == 403
 
 
 def test_a_list_of_api_keys_is_of_one_place_and_what_the_key_manages(
