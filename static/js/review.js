@@ -14,14 +14,19 @@ const KEYS = {
   z: ["undo"],
 };
 let wanted = null; // the field to focus once a panel is there
+let chosen = desk.querySelector(".bm.is-on")?.id; // its element may be replaced
 
 const rows = () => [...desk.querySelectorAll(".bm")];
-const current = () => desk.querySelector(".bm.is-on");
+const current = () => document.getElementById(chosen ?? "");
+const mark = () => {
+  for (const one of rows()) one.classList.toggle("is-on", one.id === chosen);
+};
 const nameOf = (row) => row?.querySelector(".bm__name");
 
 export function choose(row, { focus = true } = {}) {
   if (!row) return;
-  for (const one of rows()) one.classList.toggle("is-on", one === row);
+  chosen = row.id;
+  mark();
   if (focus) nameOf(row).focus({ preventScroll: true });
   row.scrollIntoView({ block: "nearest" });
   desk.dispatchEvent(new CustomEvent("desk:row", { detail: row.dataset }));
@@ -126,6 +131,7 @@ document.addEventListener("htmx:after:swap", (event) => {
     wanted = null;
     return;
   }
+  mark();
   for (const box of desk.querySelectorAll("[data-box]")) {
     const row = document.getElementById(`row-${box.dataset.box}`);
     if (row) box.dataset.state = row.dataset.state;
@@ -140,7 +146,6 @@ document.addEventListener("htmx:after:swap", (event) => {
   const wasHere = held === saved?.id || (held === "d-form" && dialog.open);
   if (dialog.open) dialog.close();
   if (refused || wasHere) choose(saved);
-  else if (saved && saved !== current()) saved.classList.remove("is-on");
   const said = saved?.querySelector(".bm__row .icon")?.getAttribute("aria-label");
   const left = desk.querySelector("[data-left]")?.textContent.trim() ?? "";
   document.getElementById("live").textContent =

@@ -104,6 +104,8 @@ def test_thirty_markers_are_reviewed_by_keyboard_and_no_edit_is_lost(
             row = name.get_attribute("id").replace("name", "row")
             page.keyboard.press("Enter")
             expect(page.locator(f"#{row}[data-decided]")).to_be_visible()
+            expect(page.locator(".bm.is-on")).to_have_count(1)
+            expect(page.locator(".bm.is-on .bm__name")).to_be_focused()
         expect(page.locator("[data-left]")).to_have_text(
             "All is decided: approve the report."
         )
