@@ -56,6 +56,10 @@ WITH RECURSIVE waiting(id) AS (
         ON busy.id = e.id
     WHERE e.id IN (SELECT id FROM waiting)
         AND e.disabled_at IS NULL AND e.deleted_at IS NULL
+        AND NOT EXISTS (
+            SELECT FROM accounts_tenant AS tenant
+            JOIN accounts_team AS team ON team.id = tenant.team_id
+            WHERE tenant.id = e.tenant_id AND team.deleted_at IS NOT NULL)
 ), picked AS (
     SELECT due.id, due.endpoint_id
     FROM (SELECT * FROM open WHERE room > 0 ORDER BY random()) AS open
@@ -156,8 +160,9 @@ async def claim_due(
     """Lease at most `limit` due deliveries, no more of an endpoint than it has room.
 
     `busy` is how many of each endpoint this worker has in flight. Two workers never
-    hold one delivery; an endpoint with a long backlog takes no more than its room.
-    Source: Performance 5; Contract 8.5.
+    hold one delivery; an endpoint with a long backlog takes no more than its room. What
+    a deleted team has waiting waits on, until it is brought back or erased. Source:
+    Performance 5; Contract 8.5.
     """
     found = await connection.execute(
         _CLAIM,

@@ -168,14 +168,15 @@ def reissue_requisition_link(*, order: Order, actor: Actor) -> Order:
 def open_requisition_link(*, token: str, address: str | None) -> Paper:
     """The requisition that a link leads to; that it was opened is in the audit.
 
-    Raises: requisition_link_unknown (404), of no link of ours and of one that another
-    took the place of; requisition_link_expired, after seven days. Source: Specification
-    8; contract D19.
+    Raises: requisition_link_unknown (404), of no link of ours, of one that another took
+    the place of, and of a deleted user or team; requisition_link_expired, after seven
+    days. Source: Specification 8; contract D19.
     """
     claim = read_token(token)
     if claim is None:
         raise _unknown_link()
-    tenant = Tenant.objects.select_related("team").filter(pk=claim.tenant_id).first()
+    tenants = Tenant.objects.select_related("team")
+    tenant = tenants.filter(pk=claim.tenant_id, team__deleted_at=None).first()
     if tenant is None:
         raise _unknown_link()
     with acting_for(tenant):

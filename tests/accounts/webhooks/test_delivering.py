@@ -12,6 +12,7 @@ from aiohttp import web
 from django.utils import timezone
 from standardwebhooks.webhooks import Webhook
 
+from accounts.models import Team
 from accounts.webhooks import claims, delivering, sending
 from accounts.webhooks.management.commands.deliver_webhooks import connector
 from accounts.webhooks.models import Attempt, Delivery, Endpoint, Event
@@ -326,6 +327,22 @@ def test_a_dead_workers_claim_is_sent_again_under_the_same_id(alice_tenant, port
 
     assert while_held == 0
     assert [headers["webhook-id"] for headers, _ in receiver.got] == [event.message_id]
+
+
+def test_what_a_deleted_team_has_waiting_is_sent_once_it_is_back(alice_tenant, port):
+    endpoint_at(port, alice_tenant)
+    make_event(tenant=alice_tenant)
+    receiver = Receiver()
+    team = Team.objects.filter(pk=alice_tenant.team_id)
+
+    team.update(deleted_at=timezone.now())
+    deliver(port, **{"in": receiver})
+    while_deleted = len(receiver.got), [d.status for d in deliveries(alice_tenant)]
+    team.update(deleted_at=None)
+    deliver(port, **{"in": receiver})
+
+    assert while_deleted == (0, ["pending"])
+    assert len(receiver.got) == 1
 
 
 def test_a_rate_limit_is_never_passed(alice_tenant, port):

@@ -361,10 +361,15 @@ def test_a_link_that_is_not_ours_leads_nowhere(alice_tenant, clock):
             opened(other)
 
 
-def test_a_link_ends_with_its_user(alice_tenant, clock):
+def test_a_link_ends_with_its_team_and_its_user(alice_tenant, clock):
     order = made(alice_tenant)
     token = token_of(order)
+    team = type(alice_tenant.team).objects.filter(pk=alice_tenant.team_id)
 
+    team.update(deleted_at=NOW)
+    with refused(alice_tenant, "requisition_link_unknown"):
+        opened(token)
+    team.update(deleted_at=None)
     type(order.user).unscoped.filter(pk=order.user_id).update(deleted_at=NOW)
 
     with refused(alice_tenant, "requisition_link_unknown"):
