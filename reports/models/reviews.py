@@ -6,7 +6,7 @@ All of it is health data. Must not be here: anything that writes a row.
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from django.db import models
 from django.utils import timezone
@@ -22,9 +22,6 @@ from reports.states import (
 
 from .jobs import ParsingJob
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
 
 class ReviewQuerySet(TenantQuerySet["Review"]):
     """Conditions on sets of reviews."""
@@ -32,18 +29,6 @@ class ReviewQuerySet(TenantQuerySet["Review"]):
     def live(self) -> Self:
         """Reviews of reports of users that are not deleted."""
         return self.filter(job__user__deleted_at=None)
-
-    def open(self) -> Self:
-        """Reviews that wait for a person or are being worked on."""
-        return self.filter(status=ReviewStatus.OPEN)
-
-    def free_for(self, actor_key: str, *, now: datetime) -> Self:
-        """Reviews whose lease is the actor's own, or has ended, or was never taken."""
-        return self.filter(
-            models.Q(claimed_until=None)
-            | models.Q(claimed_until__lte=now)
-            | models.Q(claimed_by_key=actor_key)
-        )
 
 
 class Review(TenantOwned):

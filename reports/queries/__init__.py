@@ -19,7 +19,6 @@ from .jobs import (
 )
 from .reviews import (
     IdentityLine,
-    QueueFilters,
     RowDiff,
     comments_of,
     duplicates_of,
@@ -31,7 +30,6 @@ from .reviews import (
     rereadings_of,
     review_diff,
     review_of,
-    review_queue,
     review_rows,
     reviews_of_job,
     row_versions,
@@ -42,7 +40,6 @@ __all__ = [
     "COUNTED_UP_TO",
     "IdentityLine",
     "JobFilters",
-    "QueueFilters",
     "RowDiff",
     "comments_of",
     "count_jobs",
@@ -65,7 +62,6 @@ __all__ = [
     "rereadings_of",
     "review_diff",
     "review_of",
-    "review_queue",
     "review_rows",
     "reviews_of_job",
     "row_versions",

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Q
 from django.db.models.fields.json import KT
-from django.utils import timezone
 from rapidfuzz import fuzz
 
 from portal.lib.errors import NotFound
@@ -33,21 +32,11 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from accounts.models import Tenant
-    from reports.models import ParsingJobQuerySet, ReviewQuerySet
+    from reports.models import ParsingJobQuerySet
 
 # Names more alike than this differ by a slip of print or of reading.
 _SAME_NAME = 80.0
 _SEX = {"m": "male", "f": "female"}
-
-
-@dataclass(frozen=True, slots=True)
-class QueueFilters:
-    """What of the queue to list: empty means all."""
-
-    claimed_by: str = ""  # a member's key; those whose lease has not ended
-    is_free: bool = False  # those nobody else works on, for the member in `member`
-    member: str = ""
-    needs_attention: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +73,6 @@ def review_of(*, tenant: Tenant, review_id: UUID) -> Review:
         raise NotFound("review_not_found", "Review not found.")
     found.job.tenant = tenant
     return found
-
-
-def review_queue(*, tenant: Tenant, filters: QueueFilters) -> ReviewQuerySet:
-    """Open reviews with their jobs and users: critical first, then oldest; not cut."""
-    now = timezone.now()
-    rows: ReviewQuerySet = Review.objects.for_tenant(tenant).live().open()
-    if filters.claimed_by:
-        rows = rows.filter(claimed_by_key=filters.claimed_by, claimed_until__gt=now)
-    if filters.is_free:
-        rows = rows.free_for(filters.member, now=now)
-    if filters.needs_attention:
-        rows = rows.filter(flagged__gt=0)
-    return rows.select_related("job__user").order_by("-is_critical", "created_at", "id")
 
 
 def reviews_of_job(*, job: ParsingJob) -> list[Review]:

@@ -11,13 +11,12 @@ from reports.models import Review
 from reports.operations.review_rows import confirm_row
 from reports.parser.report import Interpretation, Note, NoteCode, RowState
 from reports.queries import (
-    QueueFilters,
     duplicates_of,
     identity_lines,
     review_of,
-    review_queue,
     rows_in_order_of_need,
 )
+from reports.queries.review_queue import TabFilters, count_tabs, reviews_in_tab
 from reports.states import ParsingJobStatus
 from tests.factories.reports import (
     make_parsed,
@@ -37,9 +36,9 @@ def user(alice_tenant):
     return make_user(tenant=alice_tenant)
 
 
-def listed(tenant, **filters):
-    rows = review_queue(tenant=tenant, filters=QueueFilters(**filters))
-    return [review.id for review in rows]
+def listed(tenant, tab="open", **filters):
+    wanted = TabFilters(tab=tab, member=OTTO.key, **filters)
+    return [review.id for review in reviews_in_tab(tenant=tenant, filters=wanted)]
 
 
 def test_the_queue_has_critical_reports_first_then_the_oldest(
@@ -53,8 +52,15 @@ def test_the_queue_has_critical_reports_first_then_the_oldest(
         found = listed(user.tenant)
 
     assert found == [urgent.id, first.id, second.id]
-    assert listed(user.tenant, claimed_by=OTTO.key) == [second.id]
-    assert listed(user.tenant, is_free=True, member=NORA.key) == [urgent.id, first.id]
+    assert listed(user.tenant, tab="mine") == [second.id]
+    assert listed(user.tenant, tab="done") == []
+    assert count_tabs(tenant=user.tenant, member=OTTO.key) == {
+        "open": 3,
+        "mine": 1,
+        "second": 0,
+        "disputed": 0,
+        "done": 0,
+    }
     assert listed(user.tenant, needs_attention=True) == [urgent.id]
 
 
