@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.core import mail
 from playwright.sync_api import expect
 
 from accounts.models import Member
@@ -38,10 +39,15 @@ def test_an_owner_invites_and_a_newcomer_joins(visit, alice, scripts):
         newcomer.get_by_label("Your name").fill("Dana Reyes")
         newcomer.get_by_label("Choose a password").fill(PASSWORD)
         newcomer.get_by_role("button", name="Join team").click()
-        expect(newcomer).to_have_url(re.compile(r"/t/alice-health/sandbox/$"))
+        # The link went by another way than mail, so the address is not yet theirs.
+        expect(newcomer).to_have_url(re.compile(r"/accounts/address/$"))
         expect(
             newcomer.get_by_text("You are a member of Alice Health now.")
         ).to_be_visible()
+        mailed = re.search(r"https?://[^/\s]+(/\S+)", mail.outbox[-1].body)
+        newcomer.goto(mailed[1])
+        newcomer.get_by_role("button", name="It is mine").click()
+        expect(newcomer).to_have_url(re.compile(r"/t/alice-health/sandbox/$"))
 
         owner.goto(f"{PLACE}/members/")
         row = owner.get_by_role("row", name=re.compile("Dana Reyes"))
