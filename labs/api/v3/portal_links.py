@@ -57,9 +57,10 @@ class PortalUrlView(TenantAPIView):
         and no name. `launch` is opened at once (30 minutes), `communications` may be
         mailed (7 days).
         """
+        user = live_user(tenant=self.tenant, user_id=read_uuid(user_id, "user_id"))
         wanted = read_body(request, PortalUrlInputs)
         session = create_portal_link(
-            user=live_user(tenant=self.tenant, user_id=read_uuid(user_id, "user_id")),
+            user=user,
             actor=self.actor,
             context=wanted["context"],
             order_id=wanted.get("order_id"),
