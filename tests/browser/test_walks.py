@@ -68,6 +68,7 @@ def test_the_keyboard_alone_is_enough(visit, alice, user, report, read_reports):
         expect(page.locator("#live")).to_have_text("Showing 1 to 1 of 1")
         press(page, "link", "mbr_007")
         press(page, "link", "Upload report")
+        page.wait_for_url("**/reports/upload/**")
 
         tab_to(page, page.locator('input[type="file"]'))
         with page.expect_file_chooser() as chooser:

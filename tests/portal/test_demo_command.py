@@ -196,6 +196,7 @@ def demo(home):
 # A start is several processes that each load everything: one serves several promises.
 
 
+@pytest.mark.timeout(300)  # two starts with all its data
 def test_demo_serves_prints_its_access_and_changes_nothing_when_run_again(demo):
     welcome = demo.start(bare=False)
     first = demo.notes()

@@ -140,7 +140,7 @@ STEPS = (
         "browser",
         run_command,
         # A page mostly waits: for the server, a clock, the next frame.
-        (*PYTEST, *("-m", "browser", "-n", "4", "--dist", "worksteal"), BROWSER),
+        (*PYTEST, *("-m", "browser", "-n", "3", "--dist", "worksteal"), BROWSER),
     ),
 )
 
