@@ -257,7 +257,8 @@ def candidates_of(matches: Iterable[Mapping[str, Any]]) -> list[Candidate]:
     found = [
         Candidate(
             code=match["loinc_code"],
-            name=match["display_name"] or match["loinc_name"],
+            # Codes that share a display name differ in their long one.
+            name=match["loinc_name"] or match["display_name"],
             reasons=reason_words(list(match["reasons"])),
             score=_share(match["confidence_score"]),
             is_struck=is_contradicted(list(match["reasons"])),
