@@ -21,9 +21,23 @@ class AccountsConfig(AppConfig):
         from accounts.web.overview import overview_part
         from accounts.web.second_factor import on_added, on_removed, on_reset
         from accounts.web.sessions import on_sign_in, on_sign_out
-        from portal.lib.registry import Destination, destinations, overview_parts
+        from portal.lib.registry import (
+            Destination,
+            EncryptedTable,
+            destinations,
+            encrypted_tables,
+            overview_parts,
+        )
 
         self._enter_fates()
+        encrypted_tables.add(
+            "accounts.SingleSignOn", EncryptedTable(("client_secret",))
+        )
+        # Of allauth, through our adapter: TOTP secrets, seeds of recovery codes.
+        encrypted_tables.add(
+            "mfa.Authenticator",
+            EncryptedTable(members={"data": ("secret", "seed", "migrated_codes")}),
+        )
         overview_parts.add("accounts", overview_part)
         user_logged_in.connect(on_sign_in, dispatch_uid="accounts.sessions")
         user_logged_out.connect(on_sign_out, dispatch_uid="accounts.sessions")

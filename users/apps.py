@@ -19,7 +19,9 @@ class UsersConfig(AppConfig):
     def ready(self) -> None:
         """Enter the events of each summary, and what other pages show of users."""
         from portal.lib.registry import (
+            EncryptedTable,
             demo_loaders,
+            encrypted_tables,
             tenant_erasers,
             user_books,
             user_erasers,
@@ -40,6 +42,9 @@ class UsersConfig(AppConfig):
         self._enter_stream_events()
         self._enter_sample_events()
         self._enter_device_events()
+        encrypted_tables.add(
+            "users.SourceGrant", EncryptedTable(("access_token", "refresh_token"))
+        )
         demo_loaders.add("users", load_demo_sources)
         user_erasers.add("users", erase_samples)
         user_erasers.add("users:imports", erase_imports)

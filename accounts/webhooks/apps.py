@@ -18,9 +18,11 @@ class WebhooksConfig(AppConfig):
         from accounts.webhooks.web.palette import find_webhooks
         from portal.lib.registry import (
             Destination,
+            EncryptedTable,
             Search,
             TableFate,
             destinations,
+            encrypted_tables,
             enter_fates,
             nav_counts,
             overview_parts,
@@ -37,6 +39,10 @@ class WebhooksConfig(AppConfig):
                 "Replay": "a filter by the customer's id is made one by the uuid",
                 "Endpoint": "addresses of a team",
             },
+        )
+        encrypted_tables.add(
+            "webhooks.Endpoint",
+            EncryptedTable(("secret", "previous_secret", "headers")),
         )
         area = Area.WEBHOOKS
         overview_parts.add("webhooks", overview_part)

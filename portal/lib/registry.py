@@ -202,6 +202,18 @@ class TableFate:
     by_key: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class EncryptedTable:
+    """Where a table holds what portal.lib.encryption made of secrets.
+
+    `columns` are texts, empty ones aside. `members` names, by JSON column, the members
+    that are such a text or a list of them; they may be missing.
+    """
+
+    columns: tuple[str, ...] = ()
+    members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
 def enter_fates(app: str, fates: Mapping[str, TableFate | str]) -> None:
     """Enter the fates of an app's tables; a text alone says why none is anybody's."""
     for name, fate in fates.items():
@@ -313,6 +325,10 @@ searches: Register[Search] = Register()
 # By label of the model. A table whose foreign keys lead to a user needs no entry: it is
 # erased with the user. Every other table has one (tests.architecture.test_user_data).
 table_fates: Register[TableFate] = Register()
+
+# By label of the model: what a new key of the installation re-encrypts. Secrets that
+# live for hours are in no table here: they end before their key does.
+encrypted_tables: Register[EncryptedTable] = Register()
 
 # How pages of apps below name users.
 user_books: Register[UserBook] = Register()

@@ -84,6 +84,7 @@ ACROSS_MODULES = {
     "portal/lib/tenancy.py": "defines it",
     "portal/lib/jobs.py": "periodic jobs have no tenant",
     "portal/operators.py": "operators look at every tenant",
+    "portal/key_rotation.py": "keys are the installation's",
     "portal/demo/data.py": "makes the demo teams",
     "portal/demo/access.py": "a key tells its tenant only once it is found",
     "accounts/api/management.py": "an organisation's teams and their audits",

@@ -1,0 +1,45 @@
+"""`manage.py rotate_encryption_keys`: every stored secret under the newest key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from portal.key_rotation import rotate_encryption
+from portal.lib.encryption import key_fingerprints
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
+
+
+class Command(BaseCommand):
+    """Re-encrypt while the server goes on working; may be stopped and run again."""
+
+    help = (
+        "Re-encrypt stored secrets under the first of ENCRYPTION_KEYS, so that the"
+        " others may be dropped."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--check", action="store_true", help="count and change nothing"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Say what became of each table; 1 where a secret is under no known key."""
+        newest, *former = key_fingerprints()
+        self.stdout.write(f"Newest key {newest}, and {len(former)} former.")
+        word = "to re-encrypt" if options["check"] else "re-encrypted"
+        unreadable = 0
+        for done in rotate_encryption(only_look=options["check"]):
+            unreadable += done.unreadable
+            self.stdout.write(
+                f"{done.table}: {done.rows} rows, {done.renewed} {word},"
+                f" {done.unreadable} unreadable"
+            )
+        if unreadable:
+            raise CommandError(
+                f"{unreadable} rows are under no key of ENCRYPTION_KEYS: list the key"
+                " they were made under as well."
+            )
