@@ -8,6 +8,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from portal.lib.jobs import job, periodic
+from reports.operations.page_pictures import DRAW_JOB, draw_report
 from reports.operations.reports import (
     PARSE_JOB,
     give_up_parsing,
@@ -42,6 +43,12 @@ def give_up_reread(*, tenant_pk: int, rereading_id: int) -> None:
 def reread(*, tenant_pk: int, rereading_id: int) -> None:
     """Read a completed report again."""
     finish_rereading(tenant_pk=tenant_pk, rereading_id=rereading_id)
+
+
+@job(DRAW_JOB, queue="parsing")
+def draw(*, tenant_pk: int, job_id: str) -> None:
+    """Draw the pages of a report that goes to the review desk."""
+    draw_report(tenant_pk=tenant_pk, job_id=UUID(job_id))
 
 
 @periodic("40 3 * * *", "reports.sweep_orphan_files")

@@ -6,6 +6,8 @@ reports.operations.review_signing).
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from portal.lib.choices import OpenChoices
 from portal.lib.transitions import Transitions
 
@@ -104,6 +106,13 @@ class RowPart(OpenChoices):
     VALUE = "value", "Value"
     UNITS = "units", "Unit"
     REFERENCE_RANGE = "reference_range", "Range"
+
+
+class PictureSize(StrEnum):
+    """How large a page is drawn (Ours)."""
+
+    FULL = "full"
+    SMALL = "small"  # to know a page by, not to read it
 
 
 class AliasStatus(OpenChoices):

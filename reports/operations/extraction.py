@@ -44,7 +44,7 @@ from reports.parser import (
 )
 from reports.parser.boxes import BoxReading, read_box
 from reports.parser.report import FailureReason, Place
-from reports.parser.showing import show_page
+from reports.parser.showing import show_page, small_picture
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -147,16 +147,34 @@ def extract_box(*paths: Path, place: Place) -> BoxReading:
     raise UnreadableReport(FailureReason.PROCESSING_ERROR)
 
 
-def draw_page(*paths: Path, page: int) -> bytes:
-    """A page of a stored report, counted from 1, as a JPEG.
+def draw_pages(*paths: Path, pages: Sequence[int]) -> list[tuple[bytes, bytes] | None]:
+    """Pages of a stored report, counted from 1, each as a JPEG and a small one.
 
-    Raises UnreadableReport with processing_error. Source: Ours, as extract_box.
+    None for a page that can't be drawn. Raises UnreadableReport with processing_error
+    where the child died or took too long over a page. Source: Ours, as extract_box.
     """
-    request = {"draw": page, "paths": [str(path) for path in paths]}
+    request = {"draw": list(pages), "paths": [str(path) for path in paths]}
     match _ask_child(request, INSPECT_TIMEOUT):
-        case {"picture": str(picture)}:
-            return base64.b64decode(picture)
+        case {"pictures": [*pictures]} if len(pictures) == len(pages):
+            return [_pictures(found) for found in pictures]
     raise UnreadableReport(FailureReason.PROCESSING_ERROR)
+
+
+def _pictures(found: object) -> tuple[bytes, bytes] | None:
+    """A page's two pictures from an answer; None for what are none."""
+    match found:
+        case [str(full), str(small)]:
+            try:
+                pictures = base64.b64decode(full), base64.b64decode(small)
+            except ValueError:
+                return None
+            return pictures if all(map(is_whole_jpeg, pictures)) else None
+    return None
+
+
+def is_whole_jpeg(content: bytes) -> bool:
+    """Whether bytes begin and end as a JPEG does."""
+    return content.startswith(b"\xff\xd8\xff") and content.endswith(b"\xff\xd9")
 
 
 def _ask_child(request: dict[str, Any], timeout: timedelta) -> object:
@@ -289,7 +307,7 @@ def _answer(request: dict[str, Any]) -> bytes:
 def _do(request: dict[str, Any]) -> dict[str, object]:
     if "draw" in request:
         paths = [Path(path) for path in request["paths"]]
-        return {"picture": base64.b64encode(show_page(paths, request["draw"])).decode()}
+        return {"pictures": [_draw(paths, number) for number in request["draw"]]}
     if "box" in request:
         box = read_as(Place, request["box"])
         return {"reading": read_box([Path(path) for path in request["paths"]], box)}
@@ -302,6 +320,17 @@ def _do(request: dict[str, Any]) -> dict[str, object]:
         for path, declared in request["inspect"]
     ]
     return {"opened": [(file.kind, file.pages) for file in opened]}
+
+
+def _draw(paths: list[Path], number: int) -> list[str] | None:
+    """A page as a picture and a small one; another may be drawn where this can't."""
+    _live_on()
+    try:
+        full = show_page(paths, number)
+        pictures = [full, small_picture(full)]
+    except Exception:  # noqa: BLE001 - as of _answer; it may quote
+        return None
+    return [base64.b64encode(picture).decode() for picture in pictures]
 
 
 def _live_on() -> None:  # pragma: no cover - the tests' own limit must stay

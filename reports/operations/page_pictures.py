@@ -1,31 +1,98 @@
-"""Pages of stored reports as pictures, drawn in the bounded child.
+"""Pages of stored reports as pictures: drawn once in the bounded child, then kept.
 
-Must not be here: who may see them, or the audit of a view (the face says so).
+They are kept beside the upload and go with it (operations.storage). Must not be here:
+who may see them, or the audit of a view (the face says so).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from accounts.models import Tenant
 from portal.lib.errors import DomainError, NotFound
-from reports.operations.extraction import draw_page
-from reports.operations.storage import path_of
+from reports.operations.extraction import draw_pages, is_whole_jpeg
+from reports.operations.storage import keep_picture, kept_picture, path_of
 from reports.parser import UnreadableReport
-from reports.queries import report_files
+from reports.queries import parsing_job, report_files
+from reports.states import PictureSize
 
 if TYPE_CHECKING:
-    from reports.models import ParsingJob
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from reports.models import ParsingJob, ReportFile
+
+DRAW_JOB = "reports.draw_pages"
+_AT_ONCE = 6  # pages a child, which says them together, within a bound on its output
 
 
-def page_picture(*, job: ParsingJob, page: int) -> bytes:
+def page_picture(
+    *, job: ParsingJob, page: int, size: PictureSize = PictureSize.FULL
+) -> bytes:
     """A page of a report, counted from 1, as a JPEG in the frame of its polygons.
 
-    Raises: page_unknown (404); page_undrawable. Source: Ours (workflow D1): what a
-    stranger uploaded is opened in no web process.
+    What was not drawn before is drawn now, in some 0.5 s. Raises: page_unknown (404);
+    page_undrawable. Source: Ours (workflow D1): what a stranger uploaded is opened in
+    no web process.
     """
     if not 1 <= page <= (job.pages or 0):
         raise NotFound("page_unknown", "The report has no such page.", "page")
+    files = report_files(job)
+    kept = _kept(files, page, size)
+    if kept is not None:
+        return kept
     try:
-        return draw_page(*map(path_of, report_files(job)), page=page)
+        (drawn,) = _draw(files, [page])
     except UnreadableReport:
-        raise DomainError("page_undrawable", "This page can't be shown.") from None
+        drawn = None
+    if drawn is None:
+        raise DomainError("page_undrawable", "This page can't be shown.")
+    return drawn[size]
+
+
+def draw_report(*, tenant_pk: int, job_id: UUID) -> None:
+    """Draw the pages of a report that waits for its reader; what the worker runs.
+
+    Safe to repeat: what is kept is not drawn again, and a page that can't be drawn is
+    tried once more when it is looked at. Source: Ours (workflow D1): nobody waits for
+    ten pages on the desk.
+    """
+    tenant = Tenant.objects.get(pk=tenant_pk)
+    try:
+        job = parsing_job(tenant=tenant, job_id=job_id)
+    except NotFound:  # its user was deleted meanwhile
+        return
+    files = report_files(job)
+    missing = [
+        page
+        for page in range(1, (job.pages or 0) + 1)
+        if _kept(files, page, PictureSize.SMALL) is None
+    ]
+    for start in range(0, len(missing), _AT_ONCE):
+        try:
+            _draw(files, missing[start : start + _AT_ONCE])
+        except UnreadableReport:
+            return
+
+
+def _kept(files: Sequence[ReportFile], page: int, size: PictureSize) -> bytes | None:
+    """A kept picture; half of one may be there while another process writes it."""
+    kept = kept_picture(files[0].stored_as, page, size)
+    return kept if kept is not None and is_whole_jpeg(kept) else None
+
+
+def _draw(
+    files: Sequence[ReportFile], pages: Sequence[int]
+) -> list[dict[PictureSize, bytes] | None]:
+    """Draw pages and keep them. Raises: UnreadableReport."""
+    drawn: list[dict[PictureSize, bytes] | None] = []
+    found = draw_pages(*map(path_of, files), pages=pages)
+    for page, pictures in zip(pages, found, strict=True):
+        if pictures is None:
+            drawn.append(None)
+            continue
+        sizes = dict(zip(PictureSize, pictures, strict=True))
+        for size, content in sizes.items():
+            keep_picture(files[0].stored_as, page, size, content)
+        drawn.append(sizes)
+    return drawn

@@ -24,6 +24,7 @@ from reports.models import ParsingJob, ParsingJobTransition, ReportFile, ReportR
 from reports.operations.extraction import extract_report, inspect_files
 from reports.operations.loinc import loinc_folder
 from reports.operations.loinc_aliases import apply_aliases
+from reports.operations.page_pictures import DRAW_JOB
 from reports.operations.parsed_rows import note_rows, result_rows
 from reports.operations.reviews import machine_rows, open_review
 from reports.operations.storage import path_of, remove_files, store_file
@@ -207,6 +208,7 @@ def finish_parsing(
     wants_review = job.needs_human_review or _is_unsure(job.tenant, report)
     if wants_review:
         open_review(job=job, rows=machine_rows(rows), notes=notes)
+        enqueue(DRAW_JOB, tenant=job.tenant, job_id=str(job.id))
     return _move(
         job,
         ParsingJobStatus.PENDING_REVIEW if wants_review else ParsingJobStatus.COMPLETED,

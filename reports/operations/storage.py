@@ -1,7 +1,8 @@
 """Files of reports: stored under random names outside the web root, never served.
 
 A file is written before the row that names it, so a crash leaves at most a file without
-a row, which the sweep removes. Must not be here: what may be uploaded.
+a row, which the sweep removes. Pictures of a report's pages are kept in a folder named
+for its first file, and go with that. Must not be here: what may be uploaded.
 """
 
 from __future__ import annotations
@@ -24,9 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from uuid import UUID
 
+    from reports.states import PictureSize
+
 FOLDER = "reports"
 # A younger file may belong to an upload that has not committed yet.
 ORPHAN_AGE = timedelta(days=1)
+_PICTURES = ".pages"  # what the name of a file's folder of pictures adds to its own
 
 
 def store_file(content: bytes) -> str:
@@ -52,9 +56,44 @@ def path_of(file: ReportFile) -> Path:
 
 
 def remove_files(names: Iterable[str]) -> None:
-    """Remove stored files; one that is gone already is fine."""
+    """Remove stored files with their pictures; one that is gone already is fine."""
     for name in names:
         default_storage.delete(name)
+        _remove_pictures(name + _PICTURES)
+
+
+def keep_picture(name: str, page: int, size: PictureSize, content: bytes) -> None:
+    """Keep a drawn page beside the stored file `name`; what is lost is drawn again.
+
+    Source: Ours: a derived file, so neither written to disk for good nor in a row.
+    """
+    place = _picture(name, page, size)
+    default_storage.delete(place)  # half a picture, of a process that died
+    default_storage.save(place, ContentFile(content))
+
+
+def kept_picture(name: str, page: int, size: PictureSize) -> bytes | None:
+    """A page that was drawn before, None where it was not."""
+    try:
+        with default_storage.open(_picture(name, page, size)) as file:
+            content: bytes = file.read()
+    except FileNotFoundError:
+        return None
+    return content
+
+
+def _picture(name: str, page: int, size: PictureSize) -> str:
+    return f"{name}{_PICTURES}/{page}-{size}.jpg"
+
+
+def _remove_pictures(folder: str) -> None:
+    try:
+        names = default_storage.listdir(folder)[1]
+    except FileNotFoundError:
+        return
+    for name in names:
+        default_storage.delete(f"{folder}/{name}")
+    default_storage.delete(folder)
 
 
 @transaction.atomic
@@ -78,28 +117,34 @@ def erase_reports(tenant_pk: int, user_uuid: UUID) -> None:
 def sweep_orphan_files() -> int:
     """Remove files older than ORPHAN_AGE that no row names; returns how many.
 
-    Works over all tenants. Source: Ours: what a crash left behind is health data.
+    Pictures go whatever their age: they were drawn of a row that is no more. Works over
+    all tenants. Source: Ours: what a crash left behind is health data.
     """
     removed = 0
-    for names in _folders():
+    for drawn, names in _folders():
+        named = {*names, *(folder.removesuffix(_PICTURES) for folder in drawn)}
         known = set(
-            ReportFile.unscoped.filter(stored_as__in=names).values_list(
+            ReportFile.unscoped.filter(stored_as__in=named).values_list(
                 "stored_as", flat=True
             )
         )
         orphans = [name for name in names if name not in known and _is_old(name)]
         remove_files(orphans)
         removed += len(orphans)
+        for folder in drawn:
+            if folder.removesuffix(_PICTURES) not in {*known, *names}:
+                _remove_pictures(folder)
     return removed
 
 
-def _folders() -> Iterator[list[str]]:
-    """The names of stored files, folder by folder."""
+def _folders() -> Iterator[tuple[list[str], list[str]]]:
+    """Folders of pictures and names of stored files, folder by folder."""
     if not default_storage.exists(FOLDER):
         return
     for folder in default_storage.listdir(FOLDER)[0]:
         place = f"{FOLDER}/{folder}"
-        yield [f"{place}/{name}" for name in default_storage.listdir(place)[1]]
+        folders, names = default_storage.listdir(place)
+        yield [f"{place}/{name}" for name in folders], [f"{place}/{n}" for n in names]
 
 
 def _is_old(name: str) -> bool:

@@ -18,6 +18,7 @@ from .intake import MAX_PIXELS, FileKind, RefusalCode, RefusedFile, file_kind
 
 _DPI = 144
 _LONGEST = 2400  # pixels
+_SMALL = (160, 240)  # pixels
 
 
 def show_page(paths: Sequence[Path], number: int) -> bytes:
@@ -32,6 +33,15 @@ def show_page(paths: Sequence[Path], number: int) -> bytes:
         picture = _opened(paths[number - 1])
     written = BytesIO()
     picture.save(written, "JPEG", quality=88, optimize=True)
+    return written.getvalue()
+
+
+def small_picture(content: bytes) -> bytes:
+    """What show_page made, to know a page by at a glance and not to read it."""
+    written = BytesIO()
+    with Image.open(BytesIO(content), formats=["JPEG"]) as picture:
+        picture.thumbnail(_SMALL)
+        picture.save(written, "JPEG", quality=80, optimize=True)
     return written.getvalue()
 
 

@@ -16,6 +16,7 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from reports.operations.page_pictures import page_picture
 from reports.queries import parsing_job
+from reports.states import PictureSize
 
 if TYPE_CHECKING:
     from portal.lib.web import TenantRequest
@@ -24,17 +25,18 @@ if TYPE_CHECKING:
 @require_GET
 @require_right(Area.REPORTS)
 def page_image(request: TenantRequest, job_id: str, page: int) -> HttpResponse:
-    """One page, kept by no cache, as every page of the dashboard."""
+    """One page, or with `size=small` a small one; kept by no cache, as every page."""
     try:
         job = parsing_job(tenant=request.tenant, job_id=UUID(job_id))
+        size = PictureSize(request.GET.get("size", PictureSize.FULL))
     except ValueError:
         raise Http404 from None
-    picture = page_picture(job=job, page=page)
+    picture = page_picture(job=job, page=page, size=size)
     record_read(
         tenant=request.tenant,
         actor=request.actor,
         subject="report_page",
-        subject_id=f"{job.id} {page}",
+        subject_id=f"{job.id} {page}" + (f" {size}" if size != "full" else ""),
         user_uuid=job.user.uuid,
     )
     return HttpResponse(picture, content_type="image/jpeg")

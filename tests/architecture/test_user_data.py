@@ -16,6 +16,9 @@ from labs.models import Order
 from portal.lib.idempotency import take_turn
 from portal.lib.registry import table_fates
 from portal.lib.signatures import Signature, is_ours, is_signed
+from reports.models import ReportFile
+from reports.operations.storage import keep_picture
+from reports.states import PictureSize
 from tests.canaries import Planter, files_with, tables_with
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
@@ -54,6 +57,8 @@ def plant(tenant, alice, word):
     SavedView(
         tenant=tenant, member=alice, page="users:list", name=word, query=f"q={word}"
     ).save()
+    uploaded = planter.rows[ReportFile].stored_as
+    keep_picture(uploaded, 1, PictureSize.FULL, word.encode())
     order = planter.rows[Order]
     drop = Drop.of(tenant=tenant, lab=order.lab, account=None)
     drop.put(f"new-{order.pk}.hl7", word.encode())
@@ -73,7 +78,7 @@ def test_erasing_leaves_nothing_of_a_user_in_any_store(
     others_files = files_with(OTHER, *folders)
     erased = {table.label for table in data_map() if not table.why}
     assert set(before) == erased, "a table without a canary"
-    assert len(files_with(WORD, *folders)) >= 4
+    assert len(files_with(WORD, *folders)) >= 5
     delete_user(user=user, actor=ACTOR)
     time_machine.move_to(timezone.now() + timedelta(days=7), tick=False)
 

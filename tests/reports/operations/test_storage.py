@@ -15,10 +15,11 @@ from reports.operations.reports import PARSER, finish_parsing, start_parsing
 from reports.operations.storage import (
     ORPHAN_AGE,
     erase_reports,
+    keep_picture,
     store_file,
     sweep_orphan_files,
 )
-from reports.states import ParsingJobStatus
+from reports.states import ParsingJobStatus, PictureSize
 from tests.factories.accounts import ACTOR
 from tests.factories.reports import make_parsed, make_parsing_job
 from tests.factories.users import make_user
@@ -55,10 +56,14 @@ def test_an_old_file_without_a_row_is_swept_alone(alice_tenant):
     named = make_old(kept, age=old)
     orphan = make_old(store_file(b"orphan"), age=old)
     young = make_old(store_file(b"young"), age=ORPHAN_AGE - timedelta(minutes=1))
+    gone = "reports/ab/gone"
+    for name in (kept, f"reports/{orphan.parent.name}/{orphan.name}", gone):
+        keep_picture(name, 1, PictureSize.FULL, b"drawn")
 
     assert sweep_orphan_files() == 1
 
-    assert sorted(stored_files()) == sorted([named, young])
+    picture = named.with_name(f"{named.name}.pages") / "1-full.jpg"
+    assert sorted(stored_files()) == sorted([named, picture, young])
     assert not orphan.exists()
 
 
@@ -85,7 +90,10 @@ def test_erasing_a_user_removes_their_reports_and_files_alone(
 ):
     user, other = make_user(tenant=alice_tenant), make_user(tenant=alice_tenant)
     make_parsing_job(user=user, status=ParsingJobStatus.COMPLETED, report=make_parsed())
-    start_parsing(job=make_parsing_job(user=user), actor=PARSER)
+    read = make_parsing_job(user=user)
+    start_parsing(job=read, actor=PARSER)
+    uploaded = ReportFile.objects.for_tenant(alice_tenant).get(job=read).stored_as
+    keep_picture(uploaded, 1, PictureSize.SMALL, b"drawn")
     kept = make_parsing_job(
         user=other, status=ParsingJobStatus.COMPLETED, report=make_parsed()
     )
