@@ -50,6 +50,7 @@ def _folders(tmp_path_factory):
         UPLOADS_DIR=base / "uploads",
         HL7_DIR=base / "hl7",
         STORAGES=storages,
+        EMAIL_URL="smtp://mail.assay.example",  # what tests send stays in mail.outbox
         API_CALL_LOG_DAYS=0,  # its thread would write beside the tests
     ):
         yield base

@@ -228,7 +228,13 @@ def accept_as_newcomer(
 
 
 def invitation_link(token: str) -> str:
-    """The absolute address at which an invitation is accepted."""
+    """The absolute address at which an invitation is accepted, for whoever invites.
+
+    Where no mail is sent it is the mailed one: then nobody but the inviter can vouch
+    for an address. Source: Ours.
+    """
+    if not settings.EMAIL_URL:
+        return mailed_link(token)
     return f"{settings.PUBLIC_URL}{reverse('invitation_link', args=[token])}"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from allauth.core import ratelimit
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponseRedirect
@@ -47,11 +48,12 @@ def wait(request: HttpRequest) -> HttpResponse:
         if limited:
             return limited
         if ask_to_confirm(member):
-            messages.success(request, "Sent. It may take a minute.")
+            messages.success(request, _sent_words())
         else:
             messages.error(request, "The mail server did not take it. Try again.")
         return HttpResponseRedirect(reverse("confirm_address"))
-    return _private(render(request, "accounts/confirm_address.html"))
+    context = {"sends_mail": bool(settings.EMAIL_URL)}
+    return _private(render(request, "accounts/confirm_address.html", context))
 
 
 @login_required
@@ -93,15 +95,13 @@ def change(request: TenantRequest) -> HttpResponse:
         except DomainError as refusal:
             form.add_error(refusal.field, refusal.message)
         else:
-            messages.success(
-                request, f"Open the link that was mailed to {email}, within a day."
-            )
+            messages.success(request, _change_words(email))
             return HttpResponseRedirect(reverse("change_address"))
     return _private(
         render(
             request,
             "accounts/change_address.html",
-            {"form": form},
+            {"form": form, "sends_mail": bool(settings.EMAIL_URL)},
             status=422 if form.errors else 200,
         )
     )
@@ -122,6 +122,18 @@ def _actor(request: HttpRequest) -> Actor:
         member.email,
         request.META.get("REMOTE_ADDR") or None,
     )
+
+
+def _sent_words() -> str:
+    if settings.EMAIL_URL:
+        return "Sent. It may take a minute."
+    return "A new link is in the mail folder of the server."
+
+
+def _change_words(email: str) -> str:
+    if settings.EMAIL_URL:
+        return f"Open the link that was mailed to {email}, within a day."
+    return f"The link for {email} is in the mail folder of the server, for a day."
 
 
 def _limit(request: HttpRequest) -> HttpResponse | None:

@@ -48,15 +48,13 @@ from accounts.web.rights import require_right
 from accounts.web.roles import describe_roles, role_labels
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
-from portal.lib.web import go_to, page_url
+from portal.lib.web import cookie_name, go_to, page_url
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
     from accounts.models import Invitation, Membership
     from portal.lib.web import TenantRequest
-
-_COOKIE = "invitation"
 
 
 @require_http_methods(["GET", "POST"])
@@ -129,6 +127,7 @@ def _show_link(
         request,
         invited=invitation,
         is_mailed=mail_invitation(invitation=invitation, token=token),
+        sends_mail=bool(settings.EMAIL_URL),
         link=invitation_link(token),
     )
     return put_in_page(request, response, url=page_url(request, "team:members"))
@@ -151,7 +150,7 @@ def open_link(request: HttpRequest, token: str, key: str = "") -> HttpResponse:
     page = reverse("invitation")
     response = HttpResponseRedirect(page)
     response.set_cookie(
-        _COOKIE,
+        _cookie(),
         f"{token}.{key}" if key else token,
         max_age=INVITATION_TTL,
         path=page,
@@ -168,7 +167,7 @@ def open_link(request: HttpRequest, token: str, key: str = "") -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def accept(request: HttpRequest) -> HttpResponse:
     """What the invited see before they accept, and how they do."""
-    token, _, proof = request.COOKIES.get(_COOKIE, "").partition(".")
+    token, _, proof = request.COOKIES.get(_cookie(), "").partition(".")
     invitation = find_invitation(token)
     if invitation is None:
         return _private(render(request, "accounts/invitation_dead.html", status=404))
@@ -249,8 +248,12 @@ def _enter(request: HttpRequest, membership: Membership) -> HttpResponse:
             kwargs={"team_slug": team.slug, "environment": Environment.SANDBOX.value},
         )
     )
-    response.delete_cookie(_COOKIE, path=reverse("invitation"))
+    response.delete_cookie(_cookie(), path=reverse("invitation"))
     return response
+
+
+def _cookie() -> str:
+    return cookie_name("invitation", path=reverse("invitation"))
 
 
 def _private(response: HttpResponse) -> HttpResponse:

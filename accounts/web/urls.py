@@ -10,6 +10,7 @@ from allauth.account import views
 from allauth.mfa.base import views as second_factors
 from allauth.mfa.recovery_codes import views as recovery_codes
 from allauth.mfa.totp import views as authenticator_app
+from django.conf import settings
 from django.urls import path, re_path
 
 from accounts.web import addresses, invitations, single_sign_on
@@ -53,7 +54,9 @@ urlpatterns = [
     ),
     path(
         "accounts/password/reset/sent/",
-        views.password_reset_done,
+        views.PasswordResetDoneView.as_view(
+            extra_context={"sends_mail": lambda: bool(settings.EMAIL_URL)}
+        ),
         name="account_reset_password_done",
     ),
     re_path(

@@ -207,6 +207,20 @@ def test_who_has_not_the_mailed_link_confirms_the_address_first(invited, proof):
     assert client.get(MEMBERS).status_code == HTTPStatus.OK
 
 
+def test_where_no_mail_is_sent_the_inviter_s_link_shows_the_address(
+    settings, alice_web, client
+):
+    settings.EMAIL_URL = ""
+
+    reply = alice_web.post(INVITE, {"email": EMAIL, "roles": ["viewer"]})
+    client.get(urlsplit(reply.context["link"]).path)
+    client.post(PAGE, DETAILS)
+
+    assert reply.context["sends_mail"] is False
+    assert Member.objects.get(email=EMAIL).email_confirmed_at is not None
+    assert client.get(MEMBERS).status_code == HTTPStatus.OK
+
+
 @pytest.mark.parametrize(
     ("changes", "field"),
     [({"name": " "}, "name"), ({"password": "short"}, "password")],
