@@ -10,7 +10,9 @@ from .report import Interpretation
 from .values import NUMBER, read_compared, read_number
 
 _SPAN = re.compile(rf"({NUMBER})\s*(?:-|–|—|−|to)\s*({NUMBER})")
-_CRITICAL = re.compile(r"(?i)^\W*(?:hh|ll|ch|cl|crit\w*|panic|!!|↑↑|↓↓)\W*$")
+_CRITICAL = re.compile(
+    r"(?i)^\W*(?:hh|ll|ch|cl|(?:crit\w*|panic|alert)(?: high| low)?|!!|↑↑|↓↓)\W*$"
+)
 _RAISED = re.compile(
     r"(?i)^\W*(?:h|hi|high|a|aa|l|lo|low|abnormal|alt[oa]|elevad[oa]|elevato|haut"
     r"|[ée]lev[ée]e?|hoch|erh[öo]ht|y[üu]ksek|baj[oa]|bass[oa]|baix[oa]|bas|niedrig"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Callable
 
 from .pages import Word
@@ -10,6 +12,8 @@ from .pages import Word
 # blank of the narrowest common text font is a quarter of its size.
 _BLANK = 0.235
 _TIGHT = 0.1
+_ASCII = "\x7f"
+_LEFTWARDS = re.compile("[\u0590-\u08ff\ufb1d-\ufdfd\ufe70-\ufefc]+")
 
 
 def join_kerned(
@@ -30,6 +34,8 @@ def join_kerned(
         ):
             joined.append(word)
             continue
+        if is_leftwards(word.text) and word.x0 < last.x0:
+            last, word = word, last
         text = last.text + word.text
         if _is_raised(last, word):
             if not last.text.endswith("10"):
@@ -42,8 +48,22 @@ def join_kerned(
     return joined
 
 
+def is_leftwards(text: str) -> bool:
+    """Whether a text is all letters of a script that runs from right to left."""
+    return text > _ASCII and bool(_LEFTWARDS.fullmatch(text))
+
+
+def as_read(word: Word) -> Word:
+    """A word of such a script, put together in the order seen, in that of reading."""
+    if not is_leftwards(word.text):
+        return word
+    return word._replace(text=unicodedata.normalize("NFKC", word.text[::-1]))
+
+
 def _belongs(last: Word, word: Word, blank: float) -> bool:
     gap = word[1] - last[3]
+    if word[1] < last[1] and is_leftwards(word.text) and is_leftwards(last.text):
+        gap = last[1] - word[3]
     size = min(last[5], word[5])
     if not -0.3 * last[5] < gap < blank * size:
         return False
@@ -64,6 +84,8 @@ def _is_of_another(last: Word, word: Word) -> bool:
 
 def _is_one_word(first: str, second: str) -> bool:
     """Whether two pieces may be one kerned word; an f leans over the blank after it."""
+    if is_leftwards(first) and is_leftwards(second):
+        return True
     return first[-1:].islower() and second[:1].islower() and not first.endswith("f")
 
 

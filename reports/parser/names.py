@@ -158,6 +158,7 @@ _OPENING = re.compile(
     (?:age|trimester|category|weeks?)\s+(?:group|wise|based) | bibliograph\w+ |
     literature | sources?\s*:
     | tariffs?\b | (?:price|fee)\s+list | charges\b | vital\s+signs
+    | assessment\s*: | impression\s*: | plan\s*: | medications?\s*:
     | important | please\s+note | kindly | nb\s*: | n\.b | \*\s*note | correlate |
     when\s+to | who\s+should | what\s+(?:is|does|are) | why\s+ | about\s+(?:this|the
     |your)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
-from .kerning import join_kerned
+from .kerning import as_read, is_leftwards, join_kerned
 from .pages import Page, Word
 from .watermarks import leave_out_watermarks
 
@@ -203,7 +203,7 @@ class _TextReader:
             words.append((word, look.faint, -1 if follows else start - 1))
         kept = leave_out_watermarks(words)
         joined = join_kerned(kept, self._has_blank)
-        return tuple(joined), quarter, _is_legible(text)
+        return tuple(map(as_read, joined)), quarter, _is_legible(text)
 
     def _text(self) -> str:
         count = pdfium_c.FPDFText_CountChars(self._raw)
@@ -243,13 +243,13 @@ class _TextReader:
             current = self._object(n)
             if current == owner:
                 continue
-            _, _, x1, y1, height = self._box(n - 1)
-            nx0, _, _, ny1, _ = self._box(n)
+            x0, _, x1, y1, height = self._box(n - 1)
+            nx0, _, nx1, ny1, _ = self._box(n)
             before, after = self._look(n - 1, owner), self._look(n, current)
             owner = current
             size = min(before.size, after.size) or height
             level = abs(ny1 - y1) < 0.1 * size and before.size == after.size
-            gap = nx0 - x1
+            gap = nx0 - x1 if nx0 >= x0 or not self._is_leftwards(n) else x0 - nx1
             strange = self._starts_anew(n, exactly=abs(gap) < _TOUCHING * size)
             if level and -0.3 * size < gap < 0.15 * size and not strange:
                 continue
@@ -271,6 +271,10 @@ class _TextReader:
             return bool(_TWO_WORDS.fullmatch(around))
         before, sign = around[-3:-2], around[-2:-1]
         return before.islower() and (sign.isupper() or sign.isdigit())
+
+    def _is_leftwards(self, index: int) -> bool:
+        sign = chr(pdfium_c.FPDFText_GetUnicode(self._raw, index) & 0xFFFF)
+        return is_leftwards(sign)
 
     def _object(self, index: int) -> int:
         return _text_object(self._handle, index) or 0
@@ -334,6 +338,8 @@ class _TextReader:
         left, top, right, bottom, _ = self._box(start)
         if end - start > 1:
             left2, top2, right2, bottom2, _ = self._box(end - 1)
+            if left2 < left and is_leftwards(text):
+                text = text[::-1]
             left, right = min(left, left2), max(right, right2)
             top, bottom = max(top, top2), min(bottom, bottom2)
         match quarter:

@@ -168,6 +168,7 @@ def _read_card(card: _Card) -> Row | None:
     fields = Fields()
     flag = next((c.text for c in card.beside if is_flag(c.text)), None)
     values: list[tuple[Cell, Fields]] = []
+    lesser: list[tuple[Cell, Fields]] = []
     expected: tuple[str, Cell] | None = None
     for n, cell in enumerate(card.cells):
         spread = announced_range(cell.text)
@@ -179,10 +180,15 @@ def _read_card(card: _Card) -> Row | None:
                 expected = (spread, cell)
             continue
         found = _read_value(_without_label(cell))
-        if found is not None:
+        if found is None:
+            continue
+        whole = found.units and (found.range or is_exact(found.value))
+        if is_status(found.value) or not (whole or is_exact(found.value)):
+            lesser.append((cell, found))
+        else:
             values.append((cell, found))
     if not values:
-        return None
+        values = _least_sure(lesser, is_ranged=expected is not None)
     limits = _numbers(expected[0]) if expected else set()
     chosen = _choose(values, limits)
     if chosen is None:
@@ -231,8 +237,6 @@ def _read_value(cell: Cell) -> Fields | None:
     value, unit, flag, spread = split_value(cell.text)
     if is_blank(value) or not (is_numeric_value(value) or is_worded_value(value)):
         return None
-    if not is_exact(value) and (unit is None or spread is None):
-        return None
     if is_flag(cell.text):
         return None
     words = tuple(cell.words)
@@ -245,6 +249,14 @@ def _read_value(cell: Cell) -> Fields | None:
         units_words=words[1:] if unit else (),
         range_words=words if spread else (),
     )
+
+
+def _least_sure(
+    found: Sequence[tuple[Cell, Fields]], *, is_ranged: bool
+) -> list[tuple[Cell, Fields]]:
+    """'< 1 mg/L' beside a range of its own, else what may say how the value is."""
+    compared = [pair for pair in found if pair[1].units and is_ranged]
+    return compared or [pair for pair in found if is_exact(pair[1].value)]
 
 
 def _choose(

@@ -15,8 +15,9 @@ from reports.parser.ranges import is_plain_range
 from reports.parser.roles import Role
 from reports.parser.values import is_flag
 
+from .naming import is_lesser
 from .row import Parts, Row, Section, with_range, with_units
-from .wording import clean_name, is_cut_off, is_part_of_name
+from .wording import clean_name, is_cut_off, is_part_of_name, join_wrapped
 
 # Of two words, in points, for a line may have its unit set smaller.
 _SAME_SIZE = 0.1
@@ -44,8 +45,14 @@ class Continuation:
         name_words = parts.get(Role.NAME, [])
         others: set[Role] = set(parts) - {Role.NAME}
         took = False
-        beside = Role.RANGE in parts and is_method(text_of(name_words))
-        if beside and not self._is_wrapped_name(last, line, name_words):
+        noted = bool(name_words) and (
+            is_lesser(name_words, last.name) or is_method(text_of(name_words))
+        )
+        if (
+            noted
+            and _goes_on(last, parts)
+            and not self._is_wrapped_name(last, line, name_words)
+        ):
             name_words = []
         if not others - _BESIDE:
             stacked = text_of(parts.get(Role.RANGE, []))
@@ -106,11 +113,6 @@ class Continuation:
         return not known_before and self._section.knows(whole, last.fields)
 
 
-def join_wrapped(first: str, second: str) -> str:
-    """The two parts of a name printed over two lines."""
-    return f"{first} {second}"
-
-
 def take_unit_below(last: Row, line: Line, text: str) -> bool:
     """Give a row without a unit the one that stands alone under its value."""
     reach = 2 * max(line.size, last.line.size)
@@ -124,6 +126,12 @@ def take_unit_below(last: Row, line: Line, text: str) -> bool:
     last.fields = with_units(last.fields, text, words)
     last.line = _stretch(last.line, line)
     return True
+
+
+def _goes_on(last: Row, parts: Parts) -> bool:
+    """Whether the range of a row has more below it, in its own print."""
+    own, below = last.fields.range_words, parts.get(Role.RANGE, [])
+    return bool(below) and not (own and is_lesser(below, own))
 
 
 def _is_next_row(last: Row, words: list[Word]) -> bool:

@@ -10,9 +10,15 @@ from reports.parser.fields import is_mark, is_unit, split_value, text_of
 from reports.parser.folding import fold
 from reports.parser.lines import Line, part_cells
 from reports.parser.pages import Word
-from reports.parser.ranges import looks_like_range
+from reports.parser.ranges import looks_like_range, read_bounds
 from reports.parser.roles import ZONES, Role
-from reports.parser.values import is_blank, is_numeric_value, is_value
+from reports.parser.values import (
+    has_decimal_commas,
+    is_blank,
+    is_numeric_value,
+    is_value,
+    read_number,
+)
 
 from .row import Parts
 from .wording import is_exact, is_leader
@@ -99,6 +105,47 @@ def take_undated(
         else (line, parts)
         for n, (line, parts) in enumerate(cut)
     ]
+
+
+def part_signs(cut: list[tuple[Line, Parts]]) -> list[tuple[Line, Parts]]:
+    """Take signs that stand apart before their numbers for marks of low and high.
+
+    So they are where each says no more than the row's own range does: '<', apart, '7'
+    beside '15 - 150'. Else one may say that a value lies below what can be measured.
+    """
+    signed = [
+        n for n, (_, parts) in enumerate(cut) if _is_signed(parts.get(Role.VALUE, []))
+    ]
+    if not signed or not all(_repeats_range(cut[n][1]) for n in signed):
+        return cut
+    parted = list(cut)
+    for n in signed:
+        line, parts = cut[n]
+        mark, *value = parts[Role.VALUE]
+        level = "L" if mark.text == "<" else "H"
+        flag = [mark._replace(text=level)]
+        parted[n] = (line, {**parts, Role.VALUE: value, Role.FLAG: flag})
+    return parted
+
+
+def _is_signed(words: list[Word]) -> bool:
+    if len(words) < 2 or words[0].text not in ("<", ">"):
+        return False
+    apart = words[1].x0 - words[0].x1 > words[0].size
+    return apart and is_numeric_value(words[1].text)
+
+
+def _repeats_range(parts: Parts) -> bool:
+    sign, number = parts[Role.VALUE][:2]
+    spread = text_of(parts.get(Role.RANGE, []))
+    comma = has_decimal_commas([number.text, spread])
+    bounds = read_bounds(spread, decimal_comma=comma)
+    size = read_number(number.text, decimal_comma=comma)
+    if size is None:
+        return False
+    if sign.text == "<":
+        return bounds.low is not None and size < bounds.low
+    return bounds.high is not None and size > bounds.high
 
 
 def _undated(line: Line, parts: Parts) -> Parts:

@@ -13,10 +13,15 @@ from reports.parser.names import is_method
 from reports.parser.pages import Word
 from reports.parser.values import is_flag
 
-from .continuation import join_wrapped
 from .pairs import read_pair
 from .row import Row, Section
-from .wording import clean_name, has_heading_word, is_cut_off, may_name_a_test
+from .wording import (
+    clean_name,
+    has_heading_word,
+    is_cut_off,
+    join_wrapped,
+    may_name_a_test,
+)
 
 # Of print that says how a test was done, to that of its name.
 _LESSER = 0.9

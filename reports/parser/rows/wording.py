@@ -88,6 +88,8 @@ _HEADING_WORD = re.compile(
     r"|formule|serolog[ií]a|perfil|bilan|gerinnung|schilddr[uü]se)\b"
 )
 _DATED_NAME = re.compile(rf"\s{NUMBER_DATE.pattern}\W*$")
+# Two sentences: a name may have dots, but behind words cut short.
+_SENTENCES = re.compile(r"\b[^\W\d_]{4,}\.\s+[^\W\d_]+(?:\s+\S+){3}")
 _WRAP_END = re.compile(r"[-–(/,&+]$|\b(?:and|of|with|to|for|by|in)$", re.IGNORECASE)
 
 
@@ -157,6 +159,8 @@ def may_name_a_test(name: str) -> bool:
         return False
     if _DATED_NAME.search(name):
         # What a test gave on another day: 'Antériorité du 12/09/23'.
+        return False
+    if _SENTENCES.search(name):
         return False
     if "; " in name and sum(map(str.isdigit, name)) > 3:
         return False
@@ -233,3 +237,8 @@ def split_name_flag(words: list[Word]) -> tuple[list[Word], str | None]:
         return words[:-1], words[-1].text
     match = re.match(r"([*#]+)\w", words[0].text)
     return words, match[1] if match else None
+
+
+def join_wrapped(first: str, second: str) -> str:
+    """The two parts of a name printed over two lines."""
+    return f"{first} {second}"

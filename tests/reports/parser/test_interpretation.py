@@ -57,7 +57,10 @@ def test_a_number_with_a_range_that_is_not_decided_is_unknown() -> None:
     assert found == Verdict(UNKNOWN)
 
 
-@pytest.mark.parametrize(("flag", "expected"), [("H", ABNORMAL), ("HH", CRITICAL)])
+@pytest.mark.parametrize(
+    ("flag", "expected"),
+    [("H", ABNORMAL), ("HH", CRITICAL), ("Alert Low", CRITICAL)],
+)
 def test_the_printed_flag_speaks_where_no_bounds_do(
     flag: str, expected: Interpretation
 ) -> None:

@@ -77,6 +77,7 @@ def test_the_type_follows_from_the_form(text: str, kind: ResultType) -> None:
         ("1+", "1+", None),
         ("Negative", "Negative", None),
         ("502+", "502", "+"),
+        ("6 Alert Low", "6", "Alert Low"),
         ("0,61-", "0,61", "-"),
         ("3+", "3+", None),
     ],

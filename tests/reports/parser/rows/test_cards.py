@@ -202,3 +202,21 @@ def test_cards_are_read_where_a_name_has_digits_and_ranges_are_optimal(
         ("Vitamin D", "38", "ng/mL", "40-80"),
         ("Omega-3 Index", "5.2", "%", "8-12"),
     ]
+
+
+def test_a_card_takes_a_compared_value_and_no_word_on_how_it_is(tmp_path: Path) -> None:
+    xs = (48, 222)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Platelets", "CRP"),
+            row(xs, "266 10^9/L", "< 1 mg/L"),
+            row(xs, "Reference range 150 - 450", "Reference range 0 - 5"),
+            row(xs, "Normal", "Normal"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Platelets", "266", "10^9/L", "150 - 450"),
+        ("CRP", "< 1", "mg/L", "0 - 5"),
+    ]

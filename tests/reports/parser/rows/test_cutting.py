@@ -131,3 +131,23 @@ def test_an_untitled_unit_before_ranges_that_repeat_it_is_the_unit(
 
     assert [r.units for r in report.results] == ["g/dL", "fL", "%"]
     assert [r.min_reference_range for r in report.results] == [13.0, 80.0, 11.0]
+
+
+@pytest.mark.parametrize(
+    ("spread", "value", "flag"),
+    [("7,5 - 10,0", "7,1", "L"), ("5,0 - 9,0", "< 7,1", None)],
+)
+def test_a_sign_apart_that_repeats_its_range_is_a_flag_else_a_comparator(
+    tmp_path: Path, spread: str, value: str, flag: str | None
+) -> None:
+    xs = (40, 170, 230, 330)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Bepaling", "Uitslag", "Eenheid", "Referentiewaarden"),
+            [(152, "<"), *row(xs, "Hemoglobine", "7,1", "mmol/L", spread)],
+            row(xs, "Kalium", "4,1", "mmol/L", "3,5 - 5,0"),
+        ],
+    )
+
+    assert [(r.value, r.flag) for r in report.results] == [(value, flag), ("4,1", None)]

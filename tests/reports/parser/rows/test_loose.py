@@ -331,3 +331,16 @@ def test_what_a_test_gave_on_another_day_is_no_row(tmp_path: Path) -> None:
         ("FSH", "5,1", "UI/L", "(1,5 - 12,4)"),
         ("LH", "4,4", "UI/L", "(1,7 - 8,6)"),
     ]
+
+
+def test_sentences_with_a_dose_in_them_are_no_row(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            "Creatinine: 1.41 mg/dL (Ref Range: 0.70-1.28)",
+            "Calcium: 9.1 mg/dL (Ref Range: 8.6-10.3)",
+            "Stage 3a, stable. Recheck BMP in May. Continue lisinopril 20 mg daily",
+        ],
+    )
+
+    assert [r.test_name for r in report.results] == ["Creatinine", "Calcium"]

@@ -453,3 +453,21 @@ def test_brackets_marks_and_labels_are_no_part_of_units_values_and_ranges(
         ("Sodium", "139", "mmol/L", "136 - 145"),
     ]
     assert report.results[0].flag == "H"
+
+
+def test_bands_go_on_beside_a_note_in_small_print(tmp_path: Path) -> None:
+    xs = (40, 230, 280, 340)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Test Name", "Result", "Unit", "Bio. Ref. Range"),
+            row(xs, "Vitamin D (25-Hydroxy)", "17.4", "ng/mL", "Deficiency : < 20"),
+            [Ink(40, "Sample: Serum", size=6), (340, "Sufficiency : 30 - 100")],
+            row(xs, "Vitamin B12", "188", "pg/mL", "211 - 946"),
+        ],
+    )
+
+    assert [r.reference_range for r in report.results] == [
+        "Deficiency : < 20 Sufficiency : 30 - 100",
+        "211 - 946",
+    ]
