@@ -12,7 +12,6 @@ import time
 from collections import Counter, defaultdict, deque
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import orjson
 import psycopg
@@ -20,7 +19,7 @@ import psycopg
 from accounts.webhooks import claims
 from accounts.webhooks.claims import Claim
 from accounts.webhooks.schedule import next_wait
-from accounts.webhooks.sending import TIMEOUT_S, Message
+from accounts.webhooks.sending import TIMEOUT_S, Message, Target, read_target
 from accounts.webhooks.signing import read_secret
 from accounts.webhooks.verdicts import Told, tell
 from portal.lib.encryption import decrypt
@@ -231,18 +230,11 @@ async def _within(seconds: float, event: asyncio.Event) -> bool:
 def _message(claim: Claim) -> Message:
     secrets = [claim.secret, claim.previous_secret]
     return Message(
-        url=claim.url,
-        host=_host(claim.url),
+        target=_target(claim.url, claim.headers),
         message_id=claim.message_id,
         body=claim.body.encode(),
         keys=tuple(_key(secret) for secret in secrets if secret),
-        headers=_headers(claim.headers),
     )
-
-
-@lru_cache(maxsize=1000)
-def _host(url: str) -> str:
-    return urlsplit(url).hostname or ""
 
 
 # Opening a secret costs as much as signing ten messages with it.
@@ -252,5 +244,5 @@ def _key(secret: str) -> bytes:
 
 
 @lru_cache(maxsize=1000)
-def _headers(headers: str) -> dict[str, str]:
-    return orjson.loads(decrypt(headers)) if headers else {}
+def _target(url: str, headers: str) -> Target:
+    return read_target(url, orjson.loads(decrypt(headers)) if headers else {})

@@ -225,19 +225,8 @@ async def _deliver_alone():
 def test_a_name_that_turns_private_is_refused_at_the_connect(
     alice_tenant, port, monkeypatch
 ):
-    async def rebound(_self, host, _port, _family):
-        return [
-            {
-                "hostname": host,
-                "host": "127.0.0.1",
-                "port": port,
-                "family": socket.AF_INET,
-                "proto": 0,
-                "flags": 0,
-            }
-        ]
-
-    monkeypatch.setattr(sending.ThreadedResolver, "resolve", rebound)
+    rebound = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_asked: [rebound])
     make_endpoint(tenant=alice_tenant, url=f"https://hooks.customer.example:{port}/in")
     make_event(tenant=alice_tenant)
     receiver = Receiver()

@@ -20,7 +20,7 @@ from django.utils import timezone
 from accounts.webhooks import claims, delivering, sending
 from accounts.webhooks.management.commands.deliver_webhooks import connector
 from accounts.webhooks.models import Attempt, Delivery, Endpoint
-from accounts.webhooks.sending import Message, Sender
+from accounts.webhooks.sending import Message, Sender, read_target
 from accounts.webhooks.signing import make_secret, read_secret
 from tests.accounts.webhooks.receivers import Receiver, deliver, listening
 from tests.factories.webhooks import make_endpoint, make_event
@@ -40,12 +40,10 @@ def port(settings, monkeypatch):
 
 def message(port, *, scheme="http", body=b"{}"):
     return Message(
-        url=f"{scheme}://127.0.0.1:{port}/in",
-        host="127.0.0.1",
+        target=read_target(f"{scheme}://127.0.0.1:{port}/in", {}),
         message_id="msg_1",
         body=body,
         keys=(read_secret(make_secret()),),
-        headers={},
     )
 
 
