@@ -53,6 +53,7 @@ class AccountsConfig(AppConfig):
             (60, "API keys", "key", "team:api_keys", keys),
             (70, "Members", "shield", "team:members", team),
             (71, "Settings", "cog", "team:settings", team),
+            (74, "Notifications", "bell", "team:notifications", team),
             (73, "Audit", "list", "team:audit", Area.AUDIT),
             (72, "Your profile", "users", "team:profile", None),
         ):
@@ -88,6 +89,10 @@ class AccountsConfig(AppConfig):
                 "AuditSeal": "hashes over the audit",
                 "ApiCall": TableFate(("user_uuid",)),
                 "CallWindow": "counts calls of keys and addresses",
+                **dict.fromkeys(
+                    ("Notice", "NoticeChoices", "NoticeCopy", "NoticeMail"),
+                    "what members are told of, which names no user",
+                ),
                 "SavedView": "views that name the user are removed",
                 **dict.fromkeys(
                     (

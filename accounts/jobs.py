@@ -1,4 +1,4 @@
-"""Jobs of the accounts app: erasing deleted teams, chaining the audit, old sessions.
+"""Jobs of the accounts app: erasing deleted teams, the audit's chain, mail to members.
 
 A job calls one operation. Must not be here: what the operations do.
 """
@@ -6,11 +6,21 @@ A job calls one operation. Must not be here: what the operations do.
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
-from accounts.models import Team
+from django.utils import timezone
+
+from accounts.models import Team, Tenant
 from accounts.operations.api_calls import prune_calls
 from accounts.operations.audit_chain import anchor_audit, seal_audit
 from accounts.operations.call_limits import forget_old_windows
+from accounts.operations.notices import (
+    MAIL_JOB,
+    enqueue_due_mails,
+    forget_notices,
+    give_up_mail,
+    mail_notices,
+)
 from accounts.operations.sessions import forget_dead_sessions
 from accounts.operations.team_deletion import (
     ERASE_JOB,
@@ -64,3 +74,33 @@ def anchor() -> None:
 def forget_sessions() -> None:
     """Once a day, delete sessions that have expired."""
     forget_dead_sessions()
+
+
+def _put_back(*, tenant_pk: int, mail_id: str) -> None:
+    """Let notices of a mail that was refused in every run wait for another."""
+    give_up_mail(
+        tenant=Tenant.objects.get(pk=tenant_pk),
+        mail_id=UUID(mail_id),
+        at=timezone.now(),
+    )
+
+
+@job(MAIL_JOB, on_give_up=_put_back)
+def mail_member(*, tenant_pk: int, mail_id: str) -> None:
+    """Mail a member what waits for them."""
+    mail_notices(
+        tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
+        mail_id=UUID(mail_id),
+    )
+
+
+@periodic("*/5 * * * *", "accounts.enqueue_due_mails")
+def mail_members() -> None:
+    """Every five minutes, put what is due into mails."""
+    enqueue_due_mails(at=timezone.now())
+
+
+@periodic("27 3 * * *", "accounts.forget_notices")
+def forget_old_notices() -> None:
+    """Once a day, delete what was told long ago."""
+    forget_notices(at=timezone.now())

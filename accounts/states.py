@@ -66,6 +66,23 @@ class Theme(TextChoices):
     DARK = "dark", "Dark"
 
 
+class NoticeKind(TextChoices):
+    """What members are told of by mail (closed)."""
+
+    CRITICAL_RESULT = "critical_result", "Critical results"
+    FAILING_ENDPOINT = "failing_endpoint", "Failing endpoints"
+    SILENT_SOURCE = "silent_source", "Silent sources"
+
+
+class NoticeLevel(TextChoices):
+    """When a member is told of one kind (closed)."""
+
+    AT_ONCE = "at_once", "At once"
+    LATE = "late", "When one has waited too long"  # critical results alone
+    DAILY = "daily", "Once a day"
+    OFF = "off", "Never"
+
+
 class Area(TextChoices):
     """What a right is about; each page and operation belongs to one."""
 
@@ -169,3 +186,46 @@ def scopes_allow(scopes: frozenset[str] | None, *, area: Area, write: bool) -> b
     if scopes is None or f"{area}:{Access.WRITE}" in scopes:
         return True
     return not write and f"{area}:{Access.READ}" in scopes
+
+
+# Of each kind: whoever may read the area may be told of it; who may write the other is,
+# at that level, without choosing.
+_HEARS = {
+    NoticeKind.CRITICAL_RESULT: (Area.ORDERS, Area.SIGN_REPORTS, NoticeLevel.LATE),
+    NoticeKind.FAILING_ENDPOINT: (Area.WEBHOOKS, Area.WEBHOOKS, NoticeLevel.AT_ONCE),
+    NoticeKind.SILENT_SOURCE: (Area.USERS, Area.USERS, NoticeLevel.DAILY),
+}
+
+
+def offered_levels(kind: NoticeKind) -> list[NoticeLevel]:
+    """The levels that may be chosen of a kind."""
+    has_clock = kind == NoticeKind.CRITICAL_RESULT
+    return [each for each in NoticeLevel if has_clock or each != NoticeLevel.LATE]
+
+
+def may_hear(*, roles: Iterable[str], kind: NoticeKind, environment: str) -> bool:
+    """Whether a member of these roles may be told of this kind."""
+    return allows(
+        roles=roles, area=_HEARS[kind][0], write=False, environment=environment
+    )
+
+
+def usual_level(
+    *, roles: Iterable[str], kind: NoticeKind, environment: str
+) -> NoticeLevel:
+    """When a member of these roles is told of this kind who has not chosen.
+
+    Source: Ours: who has to act on it is told.
+    """
+    _, area, level = _HEARS[kind]
+    acts = allows(roles=roles, area=area, write=True, environment=environment)
+    return level if acts else NoticeLevel.OFF
+
+
+def pierces_quiet(*, kind: NoticeKind, environment: str) -> bool:
+    """Whether a mail of this kind comes in quiet hours too.
+
+    Source: Ours: a critical result of a patient can't wait for the morning; the
+    sandbox's patients are made up.
+    """
+    return kind == NoticeKind.CRITICAL_RESULT and environment == Environment.PRODUCTION

@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.utils import timezone
+
 from accounts.models import Tenant
 from portal.lib.actor import Actor
 from portal.lib.jobs import enqueue, job, periodic
@@ -22,6 +24,7 @@ from users.operations.pausing import enqueue_due_pauses, pause_sources
 from users.operations.pulling import enqueue_due_pulls, fail_pulls, run_pulls
 from users.operations.pulls import remove_old_pulls
 from users.operations.refresh import remove_old_refreshes
+from users.operations.silences import tell_silences
 from users.operations.summaries import remove_old_arrivals
 from users.operations.user_export import (
     EXPORT_JOB,
@@ -109,6 +112,12 @@ def learn(*, tenant_pk: int, **_inputs: Any) -> None:
 def learn_all() -> None:
     """Every ten minutes; queries.silence relies on it once an hour."""
     enqueue_learning()
+
+
+@periodic("28 * * * *", "users.tell_silences")
+def tell_of_silences() -> None:
+    """Once an hour, note which sources went silent."""
+    tell_silences(at=timezone.now())
 
 
 def _fail(*, tenant_pk: int, **inputs: Any) -> None:

@@ -11,6 +11,7 @@ from accounts.models.invitation import Invitation
 from accounts.models.management_key import ManagementKey
 from accounts.models.member import Member
 from accounts.models.member_session import MemberSession
+from accounts.models.notice import Notice, NoticeChoices, NoticeCopy, NoticeMail
 from accounts.models.saved_view import SavedView
 from accounts.models.sign_in import (
     SignInRules,
@@ -30,6 +31,10 @@ __all__ = [
     "Member",
     "MemberSession",
     "Membership",
+    "Notice",
+    "NoticeChoices",
+    "NoticeCopy",
+    "NoticeMail",
     "Organisation",
     "SavedView",
     "SignInRules",

@@ -20,8 +20,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.operations.audit import record_change
-from accounts.queries import team_members
-from accounts.states import Area, Role, allows
+from accounts.operations.notices import Happening, note_happening, settings_link
+from accounts.states import NoticeKind
 from labs.models import CriticalAlert
 from labs.models.critical import ACTION_MAX_LENGTH, TOLD_MAX_LENGTH
 from labs.states.critical import ToldBy, next_escalation
@@ -63,9 +63,9 @@ class Acknowledgement:
 def open_critical_alert(*, order: Order, version: ResultVersion) -> CriticalAlert:
     """Start the clock of a version that has critical results not known before.
 
-    An order whose clock runs already keeps it. Mail goes to the team's address for
-    critical results, if it has one, at once. Source: Issue "Results and papers"; Ours
-    (spec silent): one clock for an order, as one person is told of all of it.
+    An order whose clock runs already keeps it. Mail goes at once to the team's address
+    for critical results and to members who want that. Source: Issue "Results and
+    papers"; Ours (spec silent): one clock for an order, as one person is told of all.
     """
     tenant = order.tenant
     alerts = CriticalAlert.objects.for_tenant(tenant)
@@ -85,8 +85,7 @@ def open_critical_alert(*, order: Order, version: ResultVersion) -> CriticalAler
         escalate_at=due_at,
     )
     alert.save(force_insert=True)
-    if tenant.critical_result_notification_email:
-        _mail_later(alert)
+    _mail_later(alert)
     return alert
 
 
@@ -182,16 +181,34 @@ def escalate_critical(*, at: datetime) -> int:
 def mail_critical(*, tenant: Tenant, alert_id: int, escalation: int) -> None:
     """Mail that a critical result waits; nothing once somebody has acknowledged it.
 
-    `escalation` 0 goes to the team's address alone, later ones also to all who may
-    acknowledge, or to owners and admins where nobody may. Raises: MailRefused.
+    It goes to the team's address, and to members as they chose: `escalation` 0 to those
+    who want to know at once, later ones also to all who may acknowledge. Raises:
+    MailRefused.
     """
     alert: CriticalAlert | None = (
         CriticalAlert.objects.for_tenant(tenant)
         .filter(pk=alert_id, acknowledged_at=None, order__user__deleted_at=None)
         .first()
     )
-    recipients = critical_recipients(tenant=tenant, is_escalation=escalation > 0)
-    if alert is None or not recipients:
+    if alert is None:
+        return
+    path = reverse("labs:critical", args=[tenant.team.slug, tenant.environment])
+    members = note_happening(
+        tenant=tenant,
+        happening=Happening(
+            kind=NoticeKind.CRITICAL_RESULT,
+            key=f"{alert.pk}-{escalation}",
+            words="A critical result has waited longer than your team allows."
+            if escalation
+            else "A critical result came and waits to be acknowledged.",
+            path=path,
+            is_late=escalation > 0,
+        ),
+        at=timezone.now(),
+    )
+    first = tenant.critical_result_notification_email
+    recipients = list(dict.fromkeys([*([first] if first else []), *members]))
+    if not recipients:
         return
     since = alert.opened_at.astimezone(find_zone(tenant.team.time_zone))
     context = {
@@ -201,8 +218,8 @@ def mail_critical(*, tenant: Tenant, alert_id: int, escalation: int) -> None:
         "since": f"{since.day} {since:%b %Y, %H:%M %Z}",
         "is_escalation": escalation > 0,
         "is_sandbox": tenant.is_sandbox,
-        "link": settings.PUBLIC_URL
-        + reverse("labs:critical", args=[tenant.team.slug, tenant.environment]),
+        "link": f"{settings.PUBLIC_URL}{path}",
+        "settings_link": settings_link(tenant),
     }
     subject = render_to_string("labs/email/critical_subject.txt", context)
     mail = EmailMessage(
@@ -215,29 +232,6 @@ def mail_critical(*, tenant: Tenant, alert_id: int, escalation: int) -> None:
     except (OSError, SMTPException):
         _log.warning("mail of critical alert %s was not taken", alert.pk)
         raise MailRefused from None
-
-
-def critical_recipients(*, tenant: Tenant, is_escalation: bool) -> list[str]:
-    """Who is mailed of a critical result, each once, the team's address first.
-
-    Who may acknowledge comes with an escalation, or owners and admins where nobody may.
-    """
-    first = tenant.critical_result_notification_email
-    addresses = [first] if first else []
-    if is_escalation:
-        memberships = list(team_members(tenant.team))
-        able = [
-            one
-            for one in memberships
-            if allows(
-                roles=one.roles,
-                area=Area.SIGN_REPORTS,
-                write=True,
-                environment=tenant.environment,
-            )
-        ] or [one for one in memberships if {Role.OWNER, Role.ADMIN} & {*one.roles}]
-        addresses += [one.member.email for one in able]
-    return list(dict.fromkeys(addresses))
 
 
 def _check(given: Acknowledgement, alert: CriticalAlert, now: datetime) -> None:

@@ -41,7 +41,7 @@ RIGHTS = {
         "home search team:save_view team:view team:delete_view team:profile"
         " team:password team:sign_out_elsewhere team:end_session team:stop_viewing"
     ),
-    "team": "team:members team:remove team:settings",
+    "team": "team:members team:remove team:settings team:notifications",
     "team*": (
         "demo_data load_demo_data remove_demo_data team:invite team:roles team:resend"
         " team:withdraw team:create_management_key team:revoke_management_key"

@@ -135,14 +135,19 @@ def is_silent(tenant: Tenant, silence: str, provider: str = "") -> Q:
     return Q(Exists(overdue.filter(Exists(well))))
 
 
-def silent_sources(*, tenant: Tenant) -> list[SilentSource]:
-    """Sources that went silent for live users in NEWS, the most users first."""
+def silent_sources(
+    *, tenant: Tenant, since: datetime | None = None
+) -> list[SilentSource]:
+    """Sources that went silent for live users in NEWS, the most users first.
+
+    With `since`, those that did from this moment on.
+    """
     now = timezone.now()
     found = rows.fetch_rows(
         _BY_SOURCE,
         {
             "tenant": tenant.pk,
-            "first": now - NEWS,
+            "first": since or now - NEWS,
             "now": now,
             "connected": str(ConnectionStatus.CONNECTED),
         },

@@ -18,9 +18,10 @@ from django.db import transaction
 from django.db.models import Count, Q
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils import timezone
 
-from accounts.queries import team_members
-from accounts.states import Area, allows
+from accounts.operations.notices import Happening, note_happening, settings_link
+from accounts.states import NoticeKind
 from accounts.webhooks.models import Attempt, Delivery, Endpoint
 from accounts.webhooks.schedule import DISABLE_AFTER
 from accounts.webhooks.states import DeliveryFault, DeliveryStatus, DisabledBy
@@ -85,7 +86,7 @@ def raise_alerts(*, at: datetime) -> int:
 
 
 def mail_alert(*, tenant: Tenant, endpoint_id: str, percent: int) -> None:
-    """Mail those who may manage endpoints that one fails, or was disabled.
+    """Mail members who want that at once that an endpoint fails, or was disabled.
 
     Nothing once it has recovered, was enabled again or deleted. Raises: MailRefused.
     Source: Contract 8.5; Ours: to whom, and what it says.
@@ -96,8 +97,14 @@ def mail_alert(*, tenant: Tenant, endpoint_id: str, percent: int) -> None:
         .filter(uuid=endpoint_id, warned_percent__gte=percent)
         .first()
     )
-    recipients = alert_recipients(tenant=tenant)
-    if endpoint is None or not recipients:
+    if endpoint is None:
+        return
+    recipients = note_happening(
+        tenant=tenant,
+        happening=_happening(tenant, endpoint, percent),
+        at=timezone.now(),
+    )
+    if not recipients:
         return
     context = _context(tenant, endpoint, percent)
     subject = render_to_string("webhooks/email/alert_subject.txt", context)
@@ -113,19 +120,24 @@ def mail_alert(*, tenant: Tenant, endpoint_id: str, percent: int) -> None:
         raise MailRefused from None
 
 
-def alert_recipients(*, tenant: Tenant) -> list[str]:
-    """The addresses of members who may change endpoints of this tenant."""
-    return [
-        one.member.email
-        for one in team_members(tenant.team)
-        if one.member.is_active
-        and allows(
-            roles=one.roles,
-            area=Area.WEBHOOKS,
-            write=True,
-            environment=tenant.environment,
-        )
-    ]
+def _happening(tenant: Tenant, endpoint: Endpoint, percent: int) -> Happening:
+    """A step of an endpoint's failing, as members are told of it."""
+    host = urlsplit(endpoint.url).hostname
+    since = endpoint.failing_since or endpoint.disabled_at
+    words = f"{host} fails: {percent} % of the time until it is disabled are over."
+    return Happening(
+        kind=NoticeKind.FAILING_ENDPOINT,
+        key=f"{endpoint.pk}-{percent}-{since and int(since.timestamp())}",
+        words=f"{host} was disabled: events wait for it."
+        if percent == DISABLED_PERCENT
+        else words,
+        path=_page_of(tenant, endpoint),
+    )
+
+
+def _page_of(tenant: Tenant, endpoint: Endpoint) -> str:
+    place = [tenant.team.slug, tenant.environment, endpoint.uuid]
+    return reverse("webhooks:endpoint", args=place)
 
 
 def _percent(endpoint: Endpoint, at: datetime) -> int:
@@ -180,11 +192,8 @@ def _context(tenant: Tenant, endpoint: Endpoint, percent: int) -> dict[str, obje
         "users": named,
         "more_users": number_of_users - len(named),
         "retention_days": tenant.team.event_retention_days,
-        "link": settings.PUBLIC_URL
-        + reverse(
-            "webhooks:endpoint",
-            args=[tenant.team.slug, tenant.environment, endpoint.uuid],
-        ),
+        "link": f"{settings.PUBLIC_URL}{_page_of(tenant, endpoint)}",
+        "settings_link": settings_link(tenant),
     }
 
 

@@ -6,6 +6,7 @@ import pytest
 import time_machine
 from django.core import mail
 
+from accounts.models import NoticeCopy
 from accounts.states import Role
 from labs.models import CriticalAlert
 from labs.operations import critical
@@ -13,7 +14,6 @@ from labs.operations.critical import (
     Acknowledgement,
     MailRefused,
     acknowledge_critical,
-    critical_recipients,
     escalate_critical,
     mail_critical,
 )
@@ -23,6 +23,7 @@ from portal.lib.errors import DomainError
 from portal.lib.tenancy import across_tenants
 from tests.audit import audited
 from tests.factories.accounts import ACTOR, make_member
+from tests.factories.notices import choose
 from tests.factories.results import make_ready_order, make_results, reported
 from tests.jobs import queued
 from users.operations.users import delete_user
@@ -82,7 +83,8 @@ def test_a_critical_result_starts_the_clock_of_the_teams_limit(alice_tenant):
     due = CAME + timedelta(minutes=45)
     assert (alert.order_id, alert.version_id) == (order.pk, version.pk)
     assert (alert.opened_at, alert.due_at, alert.escalate_at) == (CAME, due, due)
-    assert mails() == []
+    asked = {"tenant_pk": alice_tenant.pk, "alert_id": alert.pk, "escalation": 0}
+    assert mails() == [asked]
 
 
 def test_results_that_are_not_critical_start_no_clock(alice_tenant):
@@ -249,8 +251,10 @@ def test_mail_follows_once_the_limit_has_passed(alice_tenant, alert, minutes, nu
 
     (kept,) = alerts(alice_tenant)
     assert (found, again, kept.escalations) == (number, 0, number)
-    asked = {"tenant_pk": alice_tenant.pk, "alert_id": alert.pk, "escalation": 1}
-    assert mails() == [asked] * number
+    first, *later = mails()
+    asked = {"tenant_pk": alice_tenant.pk, "alert_id": alert.pk}
+    assert first == {**asked, "escalation": 0}
+    assert later == [{**asked, "escalation": 1}] * number
 
 
 def test_waits_between_mails_double_up_to_a_day():
@@ -275,28 +279,52 @@ def test_an_acknowledged_result_is_neither_escalated_nor_mailed(
         found = escalate_critical(at=CAME + timedelta(days=2))
     mail_critical(tenant=alice_tenant, alert_id=alert.pk, escalation=1)
 
-    assert (found, mails(), mail.outbox) == (0, [], [])
+    assert (found, len(mails()), mail.outbox) == (0, 1, [])
 
 
-def test_an_escalation_reaches_all_who_may_acknowledge(alice_team, alice_tenant):
+def told(tenant, alert, escalation):
+    """To whom one step is mailed."""
+    mail.outbox.clear()
+    mail_critical(tenant=tenant, alert_id=alert.pk, escalation=escalation)
+    return [to.partition("@")[0] for sent in mail.outbox for to in sent.to]
+
+
+def test_members_are_told_as_they_chose_and_all_who_may_acknowledge_at_last(
+    alice_team, alice_tenant, alert
+):
     alice_tenant.critical_result_notification_email = "desk@alice.example"
-    for name, role in (("nora", Role.CLINICIAN), ("dev", Role.DEVELOPER)):
-        make_member(team=alice_team, email=f"{name}@alice.example", roles=(role,))
+    members = {
+        name: make_member(team=alice_team, email=f"{name}@alice.example", roles=(role,))
+        for name, role in (
+            *(("late", Role.CLINICIAN), ("now", Role.CLINICIAN)),
+            *(("off", Role.CLINICIAN), ("daily", Role.VIEWER), ("dev", Role.DEVELOPER)),
+        )
+    }
+    choose(alice_tenant, members["now"], critical_result="at_once")
+    choose(alice_tenant, members["off"], critical_result="off")
+    choose(alice_tenant, members["daily"], critical_result="daily")
 
-    at_once = critical_recipients(tenant=alice_tenant, is_escalation=False)
-    later = critical_recipients(tenant=alice_tenant, is_escalation=True)
+    steps = [told(alice_tenant, alert, escalation) for escalation in (0, 1)]
 
-    assert at_once == ["desk@alice.example"]
-    assert later == ["desk@alice.example", "nora@alice.example"]
+    assert steps == [["desk", "now"], ["desk", "late", "now"]]
+    copies = NoticeCopy.objects.for_tenant(alice_tenant).order_by("notice__at")
+    assert [
+        (copy.membership.member.email, copy.by_digest, copy.notice.is_late)
+        for copy in copies
+    ] == [("daily@alice.example", True, False), ("daily@alice.example", True, True)]
+    for name in ("late", "now"):
+        choose(alice_tenant, members[name], critical_result="daily")
+    assert told(alice_tenant, alert, 2) == ["desk", "late", "now", "off"]
 
 
-def test_where_nobody_may_acknowledge_the_owners_are_mailed(alice_team, alice_tenant):
+def test_where_nobody_may_acknowledge_the_owners_are_mailed(
+    alice_team, alice_tenant, alert
+):
     for name, role in (("olga", Role.OWNER), ("dev", Role.DEVELOPER)):
         make_member(team=alice_team, email=f"{name}@alice.example", roles=(role,))
 
-    assert critical_recipients(tenant=alice_tenant, is_escalation=True) == [
-        "olga@alice.example"
-    ]
+    assert told(alice_tenant, alert, 0) == []
+    assert told(alice_tenant, alert, 1) == ["olga"]
 
 
 def test_a_mail_that_the_server_refuses_is_tried_again(

@@ -8,19 +8,19 @@ import pytest
 from django.core import mail
 from django.core.mail.backends.locmem import EmailBackend
 
-from accounts.models import Team
+from accounts.models import Notice, Team
 from accounts.states import Role
 from accounts.webhooks.models import Attempt, Delivery, Endpoint
 from accounts.webhooks.operations import UserRef
 from accounts.webhooks.operations.alerts import (
     MAIL_JOB,
     MailRefused,
-    alert_recipients,
     mail_alert,
     raise_alerts,
 )
 from accounts.webhooks.operations.endpoints import change_endpoint, delete_endpoint
 from tests.factories.accounts import ACTOR, make_member
+from tests.factories.notices import choose
 from tests.factories.webhooks import make_endpoint, make_event
 from tests.jobs import empty_queue, queued
 
@@ -106,18 +106,32 @@ def test_an_endpoint_that_is_well_or_deleted_is_not_told(alice_tenant):
     assert alerts() == []
 
 
-def test_who_may_change_endpoints_is_told(alice_team, alice_tenant, charlie):
-    for role in Role:
-        make_member(team=alice_team, email=f"{role}@assay.example", roles=(role,))
+def test_who_may_change_endpoints_is_told_unless_they_chose_otherwise(
+    alice_team, alice_tenant, charlie
+):
+    members = {
+        role: make_member(team=alice_team, email=f"{role}@assay.example", roles=(role,))
+        for role in Role
+    }
     gone = make_member(team=alice_team, email="gone@assay.example")
     gone.is_active = False
     gone.save(update_fields=["is_active"])
+    choose(alice_tenant, members[Role.ADMIN], failing_endpoint="off")
+    choose(alice_tenant, members[Role.OWNER], failing_endpoint="daily")
+    endpoint = make_endpoint(tenant=alice_tenant, url=URL)
+    fail(endpoint, warned_percent=50)
 
-    assert alert_recipients(tenant=alice_tenant) == [
-        "admin@assay.example",
-        "developer@assay.example",
-        "owner@assay.example",
-    ]
+    for _ in range(2):  # as a job may run again
+        mail_alert(tenant=alice_tenant, endpoint_id=str(endpoint.uuid), percent=50)
+
+    assert [sent.to for sent in mail.outbox] == [["developer@assay.example"]] * 2
+    (notice,) = Notice.objects.for_tenant(alice_tenant)
+    assert notice.words == (
+        "hooks.north.example fails: 50 % of the time until it is disabled are over."
+    )
+    (copy,) = notice.copies.select_related("membership__member")
+    assert copy.membership.member.email == "owner@assay.example"
+    assert copy.by_digest
 
 
 def test_a_mail_says_what_is_missed_of_whom_and_where_to_look(

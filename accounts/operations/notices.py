@@ -1,0 +1,350 @@
+"""Telling members by mail: what happened is noted, copied to who wants it, and sent.
+
+Must not be here: what happens (the apps that say so), or who wants what
+(accounts.queries.notices).
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import time, timedelta
+from smtplib import SMTPException
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.db import transaction
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import Membership, Notice, NoticeChoices, NoticeCopy, NoticeMail
+from accounts.operations.audit import record_change
+from accounts.queries.notices import (
+    Wishes,
+    find_choices,
+    hearer_of,
+    hearers,
+    next_digest,
+    turn_of,
+    usual_levels,
+    who_hears,
+)
+from accounts.states import NoticeKind, NoticeLevel, offered_levels, pierces_quiet
+from portal.lib.errors import DomainError
+from portal.lib.jobs import enqueue
+
+if TYPE_CHECKING:
+    from datetime import datetime, tzinfo
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from portal.lib.actor import Actor
+
+MAIL_JOB = "accounts.mail_notices"
+# Ours: what last week's mails would have been is told of this, and four weeks more.
+NOTICE_RETENTION = timedelta(days=35)
+# Ours: a mail server that was away for the runs of a job is tried again after this.
+REST = timedelta(minutes=15)
+_MAILS_OF_ONE_RUN = 500
+_log = logging.getLogger(__name__)
+
+
+class MailRefused(Exception):
+    """The mail server did not take a mail; the job runs again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """What members are told; the fields are those of Notice."""
+
+    kind: NoticeKind
+    key: str
+    words: str
+    path: str
+    is_late: bool = False
+
+
+@transaction.atomic
+def change_notices(
+    *, tenant: Tenant, actor: Actor, membership: Membership, wishes: Wishes
+) -> NoticeChoices:
+    """Say what a member is told of in one environment, and when.
+
+    What equals the usual is not kept, so that it follows a change of roles. Mail that
+    waits goes out as it was due, less the kinds that were switched off. Raises:
+    level_unknown, quiet_empty, hour_invalid.
+    """
+    usual = usual_levels(roles=membership.roles, environment=tenant.environment)
+    for kind, level in wishes.levels.items():
+        if kind not in usual or level not in offered_levels(kind):
+            raise DomainError("level_unknown", "Choose one that is offered.", kind)
+    if wishes.quiet is not None and wishes.quiet[0] == wishes.quiet[1]:
+        raise DomainError(
+            "quiet_empty", "Quiet hours end at another time.", "quiet_until"
+        )
+    if not 0 <= wishes.digest_hour <= 23:
+        raise DomainError("hour_invalid", "An hour is 0 to 23.", "digest_hour")
+    Membership.objects.select_for_update(no_key=True).get(pk=membership.pk)
+    choices = find_choices(tenant=tenant, membership=membership) or NoticeChoices(
+        tenant=tenant, membership=membership
+    )
+    quiet_from, quiet_until = wishes.quiet or (None, None)
+    wanted = {
+        "levels": {
+            kind.value: level.value
+            for kind, level in wishes.levels.items()
+            if level != usual[kind]
+        },
+        "quiet_from": quiet_from,
+        "quiet_until": quiet_until,
+        "digest_hour": wishes.digest_hour,
+    }
+    changes = {
+        field: [_plain(getattr(choices, field)), _plain(value)]
+        for field, value in wanted.items()
+        if getattr(choices, field) != value
+    }
+    if changes:
+        for field, value in wanted.items():
+            setattr(choices, field, value)
+        choices.save()
+        record_change(
+            tenant=tenant,
+            actor=actor,
+            verb="change_notices",
+            subject="notice_choices",
+            subject_id=membership.member_id,
+            changes=changes,
+        )
+    return choices
+
+
+@transaction.atomic
+def note_happening(*, tenant: Tenant, happening: Happening, at: datetime) -> list[str]:
+    """Note what happened and copy it to who is told later; returns who is told now.
+
+    The addresses are the caller's to mail, in its own words. Whoever has a copy already
+    is not among them, so that a job may run again. Source: Issue "Trust", 5.
+    """
+    return [
+        membership.member.email for membership in _copy_out(tenant, happening, at, True)
+    ]
+
+
+@transaction.atomic
+def post_notice(*, tenant: Tenant, happening: Happening, at: datetime) -> Notice:
+    """Note what happened and copy it to everybody who is told, now or later.
+
+    For what has no mail of its own: the next run of `enqueue_due_mails` takes what is
+    due. The same happening is noted once.
+    """
+    _copy_out(tenant, happening, at, False)
+    found: Notice = Notice.objects.for_tenant(tenant).get(
+        kind=happening.kind, key=happening.key
+    )
+    return found
+
+
+def _copy_out(
+    tenant: Tenant, happening: Happening, at: datetime, has_own_mail: bool
+) -> list[Membership]:
+    notice, _ = Notice.objects.for_tenant(tenant).get_or_create(
+        kind=happening.kind,
+        key=happening.key,
+        defaults={
+            "tenant": tenant,
+            "words": happening.words,
+            "path": happening.path,
+            "is_late": happening.is_late,
+            "at": at,
+        },
+    )
+    pierces = pierces_quiet(kind=happening.kind, environment=tenant.environment)
+    copied = set(notice.copies.values_list("membership_id", flat=True))
+    now, copies = [], []
+    for hearer, level in who_hears(hearers(tenant), tenant=tenant, notice=notice):
+        membership = hearer.membership
+        if membership.pk in copied:
+            continue
+        turn = turn_of(hearer=hearer, level=level, notice=notice, pierces=pierces)
+        if has_own_mail and not turn.by_digest and turn.due_at <= at:
+            now.append(membership)
+            continue
+        copies.append(
+            NoticeCopy(
+                tenant=tenant,
+                notice=notice,
+                membership=membership,
+                due_at=turn.due_at,
+                by_digest=turn.by_digest,
+            )
+        )
+    NoticeCopy.objects.for_tenant(tenant).bulk_create(copies, ignore_conflicts=True)
+    return now
+
+
+def enqueue_due_mails(*, at: datetime) -> int:
+    """Put what is due into mails, one for each member and environment; how many.
+
+    Over all tenants. A mail is a row and a job of one transaction, and a copy is in one
+    mail, so that of two runs at once one sends it. A member has one digest on a day of
+    theirs: what comes late for it waits for the next.
+    """
+    due = NoticeCopy.unscoped.filter(mail=None, due_at__lte=at)
+    groups = due.values_list("membership_id", "tenant_id", "by_digest").distinct()
+    number = 0
+    for membership_pk, tenant_pk, by_digest in groups.order_by(
+        "membership_id", "tenant_id", "by_digest"
+    )[:_MAILS_OF_ONE_RUN]:
+        number += _make_mail(membership_pk, tenant_pk, by_digest, at)
+    return number
+
+
+@transaction.atomic
+def _make_mail(
+    membership_pk: int, tenant_pk: int, by_digest: bool, at: datetime
+) -> int:
+    membership = (
+        Membership.objects.select_for_update(no_key=True, of=("self",))
+        .select_related("member", "team")
+        .get(pk=membership_pk)
+    )
+    tenant = membership.team.tenants.select_related("team").get(pk=tenant_pk)
+    copies = NoticeCopy.objects.for_tenant(tenant).filter(
+        membership=membership, by_digest=by_digest, mail=None, due_at__lte=at
+    )
+    if not copies.exists():
+        return 0  # another run was quicker
+    mails = NoticeMail.objects.for_tenant(tenant)
+    hearer = hearer_of(
+        tenant=tenant,
+        membership=membership,
+        choices=find_choices(tenant=tenant, membership=membership),
+    )
+    day = at.astimezone(hearer.zone).date() if by_digest else None
+    if day is not None and mails.filter(membership=membership, day=day).exists():
+        tomorrow = next_digest(
+            after=at, hour=hearer.wishes.digest_hour, zone=hearer.zone
+        )
+        copies.update(due_at=tomorrow)
+        return 0
+    mail = NoticeMail(tenant=tenant, membership=membership, day=day, created_at=at)
+    mail.save(force_insert=True)
+    copies.update(mail=mail)
+    enqueue(MAIL_JOB, tenant=tenant, lock=f"notices-{mail.pk}", mail_id=str(mail.pk))
+    return 1
+
+
+def mail_notices(*, tenant: Tenant, mail_id: UUID) -> bool:
+    """Send a mail that waits; whether it was sent.
+
+    Kinds that the member has switched off meanwhile, or may no longer hear of, are left
+    out. The mail names its own Message-ID, by which a second one of a run that was cut
+    off is known. Raises: MailRefused.
+    """
+    mails = NoticeMail.objects.for_tenant(tenant).filter(pk=mail_id, sent_at=None)
+    mail: NoticeMail | None = mails.select_related("membership__member").first()
+    if mail is None:
+        return False
+    membership = mail.membership
+    wanted = hearer_of(
+        tenant=tenant,
+        membership=membership,
+        choices=find_choices(tenant=tenant, membership=membership),
+    )
+    told = [
+        copy.notice
+        for copy in mail.copies.select_related("notice").order_by("notice__at", "pk")
+        if wanted.wishes.levels.get(NoticeKind(copy.notice.kind), NoticeLevel.OFF)
+        != NoticeLevel.OFF
+    ]
+    is_sent = bool(told) and membership.member.is_active
+    if is_sent:
+        sections = [
+            (
+                kind.label,
+                [
+                    (_moment(each.at, wanted.zone), each.words, _link(each.path))
+                    for each in told
+                    if each.kind == kind
+                ],
+            )
+            for kind in NoticeKind
+        ]
+        link = settings_link(tenant)
+        context = {
+            "team": tenant.team.name,
+            "environment": tenant.get_environment_display(),
+            "is_sandbox": tenant.is_sandbox,
+            "is_digest": mail.day is not None,
+            "day": mail.day and f"{mail.day.day} {mail.day:%b %Y}",
+            "number": len(told),
+            "only_words": told[0].words.rstrip("."),
+            "sections": [each for each in sections if each[1]],
+            "settings_link": link,
+        }
+        subject = render_to_string("accounts/email/notices_subject.txt", context)
+        host = urlsplit(settings.PUBLIC_URL).hostname
+        message = EmailMessage(
+            subject=" ".join(subject.split()),
+            body=render_to_string("accounts/email/notices_message.txt", context),
+            to=[membership.member.email],
+            headers={
+                "Message-ID": f"<notices-{mail.pk}@{host}>",
+                "List-Unsubscribe": f"<{link}>",
+            },
+        )
+        try:
+            message.send()
+        except (OSError, SMTPException):
+            _log.warning("mail of notices %s was not taken", mail.pk)
+            raise MailRefused from None
+    mails.update(sent_at=timezone.now())
+    return is_sent
+
+
+@transaction.atomic
+def give_up_mail(*, tenant: Tenant, mail_id: UUID, at: datetime) -> None:
+    """Let what a mail should have said wait REST for another one."""
+    mails = NoticeMail.objects.for_tenant(tenant).filter(pk=mail_id, sent_at=None)
+    waiting = mails.select_for_update().first()
+    if waiting is None:
+        return
+    waiting.copies.update(mail=None, due_at=at + REST)
+    waiting.delete()
+
+
+def forget_notices(*, at: datetime) -> int:
+    """Delete notices older than NOTICE_RETENTION and their mails; how many notices.
+
+    Over all tenants. One that waits for a mail stays.
+    """
+    before = at - NOTICE_RETENTION
+    old = Notice.unscoped.filter(at__lt=before)
+    waiting = NoticeCopy.unscoped.filter(mail=None, notice__in=old)
+    _, removed = old.exclude(pk__in=waiting.values("notice")).delete()
+    NoticeMail.unscoped.filter(created_at__lt=before, copies=None).delete()
+    return removed.get(Notice._meta.label, 0)
+
+
+def settings_link(tenant: Tenant) -> str:
+    """Where a member says what they are mailed, as an absolute address."""
+    return _link(
+        reverse("team:notifications", args=[tenant.team.slug, tenant.environment])
+    )
+
+
+def _link(path: str) -> str:
+    return f"{settings.PUBLIC_URL}{path}"
+
+
+def _moment(at: datetime, zone: tzinfo) -> str:
+    local = at.astimezone(zone)
+    return f"{local.day} {local:%b, %H:%M %Z}"
+
+
+def _plain(value: object) -> object:
+    return f"{value:%H:%M}" if isinstance(value, time) else value

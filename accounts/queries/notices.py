@@ -1,0 +1,251 @@
+"""Who is told of what, when, and what last week's mails would have been.
+
+Must not be here: anything that writes or sends (accounts.operations.notices).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from typing import TYPE_CHECKING
+
+from accounts.models import Notice, NoticeChoices
+from accounts.models.notice import DIGEST_HOUR
+from accounts.queries import team_members
+from accounts.states import (
+    ADMINISTERS,
+    Area,
+    NoticeKind,
+    NoticeLevel,
+    allows,
+    may_hear,
+    pierces_quiet,
+    usual_level,
+)
+from portal.lib.periods import SkippedTime, find_zone, from_wall_clock
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import tzinfo
+
+    from accounts.models import Membership, Tenant
+
+PREVIEW = timedelta(days=7)
+_DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """When a member wants mail: the level of every kind, and hours of their zone.
+
+    `quiet` is from when until before when, None for no such hours.
+    """
+
+    levels: Mapping[NoticeKind, NoticeLevel]
+    quiet: tuple[time, time] | None = None
+    digest_hour: int = DIGEST_HOUR
+
+
+@dataclass(frozen=True, slots=True)
+class Hearer:
+    """A member of a team and what they wish; `zone` is theirs, or else the team's."""
+
+    membership: Membership
+    wishes: Wishes
+    zone: tzinfo
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """When a notice is mailed to a member, and whether in the digest."""
+
+    due_at: datetime
+    by_digest: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewMail:
+    """A mail that a member would have had; `was_held` over quiet hours."""
+
+    at: datetime
+    is_digest: bool
+    was_held: bool
+    notices: tuple[Notice, ...]
+
+
+def usual_levels(
+    *, roles: Sequence[str], environment: str
+) -> dict[NoticeKind, NoticeLevel]:
+    """The levels of members of these roles who chose nothing."""
+    return {
+        kind: usual_level(roles=roles, kind=kind, environment=environment)
+        for kind in NoticeKind
+        if may_hear(roles=roles, kind=kind, environment=environment)
+    }
+
+
+def hearers(tenant: Tenant) -> list[Hearer]:
+    """The active members of a team, in the order of its list; two queries."""
+    chosen: dict[int, NoticeChoices] = {
+        each.membership_id: each for each in NoticeChoices.objects.for_tenant(tenant)
+    }
+    return [
+        hearer_of(tenant=tenant, membership=each, choices=chosen.get(each.pk))
+        for each in team_members(tenant.team)
+        if each.member.is_active
+    ]
+
+
+def find_choices(*, tenant: Tenant, membership: Membership) -> NoticeChoices | None:
+    """What a member chose in one environment, if anything."""
+    chosen = NoticeChoices.objects.for_tenant(tenant)
+    found: NoticeChoices | None = chosen.filter(membership=membership).first()
+    return found
+
+
+def hearer_of(
+    *, tenant: Tenant, membership: Membership, choices: NoticeChoices | None
+) -> Hearer:
+    """A member with what is usual where they chose nothing.
+
+    A kind that their roles do not let them hear of is absent, whatever they chose.
+    """
+    levels = usual_levels(roles=membership.roles, environment=tenant.environment)
+    quiet = None
+    digest_hour = DIGEST_HOUR
+    if choices is not None:
+        for kind, level in choices.levels.items():
+            if kind in levels:
+                levels[NoticeKind(kind)] = NoticeLevel(level)
+        if choices.quiet_from is not None and choices.quiet_until is not None:
+            quiet = (choices.quiet_from, choices.quiet_until)
+        digest_hour = choices.digest_hour
+    zone = find_zone(membership.member.time_zone or tenant.team.time_zone)
+    return Hearer(membership, Wishes(levels, quiet, digest_hour), zone)
+
+
+def who_hears(
+    everybody: Sequence[Hearer], *, tenant: Tenant, notice: Notice
+) -> list[tuple[Hearer, NoticeLevel]]:
+    """Those who are told of a notice, with the level that counts.
+
+    A critical result that has waited too long reaches those who may acknowledge it, or
+    owners and admins, if nobody wants to know at once. Source: Ours: settings of many
+    members must not add up to silence.
+    """
+    told: list[tuple[Hearer, NoticeLevel]] = []
+    for each in everybody:
+        level = each.wishes.levels.get(NoticeKind(notice.kind), NoticeLevel.OFF)
+        if level == NoticeLevel.LATE and notice.is_late:
+            level = NoticeLevel.AT_ONCE
+        if level in {NoticeLevel.AT_ONCE, NoticeLevel.DAILY}:
+            told.append((each, level))
+    if notice.kind != NoticeKind.CRITICAL_RESULT or not notice.is_late:
+        return told
+    if any(level == NoticeLevel.AT_ONCE for _, level in told):
+        return told
+    able = [
+        each
+        for each in everybody
+        if allows(
+            roles=each.membership.roles,
+            area=Area.SIGN_REPORTS,
+            write=True,
+            environment=tenant.environment,
+        )
+    ] or [each for each in everybody if ADMINISTERS & {*each.membership.roles}]
+    return [(each, NoticeLevel.AT_ONCE) for each in able]
+
+
+def turn_of(
+    *, hearer: Hearer, level: NoticeLevel, notice: Notice, pierces: bool
+) -> Turn:
+    """When a notice of this level is mailed to a member.
+
+    At once is `notice.at`, or the end of quiet hours unless it `pierces` them; daily is
+    the next digest, or the end of quiet hours it would fall into.
+    """
+    wishes = hearer.wishes
+    if level == NoticeLevel.DAILY:
+        at = next_digest(after=notice.at, hour=wishes.digest_hour, zone=hearer.zone)
+        return Turn(quiet_end(at=at, quiet=wishes.quiet, zone=hearer.zone), True)
+    if pierces:
+        return Turn(notice.at, False)
+    return Turn(quiet_end(at=notice.at, quiet=wishes.quiet, zone=hearer.zone), False)
+
+
+def next_digest(*, after: datetime, hour: int, zone: tzinfo) -> datetime:
+    """The first `hour` o'clock in a zone after a moment, UTC."""
+    day = after.astimezone(zone).date()
+    while (at := _moment(datetime.combine(day, time(hour)), zone)) <= after:
+        day += _DAY
+    return at
+
+
+def quiet_end(
+    *, at: datetime, quiet: tuple[time, time] | None, zone: tzinfo
+) -> datetime:
+    """The end of the quiet hours that a moment lies in, UTC; else the moment."""
+    if quiet is None:
+        return at
+    start, end = quiet
+    local = at.astimezone(zone)
+    clock = local.time()
+    is_over_night = end < start
+    is_day = end <= clock < start if is_over_night else not start <= clock < end
+    if is_day:
+        return at
+    ends_tomorrow = is_over_night and clock >= start
+    day = local.date() + _DAY if ends_tomorrow else local.date()
+    return max(at, _moment(datetime.combine(day, end), zone))
+
+
+def preview(
+    *, tenant: Tenant, hearer: Hearer, everybody: Sequence[Hearer], now: datetime
+) -> list[PreviewMail]:
+    """The mails of the last PREVIEW, had the member wished so, newest first.
+
+    `hearer` stands for the row of the same member in `everybody`. Mails that would be
+    still to come are left out.
+    """
+    team = [
+        hearer if each.membership.pk == hearer.membership.pk else each
+        for each in everybody
+    ]
+    mails: dict[tuple[datetime, bool, int], list[Notice]] = {}
+    for notice in notices_since(tenant=tenant, since=now - PREVIEW):
+        pierces = pierces_quiet(
+            kind=NoticeKind(notice.kind), environment=tenant.environment
+        )
+        for each, level in who_hears(team, tenant=tenant, notice=notice):
+            if each is not hearer:
+                continue
+            turn = turn_of(hearer=each, level=level, notice=notice, pierces=pierces)
+            alone = turn.due_at == notice.at and not turn.by_digest
+            key = (turn.due_at, turn.by_digest, notice.pk if alone else 0)
+            mails.setdefault(key, []).append(notice)
+    return [
+        PreviewMail(due_at, is_digest, not is_digest and not alone, tuple(notices))
+        for (due_at, is_digest, alone), notices in sorted(mails.items(), reverse=True)
+        if due_at <= now
+    ]
+
+
+def notices_since(*, tenant: Tenant, since: datetime) -> list[Notice]:
+    """What has happened since a moment, oldest first."""
+    happened = Notice.objects.for_tenant(tenant).filter(at__gte=since)
+    return list(happened.order_by("at", "pk"))
+
+
+def notices_of(*, tenant: Tenant, kind: NoticeKind) -> list[Notice]:
+    """What was noted of one kind and is still kept, oldest first."""
+    noted = Notice.objects.for_tenant(tenant).filter(kind=kind)
+    return list(noted.order_by("at", "pk"))
+
+
+def _moment(local: datetime, zone: tzinfo) -> datetime:
+    """When clocks of a zone show a time; an hour later where they jump over it."""
+    try:
+        return from_wall_clock(local, zone)
+    except SkippedTime:
+        return from_wall_clock(local + _HOUR, zone)

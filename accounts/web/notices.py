@@ -1,0 +1,172 @@
+"""The page on which members say what they are mailed, and when.
+
+Each says so for themselves, in each environment. Must not be here: who is told of what
+(accounts.queries.notices).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib import messages
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from accounts.operations.notices import change_notices
+from accounts.queries.notices import Hearer, Wishes, hearers, preview
+from accounts.states import Area, NoticeKind, NoticeLevel, offered_levels, pierces_quiet
+from accounts.web.rights import require_right
+from portal.lib.errors import DomainError
+from portal.lib.web import go_to, page_url, render_page
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from portal.lib.web import TenantRequest
+
+_HINTS = {
+    NoticeKind.CRITICAL_RESULT: (
+        "If nobody wants to know at once, all who may acknowledge are told of one that"
+        " has waited too long."
+    ),
+    NoticeKind.FAILING_ENDPOINT: (
+        "Halfway to its end by failing, then twice more, and when it is disabled."
+    ),
+    NoticeKind.SILENT_SOURCE: (
+        "Users whose data is overdue by their own pace, once a day for each source."
+    ),
+}
+
+
+class NoticesForm(forms.Form):
+    """A level of each kind that a member may hear of, and hours of their zone."""
+
+    quiet_from = forms.TimeField(
+        required=False, widget=forms.TimeInput({"type": "time"}, "%H:%M")
+    )
+    quiet_until = forms.TimeField(
+        required=False, widget=forms.TimeInput({"type": "time"}, "%H:%M")
+    )
+    digest_hour = forms.TypedChoiceField(
+        coerce=int,
+        choices=[(hour, f"{hour:02}:00") for hour in range(24)],
+    )
+
+    def __init__(self, *args: Any, hearer: Hearer, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.kinds = list(hearer.wishes.levels)
+        for kind in self.kinds:
+            self.fields[kind.value] = forms.TypedChoiceField(
+                coerce=NoticeLevel,
+                choices=[(each.value, each.label) for each in offered_levels(kind)],
+                widget=forms.RadioSelect,
+                label=kind.label,
+                help_text=_HINTS[kind],
+            )
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        for name, other in (
+            ("quiet_from", "quiet_until"),
+            ("quiet_until", "quiet_from"),
+        ):
+            if given.get(other) and name in given and not given[name]:
+                self.add_error(name, "Quiet hours have a beginning and an end.")
+        return given
+
+    def wishes(self) -> Wishes:
+        """What was chosen."""
+        given = self.cleaned_data
+        start, end = given["quiet_from"], given["quiet_until"]
+        return Wishes(
+            {kind: given[kind.value] for kind in self.kinds},
+            (start, end) if start is not None and end is not None else None,
+            given["digest_hour"],
+        )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.TEAM)
+def notifications(request: TenantRequest) -> HttpResponse:
+    everybody = hearers(request.tenant)
+    own = next(
+        each for each in everybody if each.membership.member_id == request.member.pk
+    )
+    if request.method == "POST":
+        form = NoticesForm(request.POST, hearer=own)
+        if form.is_valid():
+            try:
+                change_notices(
+                    tenant=request.tenant,
+                    actor=request.actor,
+                    membership=own.membership,
+                    wishes=form.wishes(),
+                )
+            except DomainError as refusal:
+                form.add_error(refusal.field, refusal.message)
+            else:
+                messages.success(request, "What you are mailed is saved.")
+                return go_to(request, page_url(request, "team:notifications"))
+        return _render(request, everybody, own, form)
+    if "digest_hour" in request.GET:  # a preview of what is not saved
+        form = NoticesForm(request.GET, hearer=own)
+        if form.is_valid():
+            return _render(request, everybody, replace(own, wishes=form.wishes()), form)
+        return _render(request, everybody, own, form)
+    return _render(request, everybody, own, None)
+
+
+def _render(
+    request: TenantRequest,
+    everybody: list[Hearer],
+    hearer: Hearer,
+    form: NoticesForm | None,
+) -> HttpResponse:
+    tenant = request.tenant
+    wishes = hearer.wishes
+    start, end = wishes.quiet or (None, None)
+    initial = {
+        **{kind.value: level.value for kind, level in wishes.levels.items()},
+        "quiet_from": start,
+        "quiet_until": end,
+        "digest_hour": wishes.digest_hour,
+    }
+    shown = form or NoticesForm(initial=initial, hearer=hearer)
+    critical = NoticeKind.CRITICAL_RESULT
+    return render_page(
+        request,
+        "accounts/notifications.html",
+        fragment="accounts/_notices_preview.html",
+        status=422 if form is not None and form.errors else 200,
+        section="settings",
+        form=shown,
+        kinds=[shown[kind.value] for kind in shown.kinds],
+        pierces=pierces_quiet(kind=critical, environment=tenant.environment)
+        and critical in shown.kinds,
+        is_unsaved=form is not None,
+        mails=preview(
+            tenant=tenant, hearer=hearer, everybody=everybody, now=timezone.now()
+        ),
+        told=_told(everybody),
+    )
+
+
+def _told(everybody: list[Hearer]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Of each kind, the members who are told with when, as (label, people)."""
+    return [
+        (
+            kind.label,
+            [
+                (
+                    each.membership.member.name or each.membership.member.email,
+                    level.label,
+                )
+                for each in everybody
+                if (level := each.wishes.levels.get(kind, NoticeLevel.OFF))
+                != NoticeLevel.OFF
+            ],
+        )
+        for kind in NoticeKind
+    ]

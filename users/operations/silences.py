@@ -1,0 +1,83 @@
+"""Telling members that sources went silent: each user counts once.
+
+Must not be here: what is expected of a source (operations.cadences), or who is told
+(accounts.operations.notices).
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from accounts.models import Tenant
+from accounts.operations.notices import Happening, post_notice
+from accounts.queries.notices import notices_of
+from accounts.states import NoticeKind
+from users.models import Connection
+from users.queries import silent_sources
+from users.states import Silence
+from users.wearables.providers import find_provider
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from users.queries import SilentSource
+
+# A source is told of once a day, with all users it went silent for since the last time.
+LEAST_PAUSE = timedelta(days=1)
+
+
+def tell_silences(*, at: datetime) -> int:
+    """Note each source that went silent for some user; returns how many.
+
+    Over all tenants with a live connection. A user whose silence began before a source
+    was last told of is not counted again. Source: Issue "Trust", 5; Ours: how often.
+    """
+    live = Connection.unscoped.filter(disconnected_at=None)
+    tenants = Tenant.objects.filter(pk__in=live.values("tenant"), team__deleted_at=None)
+    return sum(
+        _tell_tenant(tenant, at)
+        for tenant in tenants.select_related("team").order_by("pk")
+    )
+
+
+def _tell_tenant(tenant: Tenant, at: datetime) -> int:
+    silent = silent_sources(tenant=tenant)
+    if not silent:
+        return 0
+    last = _last_told(tenant)
+    number = 0
+    for each in silent:
+        before = last.get(each.provider)
+        if before is not None:
+            if at - before < LEAST_PAUSE:
+                continue
+            fresh = silent_sources(tenant=tenant, since=before)
+            again = [one for one in fresh if one.provider == each.provider]
+            if not again:
+                continue
+            each = again[0]
+        post_notice(tenant=tenant, happening=_happening(tenant, each, at), at=at)
+        number += 1
+    return number
+
+
+def _last_told(tenant: Tenant) -> dict[str, datetime]:
+    """When each source was last told of, by provider."""
+    told = notices_of(tenant=tenant, kind=NoticeKind.SILENT_SOURCE)
+    return {notice.key.partition(":")[0]: notice.at for notice in told}
+
+
+def _happening(tenant: Tenant, silent: SilentSource, at: datetime) -> Happening:
+    place = reverse("users:list", args=[tenant.team.slug, tenant.environment])
+    asked = urlencode({"source": silent.provider, "silence": Silence.WEEK.value})
+    users = "1 user" if silent.users == 1 else f"{silent.users:,} users"
+    return Happening(
+        kind=NoticeKind.SILENT_SOURCE,
+        key=f"{silent.provider}:{at:%Y-%m-%dT%H:%M}",
+        words=f"{find_provider(silent.provider).name} has gone silent for {users}.",
+        path=f"{place}?{asked}",
+    )
