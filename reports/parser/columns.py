@@ -18,6 +18,8 @@ from .roles import Role, is_name_title, is_title, role_of
 from .titles import Title
 from .values import is_worded_value
 
+# Of rows that have a cell for each title, to tell columns by their order.
+_LEAST_WHOLE = 3
 _HOLDS_ON = re.compile(r"\d\s?[-–—] |^[-–—] \d|^[<>≤≥]=? \d|\d [-–—]$")
 _STARTS_VALUE = re.compile(r"[<>≤≥=+-]?\s*\d|[<>≤≥]|[\[(]?(?:H|L|\*)[\])]?$")
 
@@ -110,19 +112,20 @@ def lay_strips(
     groups = part_strips(titles)
     left = 0.0
     strips = []
-    spans = _spans(lines)
+    rows = _spans(lines)
+    spans = [span for row in rows for span in row]
     for n, group in enumerate(groups):
         right = width
         if n + 1 < len(groups):
             right = _cut(group[-1], groups[n + 1][0], spans)
-        strips.append(Strip(left, right, _lay_columns(group, spans, left, right)))
+        strips.append(Strip(left, right, _lay_columns(group, rows, left, right)))
         left = right
     return strips
 
 
 def _lay_columns(
     titles: list[Title],
-    spans: Sequence[tuple[float, float]],
+    rows: Sequence[Sequence[tuple[float, float]]],
     left: float,
     right: float,
 ) -> tuple[Column, ...]:
@@ -135,14 +138,50 @@ def _lay_columns(
         value = next(n for n, t in enumerate(titles) if t.role is Role.VALUE)
         before = titles[value - 1].x1 if value else left
         titles.insert(value, Title(Role.NAME, "", before + 1, before + 2))
-    inner = [span for span in spans if span[0] >= left - 1 and span[1] <= right + 1]
+    within = [
+        [span for span in row if span[0] >= left - 1 and span[1] <= right + 1]
+        for row in rows
+    ]
+    inner = [span for row in within for span in row]
     cuts = [left, *(_cut(a, b, inner) for a, b in pairwise(titles)), right]
+    cuts = _cut_in_order(titles, within, cuts) or cuts
     return tuple(
         Column(
             title.role, cuts[n], cuts[n + 1], title.text, title.x0, title.x1, title.unit
         )
         for n, title in enumerate(titles)
     )
+
+
+def _cut_in_order(
+    titles: Sequence[Title],
+    rows: Sequence[Sequence[tuple[float, float]]],
+    cuts: Sequence[float],
+) -> list[float] | None:
+    """Cuts between as many bands of cells as there are titles, each under its own.
+
+    Only where most rows have a cell for each title, none of which stands over the
+    cells of another, and titles set to the other side of their columns were cut off.
+    """
+    whole = [spans for spans in rows if len(spans) == len(cuts) - 1]
+    if len(whole) < _LEAST_WHOLE or 2 * len(whole) <= len(rows):
+        return None
+    bands = [
+        (min(x0 for x0, _ in band), max(x1 for _, x1 in band))
+        for band in zip(*whole, strict=True)
+    ]
+    if any(a[1] >= b[0] for a, b in pairwise(bands)):
+        return None
+    for n, title in enumerate(titles):
+        before = bands[n - 1][1] if n else title.x0
+        after = bands[n + 1][0] if n + 1 < len(bands) else title.x1
+        if title.x0 < before or title.x1 > after:
+            return None
+    homes = [sum(1 for cut in cuts[1:-1] if (a + b) / 2 >= cut) for a, b in bands]
+    if homes == list(range(len(bands))):
+        return None
+    between = [(a[1] + b[0]) / 2 for a, b in pairwise(bands)]
+    return [cuts[0], *between, cuts[-1]]
 
 
 def _merge(titles: list[Title]) -> list[Title]:
@@ -159,13 +198,13 @@ def _merge(titles: list[Title]) -> list[Title]:
     return merged
 
 
-def _spans(lines: Sequence[Line]) -> list[tuple[float, float]]:
-    """Where cells of the lines that look tabular begin and end."""
+def _spans(lines: Sequence[Line]) -> list[list[tuple[float, float]]]:
+    """Where cells of the lines that look tabular begin and end, line by line."""
     spans = []
     for line in lines:
         cells = part_cells(line.words, gap=line.tight)
         if len(cells) > 1:
-            spans += [(cell.x0, cell.x1) for cell in cells if len(cell.words) < 9]
+            spans.append([(c.x0, c.x1) for c in cells if len(c.words) < 9])
     return spans
 
 

@@ -60,6 +60,7 @@ _TITLES: dict[Role, str] = {
         islem|islem adi|onderdeel|laboratorietest
     """,
     Role.VALUE: """
+        current|aktuell|actuel|actual|atual|attuale|huidig|aktualny
         latest|most recent|newest|you|yours|titre|titres|titer|titers|mic|mic value
         sensitivity|susceptibility
         result|results|result s|results s|value|values|observed value|observed values

@@ -89,12 +89,13 @@ _WORDED = re.compile(
 )
 _TITRE = re.compile(r"(?:[<>≤≥]\s*)?1\s*:\s*\d+(?:[.,]\d+)?")
 _PENDING = re.compile(
-    r"(?i)^\W*(?:pending|in progress|to follow|result/?s? (?:to )?follow|awaited"
-    r"|awaiting"
+    r"(?i)^\W*(?:pending|(?:in|under) (?:progress|process(?:ing)?|corso|uitvoering)"
+    r"|to follow|result/?s? (?:to )?follow|awaited|awaiting"
     r"|(?:sample|specimen|serum|quantity|qty)\.?\s+(?:is\s+)?(?:ha?emoly[sz]ed"
     r"|clotted|insufficient|lip(?:a)?emic|not sufficient)|sample not received|not"
     r" received|not reported|tnp|qns|see (?:note|comment|below|report)"
-    r"|in arbeit|folgt|pendiente|en cours|cancelled|canceled)\b"
+    r"|in arbeit|in bearbeitung|ausstehend|folgt|pendiente|en (?:cours|curso|proceso)"
+    r"|em (?:andamento|an[áa]lise)|w toku|cancelled|canceled)\b"
 )
 _BLANK = re.compile(r"[-–—_.:/*#\s]*")
 

@@ -18,6 +18,7 @@ from reports.parser.pages import Word
 from reports.parser.ranges import (
     announced_range,
     is_expected_finding,
+    is_plain_range,
     is_range_label,
     looks_like_range,
 )
@@ -27,6 +28,9 @@ from reports.parser.values import is_blank, is_flag, is_numeric_value, is_worded
 from .row import Row, Section, with_announced, with_flag, with_units
 from .wording import clean_name, is_exact, is_heading, may_name_a_test, split_name_unit
 
+_LEVEL = re.compile(
+    r"(?i)(?:optimal|ideal|normal|healthy|target|desirable)\s+(?P<range>.+)"
+)
 _DEEPEST = 7.5
 _LEAST_CARDS = 2
 _ALIGNED = 2.0
@@ -187,6 +191,8 @@ def _read_card(card: _Card) -> Row | None:
             lesser.append((cell, found))
         else:
             values.append((cell, found))
+    if expected is None:
+        expected = _only_level(card.cells)
     if not values:
         values = _least_sure(lesser, is_ranged=expected is not None)
     limits = _numbers(expected[0]) if expected else set()
@@ -249,6 +255,13 @@ def _read_value(cell: Cell) -> Fields | None:
         units_words=words[1:] if unit else (),
         range_words=words if spread else (),
     )
+
+
+def _only_level(cells: Sequence[Cell]) -> tuple[str, Cell] | None:
+    """The range behind 'Optimal', if it is no first of several levels."""
+    levels = [(match["range"], c) for c in cells if (match := _LEVEL.fullmatch(c.text))]
+    plain = [level for level in levels if is_plain_range(level[0])]
+    return plain[0] if len(plain) == 1 else None
 
 
 def _least_sure(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.reports.parser.drawing import printed, read, row
 
 
@@ -93,4 +95,26 @@ def test_titles_whose_blanks_were_lost_are_titles(tmp_path: Path) -> None:
     assert [(r.test_name, r.value) for r in report.results] == [
         ("Blood group", "B Positive"),
         ("Sodium", "140"),
+    ]
+
+
+@pytest.mark.parametrize("titled", ["Current", "Befund heute"])
+def test_titles_set_to_the_right_stand_over_their_cells_in_order(
+    tmp_path: Path, titled: str
+) -> None:
+    titles, cells = (43, 202, 282, 357, 393, 463), (43, 157, 243, 318, 393, 463)
+    report = read(
+        tmp_path,
+        [
+            row(titles, "Test", "Previous", titled, "Change", "Units", "Reference"),
+            row(cells, "Sodium", "138", "134 *", "-3 %", "mmol/L", "135 - 145"),
+            row(cells, "Potassium", "4.4", "4.7", "+7 %", "mmol/L", "3.5 - 5.2"),
+            row(cells, "TSH", "4.1", "5.9", "+44 %", "mIU/L", "0.4 - 4.0"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Sodium", "134", "mmol/L", "135 - 145"),
+        ("Potassium", "4.7", "mmol/L", "3.5 - 5.2"),
+        ("TSH", "5.9", "mIU/L", "0.4 - 4.0"),
     ]

@@ -352,6 +352,7 @@ def test_a_pending_test_is_no_row(tmp_path: Path) -> None:
             row(XS, "TSH", "0.31", "mIU/L", "0.45-4.50"),
             row(XS, "Thyroglobulin Antibody", "", "IU/mL", "0.0-0.9"),
             row(XS, "Thyroid Peroxidase Ab", "PENDING"),
+            row(XS, "Vitamin B12", "In Process", "pg/mL", "200-1100"),
             "Result/s to follow: Thyroid Peroxidase Ab",
         ],
     )
