@@ -5,12 +5,14 @@ Must not be here: errors a view can foresee.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from django.http import HttpResponse
 from django.shortcuts import render
 
 from portal.lib.api.json import MEDIA_TYPE, dump_json
+from portal.lib.time_limits import RETRY_AFTER_S, is_out_of_time
 from portal.middleware import is_api_path
 
 if TYPE_CHECKING:
@@ -42,5 +44,9 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def fault(request: HttpRequest) -> HttpResponse:
-    """500."""
+    """500; 503 where the database was given no more time."""
+    if is_out_of_time(sys.exc_info()[1]):
+        answer = _answer(request, 503, "out_of_time", "This took too long. Try again.")
+        answer["Retry-After"] = str(RETRY_AFTER_S)
+        return answer
     return _answer(request, 500, "fault", "Something failed on our side.")

@@ -85,10 +85,12 @@ MIDDLEWARE = [
     "portal.lib.proxies.TrustedProxyMiddleware",
     "portal.lib.request_ids.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "portal.headers.SecurityHeadersMiddleware",
     "portal.middleware.WhiteNoiseMiddleware",
     "portal.middleware.CSPMiddleware",
     "portal.middleware.SessionMiddleware",
     "portal.middleware.CommonMiddleware",
+    "portal.middleware.BodyLimitMiddleware",  # before the check that reads the body
     "django.middleware.csrf.CsrfViewMiddleware",
     "portal.middleware.AuthenticationMiddleware",
     "portal.middleware.MessageMiddleware",
@@ -130,6 +132,11 @@ DATABASES = {
         "CONN_MAX_AGE": CONN_MAX_AGE,
     }
 }
+# What one statement of a request may take, wait for a lock, and leave a transaction
+# idle; seconds in the environment, 0: no bound. Workers have none.
+STATEMENT_TIMEOUT = timedelta(seconds=env.int("STATEMENT_TIMEOUT", default=30))
+LOCK_TIMEOUT = timedelta(seconds=env.int("LOCK_TIMEOUT", default=10))
+IDLE_TRANSACTION_TIMEOUT = timedelta(minutes=5)
 # Rate limits count in a cache that every process shares.
 CACHES = {
     "default": {
@@ -335,6 +342,9 @@ UNFOLD = {
 HTTPS = PUBLIC_URL.startswith("https://")
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
+# Of this host alone, over https: no other host below the domain can plant one.
+SESSION_COOKIE_NAME = f"{'__Host-' if HTTPS else ''}sessionid"
+CSRF_COOKIE_NAME = f"{'__Host-' if HTTPS else ''}csrftoken"
 SECURE_SSL_REDIRECT: bool = env.bool("SECURE_SSL_REDIRECT", default=HTTPS)
 # Probes and scrapes of the process come over plain HTTP, by address.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
@@ -347,6 +357,9 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
 SECURE_HSTS_PRELOAD = HTTPS
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+# Bytes of a form without its files; of a whole body too, where a page says no other.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
 # True behind a proxy that sets X-Forwarded-Proto and drops what clients sent of it.
 TRUST_FORWARDED_PROTO: bool = env.bool("TRUST_FORWARDED_PROTO", default=False)
 if TRUST_FORWARDED_PROTO:
@@ -424,8 +437,13 @@ LOGGING = {
         "line": {"()": "portal.lib.logs.LineFormatter"},
         "json": {"()": "portal.lib.logs.JsonFormatter"},
     },
+    "filters": {"routes": {"()": "portal.lib.logs.RouteFilter"}},
     "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT},
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": LOG_FORMAT,
+            "filters": ["routes"],
+        },
     },
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
     "loggers": {

@@ -10,6 +10,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
 application = get_wsgi_application()
 
-from accounts.api.call_log import keep_call_log  # noqa: E402 - needs the apps
+# They need the apps.
+from accounts.api.call_log import keep_call_log  # noqa: E402 - as above
+from portal.lib.time_limits import bound_statements  # noqa: E402 - as above
 
+bound_statements()
 keep_call_log()

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from django_htmx.middleware import HtmxDetails
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from accounts.states import Role
     from accounts.web.rights import Rights
     from portal.lib.actor import Actor
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 # What the choice between page and fragment depends on, for caches on the way.
 _CHOOSERS = ("HX-Request", "HX-Boosted", "HX-History-Restore-Request")
@@ -38,6 +42,38 @@ class TenantRequest(HttpRequest):
     viewing_as: Role | None
     actor: Actor
     places: Sequence[Tenant]
+
+
+def is_signed_in(request: HttpRequest, **_path: Any) -> bool:
+    """Whether a member has signed in, of whatever team."""
+    return request.user.is_authenticated
+
+
+def takes_body(
+    max_bytes: int, *, of: Callable[..., bool] = is_signed_in
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a page take bodies of so many bytes, of those alone that `of` knows.
+
+    `of` is asked with the request and the path's parameters before any of the body is
+    read; what is refused is a 413 (portal.body_limits). The outermost decorator.
+    """
+
+    def mark(view: Callable[P, R]) -> Callable[P, R]:
+        view.takes_body = (max_bytes, of)  # type: ignore[attr-defined]  # as Django marks views
+        return view
+
+    return mark
+
+
+def cookie_name(name: str, *, path: str) -> str:
+    """A cookie's name, with the prefix that makes browsers hold it to https.
+
+    A cookie for all paths is this host's alone too, so that no other host below the
+    same domain can plant it.
+    """
+    if not settings.HTTPS:
+        return name
+    return f"__Host-{name}" if path == "/" else f"__Secure-{name}"
 
 
 @dataclass(frozen=True, slots=True)

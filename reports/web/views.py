@@ -17,8 +17,15 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from accounts.web.saved_views import views_row
 from portal.lib.errors import DomainError, NotAllowed
-from portal.lib.web import Pager, go_to, page_url, render_page, wants_fragment
-from reports.operations.reports import ReportRequest, submit_report
+from portal.lib.web import (
+    Pager,
+    go_to,
+    page_url,
+    render_page,
+    takes_body,
+    wants_fragment,
+)
+from reports.operations.reports import MAX_BYTES, ReportRequest, submit_report
 from reports.parser.loinc.catalogue import LOINC_NOTICE
 from reports.queries import (
     JobFilters,
@@ -93,6 +100,7 @@ def report_list(request: TenantRequest) -> HttpResponse:
     )
 
 
+@takes_body(2 * MAX_BYTES)  # what is a little too large still gets its sentence
 @require_http_methods(["GET", "POST"])
 @require_right(Area.REPORTS, write=True)
 def upload(request: TenantRequest) -> HttpResponse:

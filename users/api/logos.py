@@ -49,7 +49,10 @@ def logo(request: HttpRequest, slug: str) -> HttpResponse:
     svg = _SVG.format(
         name=provider.name, ground=ground_of(slug), letters=letters_of(provider.name)
     )
-    return HttpResponse(svg, content_type="image/svg+xml")
+    answer = HttpResponse(svg, content_type="image/svg+xml")
+    # Customers show it on pages of their own.
+    answer["Cross-Origin-Resource-Policy"] = "cross-origin"
+    return answer
 
 
 def letters_of(name: str) -> str:

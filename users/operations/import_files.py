@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 FOLDER = "imports"
 # Ours: an export of twelve years unpacks to about 3 GB and comes in 150 MB.
 MAX_BYTES = 2 * 1024**3
+# Of a form that brings a file: what is a little too large still gets its sentence.
+BODY_MAX_BYTES = MAX_BYTES + 64 * 1024**2
 # A younger file may belong to an upload that has not committed yet.
 ORPHAN_AGE = timedelta(days=1)
 # Beside the upload: the parts that were read of it.

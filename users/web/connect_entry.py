@@ -22,6 +22,7 @@ from django.views.decorators.http import require_safe
 
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.tenancy import acting_for
+from portal.lib.web import cookie_name
 from users.operations.link_sessions import (
     find_link_session,
     link_actor,
@@ -111,6 +112,15 @@ def held_session(request: HttpRequest, session_id: str | UUID) -> LinkSession:
     return session
 
 
+def holds_link(request: HttpRequest, session_id: str, **_path: str) -> bool:
+    """Whether the browser has the cookie of a live session of this id."""
+    try:
+        held_session(request, session_id)
+    except DomainError:
+        return False
+    return True
+
+
 def holder(request: HttpRequest) -> Actor:
     """Who acts on the page."""
     return link_actor(request.META.get("REMOTE_ADDR") or None)
@@ -163,4 +173,4 @@ def _origin_of(url: str) -> str:
 
 
 def _cookie_of(session_id: UUID) -> str:
-    return f"link_{session_id.hex}"
+    return cookie_name(f"link_{session_id.hex}", path=_HOME)

@@ -15,13 +15,15 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from portal.lib.errors import DomainError, NotFound
+from portal.lib.web import takes_body
+from users.operations.import_files import BODY_MAX_BYTES
 from users.operations.link_sessions import redirect_target
 from users.operations.linking import offered_source, upload_file
 from users.queries.imports import import_of
 from users.states.imports import ImportStatus
 from users.states.links import Way
 from users.web.connect_brand import brand_of
-from users.web.connect_entry import holder, with_link
+from users.web.connect_entry import holder, holds_link, with_link
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -41,6 +43,7 @@ class FileForm(forms.Form):
     )
 
 
+@takes_body(BODY_MAX_BYTES, of=holds_link)
 @require_http_methods(["GET", "HEAD", "POST"])
 @with_link
 def add_file(request: HttpRequest, session: LinkSession, provider: str) -> HttpResponse:

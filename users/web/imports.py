@@ -20,7 +20,8 @@ from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotFound
-from portal.lib.web import go_to, page_url, render_page
+from portal.lib.web import go_to, page_url, render_page, takes_body
+from users.operations.import_files import BODY_MAX_BYTES
 from users.operations.imports import (
     DEFAULT_PROVIDER,
     ImportRequest,
@@ -67,6 +68,7 @@ class ImportForm(forms.Form):
     )
 
 
+@takes_body(BODY_MAX_BYTES)
 @require_http_methods(["GET", "POST"])
 @require_right(Area.USERS)
 def imports(request: TenantRequest, user_id: str) -> HttpResponse:

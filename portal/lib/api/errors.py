@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.response import Response
@@ -128,6 +128,8 @@ def answer_error(exc: Exception, context: Mapping[str, Any]) -> Response | None:
         case exceptions.ValidationError():
             lines = read_errors(exc.detail, ("body",))
             return Response({"detail": [error_line(line) for line in lines]}, 422)
+        case RequestDataTooBig():
+            return refusal(413, "body_too_large", "The body is too large.")
         case exceptions.ParseError():
             return refusal(400, "malformed_request", "The request can't be read.")
         case exceptions.AuthenticationFailed() | exceptions.NotAuthenticated():

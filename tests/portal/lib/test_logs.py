@@ -8,7 +8,7 @@ import pytest
 from django.db import connection, transaction
 
 from portal.lib import request_ids, slow_queries
-from portal.lib.logs import JsonFormatter, LineFormatter
+from portal.lib.logs import JsonFormatter, LineFormatter, RouteFilter
 
 
 def record(message, *given, error=None):
@@ -58,6 +58,32 @@ def test_what_was_raised_is_told_without_its_words(formatter):
     assert "test_logs.py" in line
     for word in ("Ada", "1815"):
         assert word not in line
+
+
+def test_a_line_stays_one_line_whoever_chose_its_words():
+    line = LineFormatter().format(record("%s", "a\r\n2026 INFO forged\x1b[2J\u2028b"))
+
+    assert line.endswith("a\\r\\n2026 INFO forged\\x1b[2J\\u2028b")
+
+
+@pytest.mark.parametrize(
+    ("path", "named"),
+    [
+        ("/v2/user/resolve/Ada Lovelace", "/v2/user/resolve/{client_user_id}"),
+        ("/logos/Ada.svg", "/logos/{slug}.svg"),
+        ("/nowhere/Ada Lovelace", "a path of no page"),
+    ],
+)
+@pytest.mark.django_db
+def test_a_refusal_is_logged_by_its_route(path, named, caplog, alice_api):
+    handler = logging._handlers["stderr"]
+    assert [type(each) for each in handler.filters] == [RouteFilter]
+    caplog.handler.addFilter(RouteFilter())
+
+    alice_api.get(path)
+
+    said = [r.getMessage() for r in caplog.records if r.name == "django.request"]
+    assert [line.partition(": ")[2] for line in said] == [named]
 
 
 @pytest.mark.django_db

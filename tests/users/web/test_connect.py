@@ -64,7 +64,7 @@ def test_opening_a_link_takes_the_token_out_of_the_address(user, settings):
 
     reply = Client().get("/connect/", {"token": link_token(session)})
 
-    cookie = reply.cookies[f"link_{session.uuid.hex}"]
+    cookie = reply.cookies[f"__Secure-link_{session.uuid.hex}"]
     session.refresh_from_db()
     assert reply.status_code == 302
     assert reply["Location"] == page_of(session)

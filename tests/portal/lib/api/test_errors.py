@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.http import Http404
 from rest_framework import exceptions
 
@@ -30,6 +30,7 @@ from portal.lib.errors import (
         (NotFound("not_found", "Not found."), 404, "not_found"),
         (Conflict("in_flight", "Executing."), 409, "in_flight"),
         (TooLarge("file_too_large", "Too large."), 413, "file_too_large"),
+        (RequestDataTooBig(), 413, "body_too_large"),
         (exceptions.ParseError(), 400, "malformed_request"),
         (exceptions.NotAuthenticated(), 401, "unauthenticated"),
         (exceptions.AuthenticationFailed(), 401, "unauthenticated"),

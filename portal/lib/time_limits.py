@@ -1,0 +1,52 @@
+"""How long a request may keep the database busy, and how it is told that it may not.
+
+A web process has few threads: one statement without an end would take them all, one
+after another. Workers have no such bound, as their work may be long. Must not be here:
+bounds on what is asked of others (gateways have theirs).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
+from psycopg.errors import IdleInTransactionSessionTimeout, LockNotAvailable
+from psycopg.errors import QueryCanceled as StatementTimeout
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+# Seconds after which the same request is worth another try.
+RETRY_AFTER_S = 5
+
+
+def bound_statements() -> None:
+    """Give the connections that this process opens from now on the bounds of a request.
+
+    Each statement has its own time: an export that is fetched in parts may take as long
+    as it likes, a part of it not.
+    """
+    bounds = {
+        "statement_timeout": settings.STATEMENT_TIMEOUT,
+        "lock_timeout": settings.LOCK_TIMEOUT,
+        "idle_in_transaction_session_timeout": settings.IDLE_TRANSACTION_TIMEOUT,
+    }
+    database: dict[str, Any] = connections.settings[DEFAULT_DB_ALIAS]
+    given = database["OPTIONS"].get("options", "")
+    told = [f"-c {name}={_ms(bound)}" for name, bound in bounds.items() if bound]
+    if told:
+        # What the installation itself says of a bound comes last, and counts.
+        database["OPTIONS"]["options"] = " ".join([*told, given]).strip()
+
+
+def is_out_of_time(error: BaseException | None) -> bool:
+    """Whether a fault is one of these bounds, as Django raises it."""
+    return isinstance(error, OperationalError) and isinstance(
+        error.__cause__,
+        (StatementTimeout, LockNotAvailable, IdleInTransactionSessionTimeout),
+    )
+
+
+def _ms(bound: timedelta) -> int:
+    return round(bound.total_seconds() * 1000)
