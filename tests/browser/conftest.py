@@ -25,7 +25,12 @@ from playwright.sync_api import sync_playwright
 # asynchronous code.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
-CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+# The headless shell is the same engine at less than half of the processor time.
+CHROMIUM = (
+    shutil.which("chromium-headless-shell")
+    or shutil.which("chromium")
+    or "/usr/bin/chromium"
+)
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
