@@ -30,6 +30,7 @@ class AccountsConfig(AppConfig):
         )
 
         self._enter_fates()
+        self._enter_data_classes()
         encrypted_tables.add(
             "accounts.SingleSignOn", EncryptedTable(("client_secret",))
         )
@@ -54,6 +55,7 @@ class AccountsConfig(AppConfig):
             (70, "Members", "shield", "team:members", team),
             (71, "Settings", "cog", "team:settings", team),
             (74, "Notifications", "bell", "team:notifications", team),
+            (75, "Retention", "clock", "team:retention", team),
             (73, "Audit", "list", "team:audit", Area.AUDIT),
             (72, "Your profile", "users", "team:profile", None),
         ):
@@ -76,6 +78,26 @@ class AccountsConfig(AppConfig):
                 ),
             )
 
+    def _enter_data_classes(self) -> None:
+        from django.conf import settings
+
+        from accounts.operations.api_calls import count_calls, remove_calls
+        from portal.lib.registry import DataClass, data_classes
+
+        data_classes.add(
+            "api_calls",
+            DataClass(
+                rank=15,
+                title="Log of API calls",
+                says="Which key asked what and when, without what was answered.",
+                tables=("accounts.ApiCall",),
+                count=count_calls,
+                remove=remove_calls,
+                usual_days=max(settings.API_CALL_LOG_DAYS, 1),
+                most_days=max(settings.API_CALL_LOG_DAYS, 1),
+            ),
+        )
+
     def _enter_fates(self) -> None:
         from portal.lib.registry import TableFate, enter_fates
 
@@ -88,6 +110,7 @@ class AccountsConfig(AppConfig):
                 ),
                 "AuditSeal": "hashes over the audit",
                 "ApiCall": TableFate(("user_uuid",)),
+                "ApiCallTally": "counts calls of keys by the hour",
                 "CallWindow": "counts calls of keys and addresses",
                 **dict.fromkeys(
                     ("Notice", "NoticeChoices", "NoticeCopy", "NoticeMail"),
@@ -99,7 +122,7 @@ class AccountsConfig(AppConfig):
                         *("ApiKey", "Invitation", "ManagementKey"),
                         *("ManagementKey_teams", "Member", "MemberSession"),
                         *("Member_groups", "Member_user_permissions", "Membership"),
-                        *("Organisation", "SignInRules", "SingleSignOn"),
+                        *("Organisation", "RetentionRule", "SignInRules", "SingleSignOn"),
                         *("SingleSignOnIdentity", "Team", "Tenant"),
                     ),
                     team,

@@ -3,7 +3,7 @@
 Must not be here: anything about end users, orders or reports.
 """
 
-from accounts.models.api_call import ApiCall
+from accounts.models.api_call import ApiCall, ApiCallTally
 from accounts.models.api_key import ApiKey
 from accounts.models.audit import AuditEntry, AuditSeal
 from accounts.models.call_window import CallWindow
@@ -12,6 +12,7 @@ from accounts.models.management_key import ManagementKey
 from accounts.models.member import Member
 from accounts.models.member_session import MemberSession
 from accounts.models.notice import Notice, NoticeChoices, NoticeCopy, NoticeMail
+from accounts.models.retention import RetentionRule
 from accounts.models.saved_view import SavedView
 from accounts.models.sign_in import (
     SignInRules,
@@ -22,6 +23,7 @@ from accounts.models.team import Membership, Organisation, Team, Tenant
 
 __all__ = [
     "ApiCall",
+    "ApiCallTally",
     "ApiKey",
     "AuditEntry",
     "AuditSeal",
@@ -36,6 +38,7 @@ __all__ = [
     "NoticeCopy",
     "NoticeMail",
     "Organisation",
+    "RetentionRule",
     "SavedView",
     "SignInRules",
     "SingleSignOn",

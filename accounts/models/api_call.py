@@ -1,6 +1,7 @@
 """ApiCall: what was called with an API key, how it was answered and how long it took.
 
-Must not be here: anything of a call's body, of its query, or of its answer's body.
+Beside it ApiCallTally, how many calls there were. Must not be here: anything of a
+call's body, of its query, or of its answer's body.
 """
 
 from __future__ import annotations
@@ -59,3 +60,37 @@ class ApiCall(TenantOwned):
 
     def __str__(self) -> str:
         return f"{self.method} {self.path} {self.status}"
+
+
+class ApiCallTally(TenantOwned):
+    """How many calls of a key ended in the log in an hour of UTC, from `hour` on.
+
+    Counting a week of the log itself would read millions of rows of a busy key.
+    """
+
+    tenant = models.ForeignKey(
+        "accounts.Tenant",
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
+    api_key = models.ForeignKey(
+        "accounts.ApiKey",
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
+    hour = models.DateTimeField()
+    calls = models.PositiveIntegerField()
+
+    class Meta(TenantOwned.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["api_key", "hour"], name="one_tally_per_key_and_hour"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.hour:%Y-%m-%d %H}: {self.calls}"

@@ -6,19 +6,26 @@ reading the log (accounts.queries).
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
+from accounts.models import ApiCall
 from portal.lib import rows
+from portal.lib.retention import count_aged, remove_in_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
     from uuid import UUID
+
+    from accounts.models import Tenant
+    from portal.lib.registry import Aged
 
 # Rows of one statement, so that none holds the log up for long.
 _BATCH = 10_000
@@ -26,6 +33,15 @@ _COPY = """
 COPY accounts_apicall (tenant_id, api_key_id, at, method, path, status, ms,
     request_id, address, user_uuid) FROM STDIN
 """
+_TALLY = """
+INSERT INTO accounts_apicalltally AS held (tenant_id, api_key_id, hour, calls)
+SELECT * FROM unnest(%(tenants)s::bigint[], %(keys)s::uuid[],
+    %(hours)s::timestamptz[], %(calls)s::int[])
+ON CONFLICT (api_key_id, hour) DO UPDATE SET calls = held.calls + excluded.calls
+"""
+# What is drawn of the counts is a week; they name nobody, whatever the log is kept.
+_TALLIES_KEPT = timedelta(days=8)
+_FORGET_TALLIES = b"DELETE FROM accounts_apicalltally WHERE hour < %(before)s"
 _DELETE = """
 DELETE FROM accounts_apicall WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM accounts_apicall WHERE at < %(before)s LIMIT %(limit)s
@@ -49,11 +65,14 @@ class Call:
     user_uuid: UUID | None
 
 
+@transaction.atomic
 def write_calls(calls: Iterable[Call]) -> None:
-    """Add calls to the log, in one statement.
+    """Add calls to the log and to the counts by key and hour, in two statements.
 
     Source: Ours (spec silent): whoever runs a server wants to see what it called.
     """
+    calls = list(calls)
+    _tally(calls)
     with rows.cursor() as opened, opened.copy(_COPY.encode()) as copy:
         for call in calls:
             copy.write_row(
@@ -72,8 +91,35 @@ def write_calls(calls: Iterable[Call]) -> None:
             )
 
 
+def _tally(calls: Iterable[Call]) -> None:
+    counted = Counter(
+        (
+            call.tenant_pk,
+            call.key_id,
+            call.at.replace(minute=0, second=0, microsecond=0),
+        )
+        for call in calls
+    )
+    if not counted:
+        return
+    # In one order, as other processes add to the same rows.
+    tenants, keys, hours = zip(*sorted(counted), strict=True)
+    with rows.cursor() as opened:
+        opened.execute(
+            _TALLY.encode(),
+            {
+                "tenants": list(tenants),
+                "keys": list(keys),
+                "hours": list(hours),
+                "calls": [counted[one] for one in sorted(counted)],
+            },
+        )
+
+
 def prune_calls() -> int:
     """Delete what is older than API_CALL_LOG_DAYS; returns how many calls."""
+    with rows.cursor() as opened:
+        opened.execute(_FORGET_TALLIES, {"before": timezone.now() - _TALLIES_KEPT})
     before = timezone.now() - timedelta(days=settings.API_CALL_LOG_DAYS)
     pruned = 0
     while True:
@@ -82,6 +128,20 @@ def prune_calls() -> int:
             pruned += opened.rowcount
             if opened.rowcount < _BATCH:
                 return pruned
+
+
+def count_calls(tenant: Tenant, before: datetime) -> Aged:
+    """Calls of a tenant from before a moment, up to a bound."""
+    return count_aged(
+        ApiCall.objects.for_tenant(tenant).filter(at__lt=before), "at"
+    )
+
+
+def remove_calls(tenant: Tenant, before: datetime) -> Iterator[int]:
+    """Delete calls of a tenant from before a moment, where its team says so."""
+    return remove_in_steps(
+        ApiCall.objects.for_tenant(tenant).filter(at__lt=before), step=_BATCH
+    )
 
 
 def forget_calls_of_user(*, tenant_pk: int, user_uuid: UUID) -> int:

@@ -5,6 +5,7 @@ Must not be here: writes (accounts.operations.api_calls).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -17,17 +18,27 @@ from portal.lib.choices import OpenChoices
 from portal.lib.ids import id_bounds, is_whole_id
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from uuid import UUID
 
     from django.db.models import QuerySet
 
-    from accounts.models import ApiKey
+    from accounts.models import ApiKey, Tenant
 
 # A list that matches more says so instead of counting on.
 COUNTED_UP_TO = 10_000
 # As many calls, or those of so long, tell how a key's calls go.
 JUDGED_CALLS = 10_000
 JUDGED_SPAN = timedelta(hours=24)
+# How far back the calls of a key are drawn.
+DRAWN_DAYS = 7
+_DAYS = """
+SELECT api_key_id, floor(extract(epoch FROM %(hour)s - hour) / 86400)::int, sum(calls)
+FROM accounts_apicalltally
+WHERE tenant_id = %(tenant)s AND api_key_id = ANY(%(keys)s)
+    AND hour > %(hour)s - %(span)s AND hour <= %(hour)s
+GROUP BY 1, 2
+"""
 _SUMS = """
 SELECT count(*), count(*) FILTER (WHERE status BETWEEN 400 AND 499),
     count(*) FILTER (WHERE status >= 500),
@@ -125,6 +136,29 @@ def sum_calls(*, key: ApiKey, at: datetime) -> CallSums:
         },
     )
     return CallSums(number, refused, faults, p95)
+
+
+def calls_by_day(
+    *, tenant: Tenant, keys: Iterable[UUID], at: datetime
+) -> Mapping[UUID, Sequence[int]]:
+    """How many calls each of these keys made in each of DRAWN_DAYS, oldest first.
+
+    Days are of 24 hours and end with the hour that `at` is in: none is cut short. Any
+    other key made none. One query.
+    """
+    found = rows.fetch_rows(
+        _DAYS,
+        {
+            "tenant": tenant.pk,
+            "keys": list(keys),
+            "hour": at.replace(minute=0, second=0, microsecond=0),
+            "span": timedelta(days=DRAWN_DAYS),
+        },
+    )
+    days: defaultdict[UUID, list[int]] = defaultdict(lambda: [0] * DRAWN_DAYS)
+    for key, ago, calls in found:
+        days[key][DRAWN_DAYS - 1 - ago] = int(calls)
+    return days
 
 
 def _matching(key: ApiKey, filters: CallFilters) -> QuerySet[ApiCall]:

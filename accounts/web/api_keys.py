@@ -24,17 +24,22 @@ from accounts.operations.api_keys import (
     successor_ends_at,
 )
 from accounts.queries import api_keys, management_keys
+from accounts.queries.api_calls import calls_by_day
 from accounts.states import Area
 from accounts.web.dialogs import ask, posted, put_in_page, render_form
 from accounts.web.forms import RotateForm
 from accounts.web.key_forms import ApiKeyForm
 from accounts.web.rights import require_right
 from accounts.web.step_up import ask_to_confirm, is_confirmed, step_up
+from portal.charts import sparkline
 from portal.lib.errors import DomainError
 from portal.lib.web import go_to, page_url, render_page
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from django.http import HttpResponse
+    from django.utils.safestring import SafeString
 
     from accounts.models import ApiKey
     from portal.lib.web import TenantRequest
@@ -51,7 +56,7 @@ class KeyRow:
     """A key as the page shows it.
 
     `ends_in` is set while a rotated key still works, `expires_in` where another one
-    soon does not.
+    soon does not. `calls` are those of the last seven days, each of 24 hours.
     """
 
     key: ApiKey
@@ -59,6 +64,18 @@ class KeyRow:
     ends_in: str
     expires_in: str
     ended_at: datetime | None
+    calls: Sequence[int] = ()
+
+    @property
+    def number_of_calls(self) -> int:
+        """How many calls it made in the seven days."""
+        return sum(self.calls)
+
+    @property
+    def spark(self) -> SafeString:
+        """How they went, as a line."""
+        says = f"Most in a day: {max(self.calls):,}; in the last: {self.calls[-1]:,}"
+        return sparkline(self.calls, says=says)
 
     @property
     def is_live(self) -> bool:
@@ -66,7 +83,7 @@ class KeyRow:
         return self.ended_at is None
 
 
-def key_row(key: ApiKey, now: datetime) -> KeyRow:
+def key_row(key: ApiKey, now: datetime, calls: Sequence[int] = ()) -> KeyRow:
     """A key at this moment."""
     ended_at = key.revoked_at or (key.expires_at if key.has_expired(now) else None)
     left = key.expires_at - now if key.expires_at and not ended_at else None
@@ -78,6 +95,7 @@ def key_row(key: ApiKey, now: datetime) -> KeyRow:
         ends_in=_span(left) if left is not None and was_rotated else "",
         expires_in=_span(left) if left is not None and expires else "",
         ended_at=ended_at,
+        calls=calls,
     )
 
 
@@ -220,7 +238,9 @@ def render_keys(request: TenantRequest, **news: Any) -> HttpResponse:
     """The page; `news` is what it shows once, of a key just made."""
     now = timezone.now()
     manages = request.rights.allow(Area.TEAM, write=True)
-    rows = [key_row(key, now) for key in api_keys(request.tenant)]
+    keys = list(api_keys(request.tenant))
+    counts = calls_by_day(tenant=request.tenant, keys=[key.pk for key in keys], at=now)
+    rows = [key_row(key, now, counts.get(key.pk, ())) for key in keys]
     return render_page(
         request,
         "accounts/api_keys.html",
@@ -229,6 +249,7 @@ def render_keys(request: TenantRequest, **news: Any) -> HttpResponse:
         manages=manages,
         management_keys=management_keys(request.tenant.team) if manages else (),
         unused_days=UNUSED_AFTER.days,
+        counts_calls=settings.API_CALL_LOG_DAYS > 0,
         public_url=settings.PUBLIC_URL,
         section="api_keys",
         **news,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from accounts.models import ApiCall
+from accounts.models import ApiCall, ApiCallTally
 from accounts.operations import api_calls
 from accounts.operations.api_calls import (
     Call,
@@ -14,6 +14,7 @@ from accounts.operations.api_calls import (
     prune_calls,
     write_calls,
 )
+from accounts.queries.api_calls import calls_by_day
 from tests.factories.accounts import make_tenant
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -50,6 +51,35 @@ def test_calls_are_written_in_bulk_as_they_were():
     assert {(row.request_id, row.address, row.user_uuid) for row in rows} == {
         ("ab" * 16, "2001:db8::7", None)
     }
+
+
+def test_calls_are_counted_by_key_and_hour_for_a_week():
+    tenant, other = make_tenant(), make_tenant()
+    key, quiet, foreign = (uuid.uuid4() for _ in range(3))
+    hours = {0: 2, 1: 1, 23: 1, 24: 3, 167: 1, 168: 9}
+    for _ in range(2):
+        write_calls(
+            [
+                call(
+                    tenant,
+                    at=NOON + timedelta(minutes=59) - timedelta(hours=ago),
+                    key=key,
+                )
+                for ago, number in hours.items()
+                for _ in range(number)
+            ]
+            + [call(other, key=foreign)]
+        )
+    write_calls([])
+    keys = [key, quiet, foreign]
+
+    counts = calls_by_day(tenant=tenant, keys=keys, at=NOON + timedelta(minutes=59.5))
+    with time_machine.travel(NOON + timedelta(days=8), tick=False):
+        prune_calls()
+
+    assert dict(counts) == {key: [2, 0, 0, 0, 0, 6, 8]}
+    left = ApiCallTally.objects.for_tenant(tenant).values_list("hour", "calls")
+    assert list(left) == [(NOON, 4)]
 
 
 def test_old_calls_go_in_batches_and_young_ones_stay(settings, monkeypatch):

@@ -131,6 +131,18 @@ def test_older_calls_follow_without_a_gap(alice_web, key, monkeypatch):
     assert page.templates[0].name == "accounts/_older_calls.html"
 
 
+def test_the_list_draws_the_calls_of_a_week(settings, alice_web, key):
+    settings.API_CALL_LOG_DAYS = 30
+
+    with count_statements() as statements:
+        page = alice_web.get(KEYS)
+
+    rows = {row.key.label: row for row in page.context["live"]}
+    assert list(rows["server"].calls) == [0, 0, 0, 0, 0, 1, 4]
+    assert 'aria-label="Most in a day: 4; in the last: 4"' in page.content.decode()
+    assert len([each for each in statements if "apicalltally" in each]) == 1
+
+
 def test_a_key_that_ended_keeps_its_page_and_has_nothing_to_do(alice_web, key):
     revoke_api_key(key=key, actor=ACTOR)
 
