@@ -13,6 +13,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, register
 
 from portal import health
+from portal.lib.scanning import SCANNERS, scanner_address
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,6 +90,23 @@ def check_call_limits(**_: Any) -> list[CheckMessage]:
         Error(f"{name} is negative.", hint="0 means none.", id="portal.E011")
         for name in names
         if getattr(settings, name) < 0
+    ]
+
+
+@register(Tags.compatibility)
+def check_scanner(**_: Any) -> list[CheckMessage]:
+    """UPLOAD_SCANNER is a scanner that we know, at an address."""
+    address = scanner_address()
+    if not settings.UPLOAD_SCANNER or (
+        address.scheme in SCANNERS and (address.hostname or address.path)
+    ):
+        return []
+    return [
+        Error(
+            "UPLOAD_SCANNER names no scanner.",
+            hint="Write it as clamd://host:3310 or clamd:///path/of/socket.",
+            id="portal.E012",
+        )
     ]
 
 

@@ -158,6 +158,12 @@ WHITENOISE_USE_FINDERS = not STATICFILES_COLLECTED
 WHITENOISE_AUTOREFRESH = not STATICFILES_COLLECTED
 # Uploaded reports and imports; never below a folder that is served.
 UPLOADS_DIR = Path(env.str("UPLOADS_DIR", default=str(VAR_DIR / "uploads")))
+# Looks at uploads before they are kept: clamd://host:3310 or clamd:///path/of/socket.
+# Empty: none does.
+UPLOAD_SCANNER: str = env.str("UPLOAD_SCANNER", default="")
+# Days that orders, results and completed reports are kept at least, whatever a team
+# says: the longest that law asks of the installation's teams.
+HEALTH_RECORD_LEAST_DAYS: int = env.int("HEALTH_RECORD_LEAST_DAYS", default=3653)
 # What `manage.py import_loinc` made of the official LOINC table; may be missing.
 LOINC_DIR = Path(env.str("LOINC_DIR", default=str(VAR_DIR / "loinc")))
 STORAGES = {

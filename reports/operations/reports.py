@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from dataclasses import dataclass
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -19,6 +20,7 @@ from accounts.webhooks.operations import UserRef, emit_event
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError, NotAllowed, NotFound, TooLarge
 from portal.lib.jobs import enqueue
+from portal.lib.scanning import require_clean
 from portal.lib.transitions import move_status
 from reports.models import ParsingJob, ParsingJobTransition, ReportFile, ReportResult
 from reports.operations.extraction import extract_report, inspect_files
@@ -95,7 +97,8 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
     Raises: parsing_not_enabled (403); user_not_found (404); file_too_large (413);
     human_review_unavailable, file_missing, too_many_files, mixed_files, empty_file,
     unsupported_file_type, file_type_mismatch, encrypted_file, unreadable_file,
-    too_many_pixels (400). Source: Contract 7.1, 7.5.
+    too_many_pixels, file_infected (400); scanner_unavailable (503). Source: Contract
+    7.1, 7.5.
     """
     require_parsing(tenant)
     found = find_user(tenant=tenant, user_id=wanted.user_id)
@@ -109,6 +112,8 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
             "needs_human_review",
         )
     _check_sizes(wanted.parts)
+    for part in wanted.parts:
+        require_clean(BytesIO(part.content))
     stored: list[str] = []
     try:
         for part in wanted.parts:

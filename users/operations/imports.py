@@ -22,6 +22,7 @@ from accounts.webhooks.operations import emit_events
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.jobs import enqueue
+from portal.lib.scanning import require_clean
 from portal.lib.transitions import move_status
 from users.models import ImportJob
 from users.models.import_job import FILE_NAME_MAX_LENGTH
@@ -87,15 +88,17 @@ def start_import(
 
     What is no health data by its first bytes is refused at once, and nothing is kept.
     With `runs_here` no job is enqueued: the caller calls `run_import`. Raises:
-    file_too_large (413); provider_unknown, too_many_imports, file_empty,
-    unsupported_file_type, file_damaged, encrypted_file, archive_too_large,
-    no_export_inside (400); not_found. Source: Ours (the specification is silent on
-    files).
+    file_too_large (413); scanner_unavailable (503); file_infected, provider_unknown,
+    too_many_imports, file_empty, unsupported_file_type, file_damaged, encrypted_file,
+    archive_too_large, no_export_inside (400); not_found. Source: Ours (the
+    specification is silent on files).
     """
     if wanted.provider not in PROVIDERS:
         raise DomainError("provider_unknown", "No such source.", "provider")
     stored = store_chunks(wanted.chunks)
     try:
+        with path_of(stored.name).open("rb") as upload:
+            require_clean(upload)
         format_ = sniff_format(path_of(stored.name))
         with transaction.atomic():
             user = lock_user(user)

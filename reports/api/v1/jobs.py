@@ -38,7 +38,7 @@ class ParsingJobsView(TenantAPIView):
         "Submit a lab report for parsing",
         answer=ParsingJobAnswer,
         body={"multipart/form-data": ParsingJobInputs},
-        refuses=(400, 403, 404, 413, 415),
+        refuses=(400, 403, 404, 413, 415, 503),
     )
     def post(self, request: Request) -> Response:
         require_parsing(self.tenant)  # before ten megabytes are read
