@@ -320,15 +320,11 @@ def _is_public(target: _Target) -> bool:
 
 async def _connect_first(targets: Sequence[_Target]) -> tuple[socket.socket, str]:
     """A socket to the first of the addresses that answers, and which it is."""
-    waiting, running = list(targets), set[asyncio.Task[socket.socket]]()
-    names: dict[asyncio.Task[socket.socket], str] = {}
+    waiting, running = list(targets), set[asyncio.Task[tuple[socket.socket, str]]]()
     try:
         while waiting or running:
             if waiting:
-                target = waiting.pop(0)
-                task = asyncio.create_task(_connect(target))
-                names[task] = target.address[0]
-                running.add(task)
+                running.add(asyncio.create_task(_connect(waiting.pop(0))))
             done, running = await asyncio.wait(
                 running,
                 timeout=STAGGER_S if waiting else None,
@@ -337,15 +333,15 @@ async def _connect_first(targets: Sequence[_Target]) -> tuple[socket.socket, str
             won = [task for task in done if task.exception() is None]
             running.update(won[1:])
             if won:
-                return won[0].result(), names[won[0]]
+                return won[0].result()
     finally:
         for task in running:
             if not task.cancel() and task.exception() is None:
-                task.result().close()
+                task.result()[0].close()
     raise NotConnected(DeliveryFault.REFUSED)
 
 
-async def _connect(target: _Target) -> socket.socket:
+async def _connect(target: _Target) -> tuple[socket.socket, str]:
     sock = socket.socket(target.family, target.kind, target.protocol)
     try:
         sock.setblocking(False)
@@ -353,7 +349,7 @@ async def _connect(target: _Target) -> socket.socket:
     except BaseException:
         sock.close()
         raise
-    return sock
+    return sock, target.address[0]
 
 
 def _milliseconds(seconds: float) -> float:

@@ -7,6 +7,7 @@ a verdict.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -93,16 +94,16 @@ def read_target(url: str, headers: Mapping[str, str]) -> Target:
     parts = urlsplit(url)
     is_tls = parts.scheme == "https"
     host = parts.hostname or ""
-    if not host.isascii():
+    with contextlib.suppress(UnicodeError):  # it resolves to nothing then
         host = host.encode("idna").decode()
-    name = f"[{host}]" if ":" in host else host
+    shown = f"[{host}]" if ":" in host else host
     accepts = any(each.lower() == "accept" for each in headers)
     port = parts.port or _PORTS[parts.scheme]
     path = quote(parts.path, safe=_PATH_MARKS) or "/"
     query = "?" + quote(parts.query, safe=_QUERY_MARKS) if parts.query else ""
     lines = [
         f"POST {path}{query} HTTP/1.1",
-        f"Host: {name}" if port == _PORTS[parts.scheme] else f"Host: {name}:{port}",
+        f"Host: {shown}" if port == _PORTS[parts.scheme] else f"Host: {shown}:{port}",
         *([] if accepts else ["Accept: */*"]),
         *(f"{name}: {value}" for name, value in headers.items()),
         "Content-Type: application/json",

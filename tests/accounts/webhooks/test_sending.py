@@ -33,8 +33,14 @@ from accounts.webhooks.sending import read_target
             "POST / HTTP/1.1",
             "xn--bcher-kva.example",
         ),
+        (
+            "https://hooks..example/",
+            ("hooks..example", 443, True),
+            "POST / HTTP/1.1",
+            "hooks..example",
+        ),
     ],
-    ids=["query", "port", "literal", "international"],
+    ids=["query", "port", "literal", "international", "no name"],
 )
 def test_a_url_is_taken_apart_for_the_request(url, origin, line, host):
     target = read_target(url, {"X-Team": "north"})
