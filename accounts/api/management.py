@@ -11,6 +11,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
+from accounts.api.throttling import count_stranger
 from accounts.operations.management_keys import find_management_grant
 from accounts.states import Environment, Region
 from portal.lib.api.errors import FieldError, RequestInvalid
@@ -34,14 +35,17 @@ HEADER = "x-management-key"
 class ManagementKeyAuthentication(BaseAuthentication):
     """Sets `request.auth` to a ManagementGrant.
 
-    Raises: 401 for a key that is missing, malformed, unknown or revoked.
+    Raises: 401 for a key that is missing, malformed, unknown or revoked; 429 for one of
+    too many such calls from one address.
     """
 
     def authenticate(self, request: Request) -> tuple[None, ManagementGrant]:
         grant = find_management_grant(request.headers.get(HEADER, ""))
+        address = request.META.get("REMOTE_ADDR") or None
         if grant is None:
+            count_stranger(address)
             raise AuthenticationFailed
-        return None, grant.at(request.META.get("REMOTE_ADDR"))
+        return None, grant.at(address)
 
     def authenticate_header(self, request: Request) -> str:
         return f'ApiKey realm="assay", header="{HEADER}"'

@@ -12,6 +12,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
+from accounts.api.throttling import count_stranger
 from portal.lib.api.views import TenantAPIView
 from portal.lib.errors import DomainError
 from users.operations.link_sessions import find_link_session, link_actor
@@ -42,16 +43,18 @@ class LinkGrant:
 class LinkTokenAuthentication(BaseAuthentication):
     """Sets `request.auth` to a LinkGrant.
 
-    Raises: 401 for a token that is missing, not ours, or of a link that has ended.
+    Raises: 401 for a token that is missing, not ours, or of a link that has ended; 429
+    for one of too many such calls from one address.
     """
 
     def authenticate(self, request: Request) -> tuple[None, LinkGrant]:
+        address = request.META.get("REMOTE_ADDR") or None
         try:
             session = find_link_session(request.headers.get(HEADER, ""))
         except DomainError:
+            count_stranger(address)
             raise AuthenticationFailed from None
-        actor = link_actor(request.META.get("REMOTE_ADDR") or None)
-        return None, LinkGrant(session, actor)
+        return None, LinkGrant(session, link_actor(address))
 
     def authenticate_header(self, request: Request) -> str:
         return f'ApiKey realm="assay", header="{HEADER}"'

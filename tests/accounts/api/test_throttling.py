@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import pytest
 import time_machine
@@ -8,7 +9,7 @@ import time_machine
 from accounts.api.throttling import network_of
 from accounts.models import AuditEntry, CallWindow
 from accounts.operations.api_keys import KeyRules, create_api_key, forget_keys
-from tests.clients import ApiClient
+from tests.clients import ApiClient, ManagementClient
 from tests.factories.accounts import ACTOR, make_api_key
 from users.models import User
 
@@ -86,6 +87,8 @@ def test_an_address_is_limited_over_all_its_keys_and_without_one(
     second = others.get(PATH)
     unknown = ApiClient("sk_us_unknown").get(PATH)
     over = [client.get(PATH) for client in (mine, others, ApiClient("nonsense"))]
+    over.append(ApiClient().get("/v2/link/providers", headers={"x-link-token": "x"}))
+    over.append(ManagementClient("mg_us_unknown").get(f"/v1/org/{uuid4()}/team"))
     elsewhere = mine.get(PATH, REMOTE_ADDR="192.0.2.9")
 
     assert told(first) == (
@@ -96,7 +99,7 @@ def test_an_address_is_limited_over_all_its_keys_and_without_one(
     )
     assert told(second)[:3] == (200, '"address";q=3;w=60', '"address";r=1;t=60')
     assert unknown.status_code == 401
-    assert [told(reply)[0::3] for reply in over] == [(429, "60")] * 3
+    assert [told(reply)[0::3] for reply in over] == [(429, "60")] * 5
     assert told(elsewhere)[2] == '"address";r=2;t=60, "key";r=7;t=60'
 
 
