@@ -37,12 +37,12 @@ from reports.queries import (
 from reports.queries.review_queue import earlier_values
 from reports.states import ParsingJobStatus, ReviewStatus
 from reports.web.review_forms import MoveForm, ReasonForm
+from reports.web.review_pages import desk_pages
 from reports.web.review_queue import read_id
 from reports.web.review_rows import (
     DeskRow,
     checks_of,
     decided_count,
-    desk_pages,
     desk_row,
     groups_of,
 )
@@ -51,6 +51,7 @@ from users.queries import resolve_user
 if TYPE_CHECKING:
     from portal.lib.web import TenantRequest
     from reports.models import Review
+    from reports.web.review_pages import DeskPage
 
 _FIELDS = {"name": "Name", "dob": "Birth date", "gender": "Sex"}
 
@@ -91,13 +92,16 @@ def desk(request: TenantRequest, review_id: str) -> HttpResponse:
         return _gate(request, review)
     state = desk_state(request, review)
     chosen = _chosen(request, state)
+    pages = desk_pages(request, review, state.rows)
+    wanted = request.GET.get("page", "")
     return render_page(
         request,
         "reports/review/desk.html",
         **desk_context(request, state),
-        pages=desk_pages(request, review, state.rows),
+        pages=pages,
         chosen=chosen,
-        page_wanted=request.GET.get("page", ""),
+        page_wanted=wanted,
+        page_first=_first_page(pages, wanted, chosen),
         duplicates=[] if review.duplicate_decided else duplicates_of(job=review.job),
         identity=lines,
         reason_form=ReasonForm(),
@@ -120,11 +124,14 @@ def page_shown(request: TenantRequest, review_id: str, page: int) -> HttpRespons
         return go_to(request, page_url(request, "reports:review", review_id=key))
     if not request.htmx:
         return go_to(request, f"{_desk_url(request, review)}#page-{page}")
+    state = desk_state(request, review)
+    pages = desk_pages(request, review, state.rows)
     return render_page(
         request,
         "reports/review/_seen.html",
-        **{**desk_context(request, desk_state(request, review)), "oob": True},
+        **{**desk_context(request, state), "oob": True},
         number=page,
+        page=next((one for one in pages if one.number == page), None),
     )
 
 
@@ -281,6 +288,13 @@ def _chosen(request: TenantRequest, state: DeskState) -> int | None:
     undecided = [row for row in shown if not row.row.is_decided]
     first = next(iter(undecided or shown), None)
     return first.row.position if first else None
+
+
+def _first_page(pages: list[DeskPage], wanted: str, chosen: int | None) -> int:
+    """The number of the page to begin with: its picture is asked for first."""
+    if wanted.isdecimal():
+        return int(wanted)
+    return next((page.number for page in pages if chosen in page.positions), 1)
 
 
 def _is_mine(request: TenantRequest, review: Review) -> bool:

@@ -1,19 +1,20 @@
-"""A review's rows, pages and checks as the workbench shows them.
+"""A review's rows, panels and checks as the workbench shows them.
 
 Must not be here: a query, or a judgement: states are the operations'.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from portal.gauges import meter
-from portal.lib.web import page_url
 from portal.pills import words
 from reports.parser.values import read_number
-from reports.states import RowDecision, RowPart
+from reports.states import RowDecision
 from reports.web.review_notes import is_contradicted, note_sentence, reason_words
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from django.utils.safestring import SafeString
 
-    from portal.lib.web import TenantRequest
     from reports.models import Review, ReviewComment, ReviewRow
     from reports.queries.review_queue import EarlierValue
 
@@ -89,42 +89,36 @@ class DeskRow:
     needs: bool
     comments: tuple[ReviewComment, ...]
 
+    @property
+    def panel(self) -> str:
+        """The printed heading that the row stands under, empty without one."""
+        return str(self.row.values["source_panel_name"] or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A printed heading; `plain` of its rows may be confirmed together."""
+
+    name: str
+    plain: int
+
+    @property
+    def key(self) -> str:
+        """What tells the panel from others within the page, whatever rows it has."""
+        return f"{crc32(self.name.encode()):08x}"
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Rows under one heading; `plain` of them may be confirmed together."""
+    """Rows under one heading.
+
+    panel: None of rows to check, which are decided one by one, and of a heading that
+    comes a second time.
+    """
 
     name: str
     rows: tuple[DeskRow, ...]
-    plain: int
-    panel: str | None  # None of the rows to check, which are decided one by one
-
-
-@dataclass(frozen=True, slots=True)
-class Box:
-    """A polygon on a page, as the text of SVG's points."""
-
-    position: int
-    part: str
-    points: str
-    label: str
-    state: str
-
-
-@dataclass(frozen=True, slots=True)
-class DeskPage:
-    """A page: its picture, the boxes of its rows, and what was read in no row."""
-
-    number: int
-    url: str
-    width: float
-    height: float
-    wholes: tuple[Box, ...]
-    parts: tuple[Box, ...]
-    unread: tuple[str, ...]
-    is_shown: bool
-    pattern: float
-    stroke: float
+    panel: Panel | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,65 +178,25 @@ def groups_of(rows: Sequence[DeskRow]) -> list[Group]:
     """Rows that need a person first, the rest by panel in reading order."""
     needing = tuple(row for row in rows if row.needs)
     rest = [row for row in rows if not row.needs]
-    groups = [Group("To check", needing, 0, None)] if needing else []
-    for panel, found in groupby(rest, lambda row: _panel(row)):
-        own = tuple(found)
-        plain = sum(not one.row.is_decided for one in own)
-        groups.append(Group(panel or "Values", own, plain, panel))
+    groups = [Group("To check", needing, None)] if needing else []
+    panels = {panel.name: panel for panel in panels_of(rows)}
+    for name, found in groupby(rest, lambda row: row.panel):
+        groups.append(Group(name or "Values", tuple(found), panels.pop(name, None)))
     return groups
 
 
-def desk_pages(
-    request: TenantRequest, review: Review, rows: Sequence[DeskRow]
-) -> list[DeskPage]:
-    """Each page with its boxes, in the page's own units."""
-    job = review.job
-    pages = []
-    for size in job.page_sizes or []:
-        number = size["page"]
-        wholes, parts = [], []
-        for row in rows:
-            own = [
-                (part, place)
-                for part in RowPart
-                if (place := row.row.values["provenance"].get(part.value))
-                and place["page"] == number
-            ]
-            if not own:
-                continue
-            label = f"{row.row.values['test_name']}, {row.row.values['value']}"
-            at = row.row.position
-            wholes.append(Box(at, "", _around([p for _, p in own]), label, row.state))
-            parts += [
-                Box(at, part.value, _around([place]), part.label, "")
-                for part, place in own
-            ]
-        scale = max(size["width"], size["height"]) / 842
-        pages.append(
-            DeskPage(
-                number=number,
-                url=page_url(request, "reports:page_image", job_id=job.id, page=number),
-                width=size["width"],
-                height=size["height"],
-                wholes=tuple(wholes),
-                parts=tuple(parts),
-                unread=tuple(
-                    _points(place["polygon"])
-                    for place in job.unread or []
-                    if place["page"] == number
-                ),
-                is_shown=number in review.pages_shown,
-                pattern=round(6 * scale, 2),
-                stroke=round(scale, 2),
-            )
-        )
-    return pages
+def panels_of(rows: Iterable[DeskRow]) -> list[Panel]:
+    """The headings of a report, each once."""
+    plain = Counter[str]()
+    for row in rows:
+        plain[row.panel] += not (row.needs or row.row.is_decided)
+    return [Panel(name, number) for name, number in plain.items()]
 
 
 def checks_of(review: Review, rows: Iterable[ReviewRow]) -> list[Check]:
-    """What the checks say of the report as it stands."""
+    """What the checks say of the report as it stands, contradictions first."""
     names = {row.position: str(row.values["test_name"]) for row in rows}
-    return [
+    checks = [
         Check(
             says=note_sentence(note),
             severity=note["severity"],
@@ -250,6 +204,7 @@ def checks_of(review: Review, rows: Iterable[ReviewRow]) -> list[Check]:
         )
         for note in review.notes
     ]
+    return sorted(checks, key=lambda check: check.severity != "contradiction")
 
 
 def candidates_of(matches: Iterable[Mapping[str, Any]]) -> list[Candidate]:
@@ -266,10 +221,6 @@ def candidates_of(matches: Iterable[Mapping[str, Any]]) -> list[Candidate]:
         for match in matches
     ]
     return sorted(found, key=lambda one: one.is_struck)[:SHOWN_CANDIDATES]
-
-
-def _panel(row: DeskRow) -> str:
-    return str(row.row.values["source_panel_name"] or "")
 
 
 def _flag(values: Mapping[str, Any]) -> str:
@@ -311,19 +262,6 @@ def _earlier(values: Mapping[str, Any], before: EarlierValue | None) -> str:
     if (values["units"] or "") != before.units:
         return text
     return f"{text}, now {numbers[0] - numbers[1]:+.4g}"
-
-
-def _points(polygon: Iterable[Sequence[float]]) -> str:
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in polygon)
-
-
-def _around(places: Sequence[Mapping[str, Any]]) -> str:
-    points = [point for place in places for point in place["polygon"]]
-    xs, ys = [x for x, _ in points], [y for _, y in points]
-    margin = (max(ys) - min(ys)) * 0.15
-    left, right = min(xs) - margin, max(xs) + margin
-    top, bottom = min(ys) - margin, max(ys) + margin
-    return _points([(left, top), (right, top), (right, bottom), (left, bottom)])
 
 
 def decided_count(rows: Iterable[ReviewRow]) -> int:

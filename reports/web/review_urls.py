@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from reports.web import review_changes, review_desk, review_queue
+from reports.web import review_additions, review_changes, review_desk, review_queue
 
 _ROW = "<str:review_id>/rows/<int:position>/"
 urlpatterns = [
@@ -21,14 +21,14 @@ urlpatterns = [
         name="review_page_shown",
     ),
     path("<str:review_id>/panel/", review_changes.confirm_panel, name="review_panel"),
-    path("<str:review_id>/rows/", review_changes.add, name="review_add"),
+    path("<str:review_id>/rows/", review_additions.add, name="review_add"),
     path(f"{_ROW}edit/", review_changes.edit, name="review_edit"),
     path(f"{_ROW}understood/", review_changes.understood, name="review_understood"),
     path(f"{_ROW}loinc/", review_changes.loinc, name="review_loinc"),
     path(f"{_ROW}exclude/", review_changes.exclude, name="review_exclude"),
     path(f"{_ROW}comment/", review_changes.comment, name="review_comment"),
-    path(f"{_ROW}split/", review_changes.split, name="review_split"),
-    path(f"{_ROW}merge/", review_changes.merge, name="review_merge"),
+    path(f"{_ROW}split/", review_additions.split, name="review_split"),
+    path(f"{_ROW}merge/", review_additions.merge, name="review_merge"),
     path(f"{_ROW}redraw/", review_changes.redraw, name="review_redraw"),
     *(
         path(f"{_ROW}{act}/", review_changes.settle, {"act": act}, name="review_settle")

@@ -10,6 +10,7 @@ const KEYS = {
   x: ["exclude"],
   s: ["split"],
   m: ["merge"],
+  b: ["redraw"],
   c: ["comment"],
   z: ["undo"],
 };
@@ -23,7 +24,7 @@ const mark = () => {
 };
 const nameOf = (row) => row?.querySelector(".bm__name");
 
-export function choose(row, { focus = true } = {}) {
+function choose(row, { focus = true } = {}) {
   if (!row) return;
   chosen = row.id;
   mark();
@@ -113,10 +114,23 @@ desk.addEventListener("click", (event) => {
 const targetOf = ({ target }) =>
   typeof target === "string" ? document.querySelector(target) : target;
 
+// What was saved, and what is left to do: the one thing of the desk that is read aloud.
+function say(text) {
+  const left = desk.querySelector("[data-left]")?.textContent.trim() ?? "";
+  document.getElementById("live").textContent = `${text} ${left}`;
+}
+
+let told = "";
+document.addEventListener("desk:said", (event) => {
+  told = event.detail.text;
+});
+
 // Where the keys were before a row was replaced: focus must not be lost with it.
 let held = null;
+let wasOnDesk = false;
 document.addEventListener("htmx:before:swap", () => {
   held = document.activeElement?.closest?.(".bm, dialog")?.id ?? null;
+  wasOnDesk = desk.contains(document.activeElement);
 });
 
 document.addEventListener("htmx:after:swap", (event) => {
@@ -139,7 +153,15 @@ document.addEventListener("htmx:after:swap", (event) => {
   const match = /^#?row-(\d+)$/.exec(
     typeof ctx.target === "string" ? ctx.target : (target?.id ?? ""),
   );
-  if (!match) return;
+  if (!match) {
+    // What was pressed is gone, such as the button of a panel that is confirmed.
+    const here = current();
+    const isLost = wasOnDesk && document.activeElement === document.body;
+    if (isLost) choose(here && "needs" in here.dataset ? here : (next() ?? here));
+    if (told) say(told);
+    told = "";
+    return;
+  }
   const saved = document.getElementById(`row-${match[1]}`);
   const refused = ctx.response?.status === 422;
   const dialog = document.getElementById("d-form");
@@ -147,10 +169,9 @@ document.addEventListener("htmx:after:swap", (event) => {
   if (dialog.open) dialog.close();
   if (refused || wasHere) choose(saved);
   const said = saved?.querySelector(".bm__row .icon")?.getAttribute("aria-label");
-  const left = desk.querySelector("[data-left]")?.textContent.trim() ?? "";
-  document.getElementById("live").textContent =
-    `${nameOf(saved)?.querySelector("b").textContent}: ${refused ? "not saved" : said}. ${left}`;
+  say(`${nameOf(saved)?.querySelector("b").textContent}: ${refused ? "not saved" : said}.`);
 });
 
 const first = current();
 if (first) choose(first);
+desk.dataset.keys = "on";

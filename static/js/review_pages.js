@@ -1,5 +1,5 @@
 // The pages of the review desk: zoom, turn, contrast, the current row's boxes with the
-// rest dimmed, drawing a box, and telling the server which page was displayed.
+// rest dimmed, and telling the server which page was displayed.
 const desk = document.querySelector(".desk");
 const stage = desk.querySelector(".viewer__stage");
 const STEPS = [1, 1.25, 1.5, 2, 3, 4];
@@ -42,7 +42,9 @@ desk.addEventListener("click", (event) => {
 
 // The current row: its boxes, and the page beside them dimmed.
 let shown = null;
-function show(position) {
+let current = null;
+function show(position, { move = true } = {}) {
+  current = position;
   shown = desk.querySelector(`[data-box="${position}"]`);
   for (const box of desk.querySelectorAll("[data-box], [data-part]")) {
     box.classList.toggle("is-on", (box.dataset.box ?? box.dataset.part) === position);
@@ -58,7 +60,7 @@ function show(position) {
         : "",
     );
   }
-  if (shown) bring(shown);
+  if (shown && move) bring(shown);
 }
 
 function bring(box) {
@@ -73,6 +75,11 @@ function bring(box) {
 }
 
 desk.addEventListener("desk:row", (event) => show(event.detail.row));
+
+// Boxes that moved come as a new overlay of their page.
+document.addEventListener("htmx:after:swap", () => {
+  if (current && !shown?.isConnected) show(current, { move: false });
+});
 
 desk.addEventListener("keydown", (event) => {
   if (document.body.dataset.shortcuts === "off") return;
@@ -116,58 +123,32 @@ for (const page of desk.querySelectorAll(".desk__page:not([data-seen])")) {
   watcher.observe(page);
 }
 
-// A box drawn on a page is read, and becomes a row once the reader agrees.
-let from = null;
-let drawn = null;
-function pointOn(svg, event) {
-  const point = new DOMPoint(event.clientX, event.clientY);
-  return point.matrixTransform(svg.getScreenCTM().inverse());
-}
-
-stage.addEventListener("pointerdown", (event) => {
-  const svg = event.target.closest(".viewer__page svg");
-  if (!svg || !desk.dataset.desk || event.button || event.pointerType === "touch") return;
-  if (event.target.closest("[data-box]")) return;
-  from = { svg, ...pick(pointOn(svg, event)) };
-});
-
-const pick = ({ x, y }) => ({ x, y });
-
-stage.addEventListener("pointermove", (event) => {
-  if (!from) return;
-  const to = pointOn(from.svg, event);
-  drawn ??= from.svg.appendChild(
-    document.createElementNS("http://www.w3.org/2000/svg", "rect"),
-  );
-  drawn.setAttribute("class", "drawn");
-  drawn.setAttribute("x", Math.min(from.x, to.x));
-  drawn.setAttribute("y", Math.min(from.y, to.y));
-  drawn.setAttribute("width", Math.abs(to.x - from.x));
-  drawn.setAttribute("height", Math.abs(to.y - from.y));
-});
-
-addEventListener("pointerup", (event) => {
-  const begun = from;
-  const rect = drawn;
-  from = drawn = null;
-  if (!begun || !rect) return;
-  rect.remove();
-  const to = pointOn(begun.svg, event);
-  const { width, height } = begun.svg.viewBox.baseVal;
-  if (Math.abs(to.x - begun.x) < width / 100 || Math.abs(to.y - begun.y) < height / 200) return;
-  const inside = (value, most) => Math.min(Math.max(value, 0), most).toFixed(1);
-  const query = new URLSearchParams({
-    page: begun.svg.closest(".desk__page").dataset.pageNumber,
-    x0: inside(begun.x, width),
-    y0: inside(begun.y, height),
-    x1: inside(to.x, width),
-    y1: inside(to.y, height),
+// The thumbnail of the page in view.
+const links = new Map(
+  [...desk.querySelectorAll("[data-page-link]")].map((link) => [link.dataset.pageLink, link]),
+);
+let page = null;
+function tellPage() {
+  const line = stage.getBoundingClientRect().top + stage.clientHeight / 3;
+  const pages = [...stage.querySelectorAll(".desk__page")];
+  const here =
+    pages.findLast((one) => one.getBoundingClientRect().top <= line) ?? pages[0];
+  const link = links.get(here?.dataset.pageNumber);
+  if (!link || link === page) return;
+  page?.removeAttribute("aria-current");
+  page = link;
+  page.setAttribute("aria-current", "true");
+  const strip = page.closest("nav");
+  const { offsetTop, offsetLeft, offsetWidth, offsetHeight } = page.closest("li");
+  strip.scrollTo({
+    top: offsetTop - (strip.clientHeight - offsetHeight) / 2,
+    left: offsetLeft - (strip.clientWidth - offsetWidth) / 2,
   });
-  const add = desk.querySelector('[data-act="add"]');
-  htmx.ajax("GET", `${add.getAttribute("href")}?${query}`, { target: "#d-form" });
-});
+}
+stage.addEventListener("scroll", () => requestAnimationFrame(tellPage), { passive: true });
 
 const wanted = desk.dataset.page;
 const now = desk.querySelector(".bm.is-on");
 if (wanted) document.getElementById(`page-${wanted}`)?.scrollIntoView();
 else if (now) show(now.dataset.row);
+tellPage();

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -14,7 +16,15 @@ from portal.lib.actor import Actor, ActorKind
 from reports.models import LoincAlias, Review, ReviewComment, ReviewRowVersion
 from reports.operations.review_rows import confirm_row, edit_row
 from reports.operations.reviews import claim_review
-from reports.parser.report import Note, NoteCode, PageSize, Place, Point, RowState
+from reports.parser.report import (
+    Note,
+    NoteCode,
+    PageSize,
+    Place,
+    Point,
+    Provenance,
+    RowState,
+)
 from reports.queries import reviews_of_job
 from tests.factories.accounts import make_member
 from tests.factories.reports import (
@@ -175,18 +185,44 @@ def test_the_workbench_shows_rows_to_check_first_with_their_ink(nora, user):
     assert f"/reports/{review.job_id}/pages/1/" in page
     assert 'id="name-0"' in page
     assert page.count("autofocus") == 1
+    assert page.count('fetchpriority="high"') == 1
+    assert 'class="thumbs"' not in page  # of one page
     read = AuditEntry.objects.for_tenant(user.tenant).filter(subject="review")
     assert read.get().subject_id == str(review.id)
 
 
-def test_a_page_counts_as_seen_once_it_was_displayed(nora, user):
-    review = on_desk(user, nora)
+def test_thumbnails_say_what_is_left_on_each_page(nora, user):
+    here, there = (Provenance(value=replace(BOX, page=page)) for page in (1, 2))
+    report = make_parsed(
+        results=(
+            make_parsed_result(provenance=here),
+            make_parsed_result(test_name="Sodium", provenance=there),
+        ),
+        notes=(Note(NoteCode.UNIT_MISSING, RowState.LOOK, (1,)),),
+        page_sizes=(PageSize(1, 595.28, 841.89), PageSize(2, 595.28, 841.89)),
+        pages=2,
+    )
+    review = make_review(user=user, report=report, pages=2, claimed_by=nora.actor)
 
-    answer = nora.web.post(f"{QUEUE}{review.id}/pages/1/", headers=HTMX)
+    page = nora.web.get(f"{QUEUE}{review.id}/").content.decode()
+    seen = nora.web.post(f"{QUEUE}{review.id}/pages/2/", headers=HTMX).content.decode()
+    confirmed = nora.web.post(
+        row_url(review, 1, "confirm"), {"version": 1}, headers=HTMX
+    ).content.decode()
 
-    assert answer.status_code == 200
+    marks = re.findall(
+        r'id="mark-(\d)">(?:<span class="count count--warn">(\d))?', page
+    )
+    assert marks == [("1", ""), ("2", "1")]
+    assert page.count("?size=small") == 2
+    # The neediest row stands on the second page, whose picture comes first.
+    assert re.search(r'pages/2/"[^>]*fetchpriority="high"', page)
+    assert re.findall(r'id="mark-(\d)"', seen) == ["2"]
+    assert 'aria-label="Seen"' in seen
+    assert re.findall(r'id="mark-(\d)"', confirmed) == ["2"]
+    assert "count--warn" not in confirmed
     review.refresh_from_db()
-    assert review.pages_shown == [1]
+    assert review.pages_shown == [2]
 
 
 def test_confirming_answers_the_row_and_what_changed_beside_it(
@@ -314,10 +350,42 @@ def test_rows_are_excluded_split_merged_added_and_commented_on(nora, user):
 
 def test_a_panel_is_confirmed_without_its_marked_rows(nora, user):
     review = on_desk(user, nora)
+    panel = f"{QUEUE}{review.id}/panel/"
 
-    nora.web.post(f"{QUEUE}{review.id}/panel/", {"panel": ""})
+    answer = nora.web.post(panel, {"panel": ""}, headers=HTMX)
+    decided = [row.decision for row in rows_of(review)]
+    again = nora.web.post(panel, {"panel": ""})
 
-    assert [row.decision for row in rows_of(review)] == ["undecided", "confirmed"]
+    assert re.findall(r'id="(row-\d+)"', answer.content.decode()) == ["row-1"]
+    assert json.loads(answer["HX-Trigger"]) == {
+        "desk:said": {"text": "1 row confirmed."}
+    }
+    assert decided == ["undecided", "confirmed"]
+    assert again["Location"] == f"{QUEUE}{review.id}/"
+
+
+def test_a_box_is_drawn_anew_and_put_back(nora, user):
+    review = on_desk(user, nora)
+    url = row_url(review, 1, "redraw")
+    box = {"page": 1, "x0": 90, "y0": 60, "x1": 10, "y1": 40}
+
+    form = nora.web.get(url).content.decode()
+    unsaid = nora.web.post(url, {"version": 1})
+    drawn = nora.web.post(url, {"version": 1, **box}, headers=HTMX).content.decode()
+    stale = nora.web.post(url, {"version": 1, **box}, headers=HTMX)
+    undone = nora.web.post(
+        row_url(review, 1, "undo"), {"version": 2}, headers=HTMX
+    ).content.decode()
+    plain = nora.web.post(url, {"version": 3, "typed": "yes"})
+
+    assert 'name="x0" value="240.0"' in form
+    assert (unsaid.status_code, stale.status_code) == (422, 422)
+    for answer, is_drawn in ((drawn, True), (undone, False)):
+        assert re.findall(r'id="(overlay-\d)"', answer) == ["overlay-1"]
+        assert ('points="7.0,37.0' in answer) == is_drawn
+    assert plain["Location"] == f"{QUEUE}{review.id}/?row=1#row-1"
+    row = rows_of(review)[1]
+    assert (row.values["provenance"]["value"], row.version) == (None, 4)
 
 
 def test_a_duplicate_is_told_of_and_kept_with_a_reason(nora, user):

@@ -1,0 +1,203 @@
+"""Rows that are new, or made of others: split, merged, added.
+
+Must not be here: changes to a row that stays one (review_changes).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import messages
+from django.views.decorators.http import require_http_methods
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.dialogs import posted, render_form
+from accounts.web.rights import require_right
+from portal.lib.errors import DomainError, NotAllowed, NotFound
+from portal.lib.web import go_to
+from reports.operations.review_additions import (
+    add_row,
+    merge_rows,
+    merged_text,
+    split_row,
+)
+from reports.operations.review_boxes import read_drawn_box
+from reports.operations.review_saving import RowRef
+from reports.queries import review_of, review_rows
+from reports.web.review_answers import (
+    find_row,
+    is_stale,
+    read_version,
+    row_ref,
+    row_url,
+    seen_version,
+)
+from reports.web.review_forms import BoxForm, RowForm, row_initial
+from reports.web.review_queue import read_id
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from portal.lib.web import TenantRequest
+    from reports.models import Review, ReviewRow
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.SIGN_REPORTS, write=True)
+def split(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
+    """Make one row two."""
+    review, row = find_row(request, review_id, position)
+    forms = [
+        RowForm(posted(request), initial=row_initial(row.values), prefix=prefix)
+        for prefix in ("first", "second")
+    ]
+    sound = [form.is_valid() for form in forms]  # each says its own errors
+    seen = seen_version(request, row)
+    if request.method == "POST" and all(sound):
+        ref = row_ref(request, review_id, position)
+        try:
+            split_row(
+                tenant=request.tenant,
+                actor=request.actor,
+                ref=ref,
+                parts=[form.text() for form in forms],
+            )
+        except (NotFound, NotAllowed):
+            raise
+        except DomainError as refusal:
+            seen = row.version if is_stale(refusal) else seen
+            forms[0].add_error(None, refusal.message)
+        else:
+            return go_to(request, row_url(request, review, position))
+    return _rows_dialog(
+        request, review, row, forms, title="Split this row", verb="Split", seen=seen
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.SIGN_REPORTS, write=True)
+def merge(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
+    """Make a row and the one after it one."""
+    review, row = find_row(request, review_id, position)
+    rows = review_rows(tenant=request.tenant, review=review)
+    places = [one.position for one in rows]
+    at = places.index(position)
+    after = next((one for one in rows[at + 1 :] if one.is_kept), None)
+    if after is None:
+        messages.error(request, "There is no row after this one to merge with.")
+        return go_to(request, row_url(request, review, position))
+    text = merged_text([row, after])
+    initial = {name: getattr(text, name) or "" for name in RowForm.base_fields}
+    form = RowForm(posted(request), initial=initial, prefix="first")
+    seen = seen_version(request, row)
+    if request.method == "POST" and form.is_valid():
+        beside = read_version(request.POST.get("after_version", ""))
+        refs = [
+            row_ref(request, review_id, position),
+            RowRef(review.id, after.position, beside),
+        ]
+        try:
+            merge_rows(
+                tenant=request.tenant, actor=request.actor, refs=refs, text=form.text()
+            )
+        except (NotFound, NotAllowed):
+            raise
+        except DomainError as refusal:
+            seen = row.version if is_stale(refusal) else seen
+            form.add_error(None, refusal.message)
+        else:
+            return go_to(request, row_url(request, review, position))
+    return _rows_dialog(
+        request,
+        review,
+        row,
+        [form],
+        title="Merge with the next row",
+        verb="Merge",
+        after=after,
+        seen=seen,
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.SIGN_REPORTS, write=True)
+def add(request: TenantRequest, review_id: str) -> HttpResponse:
+    """Add a row that was not read: typed, or from a box drawn on a page."""
+    review = review_of(tenant=request.tenant, review_id=read_id(review_id))
+    box = BoxForm(request.POST if request.method == "POST" else request.GET)
+    place = box.place()
+    initial, read = {}, ""
+    if place is not None and request.method == "GET":
+        try:
+            reading = read_drawn_box(
+                tenant=request.tenant, review_id=review.id, place=place
+            )
+        except (NotFound, NotAllowed):
+            raise
+        except DomainError as refusal:
+            read = refusal.message
+        else:
+            read = f"Read there: {reading.text}" if reading.text else "No text there."
+            initial = {
+                name: getattr(reading, name) or ""
+                for name in ("test_name", "value", "units", "reference_range", "flag")
+            }
+    form = RowForm(posted(request), initial=initial, prefix="first")
+    if request.method == "POST" and form.is_valid():
+        try:
+            saved = add_row(
+                tenant=request.tenant,
+                actor=request.actor,
+                review_id=review.id,
+                text=form.text(),
+                place=place,
+            )
+        except (NotFound, NotAllowed):
+            raise
+        except DomainError as refusal:
+            form.add_error(None, refusal.message)
+        else:
+            return go_to(request, row_url(request, review, saved.row.position))
+    return _rows_dialog(
+        request,
+        review,
+        None,
+        [form],
+        title="Add a row",
+        verb="Add",
+        box=box if place is not None else None,
+        read=read,
+    )
+
+
+def _rows_dialog(
+    request: TenantRequest,
+    review: Review,
+    row: ReviewRow | None,
+    forms: list[RowForm],
+    *,
+    title: str,
+    verb: str,
+    **context: Any,
+) -> HttpResponse:
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="review",
+        subject_id=review.id,
+        user_uuid=review.job.user.uuid,
+    )
+    return render_form(
+        request,
+        "reports/review/_rows_form.html",
+        title=title,
+        back=row_url(request, review, row.position if row else 0),
+        back_words="The report",
+        status=422 if any(form.errors for form in forms) else 200,
+        section="reviews",
+        forms=forms,
+        row=row,
+        verb=verb,
+        **context,
+    )

@@ -1,0 +1,234 @@
+"""How the desk answers a change to its rows: what changed, a form, or a way back.
+
+With htmx only what changed is sent: rows, what is left, marks and boxes of pages.
+Must not be here: the changes (review_changes, review_additions).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import messages
+from django.http import Http404
+
+from accounts.operations.audit import record_read
+from accounts.web.dialogs import render_form
+from portal.lib.web import go_to, page_url, render_page, wants_fragment
+from reports.operations.review_saving import RowRef
+from reports.queries import review_of, review_rows
+from reports.web.review_desk import desk_context, desk_state
+from reports.web.review_pages import desk_pages
+from reports.web.review_queue import read_id
+from reports.web.review_rows import panels_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from uuid import UUID
+
+    from django.http import HttpResponse
+
+    from portal.lib.errors import DomainError
+    from portal.lib.web import TenantRequest
+    from reports.models import Review, ReviewRow
+    from reports.web.review_desk import DeskState
+    from reports.web.review_forms import ReasonForm
+    from reports.web.review_rows import DeskRow
+
+_VERSION_DIGITS = 10
+
+
+def find_row(
+    request: TenantRequest, review_id: str, position: int
+) -> tuple[Review, ReviewRow]:
+    """A row of the address with its review. Raises: Http404."""
+    review = review_of(tenant=request.tenant, review_id=read_id(review_id))
+    rows = review_rows(tenant=request.tenant, review=review)
+    row = next((one for one in rows if one.position == position), None)
+    if row is None:
+        raise Http404
+    return review, row
+
+
+def row_ref(request: TenantRequest, review_id: str, position: int) -> RowRef:
+    """The row of the address at the version that a form names."""
+    version = read_version(request.POST.get("version", ""))
+    return RowRef(read_id(review_id), position, version)
+
+
+def read_version(text: str) -> int:
+    """A version of a form; what is none matches no row."""
+    return int(text) if text.isdecimal() and len(text) < _VERSION_DIGITS else 0
+
+
+def seen_version(request: TenantRequest, row: ReviewRow) -> int:
+    """The version that the person saw when they opened a form on a row.
+
+    Not the row's own: a change made since would be saved over unseen.
+    """
+    given = request.POST if request.method == "POST" else request.GET
+    return read_version(given["version"]) if "version" in given else row.version
+
+
+def is_stale(refusal: DomainError) -> bool:
+    """Whether the row says something else by now; the answer then shows it."""
+    return refusal.code == "row_changed"
+
+
+def show_saved(
+    request: TenantRequest,
+    ref: RowRef,
+    others: Collection[int],
+    moved: Collection[int] = (),
+) -> HttpResponse:
+    """The row as it is now, with all that changed beside it, or the way back to it.
+
+    moved: the pages on which boxes are no more where they were.
+    """
+    if not wants_fragment(request):
+        return go_to(request, desk_row_url(request, ref))
+    state = _state(request, ref.review_id)
+    response = render_page(
+        request,
+        "reports/review/_saved.html",
+        **_changed(request, state, {ref.position, *others}, moved),
+        row=_row_in(state, ref.position),
+        others=[row for row in state.rows if row.row.position in others],
+    )
+    # A dialog's form names the dialog as its target.
+    response["HX-Retarget"] = f"#row-{ref.position}"
+    response["HX-Reswap"] = "outerHTML"
+    return response
+
+
+def show_refused(
+    request: TenantRequest, ref: RowRef, refusal: DomainError
+) -> HttpResponse:
+    """The row as it is, with why it was not changed, or the way back to it."""
+    if not wants_fragment(request):
+        messages.error(request, refusal.message)
+        return go_to(request, desk_row_url(request, ref))
+    state = _state(request, ref.review_id)
+    response = render_page(
+        request,
+        "reports/review/_saved.html",
+        status=422,
+        **_changed(request, state, {ref.position}),
+        row=_row_in(state, ref.position),
+        others=[],
+        refused=refusal.message,
+    )
+    response["HX-Retarget"] = f"#row-{ref.position}"
+    response["HX-Reswap"] = "outerHTML"
+    return response
+
+
+def show_confirmed(
+    request: TenantRequest, review_id: UUID, rows: Collection[ReviewRow], *, told: str
+) -> HttpResponse:
+    """The rows that were confirmed together, each in its place; `told` is read out."""
+    positions = {row.position for row in rows}
+    state = _state(request, review_id)
+    response = render_page(
+        request,
+        "reports/review/_saved.html",
+        **_changed(request, state, positions),
+        row=None,
+        others=[row for row in state.rows if row.row.position in positions],
+    )
+    response["HX-Trigger"] = json.dumps({"desk:said": {"text": told}})
+    return response
+
+
+def _changed(
+    request: TenantRequest,
+    state: DeskState,
+    positions: Collection[int],
+    moved: Collection[int] = (),
+) -> dict[str, Any]:
+    """What is drawn anew beside rows that changed."""
+    pages = desk_pages(request, state.review, state.rows)
+    panels = {row.panel for row in state.rows if row.row.position in positions}
+    return {
+        **desk_context(request, state),
+        "oob": True,
+        "panels": [panel for panel in panels_of(state.rows) if panel.name in panels],
+        "marks": [page for page in pages if page.positions & {*positions}],
+        "overlays": [page for page in pages if page.number in moved],
+    }
+
+
+def show_panel(
+    request: TenantRequest,
+    review: Review,
+    row: ReviewRow,
+    template: str,
+    *,
+    status: int,
+    **context: Any,
+) -> HttpResponse:
+    """What opens below a row; a page of its own without script."""
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="review",
+        subject_id=review.id,
+        user_uuid=review.job.user.uuid,
+    )
+    return render_page(
+        request,
+        "reports/review/row_page.html",
+        fragment=template,
+        status=status,
+        section="reviews",
+        body=template,
+        in_desk=wants_fragment(request),
+        review=review,
+        row=row,
+        back=row_url(request, review, row.position),
+        **context,
+    )
+
+
+def show_dialog(
+    request: TenantRequest,
+    review: Review,
+    row: ReviewRow,
+    form: ReasonForm,
+    *,
+    title: str,
+    verb: str,
+    seen: int,
+) -> HttpResponse:
+    return render_form(
+        request,
+        "reports/review/_reason.html",
+        title=title,
+        back=row_url(request, review, row.position),
+        back_words="The report",
+        status=422 if form.errors else 200,
+        section="reviews",
+        form=form,
+        row=row,
+        verb=verb,
+        seen=seen,
+    )
+
+
+def desk_row_url(request: TenantRequest, ref: RowRef) -> str:
+    """Where the desk shows a row."""
+    here = page_url(request, "reports:review", review_id=ref.review_id)
+    return f"{here}?row={ref.position}#row-{ref.position}"
+
+
+def row_url(request: TenantRequest, review: Review, position: int) -> str:
+    """The same of a row of a review that is at hand."""
+    return desk_row_url(request, RowRef(review.id, position, 0))
+
+
+def _state(request: TenantRequest, review_id: UUID) -> DeskState:
+    return desk_state(request, review_of(tenant=request.tenant, review_id=review_id))
+
+
+def _row_in(state: DeskState, position: int) -> DeskRow:
+    return next(row for row in state.rows if row.row.position == position)
