@@ -122,7 +122,12 @@ class AccountsConfig(AppConfig):
                         *("ApiKey", "Invitation", "ManagementKey"),
                         *("ManagementKey_teams", "Member", "MemberSession"),
                         *("Member_groups", "Member_user_permissions", "Membership"),
-                        *("Organisation", "RetentionRule", "SignInRules", "SingleSignOn"),
+                        *(
+                            "Organisation",
+                            "RetentionRule",
+                            "SignInRules",
+                            "SingleSignOn",
+                        ),
                         *("SingleSignOnIdentity", "Team", "Tenant"),
                     ),
                     team,

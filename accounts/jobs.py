@@ -21,6 +21,7 @@ from accounts.operations.notices import (
     give_up_mail,
     mail_notices,
 )
+from accounts.operations.retention import apply_retention
 from accounts.operations.sessions import forget_dead_sessions
 from accounts.operations.team_deletion import (
     ERASE_JOB,
@@ -104,3 +105,9 @@ def mail_members() -> None:
 def forget_old_notices() -> None:
     """Once a day, delete what was told long ago."""
     forget_notices(at=timezone.now())
+
+
+@periodic("13 2 * * *", "accounts.apply_retention")
+def remove_old_data() -> None:
+    """Once a day, remove what teams have kept for as long as they said."""
+    apply_retention(at=timezone.now())

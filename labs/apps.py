@@ -57,6 +57,7 @@ class LabsConfig(AppConfig):
         demo_loaders.add("labs:visits", load_demo_visits)
         self._enter_pages()
         self._enter_fates()
+        self._enter_data_classes()
         post_migrate.connect(_lay_reference_set, sender=self)
 
     def _enter_fates(self) -> None:
@@ -80,6 +81,45 @@ class LabsConfig(AppConfig):
                 "Payor": "insurers that a team entered",
                 "SandboxVisit": "numbers of made-up bookings, no person's",
             },
+        )
+
+    def _enter_data_classes(self) -> None:
+        from labs.operations.ageing import (
+            count_messages,
+            count_orders,
+            remove_messages,
+            remove_orders,
+        )
+        from portal.lib.registry import DataClass, data_classes
+
+        data_classes.add(
+            "lab_messages",
+            DataClass(
+                rank=40,
+                title="Messages of labs",
+                says="As they came, once nobody has to look at them. The results that"
+                " were read of them stay.",
+                tables=("labs.InboundMessage", "labs.InboundReport"),
+                count=count_messages,
+                remove=remove_messages,
+                least_days=90,
+            ),
+        )
+        data_classes.add(
+            "orders",
+            DataClass(
+                rank=70,
+                title="Orders and results",
+                says="Orders that ended, from their last change on, with results,"
+                " visits and papers.",
+                tables=(
+                    *("labs.Order", "labs.OrderEvent", "labs.ResultVersion"),
+                    *("labs.Result", "labs.Appointment"),
+                ),
+                count=count_orders,
+                remove=remove_orders,
+                is_record=True,
+            ),
         )
 
     def _enter_pages(self) -> None:

@@ -18,6 +18,42 @@ class ReportsConfig(AppConfig):
         user_erasers.add("reports", erase_reports)
         enter_fates("reports", {"LoincAlias": "names that a lab gives to its tests"})
         self._enter_pages()
+        self._enter_data_classes()
+
+    def _enter_data_classes(self) -> None:
+        from portal.lib.registry import DataClass, data_classes
+        from reports.operations.ageing import (
+            count_reports,
+            count_unread,
+            remove_reports,
+            remove_unread,
+        )
+
+        tables = ("reports.ParsingJob", "reports.ReportFile")
+        data_classes.add(
+            "unread_reports",
+            DataClass(
+                rank=50,
+                title="Uploads that could not be read",
+                says="Reports that failed or were rejected, with their files.",
+                tables=tables,
+                count=count_unread,
+                remove=remove_unread,
+            ),
+        )
+        data_classes.add(
+            "reports",
+            DataClass(
+                rank=60,
+                title="Reports",
+                says="Completed and signed reports, with their files, values, reviews"
+                " and signatures.",
+                tables=(*tables, "reports.ReportResult"),
+                count=count_reports,
+                remove=remove_reports,
+                is_record=True,
+            ),
+        )
 
     def _enter_pages(self) -> None:
         from accounts.states import Area

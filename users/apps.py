@@ -38,6 +38,7 @@ class UsersConfig(AppConfig):
         source_gateways.add("oura", OuraGateway())
         self._enter_pages()
         self._enter_fates()
+        self._enter_data_classes()
         self._enter_events()
         self._enter_stream_events()
         self._enter_sample_events()
@@ -68,6 +69,41 @@ class UsersConfig(AppConfig):
                     ("user_uuid",), "proves the erasure; the uuid and numbers alone"
                 ),
             },
+        )
+
+    def _enter_data_classes(self) -> None:
+        from portal.lib.registry import DataClass, data_classes
+        from users.operations.ageing import (
+            count_samples,
+            count_summaries,
+            remove_samples,
+            remove_summaries,
+        )
+
+        data_classes.add(
+            "samples",
+            DataClass(
+                rank=20,
+                title="Timeseries",
+                says="Samples of wearables. They go by whole months, once the month is"
+                " too old.",
+                tables=("users.Sample", "users.SampleExtra"),
+                count=count_samples,
+                remove=remove_samples,
+                least_days=31,
+            ),
+        )
+        data_classes.add(
+            "summaries",
+            DataClass(
+                rank=30,
+                title="Summaries",
+                says="Days, nights, workouts and cycles, with the streams of workouts.",
+                tables=("users.Summary", "users.WorkoutStream"),
+                count=count_summaries,
+                remove=remove_summaries,
+                least_days=31,
+            ),
         )
 
     def _enter_events(self) -> None:

@@ -132,9 +132,7 @@ def prune_calls() -> int:
 
 def count_calls(tenant: Tenant, before: datetime) -> Aged:
     """Calls of a tenant from before a moment, up to a bound."""
-    return count_aged(
-        ApiCall.objects.for_tenant(tenant).filter(at__lt=before), "at"
-    )
+    return count_aged(ApiCall.objects.for_tenant(tenant).filter(at__lt=before), "at")
 
 
 def remove_calls(tenant: Tenant, before: datetime) -> Iterator[int]:

@@ -11,7 +11,6 @@ from django.utils.text import slugify
 
 from accounts.models import Member, Membership, Organisation, Team, Tenant
 from accounts.models.team import (
-    EVENT_RETENTION_DAYS_MAX,
     INTEGRATION_ID_MAX_LENGTH,
     NAME_MAX_LENGTH,
 )
@@ -237,18 +236,10 @@ def add_member(
 
 
 @transaction.atomic
-def change_team(
-    *,
-    team: Team,
-    actor: Actor,
-    name: str,
-    time_zone: str,
-    event_retention_days: int | None = None,
-) -> Team:
-    """Rename a team, move it to another time zone, keep its events for so many days.
+def change_team(*, team: Team, actor: Actor, name: str, time_zone: str) -> Team:
+    """Rename a team, move it to another time zone; its slug and addresses stay.
 
-    Its slug and addresses stay; None leaves the days as they are. Raises: name_missing,
-    name_too_long, time_zone_unknown, retention_invalid.
+    Raises: name_missing, name_too_long, time_zone_unknown.
     """
     name = name.strip()
     if not name:
@@ -257,17 +248,8 @@ def change_team(
         raise DomainError("name_too_long", "A name has at most 80 characters.", "name")
     if time_zone not in time_zones():
         raise DomainError("time_zone_unknown", "Not a time zone.", "time_zone")
-    days = event_retention_days
-    if days is not None and not 1 <= days <= EVENT_RETENTION_DAYS_MAX:
-        raise DomainError(
-            "retention_invalid",
-            f"Events are kept for 1 to {EVENT_RETENTION_DAYS_MAX} days.",
-            "event_retention_days",
-        )
     team = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     wanted: dict[str, object] = {"name": name, "time_zone": time_zone}
-    if days is not None:
-        wanted["event_retention_days"] = days
     changes = {
         field: [getattr(team, field), value]
         for field, value in wanted.items()

@@ -22,7 +22,6 @@ from accounts.models.member import NAME_MAX_LENGTH as PERSON_MAX_LENGTH
 from accounts.models.sign_in import CLIENT_ID_MAX_LENGTH, ISSUER_MAX_LENGTH
 from accounts.models.team import (
     CRITICAL_LIMIT_MINUTES_MAX,
-    EVENT_RETENTION_DAYS_MAX,
     NAME_MAX_LENGTH,
 )
 from accounts.operations.api_keys import OVERLAPS
@@ -188,15 +187,12 @@ class ZoneSelect(forms.Select):
 
 
 class TeamForm(forms.Form):
-    """A team's name and time zone, and how long its events are kept."""
+    """A team's name and time zone."""
 
     name = forms.CharField(
         max_length=NAME_MAX_LENGTH, error_messages={"required": "Enter a name."}
     )
     time_zone = forms.ChoiceField(widget=ZoneSelect)
-    event_retention_days = forms.IntegerField(
-        required=False, min_value=1, max_value=EVENT_RETENTION_DAYS_MAX
-    )
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SHOWN_CHANGES = 8
 _BRAND = ("brand_information", "logo_url")
-_AUDITED = ("change_settings", "change_team")
+_AUDITED = ("change_settings", "change_team", "change_retention")
 
 
 @require_GET
@@ -90,10 +90,7 @@ def _render_settings(
 ) -> HttpResponse:
     """The page, with the form at fault in place of the one that shows what is set."""
     tenant = request.tenant
-    team = {
-        name: getattr(tenant.team, name)
-        for name in ("name", "time_zone", "event_retention_days")
-    }
+    team = {name: getattr(tenant.team, name) for name in ("name", "time_zone")}
     brand = {**(tenant.brand_information or {}), "logo_url": tenant.logo_url}
     behaviour = {name: getattr(tenant, name) for name in SETTINGS.difference(_BRAND)}
     is_refused = bool(team_form or brand_form or behaviour_form)

@@ -13,14 +13,21 @@ class WebhooksConfig(AppConfig):
 
     def ready(self) -> None:
         """Enter the pages of endpoints, and what others show of them."""
+        from accounts.models.team import (
+            EVENT_RETENTION_DAYS,
+            EVENT_RETENTION_DAYS_MAX,
+        )
         from accounts.states import Area
+        from accounts.webhooks.operations.retention import count_events
         from accounts.webhooks.web.overview import nav_count, overview_part
         from accounts.webhooks.web.palette import find_webhooks
         from portal.lib.registry import (
+            DataClass,
             Destination,
             EncryptedTable,
             Search,
             TableFate,
+            data_classes,
             destinations,
             encrypted_tables,
             enter_fates,
@@ -43,6 +50,20 @@ class WebhooksConfig(AppConfig):
         encrypted_tables.add(
             "webhooks.Endpoint",
             EncryptedTable(("secret", "previous_secret", "headers")),
+        )
+        data_classes.add(
+            "events",
+            DataClass(
+                rank=10,
+                title="Events",
+                says="With what was sent of them and what was answered. A failing"
+                " endpoint is disabled after 5 days: keep them longer to replay what"
+                " it missed.",
+                tables=("webhooks.Event", "webhooks.Delivery", "webhooks.Attempt"),
+                count=count_events,
+                usual_days=EVENT_RETENTION_DAYS,
+                most_days=EVENT_RETENTION_DAYS_MAX,
+            ),
         )
         area = Area.WEBHOOKS
         overview_parts.add("webhooks", overview_part)

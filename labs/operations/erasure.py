@@ -29,20 +29,33 @@ def erase_orders(tenant_pk: int, user_uuid: UUID) -> None:
     order is in it.
     """
     UserInsurance.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid).delete()
-    mine = Order.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid)
-    _forget_files(tenant_pk, mine)
-    Order.unscoped.filter(tenant_id=tenant_pk, parent__in=mine).update(parent=None)
-    mine.delete()
-    # What is left of a message whose last report is gone says whose file it was.
-    InboundMessage.unscoped.filter(
-        tenant_id=tenant_pk, status=MessageStatus.TAKEN, reports=None
-    ).delete()
+    drop_orders(
+        tenant_pk, Order.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid)
+    )
     joined = OrderTransaction.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid)
     joined.filter(orders=None).delete()
     for kept in joined:
         # What another user's order keeps alive belongs to that user now.
         heir = kept.orders.order_by("created_at").values_list("user_id", flat=True)
         OrderTransaction.unscoped.filter(pk=kept.pk).update(user_id=heir[0])
+
+
+def drop_orders(tenant_pk: int, orders: QuerySet[Order]) -> None:
+    """Remove orders of a tenant with what hangs on them, in the caller's transaction.
+
+    Orders that follow one of them stay, without it.
+    """
+    transactions = list(orders.values_list("transaction_id", flat=True))
+    _forget_files(tenant_pk, orders)
+    Order.unscoped.filter(tenant_id=tenant_pk, parent__in=orders).update(parent=None)
+    orders.delete()
+    # What is left of a message whose last report is gone says whose file it was.
+    InboundMessage.unscoped.filter(
+        tenant_id=tenant_pk, status=MessageStatus.TAKEN, reports=None
+    ).delete()
+    OrderTransaction.unscoped.filter(
+        tenant_id=tenant_pk, pk__in=transactions, orders=None
+    ).delete()
 
 
 def _forget_files(tenant_pk: int, orders: QuerySet[Order]) -> None:

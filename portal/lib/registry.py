@@ -282,6 +282,38 @@ class MarkerSource:
 
 
 @dataclass(frozen=True, slots=True)
+class Aged:
+    """How many rows are older than a moment, up to a bound, and since when at most."""
+
+    number: int
+    oldest: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class DataClass:
+    """Data that a team may say how long it keeps.
+
+    `title` and `says` tell what it is. It is kept `usual_days` without a word of the
+    team, None: as long as what it belongs to; and between `least_days` and `most_days`,
+    None: no limit. A record that law wants kept (`is_record`) is kept as long as the
+    installation says, at least. `count` takes a tenant and a moment; so does `remove`,
+    which commits in bounded steps and yields the rows of each. `remove` None: its app
+    sees to it.
+    """
+
+    rank: int
+    title: str
+    says: str
+    tables: tuple[str, ...]
+    count: Callable[[Tenant, datetime], Aged]
+    remove: Callable[[Tenant, datetime], Iterator[int]] | None = None
+    usual_days: int | None = None
+    least_days: int = 1
+    most_days: int | None = None
+    is_record: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class PersonTest:
     """A lab test as the person's own portal tells it; `status` is a value of pills."""
 
@@ -302,6 +334,9 @@ marker_sources: Register[MarkerSource] = Register()
 
 # By app: lays what each tenant of a new team starts with, in the team's transaction.
 tenant_layers: Register[Callable[[Sequence[Tenant]], None]] = Register()
+
+# By the name under which a team's choice is kept.
+data_classes: Register[DataClass] = Register()
 
 # Each eraser removes all that its app keeps of one user: (tenant key, user uuid).
 user_erasers: Register[Callable[[int, UUID], None]] = Register()

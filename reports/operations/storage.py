@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from uuid import UUID
 
+    from django.db.models import QuerySet
+
     from reports.states import PictureSize
 
 FOLDER = "reports"
@@ -102,7 +104,14 @@ def erase_reports(tenant_pk: int, user_uuid: UUID) -> None:
 
     Source: Contract 2.2 (erasure after the undo's 7 days).
     """
-    jobs = ParsingJob.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid)
+    drop_jobs(ParsingJob.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid))
+
+
+def drop_jobs(jobs: QuerySet[ParsingJob]) -> None:
+    """Remove jobs with all that hangs on them, in the caller's transaction.
+
+    Their files go on commit.
+    """
     files = ReportFile.unscoped.filter(job__in=jobs)
     names = list(files.values_list("stored_as", flat=True))
     with connection.cursor() as cursor:

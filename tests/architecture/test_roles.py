@@ -47,6 +47,7 @@ RIGHTS = {
         " team:withdraw team:create_management_key team:revoke_management_key"
         " team:save_team team:save_brand team:save_behaviour team:view_as"
     ),
+    "team|team*": "team:retention",
     "api_keys": "team:api_keys team:api_key",
     "api_keys*": "team:create_key team:rotate_key team:revoke_key team:change_key",
     "audit": (

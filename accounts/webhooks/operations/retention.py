@@ -14,15 +14,17 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from accounts.models import Tenant
-from accounts.webhooks.models import Delivery, Endpoint, Replay
+from accounts.webhooks.models import Delivery, Endpoint, Event, Replay
 from accounts.webhooks.states import DeliveryStatus
 from portal.lib import rows
+from portal.lib.retention import count_aged
 
 if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
     from accounts.models import Team
+    from portal.lib.registry import Aged
 
 # Events of one transaction, so that none holds locks or lengthens the log for long.
 BATCH = 1_000
@@ -60,6 +62,12 @@ _DELETE = (
 def kept_since(*, team: Team, now: datetime) -> datetime:
     """From when on a team's events are kept; older ones may be gone."""
     return now - timedelta(days=team.event_retention_days)
+
+
+def count_events(tenant: Tenant, before: datetime) -> Aged:
+    """Events from before a moment, up to a bound; what still waits is among them."""
+    old = Event.objects.for_tenant(tenant).filter(created_at__lt=before)
+    return count_aged(old, "created_at")
 
 
 def prune_events() -> int:

@@ -199,37 +199,6 @@ def test_a_team_is_renamed_and_moved_and_keeps_its_address():
     ] * 2
 
 
-def test_a_team_says_how_long_its_events_are_kept():
-    team = make_team("North Clinic")
-    as_it_was = {"name": "North Clinic", "time_zone": "UTC"}
-
-    change_team(team=team, actor=ACTOR, **as_it_was, event_retention_days=90)
-    kept = change_team(team=team, actor=ACTOR, **as_it_was)
-
-    assert kept.event_retention_days == 90
-    entry = AuditEntry.unscoped.filter(verb="change_team").first()
-    assert entry.changes == {"event_retention_days": [30, 90]}
-
-
-@pytest.mark.parametrize("days", [0, 366])
-def test_events_are_kept_for_a_day_to_a_year(days):
-    team = make_team("North Clinic")
-
-    with pytest.raises(DomainError) as refused:
-        change_team(
-            team=team,
-            actor=ACTOR,
-            name="South",
-            time_zone="UTC",
-            event_retention_days=days,
-        )
-
-    team.refresh_from_db()
-    assert refused.value.code == "retention_invalid"
-    assert (team.name, team.event_retention_days) == ("North Clinic", 30)
-    assert not AuditEntry.unscoped.filter(verb="change_team").exists()
-
-
 def test_a_team_saved_as_it_is_leaves_no_audit_line():
     team = make_team("North Clinic")
 

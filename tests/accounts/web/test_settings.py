@@ -94,11 +94,6 @@ def test_a_brand_is_saved_and_taken_back(alice_web, alice_tenant):
         ("team", {"name": " ", "time_zone": "UTC"}, "name"),
         ("team", {"name": "Alice", "time_zone": "Mars/Base"}, "time_zone"),
         (
-            "team",
-            {"name": "Alice", "time_zone": "UTC", "event_retention_days": "0"},
-            "event_retention_days",
-        ),
-        (
             "behaviour",
             {"critical_result_notification_email": "lab"},
             "critical_result_notification_email",
@@ -123,15 +118,13 @@ def test_what_is_refused_stays_in_the_form_and_changes_nothing(
     assert written() == before
 
 
-def test_the_team_s_name_zone_and_retention_are_saved(alice_web, alice_team):
+def test_the_team_s_name_and_zone_are_saved(alice_web, alice_team):
     given = {"name": "Alice Care", "time_zone": "Asia/Kolkata"}
 
-    alice_web.post(f"{PAGE}team/", {**given, "event_retention_days": "90"})
     alice_web.post(f"{PAGE}team/", given)
 
     alice_team.refresh_from_db()
     assert (alice_team.name, alice_team.time_zone) == ("Alice Care", "Asia/Kolkata")
-    assert alice_team.event_retention_days == 90
 
 
 @pytest.mark.parametrize("role", list(Role))

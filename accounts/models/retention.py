@@ -1,0 +1,33 @@
+"""RetentionRule: how long a team keeps one class of data."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from accounts.models.team import Team
+
+CLASS_MAX_LENGTH = 50
+
+
+class RetentionRule(models.Model):
+    """A team keeps what `data_class` names for `days`, in both environments.
+
+    The names are those of portal.lib.registry.data_classes. Without a row it is kept as
+    is usual.
+    """
+
+    team = models.ForeignKey(
+        Team, on_delete=models.CASCADE, related_name="retention_rules"
+    )
+    data_class = models.CharField(max_length=CLASS_MAX_LENGTH)
+    days = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["team", "data_class"], name="retention_rule_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.data_class} {self.days} days"

@@ -1,0 +1,129 @@
+"""Retention: a team says how long it keeps each class of data, and the rest goes.
+
+Must not be here: what the classes are and how they are removed (each app enters its
+own in portal.lib.registry).
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from accounts.models import RetentionRule, Team
+from accounts.operations.audit import record_change, record_team_change
+from accounts.queries.retention import EVENTS, kept_data
+from portal.lib.actor import Actor
+from portal.lib.errors import DomainError
+from portal.lib.tenancy import acting_for
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from accounts.models import Tenant
+    from portal.lib.registry import DataClass
+
+# Rows of one class and environment in one night, so that a first rule over years does
+# not hold up the rest.
+MOST_OF_ONE_RUN = 1_000_000
+SYSTEM = Actor.system("accounts.apply_retention")
+
+
+@transaction.atomic
+def change_retention(
+    *, team: Team, actor: Actor, days: Mapping[str, int | None]
+) -> None:
+    """Say for how many days classes of data are kept, in both environments.
+
+    None: as is usual. Classes that are not named stay as they are. Raises:
+    data_class_unknown, retention_invalid (`field` is the class). Source: Issue "Trust",
+    5; Ours: the audit itself is not among them, as nothing of it can be taken back.
+    """
+    team = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+    known = {each.name: each for each in kept_data(team)}
+    changes: dict[str, object] = {}
+    for name, wanted in days.items():
+        kept = known.get(name)
+        if kept is None or kept.is_fixed:
+            raise DomainError("data_class_unknown", "No such data.", name)
+        usual = kept.data_class.usual_days
+        then = usual if wanted is None else wanted
+        most = kept.data_class.most_days
+        if then is not None and (then < kept.least or (most and then > most)):
+            raise DomainError("retention_invalid", _bounds(kept.least, most), name)
+        if then == kept.days:
+            continue
+        changes[name] = [kept.days, then]
+        rules = RetentionRule.objects.filter(team=team, data_class=name)
+        if name == EVENTS:
+            team.event_retention_days = then or team.event_retention_days
+            team.save(update_fields=["event_retention_days"])
+        elif then is None or wanted is None:
+            rules.delete()
+        else:
+            RetentionRule.objects.update_or_create(
+                team=team, data_class=name, defaults={"days": then}
+            )
+    if changes:
+        record_team_change(
+            team=team,
+            actor=actor,
+            verb="change_retention",
+            subject="team",
+            subject_id=team.pk,
+            changes=changes,
+        )
+
+
+def apply_retention(*, at: datetime) -> int:
+    """Remove what every team has kept for as long as it said; returns how many rows.
+
+    Over all tenants, in steps that each commit, at most MOST_OF_ONE_RUN of a class and
+    environment: the next run goes on. Each environment's audit is told how many. What
+    no team chose of goes by the jobs of its app.
+    """
+    teams = Team.objects.filter(
+        pk__in=RetentionRule.objects.values("team"), erased_at=None
+    )
+    return sum(_apply_to_team(team, at) for team in teams.order_by("pk"))
+
+
+def _apply_to_team(team: Team, at: datetime) -> int:
+    ruled = set(team.retention_rules.values_list("data_class", flat=True))
+    removed = 0
+    for kept in kept_data(team):
+        if kept.name not in ruled or kept.days is None:
+            continue
+        before = at - timedelta(days=kept.days)
+        for tenant in team.tenants.select_related("team").order_by("pk"):
+            with acting_for(tenant):
+                removed += _remove(tenant, kept.name, kept.data_class, before)
+    return removed
+
+
+def _remove(tenant: Tenant, name: str, data_class: DataClass, before: datetime) -> int:
+    if data_class.remove is None:
+        return 0
+    removed = 0
+    for number in data_class.remove(tenant, before):
+        removed += number
+        if removed >= MOST_OF_ONE_RUN:
+            break
+    if removed:
+        record_change(
+            tenant=tenant,
+            actor=SYSTEM,
+            verb="remove_old_data",
+            subject="data_class",
+            subject_id=name,
+            changes={"rows": removed, "before": before.isoformat()},
+        )
+    return removed
+
+
+def _bounds(least: int, most: int | None) -> str:
+    if most is None:
+        return f"It is kept for at least {least:,} day{'s' * (least != 1)}."
+    return f"It is kept for {least:,} to {most:,} days."

@@ -1,0 +1,89 @@
+"""How long a team keeps each class of data, and what would go by other rules.
+
+Must not be here: changing the rules or removing anything
+(accounts.operations.retention).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+
+from portal.lib.registry import data_classes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from accounts.models import Team, Tenant
+    from portal.lib.registry import Aged, DataClass
+
+# Its days stand in the team's own row: an older setting, which the feed reads.
+EVENTS = "events"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A class of data and the days that a team keeps it, None: no end by itself.
+
+    `least` is the class's own or the installation's, if that is more; `is_fixed`: there
+    is nothing to choose.
+    """
+
+    name: str
+    data_class: DataClass
+    days: int | None
+    least: int
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether no other time can be chosen."""
+        return self.least == self.data_class.most_days
+
+
+@dataclass(frozen=True, slots=True)
+class Going:
+    """What a rule would remove of one environment: all that came before a moment."""
+
+    name: str
+    before: datetime
+    aged: Aged
+
+
+def least_days(data_class: DataClass) -> int:
+    """The shortest time a class may be kept: law's own, as the installation says."""
+    if not data_class.is_record:
+        return data_class.least_days
+    return max(data_class.least_days, settings.HEALTH_RECORD_LEAST_DAYS)
+
+
+def kept_data(team: Team) -> list[Kept]:
+    """Every class of data with what a team chose or is usual, in their order.
+
+    A rule that an installation's later word would not allow any more counts as the
+    shortest that it allows.
+    """
+    chosen = dict(team.retention_rules.values_list("data_class", "days"))
+    chosen[EVENTS] = team.event_retention_days
+    found = []
+    for name, data_class in data_classes:
+        least = least_days(data_class)
+        days = chosen.get(name, data_class.usual_days)
+        found.append(
+            Kept(name, data_class, days if days is None else max(days, least), least)
+        )
+    return sorted(found, key=lambda each: each.data_class.rank)
+
+
+def retention_preview(
+    *, tenant: Tenant, days: Mapping[str, int | None], at: datetime
+) -> dict[str, Going]:
+    """What each rule would remove of one environment, by class; one query each."""
+    return {
+        name: Going(name, before, data_class.count(tenant, before))
+        for name, data_class in data_classes
+        if (kept := days.get(name)) is not None
+        for before in [at - timedelta(days=kept)]
+    }

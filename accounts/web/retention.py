@@ -1,0 +1,129 @@
+"""The page on which a team says how long its data is kept.
+
+It holds in both environments; what would go is counted in the one that is open. Must
+not be here: what the classes of data are (each app's own).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib import messages
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from accounts.operations.retention import change_retention
+from accounts.queries.retention import Kept, kept_data, retention_preview
+from accounts.states import Area
+from accounts.web.rights import require_right
+from accounts.web.step_up import step_up
+from portal.lib.errors import DomainError
+from portal.lib.retention import COUNTED_UP_TO
+from portal.lib.web import go_to, page_url, render_page
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+    from django.http.response import HttpResponseBase
+
+    from portal.lib.web import TenantRequest
+
+
+class RetentionForm(forms.Form):
+    """Days of each class of data that may be chosen; empty: as is usual."""
+
+    def __init__(self, *args: Any, classes: list[Kept], **options: Any) -> None:
+        super().__init__(*args, **options)
+        for kept in classes:
+            if not kept.is_fixed:
+                self.fields[kept.name] = forms.IntegerField(
+                    required=False,
+                    min_value=kept.least,
+                    max_value=kept.data_class.most_days,
+                    label=f"{kept.data_class.title}, days",
+                    help_text=_hint(kept),
+                )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.TEAM)
+def retention(request: TenantRequest) -> HttpResponseBase:
+    return _save(request) if request.method == "POST" else _show(request)
+
+
+@require_right(Area.TEAM, write=True)
+@step_up
+def _save(request: TenantRequest) -> HttpResponse:
+    team = request.tenant.team
+    classes = kept_data(team)
+    form = RetentionForm(request.POST, classes=classes)
+    if form.is_valid():
+        try:
+            change_retention(team=team, actor=request.actor, days=form.cleaned_data)
+        except DomainError as refusal:
+            form.add_error(refusal.field, refusal.message)
+        else:
+            messages.success(request, "Saved. What is too old goes in the next night.")
+            return go_to(request, page_url(request, "team:retention"))
+    return _render(request, classes, form)
+
+
+def _show(request: TenantRequest) -> HttpResponse:
+    classes = kept_data(request.tenant.team)
+    names = {each.name for each in classes}
+    if not names & set(request.GET):
+        return _render(request, classes, None)
+    # What other rules would remove, before they are saved.
+    return _render(request, classes, RetentionForm(request.GET, classes=classes))
+
+
+def _render(
+    request: TenantRequest, classes: list[Kept], form: RetentionForm | None
+) -> HttpResponse:
+    shown = form or RetentionForm(
+        initial={each.name: each.days for each in classes}, classes=classes
+    )
+    may_change = request.rights.allow(Area.TEAM, write=True)
+    if not may_change:
+        for field in shown.fields.values():
+            field.disabled = True
+    days = {each.name: each.days for each in classes}
+    is_whole = form is not None and form.is_valid()
+    if is_whole:
+        days = {
+            each.name: shown.cleaned_data.get(each.name) or each.data_class.usual_days
+            for each in classes
+        }
+    going = retention_preview(tenant=request.tenant, days=days, at=timezone.now())
+    return render_page(
+        request,
+        "accounts/retention.html",
+        fragment="accounts/_retention_preview.html",
+        status=422 if form is not None and not is_whole else 200,
+        section="settings",
+        may_change=may_change,
+        form=shown,
+        fields=[shown[each.name] for each in classes if not each.is_fixed],
+        is_unsaved=form is not None,
+        going=[
+            (each.data_class.title, going.get(each.name), days[each.name])
+            for each in classes
+        ],
+        counted_up_to=COUNTED_UP_TO,
+    )
+
+
+def _hint(kept: Kept) -> str:
+    says, usual = kept.data_class.says, kept.data_class.usual_days
+    most = kept.data_class.most_days
+    bounds = f"At least {kept.least:,} day{'s' * (kept.least != 1)}"
+    if most is not None:
+        bounds += f", at most {most:,}"
+    if kept.data_class.is_record:
+        bounds += ", as law asks of this installation"
+    without = (
+        "Empty: until its user is deleted."
+        if usual is None
+        else f"Empty: {usual:,} days."
+    )
+    return f"{says} {bounds}. {without}"

@@ -1,0 +1,78 @@
+"""Orders and messages of labs that have grown old: counted, and removed.
+
+Must not be here: how old (accounts.operations.retention).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from django.db.models import Exists, OuterRef
+
+from labs.models import InboundMessage, InboundReport, Order
+from labs.operations.erasure import drop_orders
+from labs.states.inbound import MatchStatus, MessageStatus
+from labs.states.order_work import is_in_progress
+from labs.states.orders import ORDER_STATUSES
+from portal.lib.retention import count_aged, remove_in_steps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+    from uuid import UUID
+
+    from django.db.models import QuerySet
+
+    from accounts.models import Tenant
+    from portal.lib.registry import Aged
+
+_ENDED = tuple(status for status in ORDER_STATUSES if not is_in_progress(status))
+_SETTLED = (MessageStatus.TAKEN, MessageStatus.DISMISSED)
+# An order takes its results, visits and papers along: far more than a row.
+_STEP = 50
+
+
+def count_orders(tenant: Tenant, before: datetime) -> Aged:
+    """Orders that ended and have not changed since before a moment."""
+    return count_aged(_orders(tenant, before), "updated_at")
+
+
+def remove_orders(tenant: Tenant, before: datetime) -> Iterator[int]:
+    """Delete old orders with their results and visits."""
+    return remove_in_steps(
+        _orders(tenant, before), step=_STEP, remove=partial(_drop_orders, tenant)
+    )
+
+
+def count_messages(tenant: Tenant, before: datetime) -> Aged:
+    """Messages of labs that wait for nobody and came before a moment."""
+    return count_aged(_messages(tenant, before), "received_at")
+
+
+def remove_messages(tenant: Tenant, before: datetime) -> Iterator[int]:
+    """Delete old messages as they came; the results that were read of them stay."""
+    return remove_in_steps(_messages(tenant, before))
+
+
+def _orders(tenant: Tenant, before: datetime) -> QuerySet[Order]:
+    found: QuerySet[Order] = Order.objects.for_tenant(tenant).filter(
+        status__in=_ENDED, updated_at__lt=before
+    )
+    return found
+
+
+def _drop_orders(tenant: Tenant, keys: list[UUID]) -> None:
+    drop_orders(tenant.pk, Order.objects.for_tenant(tenant).filter(pk__in=keys))
+
+
+def _messages(tenant: Tenant, before: datetime) -> QuerySet[InboundMessage]:
+    waiting = InboundReport.objects.for_tenant(tenant).filter(
+        message=OuterRef("pk"), status=MatchStatus.UNMATCHED
+    )
+    found: QuerySet[InboundMessage] = (
+        InboundMessage.objects.for_tenant(tenant)
+        .filter(status__in=_SETTLED, received_at__lt=before)
+        .filter(~Exists(waiting))
+    )
+    return found

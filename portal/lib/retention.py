@@ -1,0 +1,50 @@
+"""Rows that have grown old: counted up to a bound, removed in steps that commit.
+
+Must not be here: which rows, or how old (each app's own), or who says so
+(accounts.operations.retention).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.db.models import Min
+
+from portal.lib.registry import Aged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from django.db.models import QuerySet
+
+# More are "or more": a preview must not read a whole table.
+COUNTED_UP_TO = 100_000
+# Rows of one step, so that none holds locks for long.
+STEP = 1_000
+
+
+def count_aged(rows: QuerySet[Any], field: str) -> Aged:
+    """How many rows there are, up to COUNTED_UP_TO, and the least `field` of these."""
+    bounded = rows.order_by(field)[:COUNTED_UP_TO]
+    oldest = rows.aggregate(oldest=Min(field))["oldest"]
+    return Aged(bounded.count(), oldest)
+
+
+def remove_in_steps(
+    rows: QuerySet[Any],
+    *,
+    step: int = STEP,
+    remove: Callable[[list[Any]], None] | None = None,
+) -> Iterator[int]:
+    """Delete rows by their keys, `step` in a transaction; yields how many of each.
+
+    `remove` deletes rows of these keys where more than the rows has to go.
+    """
+    while keys := list(rows.order_by("pk").values_list("pk", flat=True)[:step]):
+        with transaction.atomic():
+            if remove is None:
+                rows.model._base_manager.filter(pk__in=keys).delete()
+            else:
+                remove(keys)
+        yield len(keys)

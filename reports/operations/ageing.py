@@ -1,0 +1,64 @@
+"""Reports that have grown old: counted, and removed where a team says so.
+
+Must not be here: how old (accounts.operations.retention), or erasing a user's
+(reports.operations.storage).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from portal.lib.retention import count_aged, remove_in_steps
+from reports.models import ParsingJob
+from reports.operations.storage import drop_jobs
+from reports.states import ParsingJobStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from portal.lib.registry import Aged
+    from reports.models.jobs import ParsingJobQuerySet
+
+# A report takes its pages and rows along: far more than a row.
+_STEP = 50
+
+
+def count_unread(tenant: Tenant, before: datetime) -> Aged:
+    """Uploads without values that failed before a moment."""
+    return count_aged(_ended(tenant, before, ParsingJobStatus.FAILED), "finished_at")
+
+
+def remove_unread(tenant: Tenant, before: datetime) -> Iterator[int]:
+    """Delete old uploads without values, with their files."""
+    return _remove(tenant, _ended(tenant, before, ParsingJobStatus.FAILED))
+
+
+def count_reports(tenant: Tenant, before: datetime) -> Aged:
+    """Reports with final values that were finished before a moment."""
+    return count_aged(_ended(tenant, before, ParsingJobStatus.COMPLETED), "finished_at")
+
+
+def remove_reports(tenant: Tenant, before: datetime) -> Iterator[int]:
+    """Delete old reports with their pages, values, reviews and signatures."""
+    return _remove(tenant, _ended(tenant, before, ParsingJobStatus.COMPLETED))
+
+
+def _ended(
+    tenant: Tenant, before: datetime, status: ParsingJobStatus
+) -> ParsingJobQuerySet:
+    found: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).filter(
+        status=status, finished_at__lt=before
+    )
+    return found
+
+
+def _remove(tenant: Tenant, old: ParsingJobQuerySet) -> Iterator[int]:
+    return remove_in_steps(old, step=_STEP, remove=partial(_drop, tenant))
+
+
+def _drop(tenant: Tenant, keys: list[UUID]) -> None:
+    drop_jobs(ParsingJob.objects.for_tenant(tenant).filter(pk__in=keys))

@@ -1,0 +1,70 @@
+"""Old samples of the store: counted for a tenant, deleted for a user, by whole months.
+
+Beside the store (samples) in the same table: a month that is old as a whole is found in
+its partition without a look at a younger sample. Must not be here: how old is old.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from portal.lib import rows
+from portal.lib.registry import Aged
+from portal.lib.retention import COUNTED_UP_TO
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+_COUNT = """
+    SELECT count(*), min(ts) FROM (
+        SELECT sample.ts FROM users_user person
+        CROSS JOIN LATERAL (
+            SELECT ts FROM users_sample
+            WHERE user_id = person.id AND ts < %(before)s LIMIT %(most)s
+        ) sample
+        WHERE person.tenant_id = %(tenant)s
+        LIMIT %(most)s
+    ) old
+"""
+_DELETE = """
+    WITH old AS (
+        SELECT series, feed, ts FROM users_sample
+        WHERE user_id = %(user)s AND ts < %(before)s LIMIT %(limit)s
+    ), extras AS (
+        DELETE FROM users_sampleextra extra USING old
+        WHERE extra.user_id = %(user)s AND extra.series = old.series
+            AND extra.feed = old.feed AND extra.ts = old.ts
+    ), gone AS (
+        DELETE FROM users_sample sample USING old
+        WHERE sample.user_id = %(user)s AND sample.ts < %(before)s
+            AND sample.series = old.series AND sample.feed = old.feed
+            AND sample.ts = old.ts
+        RETURNING 1
+    )
+    SELECT count(*) FROM gone
+"""
+
+
+def count_old_samples(*, tenant_pk: int, before: datetime) -> Aged:
+    """A tenant's samples of months that end before a moment, up to COUNTED_UP_TO."""
+    ((number, oldest),) = rows.fetch_rows(
+        _COUNT,
+        {"tenant": tenant_pk, "before": month_of(before), "most": COUNTED_UP_TO},
+    )
+    return Aged(number, oldest)
+
+
+def remove_old_samples(*, user_id: int, before: datetime, limit: int) -> int:
+    """Delete at most `limit` samples of a user of such months; returns how many.
+
+    In the caller's transaction, with the user's row locked.
+    """
+    ((number,),) = rows.fetch_rows(
+        _DELETE, {"user": user_id, "before": month_of(before), "limit": limit}
+    )
+    return int(number)
+
+
+def month_of(at: datetime) -> datetime:
+    """When the month of a moment (UTC) began."""
+    return at.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
