@@ -1,0 +1,136 @@
+"""Whatever the document allows, and what it does not, is answered: never by a fault.
+
+Requests are made by schemathesis out of the document, the same ones in each run. Ids in
+paths are Alice's own, so that a request comes further than to a 404.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from contextlib import suppress
+from itertools import product
+
+import pytest
+import schemathesis
+from django.core import signals
+from django.core.handlers.wsgi import WSGIHandler
+from django.db import close_old_connections, transaction
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
+
+from accounts.operations.management_keys import create_management_key
+from accounts.states import Environment, ManagementRole
+from tests.architecture.test_strangers import samples  # noqa: F401 - a fixture
+from tests.contract.document import document
+from tests.factories.accounts import ACTOR, make_api_key, make_tenant
+
+# Of requests that the document allows, and of others; the sandbox refuses least.
+EXAMPLES = {Environment.SANDBOX: (2, 1), Environment.PRODUCTION: (1, 0)}
+HOST = "http://testserver"
+# What is guessed where the document says no more than that it is text.
+GUESSES = {
+    "start_date": "2026-11-01",
+    "end_date": "2026-11-20",
+    "provider": "oura",
+    "time_zone": "Europe/Berlin",
+    "env": "sandbox",
+}
+WORDS = re.compile(r"(?:Any case of|Among others): ([^.]+)")
+
+
+@pytest.fixture(params=list(Environment), ids=str)
+def alice_tenant(request, alice_team):
+    return make_tenant(team=alice_team, environment=request.param)
+
+
+@pytest.fixture
+def keys(alice_tenant):
+    _, managing = create_management_key(
+        team=alice_tenant.team,
+        actor=ACTOR,
+        label="tests",
+        role=ManagementRole.ORG_ADMIN,
+    )
+    return {
+        "x-service-api-key": make_api_key(tenant=alice_tenant),
+        "x-management-key": managing,
+    }
+
+
+@pytest.fixture(autouse=True)
+def _one_connection():
+    """A server ends its connection with each call; here it is the test's own."""
+    ends = (signals.request_started, signals.request_finished)
+    for end in ends:
+        end.disconnect(close_old_connections)
+    yield
+    for end in ends:
+        end.connect(close_old_connections)
+
+
+def guided(told, known):
+    """The document with what `known` has for a name, and no key asked for.
+
+    A key is sent with every request. Values that are named in words are better guesses
+    than any text, too.
+    """
+    if isinstance(told, list):
+        return [guided(each, known) for each in told]
+    if not isinstance(told, dict):
+        return told
+    inner = {
+        name: guided(each, known) for name, each in told.items() if name != "security"
+    }
+    if told.get("type") == "object":
+        for name, schema in inner.get("properties", {}).items():
+            if name in known and schema.get("type") == "string":
+                schema["enum"] = [known[name]]
+    elif told.get("in") in {"path", "query"} and told.get("name") in known:
+        inner["schema"] = {"type": "string", "enum": [known[told["name"]]]}
+    words = WORDS.match(str(told.get("description", "")))
+    if words and told.get("type") == "string":
+        inner["enum"] = words[1].split(", ")
+    return inner
+
+
+@pytest.mark.django_db
+@pytest.mark.timeout(300, func_only=True)
+def test_no_request_is_answered_by_a_fault(alice_tenant, keys, samples):  # noqa: F811
+    known = GUESSES | samples
+    del known["client_user_id"]  # a new user needs another
+    schema = schemathesis.openapi.from_dict(guided(document(), known))
+    schema.app = WSGIHandler()
+    answers: dict[str, list[int]] = {}
+    faults: dict[str, str] = {}
+
+    def call(case):
+        with transaction.atomic():  # whose traces the next request does not meet
+            status = case.call(base_url=HOST, headers=keys).status_code
+            transaction.set_rollback(True)
+        answers.setdefault(case.operation.label, []).append(status)
+        if status >= 500:
+            faults[case.operation.label] = case.as_curl_command()
+
+    numbers = zip(GenerationMode, EXAMPLES[alice_tenant.environment], strict=True)
+    for found, (mode, number) in product(schema.get_all_operations(), list(numbers)):
+        if number == 0:
+            continue
+        asked = given(case=found.ok().as_strategy(mode))(call)
+        with warnings.catch_warnings(), suppress(Unsatisfiable):
+            warnings.simplefilter("ignore")
+            settings(
+                max_examples=number,
+                derandomize=True,
+                database=None,
+                deadline=None,
+                phases=[Phase.generate],
+                suppress_health_check=list(HealthCheck),
+            )(asked)()
+
+    assert faults == {}
+    assert len(answers) == sum(map(len, document()["paths"].values()))
+    assert {label for label, each in answers.items() if 401 in each} == {
+        "GET /v2/link/providers"  # asks for the token of a link, which nobody has
+    }
