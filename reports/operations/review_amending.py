@@ -6,12 +6,14 @@ review ends with a signature (review_signing).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 
-from portal.lib.errors import DomainError, NotAllowed
+from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
 from reports.models import ParsingJob, Review
+from reports.operations.rereading import rereading_diff, rereading_of
 from reports.operations.review_readings import recheck_first_rows
 from reports.operations.reviews import (
     FirstRow,
@@ -23,7 +25,7 @@ from reports.operations.reviews import (
     working_review,
 )
 from reports.queries import parsing_job, report_results, review_rows, reviews_of_job
-from reports.states import ParsingJobStatus, ReviewKind, ReviewStatus
+from reports.states import ParsingJobStatus, ReviewKind, ReviewStatus, RowDecision
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -32,30 +34,51 @@ if TYPE_CHECKING:
     from portal.lib.actor import Actor
 
 
+@dataclass(frozen=True, slots=True)
+class ReadingChoice:
+    """Rows of a later reading to amend with, at their positions in rereading_diff.
+
+    version: of the results that the diff was shown beside.
+    """
+
+    rereading_id: int
+    version: int
+    positions: frozenset[int]
+
+
 @transaction.atomic
-def amend_report(*, tenant: Tenant, actor: Actor, job_id: UUID, why: str) -> Review:
+def amend_report(
+    *,
+    tenant: Tenant,
+    actor: Actor,
+    job_id: UUID,
+    why: str,
+    chosen: ReadingChoice | None = None,
+) -> Review:
     """Put a completed report back on the desk, as the next version.
 
     It begins with what was signed, decisions and all; what was never reviewed begins
-    with the machine's reading. Until it is signed the results stay. Raises: not_found
-    (404); human_review_unavailable (403); report_not_completed, amendment_open,
-    reason_missing, reason_too_long. Source: Contract 7.3; Ours (workflow D1).
+    with the machine's reading. A chosen row begins as it is read now, undecided. Until
+    it is signed the results stay. Raises: not_found, rereading_not_found, row_not_found
+    (404); human_review_unavailable (403); report_changed (409); report_not_completed,
+    amendment_open, reason_missing, reason_too_long. Source: Contract 7.3; Ours
+    (workflow D1).
     """
     if not tenant.lab_report_human_review_enabled:
         raise NotAllowed(
             "human_review_unavailable", "Human review is not enabled for this team."
         )
     reason = read_reason(why)
-    job = parsing_job(tenant=tenant, job_id=job_id)
     # Of two amendments at once the second waits here and finds the first.
-    ParsingJob.objects.for_tenant(tenant).select_for_update().get(id=job.id)
+    ParsingJob.objects.for_tenant(tenant).select_for_update().filter(id=job_id).first()
+    job = parsing_job(tenant=tenant, job_id=job_id)
     if job.status != ParsingJobStatus.COMPLETED:
         raise DomainError("report_not_completed", "The report is not completed.")
     past = reviews_of_job(job=job)
     if any(review.status == ReviewStatus.OPEN for review in past):
         raise DomainError("amendment_open", "This report is being amended.")
     signed = next((r for r in reversed(past) if r.number == job.version), None)
-    rows, notes = _first_rows(job, signed)
+    rows, notes = _first_rows(job, signed, _read_now(job, chosen) if chosen else {})
     review = open_review(
         job=job,
         number=max((review.number for review in past), default=0) + 1,
@@ -89,22 +112,54 @@ def withdraw_amendment(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Revi
     return review
 
 
+def _read_now(job: ParsingJob, chosen: ReadingChoice) -> dict[int, dict[str, Any]]:
+    """What the chosen rows say in their reading, by position in its diff."""
+    found = rereading_of(
+        tenant=job.tenant, job_id=job.id, rereading_id=chosen.rereading_id
+    )
+    if job.version != chosen.version:
+        raise Conflict("report_changed", "The results have changed since.")
+    read = {
+        diff.position: diff.after
+        for diff in rereading_diff(rereading=found)
+        if diff.after is not None
+    }
+    if not chosen.positions <= read.keys():
+        raise NotFound("row_not_found", "Row not found.")
+    return {position: read[position] for position in sorted(chosen.positions)}
+
+
 def _first_rows(
-    job: ParsingJob, signed: Review | None
+    job: ParsingJob, signed: Review | None, read_now: dict[int, dict[str, Any]]
 ) -> tuple[list[FirstRow], list[dict[str, Any]]]:
     """The rows that an amendment begins with, in reading order, and what is said of
     them.
     """
+    notes = job.notes or []
     if signed is None:
-        return machine_rows(report_results(job)), job.notes or []
-    rows = [
-        FirstRow(
-            values=row.values,
-            state=row.state,
-            decision=row.decision,
-            reason=row.reason,
-            acknowledged=row.acknowledged,
-        )
-        for row in review_rows(tenant=job.tenant, review=signed)
+        rows = machine_rows(report_results(job))
+        if not read_now:
+            return rows, notes
+    else:
+        notes = signed.notes
+        rows = [
+            FirstRow(
+                values=row.values,
+                state=row.state,
+                decision=row.decision,
+                reason=row.reason,
+                acknowledged=row.acknowledged,
+            )
+            for row in review_rows(tenant=job.tenant, review=signed)
+        ]
+    # A diff counts the rows that stand, then those that only the machine has.
+    standing = [
+        place for place, row in enumerate(rows) if row.decision != RowDecision.EXCLUDED
     ]
-    return recheck_first_rows(rows, notes=signed.notes)
+    for position, values in read_now.items():
+        row = FirstRow(values=values, state="")
+        if position < len(standing):
+            rows[standing[position]] = row
+        else:
+            rows.append(row)
+    return recheck_first_rows(rows, notes=notes)

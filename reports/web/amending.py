@@ -11,28 +11,18 @@ from uuid import UUID
 from django import forms
 from django.contrib import messages
 from django.http import Http404
-from django.views.decorators.http import (
-    require_GET,
-    require_http_methods,
-    require_POST,
-)
+from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.dialogs import posted, render_form
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotAllowed, NotFound
-from portal.lib.web import go_to, page_url, render_page
-from reports.operations.rereading import (
-    reread_report,
-    rereading_diff,
-    rereading_of,
-)
+from portal.lib.web import go_to, page_url
 from reports.operations.review_amending import amend_report, withdraw_amendment
 from reports.operations.review_signing import waive_second_read
 from reports.operations.reviews import claim_review
 from reports.queries import parsing_job, review_of
-from reports.web.signing_rows import changed_row, desk_url
+from reports.web.signing_rows import desk_url
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -56,7 +46,7 @@ class WhyForm(forms.Form):
 @require_right(Area.SIGN_REPORTS, write=True)
 def amend(request: TenantRequest, job_id: str) -> HttpResponse:
     """Ask why, and open the next version of a report's results on the desk."""
-    job = parsing_job(tenant=request.tenant, job_id=_uuid(job_id))
+    job = parsing_job(tenant=request.tenant, job_id=read_id(job_id))
     form = WhyForm(posted(request))
     status = 200
     if request.method == "POST":
@@ -154,54 +144,12 @@ def waive(request: TenantRequest, review_id: str) -> HttpResponse:
     )
 
 
-@require_POST
-@require_right(Area.SIGN_REPORTS, write=True)
-def reread(request: TenantRequest, job_id: str) -> HttpResponse:
-    """Have a report read again."""
-    asked = _uuid(job_id)
-    try:
-        reread_report(tenant=request.tenant, actor=request.actor, job_id=asked)
-    except (NotAllowed, NotFound):
-        raise
-    except DomainError as refusal:
-        messages.error(request, refusal.message)
-    else:
-        messages.success(request, "It is being read again. What is signed stays.")
-    return go_to(request, page_url(request, "reports:history", job_id=asked))
-
-
-@require_GET
-@require_right(Area.SIGN_REPORTS)
-def rereading(request: TenantRequest, job_id: str, rereading_id: int) -> HttpResponse:
-    """What the machine would say now, beside what stands."""
-    found = rereading_of(
-        tenant=request.tenant, job_id=_uuid(job_id), rereading_id=rereading_id
-    )
-    record_read(
-        tenant=request.tenant,
-        actor=request.actor,
-        subject="rereading",
-        subject_id=found.pk,
-        user_uuid=found.job.user.uuid,
-    )
-    return render_page(
-        request,
-        "reports/signing/rereading.html",
-        job=found.job,
-        section="reports",
-        rereading=found,
-        rows=[
-            changed_row(request, job=found.job, diff=diff)
-            for diff in rereading_diff(rereading=found)
-        ],
-    )
-
-
 def _review(request: TenantRequest, review_id: str) -> Review:
-    return review_of(tenant=request.tenant, review_id=_uuid(review_id))
+    return review_of(tenant=request.tenant, review_id=read_id(review_id))
 
 
-def _uuid(text: str) -> UUID:
+def read_id(text: str) -> UUID:
+    """An id of a path. Raises: Http404 for what is none."""
     try:
         return UUID(text)
     except ValueError:

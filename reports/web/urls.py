@@ -10,6 +10,7 @@ from reports.web import (
     history,
     page_images,
     readings,
+    rereadings,
     signing,
     views,
 )
@@ -25,11 +26,16 @@ urlpatterns = [
         name="page_image",
     ),
     path("reports/<str:job_id>/history/", history.history, name="history"),
-    path("reports/<str:job_id>/reread/", amending.reread, name="reread"),
+    path("reports/<str:job_id>/reread/", rereadings.reread, name="reread"),
     path(
         "reports/<str:job_id>/rereadings/<int:rereading_id>/",
-        amending.rereading,
+        rereadings.rereading,
         name="rereading",
+    ),
+    path(
+        "reports/<str:job_id>/rereadings/<int:rereading_id>/amend/",
+        rereadings.amend_with,
+        name="amend_with",
     ),
     path("reports/<str:job_id>/amend/", amending.amend, name="amend"),
     path("reviews/aliases/", aliases.aliases, name="aliases"),

@@ -8,7 +8,7 @@ import pytest
 
 from accounts.models import AuditEntry
 from portal.lib.errors import DomainError, NotFound
-from reports.models import Rereading
+from reports.models import Rereading, Review
 from reports.operations.rereading import (
     finish_rereading,
     give_up_rereading,
@@ -16,6 +16,7 @@ from reports.operations.rereading import (
     rereading_diff,
     rereading_of,
 )
+from reports.operations.review_amending import ReadingChoice, amend_report
 from reports.operations.review_rows import edit_row
 from reports.payloads import parsing_job_payload
 from reports.queries import parsing_job
@@ -26,7 +27,7 @@ from tests.factories.reports import (
     make_review,
 )
 from tests.factories.users import make_user
-from tests.reports.desk import NORA, decide_all, ref_of, sign, text_of, working
+from tests.reports.desk import NORA, decide_all, ref_of, rows_of, sign, text_of, working
 
 pytestmark = pytest.mark.django_db
 
@@ -85,6 +86,40 @@ def test_a_report_that_is_read_again_shows_what_differs_and_changes_nothing(revi
     assert after == before
     audited = AuditEntry.objects.for_tenant(tenant).filter(verb="reread_report")
     assert audited.count() == 1
+
+
+def test_an_amendment_begins_with_the_rows_chosen_of_a_reading(review):
+    tenant = review.tenant
+    text = replace(text_of(review), value="101")
+    edit_row(**working(review), ref=ref_of(review), text=text)
+    decide_all(review)
+    sign(review)
+    signed = {"tenant": tenant, "actor": NORA, "job_id": review.job_id}
+    made = reread_report(**signed)
+    finish_rereading(tenant_pk=tenant.pk, rereading_id=made.pk)
+    wrong = {
+        "report_changed": ReadingChoice(made.pk, 0, frozenset({1})),
+        "row_not_found": ReadingChoice(made.pk, 1, frozenset({1, 9})),
+        "rereading_not_found": ReadingChoice(made.pk + 1, 1, frozenset({1})),
+    }
+    for code, chosen in wrong.items():
+        with pytest.raises(DomainError) as refused:
+            amend_report(**signed, why="read again", chosen=chosen)
+        assert refused.value.code == code
+    assert Review.objects.for_tenant(tenant).count() == 1
+
+    chosen = ReadingChoice(made.pk, 1, frozenset({1, 3}))
+    amended = amend_report(**signed, why="read again", chosen=chosen)
+
+    rows = [
+        (row.values["test_name"], row.values["value"], row.decision)
+        for row in rows_of(amended)
+    ]
+    assert rows == [
+        ("Glucose", "101", "edited"),
+        ("Sodium", "140", "undecided"),
+        ("Potassium", "4.1", "undecided"),
+    ]
 
 
 def test_a_reading_that_fails_says_why_and_is_no_strangers(review, charlie_tenant):

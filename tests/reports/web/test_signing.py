@@ -13,6 +13,7 @@ from accounts.states import Role
 from portal.lib.actor import Actor, ActorKind
 from reports.models import Rereading, Review, ReviewRow, SignOff
 from reports.operations.loinc_aliases import propose_alias
+from reports.operations.rereading import finish_rereading
 from reports.operations.review_additions import add_row
 from reports.operations.review_checks import RowText
 from reports.operations.review_gates import request_second_read
@@ -164,8 +165,17 @@ def test_a_report_is_signed_and_its_page_says_by_whom_and_to_whom_it_went(user, 
     assert nora.get(differs).status_code == 200
     history = nora.get(f"/reports/{review.job_id}/history/").content.decode()
     assert "Being read" in history
+    finish_rereading(tenant_pk=user.tenant.pk, rereading_id=reading.pk)
+    choice = {"version": 1, "why": "read better now"}
+    assert nora.post(f"{differs}amend/", **choice).status_code == 422
+    assert nora.post(f"{differs}amend/", **choice, rows="99").status_code == 422
+    assert not Review.objects.for_tenant(user.tenant).filter(number=2).exists()
+    taken = nora.post(f"{differs}amend/", **choice, rows="1")
+    reread = Review.objects.for_tenant(user.tenant).get(number=2)
+    assert taken.url == f"{PLACE}/reviews/{reread.id}/"
+    assert nora.post(f"/reviews/{reread.id}/withdraw/").status_code == 302
     amended = nora.post(f"/reports/{review.job_id}/amend/", why="a slip")
-    amendment = Review.objects.for_tenant(user.tenant).get(number=2)
+    amendment = Review.objects.for_tenant(user.tenant).get(number=3)
     assert amended.url == f"{PLACE}/reviews/{amendment.id}/"
     assert nora.post(f"/reviews/{amendment.id}/withdraw/").status_code == 302
     amendment.refresh_from_db()

@@ -1,0 +1,151 @@
+"""A finished report read again: what the machine would say now, to amend with or not.
+
+Must not be here: an amendment for any other reason (reports.web.amending).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib import messages
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.rights import require_right
+from portal.lib.errors import DomainError, NotAllowed, NotFound
+from portal.lib.web import go_to, page_url, render_page
+from reports.operations.rereading import (
+    reread_report,
+    rereading_diff,
+    rereading_of,
+)
+from reports.operations.review_amending import ReadingChoice, amend_report
+from reports.operations.reviews import claim_review
+from reports.web.amending import WhyForm, read_id
+from reports.web.signing_rows import changed_row, desk_url
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from django.http import HttpResponse
+
+    from portal.lib.web import TenantRequest
+    from reports.models import Rereading
+    from reports.queries import RowDiff
+
+
+class ChoiceForm(WhyForm):
+    """The rows to amend with, beside which version they were seen, and why."""
+
+    rows = forms.TypedMultipleChoiceField(
+        coerce=int, error_messages={"required": "Choose the rows to take over."}
+    )
+    version = forms.IntegerField()
+
+    def __init__(self, data: Any, *, diffs: Sequence[RowDiff]) -> None:
+        super().__init__(data)
+        readable = [diff.position for diff in diffs if diff.after is not None]
+        self.fields["rows"].choices = [(at, at) for at in readable]  # type: ignore[attr-defined]
+
+
+@require_POST
+@require_right(Area.SIGN_REPORTS, write=True)
+def reread(request: TenantRequest, job_id: str) -> HttpResponse:
+    """Have a report read again."""
+    asked = read_id(job_id)
+    try:
+        reread_report(tenant=request.tenant, actor=request.actor, job_id=asked)
+    except (NotAllowed, NotFound):
+        raise
+    except DomainError as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, "It is being read again. What is signed stays.")
+    return go_to(request, page_url(request, "reports:history", job_id=asked))
+
+
+@require_GET
+@require_right(Area.SIGN_REPORTS)
+def rereading(request: TenantRequest, job_id: str, rereading_id: int) -> HttpResponse:
+    """What the machine would say now, beside what stands."""
+    found, diffs = _found(request, job_id, rereading_id)
+    return _page(request, found, diffs, ChoiceForm(None, diffs=diffs))
+
+
+@require_POST
+@require_right(Area.SIGN_REPORTS, write=True)
+def amend_with(request: TenantRequest, job_id: str, rereading_id: int) -> HttpResponse:
+    """Open the next version with the chosen rows as they are read now."""
+    found, diffs = _found(request, job_id, rereading_id)
+    form = ChoiceForm(request.POST, diffs=diffs)
+    if form.is_valid():
+        given = form.cleaned_data
+        try:
+            review = amend_report(
+                tenant=request.tenant,
+                actor=request.actor,
+                job_id=found.job.id,
+                why=given["why"],
+                chosen=ReadingChoice(
+                    rereading_id=found.pk,
+                    version=given["version"],
+                    positions=frozenset(given["rows"]),
+                ),
+            )
+            claim_review(
+                tenant=request.tenant, actor=request.actor, review_id=review.id
+            )
+        except (NotAllowed, NotFound):
+            raise
+        except DomainError as refusal:
+            form.add_error(None, refusal.message)
+        else:
+            return go_to(request, desk_url(request, review))
+    return _page(request, found, diffs, form, status=422)
+
+
+def _found(
+    request: TenantRequest, job_id: str, rereading_id: int
+) -> tuple[Rereading, list[RowDiff]]:
+    found = rereading_of(
+        tenant=request.tenant, job_id=read_id(job_id), rereading_id=rereading_id
+    )
+    return found, rereading_diff(rereading=found)
+
+
+def _page(
+    request: TenantRequest,
+    found: Rereading,
+    diffs: Sequence[RowDiff],
+    form: ChoiceForm,
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="rereading",
+        subject_id=found.pk,
+        user_uuid=found.job.user.uuid,
+    )
+    chosen = form.data.getlist("rows") if form.is_bound else []
+    return render_page(
+        request,
+        "reports/signing/rereading.html",
+        status=status,
+        job=found.job,
+        section="reports",
+        rereading=found,
+        form=form,
+        rows=[
+            (
+                changed_row(request, job=found.job, diff=diff),
+                diff.after is not None,
+                str(diff.position) in chosen,
+            )
+            for diff in diffs
+        ],
+        may_choose=any(diff.after is not None for diff in diffs),
+    )
