@@ -130,7 +130,7 @@ def _page(
         subject_id=found.pk,
         user_uuid=found.job.user.uuid,
     )
-    chosen = form.data.getlist("rows") if form.is_bound else []
+    chosen = request.POST.getlist("rows")
     return render_page(
         request,
         "reports/signing/rereading.html",
