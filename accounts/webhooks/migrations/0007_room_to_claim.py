@@ -8,6 +8,8 @@ class Migration(migrations.Migration):
     writing index entries for rows that were only claimed.
     """
 
+    locks_because = "It changes a setting: nobody reads or writes the less, but vacuum."
+
     dependencies = [("webhooks", "0006_index_of_retried_deliveries")]
 
     operations = [
