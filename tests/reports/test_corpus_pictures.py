@@ -19,6 +19,7 @@ from tests.reports.corpus.pictures import (
 )
 
 SEVERAL_PAGES = "trap-long-table"
+SMALL_PAGE = "third-us-blood-gas-strip"
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def drawn(tmp_path_factory):
 def test_a_picture_has_the_same_bytes_twice_and_others_with_another_seed(
     kind, tmp_path
 ):
-    page = draw_layout(LAYOUTS["sample-cbc"], tmp_path / "page.pdf")
+    page = draw_layout(LAYOUTS[SMALL_PAGE], tmp_path / "page.pdf")
 
     pictures = [
         take_picture(page, tmp_path / f"{n}", kind=kind, seed=seed).path.read_bytes()
@@ -51,7 +52,7 @@ def test_a_scan_shows_every_page_and_keeps_the_truth(drawn, tmp_path):
 
 
 def test_some_scans_are_black_and_white(tmp_path):
-    [scan] = build_corpus(tmp_path, containing="sample-cbc", kind="scan", seed=14)
+    [scan] = build_corpus(tmp_path, containing=SMALL_PAGE, kind="scan", seed=22)
 
     with pikepdf.open(scan.path) as document:
         [picture] = document.pages[0].get_images().values()
@@ -67,7 +68,7 @@ def test_a_photo_shows_the_fullest_page_and_the_truth_of_that_page(drawn, tmp_pa
 
 
 def test_a_screenshot_has_the_density_of_a_screen(tmp_path):
-    [shot] = build_corpus(tmp_path, containing="sample-cbc", kind="screenshot")
+    [shot] = build_corpus(tmp_path, containing="it-esami", kind="screenshot")
 
     with Image.open(shot.path) as picture:
         assert 500 <= picture.width <= 1400

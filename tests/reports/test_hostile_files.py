@@ -11,14 +11,15 @@ from portal.lib.errors import DomainError
 from reports.models import ParsingJob, ReportResult
 from reports.operations.reports import ReportPart, ReportRequest, submit_report
 from reports.parser import parse_report
-from reports.parser.report import NoteCode, RowState
+from reports.parser.report import NoteCode, RowState, UnreadableReport
 from tests.factories.accounts import ACTOR
 from tests.factories.reports import ROWS, make_pdf
 from tests.factories.users import make_user
 from tests.jobs import queued
 from tests.reports.corpus.hostile import (
     PDF,
-    failing_files,
+    attacks,
+    harmless_files,
     refused_files,
     two_patients,
 )
@@ -39,6 +40,15 @@ def submit_or_refusal(user, file):
         return refusal.code
 
 
+def rows_or_reason(path, file):
+    """What the parser answers for a file: its reason, or the rows it must not give."""
+    path.write_bytes(file.content)
+    try:
+        return parse_report(path).results
+    except UnreadableReport as unread:
+        return unread.reason
+
+
 @pytest.mark.parametrize("file", refused_files(), ids=lambda file: file.name)
 @pytest.mark.django_db
 def test_what_is_no_readable_file_is_refused_at_upload(file, alice_tenant):
@@ -50,13 +60,12 @@ def test_what_is_no_readable_file_is_refused_at_upload(file, alice_tenant):
     assert refusal.value.code == file.refused
 
 
-@pytest.mark.timeout(300)  # a child per file, three of which read a picture
+# A child at upload and one for the job: what only has to be read is read below.
+@pytest.mark.timeout(300)
 @pytest.mark.django_db(transaction=True)
-def test_hostile_files_give_no_results_and_the_worker_reads_on(
-    run_jobs, alice_tenant, tmp_path
-):
+def test_attacks_give_no_results_and_the_worker_reads_on(run_jobs, alice_tenant):
     user = make_user(tenant=alice_tenant)
-    hostile = failing_files(tmp_path)
+    hostile = attacks()
     ends = {file.name: submit_or_refusal(user, file) for file in hostile}
     last = submit(user, make_pdf(), PDF)
 
@@ -71,6 +80,14 @@ def test_hostile_files_give_no_results_and_the_worker_reads_on(
     assert jobs[last.id].status == "completed"
     assert ReportResult.objects.for_tenant(alice_tenant).count() == len(ROWS)
     assert {entry.status for entry in queued()} == {"succeeded"}
+
+
+def test_what_is_readable_and_no_report_says_so_and_gives_no_rows(tmp_path):
+    files = harmless_files(tmp_path)
+
+    found = {file.name: rows_or_reason(tmp_path / file.name, file) for file in files}
+
+    assert [f.name for f in files if found[f.name] not in f.reasons] == []
 
 
 def test_the_rows_of_a_second_person_in_a_file_are_marked_as_a_contradiction(tmp_path):

@@ -52,30 +52,34 @@ def refused_files() -> list[HostileFile]:
     ]
 
 
-def failing_files(folder: Path) -> list[HostileFile]:
-    """What must end in a failure with a reason and without a row.
+def attacks() -> list[HostileFile]:
+    """What must end in a failure with a reason and without a row, the worker unharmed.
 
     An attack may also be refused at upload, as opening it breaks a bound there.
     """
     broken = frozenset({"processing_error", "unreadable_file"})
     made = {
-        "empty-pages.pdf": (_blank_pages(3), NO_REPORT),
         "31-pages.pdf": (make_pdf(pages=31), frozenset({"too_many_pages"})),
         "unpacks.pdf": (make_bomb(), broken | NO_REPORT),
         "unpacks-a-picture.pdf": (_picture_bomb(), broken | NO_REPORT),
         "mirrors.pdf": (_mirrors(), broken | NO_REPORT),
-        "letter-in-finnish.pdf": (_letter(_FINNISH), NO_REPORT),
-        "letter-in-japanese.pdf": (_letter(_JAPANESE, "HeiseiMin-W3"), NO_REPORT),
-        "mojibake.pdf": (_letter(_MOJIBAKE), NO_REPORT),
     }
     pdfs = [HostileFile(n, PDF, c, reasons=due) for n, (c, due) in made.items()]
-    pictures = [
-        HostileFile("xray.png", PNG, _xray(), reasons=NO_REPORT),
-        HostileFile("heart-trace.png", PNG, _heart_trace(), reasons=NO_REPORT),
-        HostileFile("beyond-reading.png", PNG, _blurred(folder), reasons=NO_REPORT),
-        _photographed("not-receipt", "photo", folder),
-    ]
-    return pdfs + pictures
+    return [*pdfs, HostileFile("xray.png", PNG, _xray(), reasons=NO_REPORT)]
+
+
+def harmless_files(folder: Path) -> list[HostileFile]:
+    """What can be read, and holds no report."""
+    made = {
+        "empty-pages.pdf": (PDF, _blank_pages(3)),
+        "letter-in-finnish.pdf": (PDF, _letter(_FINNISH)),
+        "letter-in-japanese.pdf": (PDF, _letter(_JAPANESE, "HeiseiMin-W3")),
+        "mojibake.pdf": (PDF, _letter(_MOJIBAKE)),
+        "heart-trace.png": (PNG, _heart_trace()),
+        "beyond-reading.png": (PNG, _blurred(folder)),
+    }
+    files = [HostileFile(n, *of, reasons=NO_REPORT) for n, of in made.items()]
+    return [*files, _photographed("not-receipt", "photo", folder)]
 
 
 def two_patients(folder: Path) -> bytes:
