@@ -44,6 +44,8 @@ class ParsingJob(TenantOwned):
     digests of several files in order. `version` is that of the results which are shown:
     0 for what the machine read, else the number of the review that signed them.
     `replaced_by` is the report that a reviewer put in its place, as its duplicate.
+    `source_key` and `source_label` are who sent it: the kind and key of the actor, such
+    as "api_key 12", and how people know it; empty where that was not kept.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -68,6 +70,8 @@ class ParsingJob(TenantOwned):
     replaced_by = models.ForeignKey(
         "self", on_delete=models.SET_NULL, null=True, related_name="+"
     )
+    source_key = models.CharField(max_length=100, blank=True, db_default="")
+    source_label = models.CharField(max_length=254, blank=True, db_default="")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True)
 

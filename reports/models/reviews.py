@@ -38,11 +38,12 @@ class Review(TenantOwned):
     the rows as they stand, with rows by their positions in this review; `first_notes`
     what they said of it before. `pages_shown` are numbers of pages from 1. `flagged` is
     how many rows need attention and are undecided; `is_critical` whether a value is
-    critical. `identity_decided` and `duplicate_decided` hold the reviewer's reason,
-    empty where nothing was decided. The lease is the claimer's until `claimed_until`.
-    A second read follows the review it checks, number by number, and a dispute both.
-    `wants_second_read`: signed, it waits for a second reader. `replaces` is the older
-    report whose place this one takes.
+    critical; `least_sure` how sure the machine was of its least sure row, from 0 to 1,
+    None where it did not say. `identity_decided` and `duplicate_decided` hold the
+    reviewer's reason, empty where nothing was decided. The lease is the claimer's until
+    `claimed_until`. A second read follows the review it checks, number by number, and
+    a dispute both. `wants_second_read`: signed, it waits for a second reader.
+    `replaces` is the older report whose place this one takes.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -68,6 +69,7 @@ class Review(TenantOwned):
     pages_shown = models.JSONField(default=list)
     flagged = models.PositiveIntegerField(default=0)
     is_critical = models.BooleanField(default=False)
+    least_sure = models.FloatField(null=True)
     identity_decided = models.TextField(blank=True)
     duplicate_decided = models.TextField(blank=True)
     wants_second_read = models.BooleanField(default=False, db_default=False)

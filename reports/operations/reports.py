@@ -125,6 +125,8 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
                 user_id=user.id,
                 sha256=_digest(files),
                 needs_human_review=wanted.needs_human_review,
+                source_key=f"{actor.kind} {actor.key}",
+                source_label=actor.label,
             )
             job.save(force_insert=True)
             for file in files:

@@ -86,6 +86,8 @@ def open_review(
         for position, row in enumerate(rows)
     ]
     count_needs(review, made)
+    sure = [row.values["confidence"].get("overall") for row in rows]
+    review.least_sure = min((one for one in sure if one is not None), default=None)
     review.save(force_insert=True)
     ReviewRow.objects.for_tenant(job.tenant).bulk_create(made)
     ReviewRowVersion.objects.for_tenant(job.tenant).bulk_create(

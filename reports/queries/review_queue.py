@@ -21,18 +21,37 @@ if TYPE_CHECKING:
     from reports.models import ParsingJob, ReviewQuerySet
 
 TABS = ("open", "mine", "second", "disputed", "done")
+# By the least sure row: from, included, to, excluded.
+BANDS = {"low": (None, 0.6), "fair": (0.6, 0.9), "high": (0.9, None)}
+_SOURCES_AT_MOST = 100
 _EARLIER_AT_MOST = 2000  # rows of one person that are looked through
 
 
 @dataclass(frozen=True, slots=True)
 class TabFilters:
-    """What of a tab to list: empty means all. `collected` is the day on the report."""
+    """What of a tab to list: empty means all.
+
+    `collected` is the day on the report, `band` one of BANDS, `source` a source_key.
+    """
 
     tab: str
     member: str
     lab: str = ""
     collected: date | None = None
     needs_attention: bool = False
+    band: str = ""
+    source: str = ""
+
+    @property
+    def narrows(self) -> bool:
+        """Whether anything but the tab is asked for."""
+        return bool(
+            self.lab
+            or self.collected
+            or self.needs_attention
+            or self.band
+            or self.source
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +77,14 @@ def reviews_in_tab(*, tenant: Tenant, filters: TabFilters) -> ReviewQuerySet:
         rows = rows.filter(job__metadata__date_collected=day)
     if filters.needs_attention:
         rows = rows.filter(flagged__gt=0)
+    if filters.band:
+        least, most = BANDS[filters.band]
+        if least is not None:
+            rows = rows.filter(least_sure__gte=least)
+        if most is not None:
+            rows = rows.filter(least_sure__lt=most)
+    if filters.source:
+        rows = rows.filter(job__source_key=filters.source)
     rows = rows.select_related("job__user")
     if filters.tab == "done":
         return rows.order_by("-ended_at", "id")
@@ -71,6 +98,16 @@ def count_tabs(*, tenant: Tenant, member: str) -> dict[str, int]:
         **{tab: Count("pk", filter=_of_tab(tab, member)) for tab in TABS}
     )
     return counts
+
+
+def review_sources(*, tenant: Tenant) -> list[tuple[str, str]]:
+    """Who sent the reports that wait, as key and label, by label; one query."""
+    rows = Review.objects.for_tenant(tenant).live().filter(status=ReviewStatus.OPEN)
+    found = rows.exclude(job__source_key="").values_list(
+        "job__source_key", "job__source_label"
+    )
+    latest = dict(found.order_by("created_at")[:_SOURCES_AT_MOST])
+    return sorted(latest.items(), key=lambda source: (source[1], source[0]))
 
 
 def rows_per_review(*, tenant: Tenant, reviews: list[Review]) -> dict[object, int]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.http import Http404
 from django.utils import timezone
@@ -31,6 +32,7 @@ from reports.queries.review_queue import (
     TABS,
     TabFilters,
     count_tabs,
+    review_sources,
     reviews_in_tab,
     rows_per_review,
 )
@@ -53,16 +55,38 @@ _TAB_WORDS = {
 }
 
 
+_BAND_WORDS = {
+    "": "Any",
+    "low": "Below 60 %",
+    "fair": "60 to 89 %",
+    "high": "90 % and more",
+}
+
+
 class QueueForm(forms.Form):
     """The queue's query string; a value that means nothing counts as not given."""
 
     tab = forms.ChoiceField(required=False, choices=[(tab, "") for tab in TABS])
-    lab = forms.CharField(required=False, max_length=100, label="Lab")
+    lab = forms.CharField(
+        required=False,
+        max_length=100,
+        label="Lab",
+        widget=forms.TextInput(attrs={"class": "input input--sm"}),
+    )
     collected = forms.DateField(
         required=False,
         label="Collected on",
-        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        widget=forms.DateInput(
+            attrs={"type": "date", "class": "input input--sm"}, format="%Y-%m-%d"
+        ),
     )
+    band = forms.ChoiceField(
+        required=False,
+        label="Least sure row",
+        choices=list(_BAND_WORDS.items()),
+        widget=forms.Select(attrs={"class": "select select--sm"}),
+    )
+    source = forms.CharField(required=False, max_length=100, label="Sent by")
     attention = forms.BooleanField(required=False, label="Needs attention")
     offset = forms.IntegerField(required=False, min_value=0, max_value=_MAX_OFFSET)
 
@@ -84,12 +108,18 @@ def review_list(request: TenantRequest) -> HttpResponse:
     form = QueueForm(request.GET)
     form.is_valid()
     given = form.cleaned_data
+    sources = review_sources(tenant=request.tenant)
+    form.fields["source"].widget = forms.Select(
+        attrs={"class": "select select--sm"}, choices=[("", "Anyone"), *sources]
+    )
     filters = TabFilters(
         tab=given.get("tab") or "open",
         member=request.actor.key,
         lab=given.get("lab") or "",
         collected=given.get("collected"),
         needs_attention=bool(given.get("attention")),
+        band=given.get("band") or "",
+        source=source if (source := given.get("source", "")) in dict(sources) else "",
     )
     offset = given.get("offset") or 0
     found = reviews_in_tab(tenant=request.tenant, filters=filters)
@@ -109,7 +139,9 @@ def review_list(request: TenantRequest) -> HttpResponse:
         section="reviews",
         form=form,
         filters=filters,
-        is_filtered=bool(filters.lab or filters.collected or filters.needs_attention),
+        is_filtered=filters.narrows,
+        sources=sources,
+        public_url=settings.PUBLIC_URL,
         tabs=[(tab, _TAB_WORDS[tab], counts[tab]) for tab in TABS],
         rows=[_row(request, review, numbers.get(review.pk, 0)) for review in reviews],
         pager=Pager(total=found.count(), offset=offset, limit=PAGE_SIZE),

@@ -17,6 +17,7 @@ from reports.models import LoincAlias, Review, ReviewComment, ReviewRowVersion
 from reports.operations.review_rows import confirm_row, edit_row
 from reports.operations.reviews import claim_review
 from reports.parser.report import (
+    Confidence,
     Note,
     NoteCode,
     PageSize,
@@ -125,6 +126,51 @@ def test_the_queue_is_claimed_from_and_tells_who_reviews(
     assert disputed["Location"] == f"{QUEUE}{dispute.id}/readings/"
     desk = nora.web.get(f"{QUEUE}{dispute.id}/").content.decode()
     assert disputed["Location"] in desk
+
+
+def test_the_queue_is_narrowed_by_sender_and_by_its_least_sure_row(nora, user):
+    unsure = make_parsed(
+        results=(
+            make_parsed_result(confidence=Confidence(overall=0.55)),
+            make_parsed_result(confidence=Confidence(overall=0.97)),
+        )
+    )
+    sure = make_parsed(
+        results=(make_parsed_result(confidence=Confidence(overall=0.9)),)
+    )
+    sent = {"source_key": "api_key 12", "source_label": "Intake"}
+    low = make_review(user=user, report=unsure, **sent)
+    high = make_review(user=user, report=sure, content=b"%PDF-1.7 another")
+
+    def listed(**given):
+        page = nora.web.get(QUEUE, given, headers=HTMX).content.decode()
+        return [one for one in (low, high) if str(one.job_id)[:8] in page]
+
+    assert (low.least_sure, high.least_sure) == (0.55, 0.9)
+    assert [listed(band=band) for band in ("low", "fair", "high")] == [
+        [low],
+        [],
+        [high],
+    ]
+    assert listed(source="api_key 12") == [low]
+    assert listed(source="api_key 13", band="sure") == [low, high]
+    assert '<option value="api_key 12">Intake</option>' in (
+        nora.web.get(QUEUE).content.decode()
+    )
+
+
+def test_an_empty_queue_says_how_to_fill_it(nora, alice_team):
+    member = make_member(team=alice_team, roles=(Role.OWNER, Role.CLINICIAN))
+    both = Client()
+    both.force_login(member)
+
+    pages = [web.get(QUEUE).content.decode() for web in (nora.web, both)]
+
+    assert ["/lab_report/v1/parser/job" in page for page in pages] == [True, True]
+    assert [f'action="{PLACE}/demo-data/load/"' in page for page in pages] == [
+        False,
+        True,
+    ]
 
 
 def test_only_who_may_sign_sees_the_desk(alice_team, user):
