@@ -17,6 +17,7 @@ from accounts.queries.api_calls import (
     COUNTED_UP_TO,
     Answered,
     call_page,
+    calls_by_day,
     count_calls,
     sum_calls,
 )
@@ -71,10 +72,11 @@ def key_page(request: TenantRequest, api_key_id: str) -> HttpResponse:
     if wants_fragment(request):
         return render_page(request, "accounts/_calls.html", **log)
     now = timezone.now()
+    counts = calls_by_day(tenant=request.tenant, keys=[key.pk], at=now)
     return render_page(
         request,
         "accounts/api_key.html",
-        row=key_row(key, now),
+        row=key_row(key, now, counts.get(key.pk, ())),
         sums=sum_calls(key=key, at=now),
         scopes=scope_words(key),
         default_limit=settings.API_CALLS_PER_KEY,

@@ -80,6 +80,8 @@ def invite(request: TenantRequest) -> HttpResponse:
         status=422 if form.errors else 200,
         form=form,
         is_owner=Role.OWNER in request.rights.roles,
+        sends_mail=bool(settings.EMAIL_URL),
+        invite_words="Send invitation" if settings.EMAIL_URL else "Make invitation",
     )
 
 
@@ -127,7 +129,6 @@ def _show_link(
         request,
         invited=invitation,
         is_mailed=mail_invitation(invitation=invitation, token=token),
-        sends_mail=bool(settings.EMAIL_URL),
         link=invitation_link(token),
     )
     return put_in_page(request, response, url=page_url(request, "team:members"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import Http404
 from django.urls import reverse
@@ -73,6 +74,7 @@ def render_members(request: TenantRequest, **news: Any) -> HttpResponse:
         all_roles=list(Role),
         matrix=matrix_rows(),
         section="members",
+        sends_mail=bool(settings.EMAIL_URL),
         **news,
     )
 

@@ -86,7 +86,7 @@ def test_the_page_of_a_key_shows_its_rules_and_calls_newest_first(alice_web, key
         ("Orders and results", "read and write"),
     ]
     own = [each for each in statements if "apicall" in each or "apikey" in each]
-    assert len(own) == 4  # the key, a page, how many, the sums
+    assert len(own) == 5  # the key, a page, how many, the sums, the week
     read = AuditEntry.unscoped.filter(verb="read", subject="api_call_list")
     assert set(read.values_list("subject_id", flat=True)) == {str(key.pk)}
 
