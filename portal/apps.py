@@ -23,6 +23,7 @@ class PortalConfig(AppConfig):
         enter_fates(
             "portal",
             {
+                "BackupNote": "when backups were made",
                 "DemoData": "which users are made up, by uuid",
                 "IdempotentAnswer": "answers about the user are removed, all in a day",
             },

@@ -7,6 +7,7 @@ that need nothing running (portal.checks).
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from dataclasses import dataclass
 from datetime import timedelta
@@ -29,6 +30,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from accounts.webhooks.queries.deliverers import deliverer_silence_s
+from portal.backup_notes import last_backup_at
 from portal.lib.api.json import MEDIA_TYPE, dump_json
 from portal.lib.jobs import HEARTBEAT_TIMEOUT_SECONDS
 
@@ -44,16 +46,32 @@ MAIL_TIMEOUT_S = 5
 DELIVERER_TIMEOUT_S = 60
 LEAST_KEY_LENGTH = 50  # characters; Django's own deploy check asks the same
 LEAST_KEY_VARIETY = 5  # different characters
+DISK_FULL_BYTES = 2**30
+DISK_SCARCE_SHARE = 0.1
+BACKUP_TOO_OLD = timedelta(days=2)
+EXTENSIONS = frozenset({"pg_trgm"})
+_MORE_ROOM = "Give the disk more room, or keep data for a shorter time in Settings."
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check found: one sentence, and when it failed what helps."""
+    """What a check found: one sentence, and what helps where it is not well.
+
+    A warning `works_still`: the server does its work, but not for long or not safely.
+    """
 
     ok: bool
     sentence: str
     remedy: str = ""
+    works_still: bool = False
+
+    @property
+    def state(self) -> str:
+        """ok, warn or fail."""
+        if self.ok:
+            return "ok"
+        return "warn" if self.works_still else "fail"
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,24 +276,129 @@ def check_secret_key() -> Finding:
         key = settings.SECRET_KEY
     except ImproperlyConfigured:
         return Finding(False, "SECRET_KEY is empty.", remedy)
-    if len(key) < LEAST_KEY_LENGTH or len(set(key)) < LEAST_KEY_VARIETY:
+    if _is_weak(key):
         return Finding(False, "SECRET_KEY is short enough to be guessed.", remedy)
     return Finding(True, "SECRET_KEY is long enough.")
+
+
+def check_encryption_keys() -> Finding:
+    """The keys that secrets are stored under cannot be guessed."""
+    remedy = (
+        "Set ENCRYPTION_KEYS to a new key, made as SECRET_KEY is, before those in use;"
+        " then run `manage.py rotate_encryption_keys`."
+    )
+    keys = settings.ENCRYPTION_KEYS
+    if not keys:
+        return Finding(
+            False,
+            "Secrets are stored under SECRET_KEY, which then can't be changed alone.",
+            remedy,
+            works_still=True,
+        )
+    if any(_is_weak(key) for key in keys):
+        return Finding(
+            False, "A key of ENCRYPTION_KEYS is short enough to be guessed.", remedy
+        )
+    return Finding(True, f"Secrets are stored under the first of {len(keys)} keys.")
+
+
+def check_debug() -> Finding:
+    """Nobody is shown tracebacks, which hold what the code had in hand."""
+    if not settings.DEBUG:
+        return Finding(True, "DEBUG is off.")
+    host = urlsplit(settings.PUBLIC_URL).hostname or ""
+    return Finding(
+        False,
+        "DEBUG is on: whoever meets a fault is shown what the code had in hand.",
+        "Set DEBUG=false and restart.",
+        works_still=host in LOOPBACK,
+    )
+
+
+def check_disk() -> Finding:
+    """There is room for uploads and files."""
+    place = Path(settings.UPLOADS_DIR)
+    while not place.exists():
+        place = place.parent
+    usage = shutil.disk_usage(place)
+    share = usage.free / usage.total
+    sentence = (
+        f"{usage.free / 2**30:.1f} GiB are free for uploads, {share:.0%} of the disk."
+    )
+    if usage.free < DISK_FULL_BYTES:
+        return Finding(False, sentence, _MORE_ROOM)
+    if share < DISK_SCARCE_SHARE:
+        return Finding(False, sentence, _MORE_ROOM, works_still=True)
+    return Finding(True, sentence)
+
+
+def check_extensions() -> Finding:
+    """The database can do what our indexes ask of it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT extname FROM pg_extension")
+        missing = EXTENSIONS - {name for (name,) in cursor.fetchall()}
+    if not missing:
+        return Finding(True, "The database has the extensions that are used.")
+    names = ", ".join(sorted(missing))
+    return Finding(
+        False,
+        f"The database lacks {names}.",
+        f"Run `CREATE EXTENSION {names}` in it as a role that may.",
+    )
+
+
+def check_backup() -> Finding:
+    """A backup was made lately."""
+    remedy = "Let `manage.py backup FILE` run every day, and keep the file elsewhere."
+    try:
+        made_at = last_backup_at()
+    except ProgrammingError:  # no such table before the first migrate
+        made_at = None
+    if made_at is None:
+        return Finding(False, "No backup was ever made.", remedy, works_still=True)
+    age = timezone.now() - made_at
+    sentence = f"The last backup was made {age / timedelta(hours=1):.0f} h ago."
+    if age > BACKUP_TOO_OLD:
+        return Finding(False, sentence, remedy, works_still=True)
+    return Finding(True, sentence)
+
+
+def _is_weak(key: str) -> bool:
+    return len(key) < LEAST_KEY_LENGTH or len(set(key)) < LEAST_KEY_VARIETY
 
 
 CHECKS = (
     Check("database", check_database, for_ready=True),
     Check("database_version", check_database_version, needs_database=True),
     Check("database_role", check_database_role, needs_database=True),
+    Check("extensions", check_extensions, needs_database=True),
     Check("migrations", check_migrations, needs_database=True, for_ready=True),
     Check("worker", check_worker, needs_database=True, for_ready=True),
     Check("deliverer", check_deliverer, needs_database=True, for_ready=True),
     Check("clock", check_clock, needs_database=True),
     Check("mail", check_mail),
     Check("storage", check_storage),
+    Check("disk", check_disk),
+    Check("backup", check_backup, needs_database=True),
     Check("public_url", check_public_url),
     Check("secret_key", check_secret_key),
+    Check("encryption_keys", check_encryption_keys),
+    Check("debug", check_debug),
 )
+
+
+NOT_LOOKED_AT = Finding(False, "Not looked at: needs the database.")
+
+
+def look_at_all() -> list[tuple[Check, str, Finding]]:
+    """Every check in order, as (check, ok, warn, fail or skip, what it found)."""
+    found = dict(look_at(CHECKS))
+    return [
+        (check, found[check].state, found[check])
+        if check in found
+        else (check, "skip", NOT_LOOKED_AT)
+        for check in CHECKS
+    ]
 
 
 def look_at(checks: tuple[Check, ...]) -> Iterator[tuple[Check, Finding]]:
@@ -285,7 +408,7 @@ def look_at(checks: tuple[Check, ...]) -> Iterator[tuple[Check, Finding]]:
         if check.needs_database and "database" in failed:
             continue
         finding = check.look()
-        if not finding.ok:
+        if finding.state == "fail":
             failed.add(check.name)
         yield check, finding
 
@@ -301,7 +424,9 @@ def healthz(_request: HttpRequest) -> HttpResponse:
 def readyz(_request: HttpRequest) -> HttpResponse:
     """200 when database, migrations and workers are well, else 503 with their names."""
     asked = tuple(check for check in CHECKS if check.for_ready)
-    failed = [check.name for check, finding in look_at(asked) if not finding.ok]
+    failed = [
+        check.name for check, finding in look_at(asked) if finding.state == "fail"
+    ]
     if failed:
         return _answer(503, {"status": "failing", "failed": failed})
     return _answer(200, {"status": "ok"})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from csp.decorators import csp_update
 from django.apps import apps
+from django.contrib.admin import site
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.db.models import CompositePrimaryKey
@@ -84,6 +85,7 @@ class OperatorsSite(UnfoldAdminSite):
         from users.admin import list_providers
 
         return [
+            path("doctor/", self.admin_view(show_health), name="doctor"),
             path("providers/", self.admin_view(list_providers), name="providers"),
         ]
 
@@ -108,6 +110,24 @@ class OperatorsSite(UnfoldAdminSite):
                 self.unregister(model)  # a library's own page, with its own rules
             if not isinstance(model._meta.pk, CompositePrimaryKey):
                 self.register(model, ReadOnlyAdmin)
+
+
+def show_health(request: HttpRequest) -> TemplateResponse:
+    """What `manage.py doctor` says, from where this page is served."""
+    from portal.health import look_at_all
+
+    looked = look_at_all()
+    return TemplateResponse(
+        request,
+        "admin/doctor.html",
+        {
+            **site.each_context(request),
+            "title": "Doctor",
+            "looked": looked,
+            "failed": sum(state == "fail" for _, state, _ in looked),
+            "warned": sum(state == "warn" for _, state, _ in looked),
+        },
+    )
 
 
 def _record_opened(request: Any) -> None:

@@ -333,6 +333,7 @@ UNFOLD = {
                         "link": reverse_lazy(f"admin:{page}"),
                     }
                     for title, icon, page in (
+                        ("Doctor", "stethoscope", "doctor"),
                         ("Providers", "sensors", "providers"),
                         ("Parsing jobs", "lab_panel", "reports_parsingjob_changelist"),
                         ("Events", "outbox", "webhooks_event_changelist"),

@@ -37,6 +37,7 @@ WITHOUT_TENANT = {
     "accounts.ManagementKey": "of an organisation, above its tenants",
     "accounts.Invitation": "into a team, read by its link before anyone signs in",
     "accounts.CallWindow": "counts addresses, before a key and its tenant are known",
+    "portal.BackupNote": "of the installation",
     "users.Sample": "of a user, who is fenced; only the store touches it",
     "users.SampleExtra": "as users.Sample",
     "labs.Lab": "reference data, the same for all",

@@ -16,6 +16,7 @@ from django.test import override_settings
 
 from accounts.models import Team
 from accounts.webhooks.models import Endpoint
+from portal.backup_notes import last_backup_at
 from portal.lib.encryption import decrypt
 from tests.database import PREFIX
 from tests.factories.accounts import make_tenant
@@ -110,6 +111,7 @@ def test_a_restored_installation_is_the_one_that_was_backed_up(
 ):
     backup, keys = tmp_path / "assay.tar", tmp_path / "keys"
     call_command("backup", str(backup), "--keys", str(keys))
+    assert last_backup_at() is not None
     secret = decrypt(Endpoint.objects.for_tenant(installation).get().secret)
 
     base = elsewhere()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import shutil
@@ -13,6 +14,7 @@ from django.db import OperationalError, connection
 
 from accounts.webhooks.queries.deliverers import DELIVERER_NAME
 from portal import health
+from portal.backup_notes import note_backup
 from tests.portal.embedded_server import BASE_DIR, ServerUser, kill_all_naming
 
 
@@ -46,16 +48,37 @@ def private_server():
     shutil.rmtree(folder)
 
 
-def test_doctor_says_every_check_and_ends_well_when_all_are(workers, capsys, settings):
+@pytest.fixture
+def well(workers, settings, monkeypatch):
+    """A server that lacks nothing."""
     settings.EMAIL_URL = ""
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    settings.ENCRYPTION_KEYS = [secrets.token_urlsafe(50)]
+    usage = shutil._ntuple_diskusage(2**40, 0, 2**40)
+    monkeypatch.setattr(health.shutil, "disk_usage", lambda _path: usage)
+    note_backup()
 
+
+def test_doctor_says_every_check_and_ends_well_when_all_are(well, capsys):
     call_command("doctor")
 
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[:2] for line in lines] == [
         ["ok", check.name] for check in health.CHECKS
     ]
+
+
+def test_a_warning_is_told_and_does_not_fail(well, capsys, settings):
+    settings.ENCRYPTION_KEYS = []
+
+    call_command("doctor", "--json")
+
+    told = {each["check"]: each for each in json.loads(capsys.readouterr().out)}
+    assert list(told) == [check.name for check in health.CHECKS]
+    states = {name: each["state"] for name, each in told.items()}
+    assert states == {**dict.fromkeys(told, "ok"), "encryption_keys": "warn"}
+    assert "ENCRYPTION_KEYS" in told["encryption_keys"]["helps"]
+    assert told["debug"]["helps"] == ""
 
 
 @pytest.mark.django_db
@@ -81,7 +104,7 @@ def test_doctor_goes_on_without_a_database(capsys):
     assert ended.value.code == 1
     assert lines[0].startswith("FAILED  database ")
     assert "DATABASE_URL" in lines[1]
-    assert sum("needs the database" in line for line in lines) == 6
+    assert sum("needs the database" in line for line in lines) == 8
     assert any(line.startswith("ok      secret_key") for line in lines)
 
 

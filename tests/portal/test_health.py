@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import shutil
 import socket
 import stat
 from datetime import timedelta
@@ -13,6 +14,7 @@ from django.utils import timezone
 
 from accounts.webhooks.queries.deliverers import DELIVERER_NAME as NAME
 from portal import health
+from portal.backup_notes import note_backup
 from portal.lib.jobs import HEARTBEAT_TIMEOUT_SECONDS
 
 
@@ -251,3 +253,79 @@ def test_a_random_key_is_well(settings):
     settings.SECRET_KEY = secrets.token_urlsafe(50)
 
     assert health.check_secret_key().ok
+
+
+@pytest.mark.parametrize(
+    ("keys", "state"),
+    [
+        ([secrets.token_urlsafe(50)], "ok"),
+        ([], "warn"),
+        ([secrets.token_urlsafe(50), "guess-me"], "fail"),
+    ],
+    ids=["random", "none", "weak"],
+)
+def test_keys_of_secrets_are_looked_at_and_not_shown(settings, keys, state):
+    settings.ENCRYPTION_KEYS = keys
+
+    finding = health.check_encryption_keys()
+
+    assert finding.state == state
+    assert "guess-me" not in finding.sentence + finding.remedy
+
+
+@pytest.mark.parametrize(
+    ("debug", "url", "state"),
+    [
+        (False, "https://assay.example", "ok"),
+        (True, "http://127.0.0.1:8000", "warn"),
+        (True, "https://assay.example", "fail"),
+    ],
+)
+def test_debugging_is_for_this_machine_alone(settings, debug, url, state):
+    settings.DEBUG, settings.PUBLIC_URL = debug, url
+
+    assert health.check_debug().state == state
+
+
+@pytest.mark.parametrize(
+    ("free", "state"),
+    [(2**30 - 1, "fail"), (2**30, "warn"), (10 * 2**30, "ok")],
+    ids=["full", "scarce", "roomy"],
+)
+def test_a_disk_that_fills_up_is_told(settings, tmp_path, monkeypatch, free, state):
+    settings.UPLOADS_DIR = tmp_path / "not" / "made"
+    usage = shutil._ntuple_diskusage(100 * 2**30, 100 * 2**30 - free, free)
+    asked = []
+
+    def look(path):
+        asked.append(path)
+        return usage
+
+    monkeypatch.setattr(health.shutil, "disk_usage", look)
+
+    finding = health.check_disk()
+
+    assert finding.state == state
+    assert asked == [tmp_path]
+
+
+@pytest.mark.django_db
+def test_a_backup_is_missed_after_two_days(time_machine):
+    never = health.check_backup()
+    note_backup()
+    note_backup()
+    fresh = health.check_backup()
+    time_machine.move_to(timezone.now() + timedelta(days=2, minutes=1), tick=False)
+    late = health.check_backup()
+
+    assert [each.state for each in (never, fresh, late)] == ["warn", "ok", "warn"]
+    assert late.sentence == "The last backup was made 48 h ago."
+
+
+@pytest.mark.django_db
+def test_an_extension_that_is_missing_is_named(monkeypatch):
+    there = health.check_extensions()
+    monkeypatch.setattr(health, "EXTENSIONS", frozenset({"pg_trgm", "no_such"}))
+
+    assert there.ok
+    assert health.check_extensions().sentence == "The database lacks no_such."

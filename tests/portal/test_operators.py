@@ -19,6 +19,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import AuditEntry, Member
+from portal import health
 from tests.factories.accounts import ACTOR, PASSWORD, make_member
 from tests.factories.reports import make_parsing_job
 from tests.factories.users import make_user
@@ -345,6 +346,15 @@ def test_nobody_does_it_to_themselves(office, operator, alice_tenant, action):
     assert not AuditEntry.objects.for_tenant(alice_tenant).filter(
         verb__in=["allow_sign_in", "make_operator"]
     )
+
+
+def test_the_doctors_page_says_what_the_command_says(office):
+    page = office.get(f"{ADMIN}doctor/")
+
+    states = {check.name: state for check, state, _ in page.context["looked"]}
+    assert list(states) == [check.name for check in health.CHECKS]
+    assert (states["database"], states["worker"]) == ("ok", "fail")
+    assert "manage.py worker" in page.content.decode()
 
 
 def test_the_providers_page_counts_live_connections(office, alice_tenant):

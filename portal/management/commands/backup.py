@@ -10,6 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from portal.backup_notes import note_backup
 from portal.backups import BackupFailed, back_up
 
 
@@ -50,6 +51,7 @@ class Command(BaseCommand):
             manifest = back_up(out)
         except BackupFailed as error:
             raise CommandError(str(error)) from None
+        note_backup()
         rows = sum(manifest.tables.values())
         # Standard output may be the backup.
         self.stderr.write(f"{rows} rows and {len(manifest.files)} files", ending="\n")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandParser
 
-from portal.health import CHECKS, look_at
+from portal.health import look_at_all
+
+_WORDS = {"ok": "ok    ", "warn": "warn  ", "fail": "FAILED", "skip": "-     "}
 
 
 class Command(BaseCommand):
@@ -16,25 +19,37 @@ class Command(BaseCommand):
     help = "Look at everything this server needs and say in words what is wrong."
     requires_system_checks = ()
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--json", action="store_true", help="one object a check")
+
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print a line per check; exit with 1 when any fails."""
-        width = max(len(check.name) for check in CHECKS)
-        seen = set()
-        failed = 0
-        for check, finding in look_at(CHECKS):
-            seen.add(check.name)
-            failed += not finding.ok
-            state = self.style.SUCCESS("ok    ") if finding.ok else None
-            self.stdout.write(
-                f"{state or self.style.ERROR('FAILED')}  {check.name:{width}}"
-                f"  {finding.sentence}"
-            )
-            if not finding.ok:
-                self.stdout.write(f"{'':{width + 10}}{finding.remedy}")
-        for check in CHECKS:
-            if check.name not in seen:
-                self.stdout.write(
-                    f"-       {check.name:{width}}  Not looked at: needs the database."
-                )
-        if failed:
+        """Print a line per check; exit with 1 when any fails, not for warnings."""
+        looked = look_at_all()
+        if options["json"]:
+            told = [
+                {
+                    "check": check.name,
+                    "state": state,
+                    "says": finding.sentence,
+                    "helps": "" if finding.ok else finding.remedy,
+                }
+                for check, state, finding in looked
+            ]
+            self.stdout.write(json.dumps(told, indent=2))
+        else:
+            self._print(looked)
+        if any(state == "fail" for _, state, _ in looked):
             sys.exit(1)
+
+    def _print(self, looked: list[Any]) -> None:
+        width = max(len(check.name) for check, _, _ in looked)
+        styles = {
+            "ok": self.style.SUCCESS,
+            "warn": self.style.WARNING,
+            "fail": self.style.ERROR,
+        }
+        for check, state, finding in looked:
+            word = styles.get(state, str)(_WORDS[state])
+            self.stdout.write(f"{word}  {check.name:{width}}  {finding.sentence}")
+            if state in {"warn", "fail"}:
+                self.stdout.write(f"{'':{width + 10}}{finding.remedy}")
