@@ -75,6 +75,10 @@ _STATUS = re.compile(
 )
 _LABELLED = re.compile(r"(?i)(?:normal|ref(?:erence)?|expected)\s*[:=]\s*")
 _MARK = re.compile(r"<<+|>>+|\+\++|--+|[*#!^°«»↑↓▲▼⬆⬇↗↘●■◆⚠]+")
+_REMARKED = re.compile(
+    r"(?i)([(\[].*\d[)\]])\s+[-–—]\s*(?=.*\b(?:(?:ab)?normal|above|below|outside|within)\b)"
+    r"\D{6,40}"
+)
 _MARK_GLUED = re.compile(r"[*#]{1,3}(?=\d)")
 _MARKED_AFTER = re.compile(rf"(?P<head>.*\d\S*)\s+(?P<mark>{_MARK.pattern})")
 # Of the form of a unit, though none of those known.
@@ -342,7 +346,7 @@ def split_range_flag(text: str) -> tuple[str, str | None]:
         return match[2], match[1]
     if match := re.fullmatch(rf"(?i)(.*\d[)\]]?)\s+(?:[-–—]\s*)?({_LEVEL})", text):
         return match[1], match[2]
-    if match := re.fullmatch(r"(?i)([(\[].*\d[)\]])\s+[-–—]\s*normal", text):
+    if match := _REMARKED.fullmatch(text):
         return match[1], None
     if match := re.fullmatch(rf"([(\[][^()\[\]]*[)\]])\s+{NUMBER}", text):
         # An earlier result, in a column that stands close.

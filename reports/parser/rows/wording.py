@@ -26,6 +26,7 @@ from reports.parser.ranges import (
     announced_range,
     is_expected_finding,
     is_range_label,
+    looks_like_range,
 )
 from reports.parser.values import is_flag, is_numeric_value, is_worded_value
 
@@ -107,6 +108,12 @@ def range_on(line: Line) -> str | None:
         return " ".join(cell.text for cell in line.cells[1:])
     if len(line.cells) == 2 and is_status(line.cells[1].text):
         return announced_range(line.cells[0].text)
+    if len(line.cells) > 1:
+        first = announced_range(line.cells[0].text)
+        rest = " ".join(cell.text for cell in line.cells[1:])
+        whole = first and looks_like_range(first) and not looks_like_range(rest)
+        if whole and not is_unit(rest):
+            return first
     return announced_range(line.text)
 
 

@@ -18,6 +18,10 @@ from reports.parser.fields import second_value, split_value, unit_in_range
         ("11.4 K/uL HIGH", ("11.4", "K/uL", "HIGH", None)),
         ("38 nmol/L [> 50.0]", ("38", "nmol/L", None, "[> 50.0]")),
         ("140 mmol/L (Ref range: 136-145)", ("140", "mmol/L", None, "136-145")),
+        (
+            "9 ug/L [22 - 322] - Below low reference limit",
+            ("9", "ug/L", None, "[22 - 322]"),
+        ),
         ("8-10 /hpf", ("8-10", "/hpf", None, None)),
         ("Nil /hpf", ("Nil", "/hpf", None, None)),
         ("Non reactive", ("Non reactive", None, None, None)),

@@ -147,3 +147,19 @@ def test_a_range_with_its_unit_under_a_name_tells_the_unit_too(tmp_path: Path) -
         ("Hemoglobin", "13.9", "g/dL", "12.0-15.5"),
         ("Platelets", "318", "10^3/µL", "150-400"),
     ]
+
+
+def test_what_stands_right_of_a_range_under_its_name_is_no_part_of_it(
+    tmp_path: Path,
+) -> None:
+    report = read(
+        tmp_path,
+        [
+            [(40, "HDL"), (300, "38 mg/dL")],
+            [(40, "Reference > 40 mg/dL"), (300, "-1 since Sep 2023")],
+            [(40, "LDL"), (300, "121 mg/dL")],
+            [(40, "Reference < 130 mg/dL"), (300, "+3 since Sep 2023")],
+        ],
+    )
+
+    assert [r.reference_range for r in report.results] == ["> 40", "< 130"]
