@@ -13,6 +13,7 @@ from enum import Enum, auto
 BODY_MAX = 16 * 1024
 HEAD_MAX = 32 * 1024
 CHUNK_LINE_MAX = 1024
+INTERIM_MAX = 10
 _START = b"HTTP/1."
 # A line may end in a bare LF, as lax servers send it (RFC 9112 2.2).
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
@@ -57,6 +58,7 @@ class Answer:
         "_expected",
         "_framing",
         "_held",
+        "_interim",
         "_left",
         "_stays",
         "body",
@@ -76,6 +78,7 @@ class Answer:
         self._expected = _Expected.SIZE
         self._left = 0  # of the body or of a chunk, bytes
         self._stays = False
+        self._interim = 0
         self._held = b""
 
     def feed(self, data: bytes) -> bool:
@@ -118,7 +121,11 @@ class Answer:
                 raise AnswerInvalid("its first line holds no status")
             code = int(status[2])
             if 100 <= code < 200 and code != _SWITCHING_PROTOCOLS:
-                continue  # an interim answer says only that one follows
+                # It says only that an answer follows.
+                self._interim += 1
+                if self._interim > INTERIM_MAX:
+                    raise AnswerInvalid("no answer follows")
+                continue
             self._held = b""
             self.headers = _read_headers(lines[1:])
             self._frame(code, is_old=status[1] == "0")

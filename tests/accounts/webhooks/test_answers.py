@@ -6,6 +6,7 @@ from accounts.webhooks.answers import (
     BODY_MAX,
     CHUNK_LINE_MAX,
     HEAD_MAX,
+    INTERIM_MAX,
     Answer,
     AnswerInvalid,
 )
@@ -145,6 +146,7 @@ def test_headers_are_kept_in_their_order_and_form():
         CHUNKED + b"2\r\nokay\r\n0\r\n\r\n",
         CHUNKED + b"1" * (CHUNK_LINE_MAX + 1),
         b"HTTP/1.1 200 OK\r\nX: " + b"x" * HEAD_MAX,
+        b"HTTP/1.1 102 Processing\r\n\r\n" * (INTERIM_MAX + 1),
     ],
     ids=lambda sent: sent[-24:].decode("ascii", "backslashreplace"),
 )
