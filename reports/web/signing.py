@@ -42,11 +42,15 @@ from reports.states import (
     RowDecision,
     SignatureMeaning,
 )
+from reports.web.review_notes import note_sentence
 from reports.web.signing_rows import changed_row, desk_url, gap_links, ink_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from portal.lib.web import TenantRequest
     from reports.models import Review, ReviewRow
+    from reports.web.signing_rows import Ink
 
 
 class SignForm(forms.Form):
@@ -273,6 +277,7 @@ def _summary(
             ("Undecided", decided.count(RowDecision.UNDECIDED)),
         ],
         changed=[one for one in changed if one.decision != RowDecision.EXCLUDED],
+        doubted=_doubted(request, review, rows),
         excluded=[
             (row, ink_of(request, job=review.job, values=row.values))
             for row in rows
@@ -284,6 +289,22 @@ def _summary(
         may_ask_second=review.kind == ReviewKind.FIRST,
         is_mine=review.claimed_by_key == request.actor.key,
     )
+
+
+def _doubted(
+    request: TenantRequest, review: Review, rows: Iterable[ReviewRow]
+) -> list[tuple[ReviewRow, Ink | None, list[str]]]:
+    """The rows that will be results although a check speaks against them, and why."""
+    doubts = [
+        (row, [note_sentence(n) for n in review.notes if row.position in n["rows"]])
+        for row in rows
+        if row.is_kept
+    ]
+    return [
+        (row, ink_of(request, job=review.job, values=row.values), why)
+        for row, why in doubts
+        if why
+    ]
 
 
 def _critical(

@@ -59,10 +59,13 @@ class CarryingEvent(NamedTuple):
 
 
 class SentTo(NamedTuple):
-    """How the delivery of an event to one endpoint stands; `address` has no path."""
+    """How the delivery of an event to one endpoint stands.
+
+    `name` is the endpoint's description, or its host: a path may hold a secret.
+    """
 
     endpoint_id: UUID
-    address: str
+    name: str
     status: str
 
 
@@ -78,11 +81,17 @@ def endpoints_told(
     sent = Delivery.objects.for_tenant(tenant).filter(
         event__in=list(names), endpoint__deleted_at=None
     )
-    columns = ("event_id", "endpoint__uuid", "endpoint__url", "status")
+    columns = (
+        "event_id",
+        "endpoint__uuid",
+        "endpoint__description",
+        "endpoint__url",
+        "status",
+    )
     told: dict[str, list[SentTo]] = {}
-    for key, endpoint, url, status in sent.order_by("pk").values_list(*columns):
-        address = urlsplit(url).hostname or ""
-        told.setdefault(names[key], []).append(SentTo(endpoint, address, status))
+    for key, endpoint, says, url, status in sent.order_by("pk").values_list(*columns):
+        name = says or urlsplit(url).hostname or ""
+        told.setdefault(names[key], []).append(SentTo(endpoint, name, status))
     return told
 
 

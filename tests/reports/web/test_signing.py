@@ -182,6 +182,18 @@ def test_a_report_is_signed_and_its_page_says_by_whom_and_to_whom_it_went(user, 
     assert amendment.status == "withdrawn"
 
 
+def test_a_value_kept_against_a_check_is_shown_before_it_is_signed(user, nora):
+    review = waiting(user, nora)
+    page = f"/reviews/{review.id}/approve/"
+    assert "Kept against a check" not in nora.get(page).content.decode()
+
+    edit(review, nora, "98000")
+
+    shown = nora.get(page).content.decode()
+    assert "Kept against a check" in shown
+    assert shown.count("98000") >= 2  # there, and among what was changed
+
+
 def test_a_report_is_rejected_with_a_reason(user, nora):
     review = waiting(user, nora)
     page = f"/reviews/{review.id}/reject/"
