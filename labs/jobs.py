@@ -21,7 +21,12 @@ from labs.operations.appointment_upkeep import (
 )
 from labs.operations.appointments import RELEASE_JOB
 from labs.operations.call_offs import CALL_OFF_JOB, call_off
-from labs.operations.critical import MAIL_JOB, escalate_critical, mail_critical
+from labs.operations.critical import (
+    MAIL_JOB,
+    escalate_critical,
+    hand_over_mail,
+    mail_critical,
+)
 from labs.operations.inbound_files import (
     TAKE_JOB,
     enqueue_waiting_files,
@@ -125,7 +130,15 @@ def start_scheduled() -> None:
     enqueue_due_requisitions()
 
 
-@job(MAIL_JOB)
+def _hand_over(*, tenant_pk: int, alert_id: int, escalation: int) -> None:
+    hand_over_mail(
+        tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
+        alert_id=alert_id,
+        escalation=escalation,
+    )
+
+
+@job(MAIL_JOB, on_give_up=_hand_over)
 def critical_mail(*, tenant_pk: int, alert_id: int, escalation: int) -> None:
     """Mail that a critical result waits."""
     mail_critical(

@@ -9,7 +9,12 @@ from __future__ import annotations
 from django.utils import timezone
 
 from accounts.models import Tenant
-from accounts.webhooks.operations.alerts import MAIL_JOB, mail_alert, raise_alerts
+from accounts.webhooks.operations.alerts import (
+    MAIL_JOB,
+    hand_over_alert,
+    mail_alert,
+    raise_alerts,
+)
 from accounts.webhooks.operations.replay import REPLAY_JOB, advance_replay
 from accounts.webhooks.operations.retention import prune_events
 from portal.lib.jobs import job, periodic
@@ -27,7 +32,15 @@ def alert() -> None:
     raise_alerts(at=timezone.now())
 
 
-@job(MAIL_JOB)
+def _hand_over(*, tenant_pk: int, endpoint_id: str, percent: int) -> None:
+    hand_over_alert(
+        tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
+        endpoint_id=endpoint_id,
+        percent=percent,
+    )
+
+
+@job(MAIL_JOB, on_give_up=_hand_over)
 def mail(*, tenant_pk: int, endpoint_id: str, percent: int) -> None:
     """Mail that an endpoint fails, or was disabled."""
     mail_alert(

@@ -20,7 +20,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.operations.audit import record_change
-from accounts.operations.notices import Happening, note_happening, settings_link
+from accounts.operations.notices import (
+    Happening,
+    note_happening,
+    post_notice,
+    settings_link,
+)
 from accounts.states import NoticeKind
 from labs.models import CriticalAlert
 from labs.models.critical import ACTION_MAX_LENGTH, TOLD_MAX_LENGTH
@@ -185,27 +190,11 @@ def mail_critical(*, tenant: Tenant, alert_id: int, escalation: int) -> None:
     who want to know at once, later ones also to all who may acknowledge. Raises:
     MailRefused.
     """
-    alert: CriticalAlert | None = (
-        CriticalAlert.objects.for_tenant(tenant)
-        .filter(pk=alert_id, acknowledged_at=None, order__user__deleted_at=None)
-        .first()
-    )
+    alert = _waiting(tenant, alert_id)
     if alert is None:
         return
-    path = reverse("labs:critical", args=[tenant.team.slug, tenant.environment])
-    members = note_happening(
-        tenant=tenant,
-        happening=Happening(
-            kind=NoticeKind.CRITICAL_RESULT,
-            key=f"{alert.pk}-{escalation}",
-            words="A critical result has waited longer than your team allows."
-            if escalation
-            else "A critical result came and waits to be acknowledged.",
-            path=path,
-            is_late=escalation > 0,
-        ),
-        at=timezone.now(),
-    )
+    happening = _happening(tenant, alert, escalation)
+    members = note_happening(tenant=tenant, happening=happening, at=timezone.now())
     first = tenant.critical_result_notification_email
     recipients = list(dict.fromkeys([*([first] if first else []), *members]))
     if not recipients:
@@ -218,7 +207,7 @@ def mail_critical(*, tenant: Tenant, alert_id: int, escalation: int) -> None:
         "since": f"{since.day} {since:%b %Y, %H:%M %Z}",
         "is_escalation": escalation > 0,
         "is_sandbox": tenant.is_sandbox,
-        "link": f"{settings.PUBLIC_URL}{path}",
+        "link": f"{settings.PUBLIC_URL}{happening.path}",
         "settings_link": settings_link(tenant),
     }
     subject = render_to_string("labs/email/critical_subject.txt", context)
@@ -232,6 +221,41 @@ def mail_critical(*, tenant: Tenant, alert_id: int, escalation: int) -> None:
     except (OSError, SMTPException):
         _log.warning("mail of critical alert %s was not taken", alert.pk)
         raise MailRefused from None
+
+
+def hand_over_mail(*, tenant: Tenant, alert_id: int, escalation: int) -> None:
+    """Let the queue of notices tell members what every run of a mail was refused for.
+
+    Nothing once somebody has acknowledged it.
+    """
+    alert = _waiting(tenant, alert_id)
+    if alert is not None:
+        post_notice(
+            tenant=tenant,
+            happening=_happening(tenant, alert, escalation),
+            at=timezone.now(),
+        )
+
+
+def _waiting(tenant: Tenant, alert_id: int) -> CriticalAlert | None:
+    alerts = CriticalAlert.objects.for_tenant(tenant).filter(
+        pk=alert_id, acknowledged_at=None, order__user__deleted_at=None
+    )
+    found: CriticalAlert | None = alerts.first()
+    return found
+
+
+def _happening(tenant: Tenant, alert: CriticalAlert, escalation: int) -> Happening:
+    """One step of waiting, as members are told of it."""
+    return Happening(
+        kind=NoticeKind.CRITICAL_RESULT,
+        key=f"{alert.pk}-{escalation}",
+        words="A critical result has waited longer than your team allows."
+        if escalation
+        else "A critical result came and waits to be acknowledged.",
+        path=reverse("labs:critical", args=[tenant.team.slug, tenant.environment]),
+        is_late=escalation > 0,
+    )
 
 
 def _check(given: Acknowledgement, alert: CriticalAlert, now: datetime) -> None:

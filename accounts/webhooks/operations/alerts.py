@@ -20,7 +20,12 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.operations.notices import Happening, note_happening, settings_link
+from accounts.operations.notices import (
+    Happening,
+    note_happening,
+    post_notice,
+    settings_link,
+)
 from accounts.states import NoticeKind
 from accounts.webhooks.models import Attempt, Delivery, Endpoint
 from accounts.webhooks.schedule import DISABLE_AFTER
@@ -91,12 +96,7 @@ def mail_alert(*, tenant: Tenant, endpoint_id: str, percent: int) -> None:
     Nothing once it has recovered, was enabled again or deleted. Raises: MailRefused.
     Source: Contract 8.5; Ours: to whom, and what it says.
     """
-    endpoint: Endpoint | None = (
-        Endpoint.objects.for_tenant(tenant)
-        .live()
-        .filter(uuid=endpoint_id, warned_percent__gte=percent)
-        .first()
-    )
+    endpoint = _failing(tenant, endpoint_id, percent)
     if endpoint is None:
         return
     recipients = note_happening(
@@ -118,6 +118,28 @@ def mail_alert(*, tenant: Tenant, endpoint_id: str, percent: int) -> None:
     except (OSError, SMTPException):
         _log.warning("mail of endpoint %s was not taken", endpoint.uuid)
         raise MailRefused from None
+
+
+def hand_over_alert(*, tenant: Tenant, endpoint_id: str, percent: int) -> None:
+    """Let the queue of notices tell members what every run of a mail was refused for.
+
+    Nothing once it has recovered, as `mail_alert`.
+    """
+    endpoint = _failing(tenant, endpoint_id, percent)
+    if endpoint is not None:
+        post_notice(
+            tenant=tenant,
+            happening=_happening(tenant, endpoint, percent),
+            at=timezone.now(),
+        )
+
+
+def _failing(tenant: Tenant, endpoint_id: str, percent: int) -> Endpoint | None:
+    live = Endpoint.objects.for_tenant(tenant).live()
+    found: Endpoint | None = live.filter(
+        uuid=endpoint_id, warned_percent__gte=percent
+    ).first()
+    return found
 
 
 def _happening(tenant: Tenant, endpoint: Endpoint, percent: int) -> Happening:

@@ -15,6 +15,7 @@ from labs.operations.critical import (
     MailRefused,
     acknowledge_critical,
     escalate_critical,
+    hand_over_mail,
     mail_critical,
 )
 from labs.states.critical import ToldBy, next_escalation
@@ -339,6 +340,11 @@ def test_a_mail_that_the_server_refuses_is_tried_again(
 
     with pytest.raises(MailRefused):
         mail_critical(tenant=alice_tenant, alert_id=alert.pk, escalation=1)
+    waiting = NoticeCopy.objects.for_tenant(alice_tenant)
+    assert not waiting.exists()
+    for _ in range(2):  # after the last run, which may itself run again
+        hand_over_mail(tenant=alice_tenant, alert_id=alert.pk, escalation=1)
+    assert [copy.membership.member.email for copy in waiting] == ["n@alice.example"]
 
 
 def test_a_deleted_users_result_calls_nobody(alice_tenant, order, alert):

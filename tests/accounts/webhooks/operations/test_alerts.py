@@ -8,13 +8,14 @@ import pytest
 from django.core import mail
 from django.core.mail.backends.locmem import EmailBackend
 
-from accounts.models import Notice, Team
+from accounts.models import Notice, NoticeCopy, Team
 from accounts.states import Role
 from accounts.webhooks.models import Attempt, Delivery, Endpoint
 from accounts.webhooks.operations import UserRef
 from accounts.webhooks.operations.alerts import (
     MAIL_JOB,
     MailRefused,
+    hand_over_alert,
     mail_alert,
     raise_alerts,
 )
@@ -236,5 +237,9 @@ def test_a_mail_that_is_not_taken_is_tried_again(alice, alice_tenant, monkeypatc
 
     monkeypatch.setattr(EmailBackend, "send_messages", hang_up)
 
+    asked = {"tenant": alice_tenant, "endpoint_id": str(endpoint.uuid), "percent": 50}
     with pytest.raises(MailRefused):
-        mail_alert(tenant=alice_tenant, endpoint_id=str(endpoint.uuid), percent=50)
+        mail_alert(**asked)
+    hand_over_alert(**asked)
+    (copy,) = NoticeCopy.objects.for_tenant(alice_tenant)
+    assert (copy.membership.member, copy.by_digest) == (alice, False)
