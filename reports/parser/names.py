@@ -219,7 +219,7 @@ _METHOD = re.compile(
     | method(?:ology|e)?s?\b | tech(?:nique)?\b
     | metodo\b | instrument\b | (?:by|via)\s+\w+
     | spectro\w* | photomet\w* | colou?rimet\w*
-    | (?:\w+[\s,-]*){0,3}
+    | (?:\w+[\s,-]+){0,2}(?:\w+[\s,-]*)?
     (?:hplc|clia|eclia|elisa|cmia|ria|ifcc|turbidimet\w*|nephelomet\w*|immuno\s?assay
     |immuno\w+|enzymati(?:c|que|co|sch)|kineti(?:c|sch)|cin[eé]ti(?:que|co)|god[\s/-]*pod|chod|gpo|uricase|urease|biuret|jaffe\w*
     |bcg

@@ -5,6 +5,7 @@ is it a heading. No position is judged here.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from reports.parser.dates import NUMBER_DATE
 from reports.parser.fields import (
@@ -154,6 +155,7 @@ def may_start_value(text: str) -> bool:
     return bool(re.match(r"[<>≤≥(\[+-]*\s*\d|[<>≤≥]$", text)) or is_worded_value(text)
 
 
+@lru_cache(maxsize=8192)
 def may_name_a_test(name: str) -> bool:
     """Refuse what is surely no name: header lines, categories, flags."""
     if is_status(name):
@@ -167,7 +169,7 @@ def may_name_a_test(name: str) -> bool:
     if _DATED_NAME.search(name):
         # What a test gave on another day: 'Antériorité du 12/09/23'.
         return False
-    if _SENTENCES.search(name):
+    if ". " in name and _SENTENCES.search(name):
         return False
     if "; " in name and sum(map(str.isdigit, name)) > 3:
         return False
