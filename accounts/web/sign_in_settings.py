@@ -159,6 +159,7 @@ def _render(
         provider_form=provider_form,
         provider=present,
         lacking=lacking.count(),
+        needs_second_factor=rules is not None and rules.requires_second_factor,
         door_url=f"{settings.PUBLIC_URL}{reverse('single_sign_on', kwargs=here)}",
         back_url=f"{settings.PUBLIC_URL}{reverse('single_sign_on_back', kwargs=here)}",
         is_proven=present is not None
