@@ -27,10 +27,12 @@ def test_the_diagram_of_parsing_jobs_is_that_of_the_code():
     assert sorted(drawn[1].rstrip("\n").split("\n")) == diagram_of(JOB_MOVES)
 
 
-def test_every_path_in_readme_exists():
+def test_every_path_in_readme_and_the_security_document_exists():
+    security = (Path(settings.BASE_DIR) / "docs" / "security.md").read_text()
     named = set(
         re.findall(
-            r"`((?:portal|accounts|users|labs|reports|tests|docs)/[^` ]*)`", README
+            r"`((?:portal|accounts|users|labs|reports|tests|docs|deploy)/[^` ]*)`",
+            README + security,
         )
     )
 

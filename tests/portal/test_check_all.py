@@ -63,6 +63,7 @@ def test_the_steps_are_those_of_the_definition_of_done(capsys):
         "migrations",
         "deploy",
         "openapi",
+        "audit",
         "tests",
         "coverage",
         "browser",

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from portal.dependency_audit import audit_dependencies
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -96,6 +98,11 @@ def lint_templates(step: Step) -> bool:
     return run_command(Step(step.name, run_command, (*step.command, *pages)))
 
 
+def audit(_step: Step) -> bool:
+    """Whether what we depend on has no weakness that a release has mended."""
+    return audit_dependencies()
+
+
 STEPS = (
     Step("format", run_command, (*PYTHON, "-m", "ruff", "format", "--check", ".")),
     Step("lint", run_command, (*PYTHON, "-m", "ruff", "check", ".")),
@@ -122,6 +129,7 @@ STEPS = (
         compare_openapi,
         (*MANAGE, "spectacular", "--validate", "--fail-on-warn"),
     ),
+    Step("audit", audit),
     Step(
         "tests",
         run_command,

@@ -9,6 +9,7 @@ from django.db import connection, transaction
 
 from portal.lib import request_ids, slow_queries
 from portal.lib.logs import JsonFormatter, LineFormatter, RouteFilter
+from tests.log_watch import LogWatch
 
 
 def record(message, *given, error=None):
@@ -113,3 +114,17 @@ def test_slow_statements_are_watched_on_new_connections_once():
     slow_queries._watch(Connection)
 
     assert Connection.execute_wrappers == [slow_queries._timed]
+
+
+def test_the_watch_over_the_suites_logs_sees_what_is_planted():
+    watch = LogWatch()
+    said = ("Ada is unwell", "key sk_eu_" + "a" * 40, "whsec_" + "b" * 32)
+
+    for message in (*said, "3 jobs wait", "Not Found: /v2/user/{user_id}"):
+        watch.handle(record(message))
+
+    assert watch.found == [
+        "assay.tests logged Ada…",
+        "assay.tests logged sk_eu_aaaaaa…",
+        "assay.tests logged whsec_bbbbbb…",
+    ]

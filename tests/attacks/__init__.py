@@ -1,0 +1,1 @@
+"""What an attacker tries, as tests; docs/security.md names the rest of them."""

@@ -1,0 +1,178 @@
+"""Stored scripts: a tag in every stored text, and every page that may show it."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.apps import apps
+from django.contrib.postgres.fields import ArrayField
+from django.db import connection, models
+from psycopg import sql
+
+from accounts.models import AuditEntry, Member, Membership
+from accounts.operations.audit import record_change
+from accounts.states import Role
+from portal.lib.registry import encrypted_tables
+from tests.architecture.source import PACKAGES
+from tests.architecture.test_strangers import (  # noqa: F401 - samples is a fixture
+    PAGES,
+    fill,
+    patterns,
+    samples,
+)
+from tests.factories.accounts import ACTOR
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TAG = "planted-tag"
+PAYLOAD = f"\"'></script><{TAG} onload=x>"
+# Texts that are read as something else than words: what they are, we alone write.
+NO_WORDS = {
+    "slug": "part of an address",
+    "code": "of our own, or a lab's",
+    "sha256": "a digest",
+    "stored_as": "a name of a file that we chose",
+    "time_zone": "of the IANA table",
+    "fallback_time_zone": "as time_zone",
+    "region": "part of an address",
+    "loinc": "a code",
+    "provider": "of our own table",
+    "resource": "of our own table",
+    "language": "a code",
+    "query": "an address's, which is checked when it is saved",
+    "page": "a name of a URL",
+    "event_type": "of the catalogue",
+    "message_id": "ours",
+    "session_key": "a session's",
+    "password": "a hash",
+    "digest": "a hash",
+    "key_hash": "a hash",
+    "prefix": "ours",
+    "request_id": "ours",
+}
+# Tables that a page reads as code does, and why a text of theirs is nobody's words.
+NO_TABLES = {
+    "accounts.AuditSeal": "hashes",
+    "accounts.AuditEntry": "refuses changes; an entry of its own is planted",
+    "accounts.ApiCall": "routes, of ours",
+    "webhooks.Event": "JSON; tests.portal.test_highlighting has its page",
+    "users.ErasureReceipt": "numbers, and refuses changes",
+    "users.Feed": "codes of samples",
+    "users.Series": "codes of samples",
+    "portal.IdempotentAnswer": "bytes that were answered",
+}
+PATHS_OPEN = [r for r, _ in patterns() if "<" not in r and not r.startswith("^")]
+
+
+def text_columns() -> Iterator[tuple[type[models.Model], Any]]:
+    """Each column that may hold a person's words."""
+    encrypted = {
+        (label, name) for label, table in encrypted_tables for name in table.columns
+    }
+    for model in apps.get_models():
+        label = model._meta.label
+        if model.__module__.split(".")[0] not in PACKAGES or label in NO_TABLES:
+            continue
+        for field in model._meta.concrete_fields:
+            of = field.base_field if isinstance(field, ArrayField) else field
+            is_words = isinstance(of, models.CharField | models.TextField) and not (
+                isinstance(of, models.SlugField | models.URLField)
+                or of.flatchoices
+                or field.is_relation
+                or field.primary_key
+                or field.name in NO_WORDS
+                or (label, field.name) in encrypted
+            )
+            if is_words:
+                yield model, field
+
+
+def plant() -> int:
+    """Put the tag behind every stored text; returns how many columns have it."""
+    planted = 0
+    with connection.cursor() as cursor:
+        for model, field in text_columns():
+            names = {
+                "table": sql.Identifier(model._meta.db_table),
+                "column": sql.Identifier(field.column),
+            }
+            if isinstance(field, ArrayField):
+                value: sql.Composable = sql.SQL("ARRAY[%s]::text[]")
+                room = field.base_field.max_length
+            else:
+                value = sql.SQL("{column} || %s").format(**names)
+                room = field.max_length
+            if room is not None and room < len(PAYLOAD) * 2:
+                continue
+            cursor.execute(
+                sql.SQL(
+                    "UPDATE {table} SET {column} = {value} WHERE {column} IS NOT NULL"
+                ).format(**names, value=value),
+                [PAYLOAD],
+            )
+            planted += cursor.rowcount > 0
+    return planted
+
+
+class Tags(HTMLParser):
+    """Finds the tag, or an attribute of it, where a browser would."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found = False
+
+    def handle_starttag(self, tag: str, attributes: Any) -> None:
+        self.found |= tag == TAG or any("planted" in name for name, _ in attributes)
+
+
+def runs(page: str) -> bool:
+    tags = Tags()
+    tags.feed(page)
+    # A script ends at this, wherever in its text it stands.
+    return tags.found or f"</script><{TAG}" in page
+
+
+@pytest.mark.django_db
+def test_no_stored_text_becomes_a_tag_on_any_page(
+    samples,  # noqa: F811
+    alice,
+    alice_tenant,
+    alice_web,
+):
+    Membership.objects.filter(member=alice).update(roles=[Role.OWNER, Role.CLINICIAN])
+    user_id = samples["user_id"]
+    record_change(
+        tenant=alice_tenant,
+        actor=ACTOR,
+        verb="change_user",
+        subject="user",
+        subject_id=user_id,
+        user_uuid=user_id,
+        changes={"note": [None, PAYLOAD]},
+    )
+    columns = plant()
+    Member.objects.filter(pk=alice.pk).update(email=alice.email)
+
+    ran, showed, failed = [], [], []
+    for route in PAGES:
+        path = fill(route, samples)
+        reply = alice_web.get(path)
+        if reply.status_code >= 500:
+            failed.append(path)
+        if not reply.get("Content-Type", "").startswith("text/html"):
+            continue
+        page = reply.content.decode()
+        if runs(page):
+            ran.append(route)
+        if TAG in page:
+            showed.append(route)
+
+    assert ran == []
+    assert failed == []
+    # Escaped, it is on the pages: the tag went where people look.
+    assert len(showed) >= 40
+    assert columns >= 60
+    assert AuditEntry.unscoped.exists()

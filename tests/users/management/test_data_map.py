@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+from io import StringIO
+
+from django.apps import apps
+from django.core.management import call_command
+
+from users.queries.data_map import data_map
+
+
+def test_the_map_has_a_line_for_every_table():
+    out, err = StringIO(), StringIO()
+
+    call_command("data_map", stdout=out, stderr=err)
+
+    lines = out.getvalue().splitlines()
+    told = {line.split(" | ")[0].removeprefix("| "): line for line in lines if line}
+    of_nobody = {m._meta.label for m in apps.get_models()} - set(told)
+    assert err.getvalue() == ""
+    assert of_nobody == set()
+    assert {table.label for table in data_map()} <= set(told)
+    assert "| users.Sample | user_id | go |" in lines
+    assert any("accounts.AuditEntry | user_uuid | stay: " in line for line in lines)
+    assert "| users.SourceGrant | access_token, refresh_token |" in lines

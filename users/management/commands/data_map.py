@@ -1,0 +1,50 @@
+"""`manage.py data_map`: which tables hold what of users, and what becomes of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from portal.lib.registry import encrypted_tables, table_fates
+from users.queries.data_map import data_map, unclassified
+
+
+class Command(BaseCommand):
+    """Print the data map as Markdown, made of the models of this very code."""
+
+    help = "Print which tables hold rows about users and what an erasure does to them."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Three tables: of users, of nobody, and what is encrypted."""
+        mapped = data_map()
+        self._table(
+            ("Table", "Rows of a user are found by", "When the user is erased"),
+            [
+                (
+                    table.label,
+                    ", ".join(table.lookups),
+                    f"stay: {table.why}" if table.why else "go",
+                )
+                for table in mapped
+            ],
+        )
+        of_users = {table.label for table in mapped}
+        self._table(
+            ("Table", "Holds nothing of a user, because it is"),
+            [(name, fate.why) for name, fate in table_fates if name not in of_users],
+        )
+        self._table(
+            ("Table", "Encrypted columns"),
+            [
+                (name, ", ".join([*table.columns, *table.members]))
+                for name, table in encrypted_tables
+            ],
+        )
+        for label in unclassified():
+            self.stderr.write(f"{label}: nobody has said what it holds")
+
+    def _table(self, head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+        for row in (head, ("---",) * len(head), *rows):
+            self.stdout.write(f"| {' | '.join(row)} |")
+        self.stdout.write("")
