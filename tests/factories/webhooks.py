@@ -8,7 +8,7 @@ from uuid import uuid4
 from django.utils import timezone
 
 from accounts.webhooks.models import Attempt, Delivery
-from accounts.webhooks.operations import UserRef, emit_event
+from accounts.webhooks.operations import UserRef, emit_event, emit_events
 from accounts.webhooks.operations.endpoints import create_endpoint
 from tests.factories.accounts import ACTOR
 
@@ -25,6 +25,13 @@ def make_event(*, tenant, event_type=KIND, data=None, user=None):
     return emit_event(
         tenant=tenant, user=user, event_type=event_type, data=data or {"id": "1"}
     )
+
+
+def make_events(number, *, tenant):
+    """So many events of one user, at the price of one."""
+    user = UserRef(user_uuid=uuid4(), client_user_id="mbr_1")
+    messages = [(KIND, {"id": str(place)}) for place in range(number)]
+    emit_events(tenant=tenant, user=user, messages=messages)
 
 
 def make_delivery(*, endpoint, age=timedelta(0), **event):

@@ -23,7 +23,7 @@ from accounts.webhooks.models import Attempt, Delivery, Endpoint
 from accounts.webhooks.sending import Message, Sender, read_target
 from accounts.webhooks.signing import make_secret, read_secret
 from tests.accounts.webhooks.receivers import Receiver, deliver, listening
-from tests.factories.webhooks import make_endpoint, make_event
+from tests.factories.webhooks import make_endpoint, make_events
 
 NOW = datetime.now(tz=UTC)
 
@@ -194,8 +194,7 @@ def test_an_outage_of_the_database_loses_and_repeats_nothing(
 ):
     monkeypatch.setattr(delivering, "RECONNECT_S", 0.01)
     make_endpoint(tenant=alice_tenant, url=f"http://127.0.0.1:{port}/in")
-    for _ in range(5):
-        make_event(tenant=alice_tenant)
+    make_events(5, tenant=alice_tenant)
     refused = []
 
     async def cut(_request):
@@ -232,8 +231,7 @@ def test_a_secret_that_no_key_opens_holds_up_no_other_endpoint(alice_tenant, por
     make_endpoint(tenant=alice_tenant, url=url)
     rows = Endpoint.objects.for_tenant(alice_tenant)
     rows.filter(pk=broken.pk).update(secret="not encrypted")
-    for _ in range(40):
-        make_event(tenant=alice_tenant)
+    make_events(40, tenant=alice_tenant)
     receiver = Receiver()
 
     deliver(port, **{"in": receiver})
@@ -257,8 +255,7 @@ def test_a_clock_that_was_set_back_holds_nothing_up(alice_tenant, port, monkeypa
     monkeypatch.setattr(delivering, "KEEP_UP_S", 0.0)
     url = f"http://127.0.0.1:{port}/in"
     make_endpoint(tenant=alice_tenant, url=url, rate_limit=1)
-    for _ in range(2):
-        make_event(tenant=alice_tenant)
+    make_events(2, tenant=alice_tenant)
     behind = []
     read_clock = claims.read_clock
 
@@ -283,8 +280,7 @@ def test_a_clock_that_was_set_back_holds_nothing_up(alice_tenant, port, monkeypa
 @pytest.mark.django_db(transaction=True)
 def test_only_what_waits_too_long_is_brought_nearer(alice_tenant):
     make_endpoint(tenant=alice_tenant)
-    for _ in range(4):
-        make_event(tenant=alice_tenant)
+    make_events(4, tenant=alice_tenant)
     log = Delivery.objects.for_tenant(alice_tenant).order_by("pk")
     on_ladder, late, replayed, leased = log
     now = timezone.now()

@@ -18,7 +18,7 @@ from accounts.webhooks.management.commands.deliver_webhooks import deliver
 from accounts.webhooks.models import Attempt, Delivery, Event
 from accounts.webhooks.signing import make_secret
 from tests.accounts.webhooks.storms import Agreement, StormReceiver, compare
-from tests.factories.webhooks import make_endpoint, make_event
+from tests.factories.webhooks import make_endpoint, make_events
 
 EVENTS = 150
 KILLS = 3
@@ -45,8 +45,7 @@ def test_every_event_arrives_though_workers_are_killed(
             url=f"http://127.0.0.1:{receiver.port}/in",
             secret=secret,
         )
-        for _ in range(EVENTS):
-            make_event(tenant=alice_tenant)
+        make_events(EVENTS, tenant=alice_tenant)
 
         for kill in range(KILLS):
             worker = multiprocessing.get_context("fork").Process(target=work)
