@@ -40,7 +40,15 @@ STATUSES = {
 }
 
 
-def fill(tenant: Any, number: int, panels: list[Any], account: Any) -> None:
+def fill(
+    tenant: Any,
+    number: int,
+    panels: list[Any],
+    account: Any,
+    per_user: int = ORDERS_PER_USER,
+    *,
+    has_users: bool = False,
+) -> None:
     """Users, orders and their events; a hundredth of the users are deleted."""
     from django.db import connection
 
@@ -55,13 +63,13 @@ def fill(tenant: Any, number: int, panels: list[Any], account: Any) -> None:
             " SELECT %s, gen_random_uuid(), 'mbr_' || n,"
             " timestamptz '2024-01-01' + n * interval '1 second', '', '', '',"
             " CASE WHEN n %% 100 = 0 THEN now() END FROM generate_series(1, %s) n",
-            [tenant.pk, max(1, number // ORDERS_PER_USER)],
+            [tenant.pk, 0 if has_users else max(1, number // per_user)],
         )
         cursor.execute(
             "CREATE TEMP TABLE filled AS SELECT row_number() OVER ()::int AS n, id,"
             " gen_random_uuid() AS key FROM users_user, generate_series(1, %s)"
             " WHERE tenant_id = %s",
-            [ORDERS_PER_USER, tenant.pk],
+            [per_user, tenant.pk],
         )
         cursor.execute(
             "INSERT INTO labs_ordertransaction (id, tenant_id, user_id, created_at)"

@@ -42,9 +42,9 @@ def fill(tenant: Any, number: int) -> None:
         cursor.execute(
             "INSERT INTO users_connection (tenant_id, user_id, provider, status,"
             " created_on, external_user_id, error_type, error_message,"
-            " resource_availability)"
+            " resource_availability, is_demo, pause_cause)"
             " SELECT tenant_id, id, 'oura', CASE WHEN id %% 100 = 0 THEN 'error'"
-            " ELSE 'connected' END, created_on, '', '', '', '{}'"
+            " ELSE 'connected' END, created_on, '', '', '', '{}', false, ''"
             " FROM users_user WHERE tenant_id = %s AND id %% 5 = 0",
             [tenant.pk],
         )
