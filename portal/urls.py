@@ -34,6 +34,7 @@ urlpatterns = [
     path("lab_report/v1/", include("reports.api.v1.urls")),
     path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("api/docs/", api_docs, name="api-docs"),
+    path("api/docs/", include("portal.api_docs.urls")),
     path("api/docs/", include("accounts.webhooks.web.docs_urls")),
     path("logos/<slug:slug>.svg", logo, name="logo"),
     path("connect/", include("users.web.connect_urls")),

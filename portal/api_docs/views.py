@@ -1,0 +1,100 @@
+"""The pages themselves, and the files that they show.
+
+Must not be here: which codes there are (portal.api_docs.error_codes).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from portal.api_docs.error_codes import error_codes
+from portal.lib.api.errors import CONTRACT_TYPES
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+    from portal.api_docs.error_codes import ErrorCode
+
+HERE = Path(__file__).parent
+EXAMPLES = {"shell": "curl", "python": "Python"}
+QUERY_MAX_LENGTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one day brought; operations are `METHOD /path`."""
+
+    on: date
+    title: str
+    text: str = ""
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    deprecated: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+@require_safe
+def start(request: HttpRequest) -> HttpResponse:
+    """From a key to samples read back, in two languages."""
+    examples = [(slug, name, read_example(slug)) for slug, name in EXAMPLES.items()]
+    context = {"here": "start", "examples": examples, "address": settings.PUBLIC_URL}
+    return render(request, "portal/docs/start.html", context)
+
+
+@require_safe
+def errors(request: HttpRequest) -> HttpResponse:
+    """Every code; `q` narrows it to codes and sentences that hold a text."""
+    wanted = request.GET.get("q", "").strip()[:QUERY_MAX_LENGTH]
+    found = [each for each in error_codes() if _fits(each, wanted.lower())]
+    context = {
+        "here": "errors",
+        "codes": found,
+        "query": wanted,
+        "types": sorted(CONTRACT_TYPES),
+    }
+    return render(request, "portal/docs/errors.html", context)
+
+
+@require_safe
+def changes(request: HttpRequest) -> HttpResponse:
+    """What the API gained, changed and lost, newest first."""
+    days = [(on, list(each)) for on, each in groupby(read_changes(), lambda c: c.on)]
+    context = {"here": "changes", "days": days}
+    return render(request, "portal/docs/changes.html", context)
+
+
+@cache
+def read_example(slug: str) -> str:
+    """The quick start in one of EXAMPLES."""
+    return (HERE / "examples" / f"{slug}.txt").read_text()
+
+
+@cache
+def read_changes() -> tuple[Change, ...]:
+    """The changes that `changes.json` tells, in its order: newest first."""
+    return tuple(
+        Change(
+            on=date.fromisoformat(told["on"]),
+            title=told["title"],
+            text=told["text"],
+            **{
+                name: tuple(told.get(name, ()))
+                for name in ("added", "changed", "deprecated", "removed")
+            },
+        )
+        for told in json.loads((HERE / "changes.json").read_text())
+    )
+
+
+def _fits(each: ErrorCode, wanted: str) -> bool:
+    return wanted in each.code or any(wanted in s.lower() for s in each.sentences)
