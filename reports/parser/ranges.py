@@ -60,6 +60,8 @@ _AIMED = re.compile(
 )
 _TITLED = re.compile(r"(?P<open>[(\[]?)\s*(?P<label>[^\W\d][^\d:()\[\]]{,40}?)\s*:\s*")
 _ABBREVIATED = frozenset(["vn", "vr", "rr", "ri", "normbereich", "referenzbereich"])
+# Letters from which on a title is no 'Reference:' of a header: 'Referentiewaarde:'.
+_ONE_WORD = 11
 _BARE_LABEL = re.compile(r"(?i)(?:ref(?:erence|\.)?|ideal|target|range)\s*:?")
 _BETWEEN = re.compile(
     rf"(?i)(?:between|from|entre|zwischen|von|de|da|tra|fra)\s+({NUMBER})"
@@ -129,7 +131,7 @@ def _titled_range(text: str) -> re.Match[str] | None:
         return None
     label = fold(match["label"])
     told = label.replace(" ", "") in _ABBREVIATED or (
-        " " in label and role_of(label) is Role.RANGE
+        (" " in label or len(label) > _ONE_WORD) and role_of(label) is Role.RANGE
     )
     return match if told else None
 

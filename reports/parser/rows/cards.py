@@ -25,7 +25,7 @@ from reports.parser.ranges import (
 from reports.parser.roles import Role, role_of
 from reports.parser.values import is_blank, is_flag, is_numeric_value, is_worded_value
 
-from .row import Row, Section, with_announced, with_flag, with_units
+from .row import Row, Section, with_announced, with_flag, with_range, with_units
 from .wording import clean_name, is_exact, is_heading, may_name_a_test, split_name_unit
 
 _LEVEL = re.compile(
@@ -205,6 +205,9 @@ def _read_card(card: _Card) -> Row | None:
     if expected is not None and fields.range is None:
         text, announced = expected
         fields = with_announced(fields, text, list(announced.words))
+    elif fields.units and (stack := _ranges_beside(cell, card.cells)):
+        words = [word for other in stack for word in other.words]
+        fields = with_range(fields, " ".join(c.text for c in stack), words)
     worded = not is_numeric_value(fields.value)
     if fields.range is None and (worded or not fields.units):
         return None
@@ -262,6 +265,21 @@ def _only_level(cells: Sequence[Cell]) -> tuple[str, Cell] | None:
     levels = [(match["range"], c) for c in cells if (match := _LEVEL.fullmatch(c.text))]
     plain = [level for level in levels if is_plain_range(level[0])]
     return plain[0] if len(plain) == 1 else None
+
+
+def _ranges_beside(value: Cell, cells: Sequence[Cell]) -> list[Cell]:
+    """Ranges in a column right of a value, the first of them on its line."""
+    size = value.words[0].size
+    right = [c for c in cells if c.x0 > value.x1 and looks_like_range(c.text)]
+    stack: list[Cell] = []
+    below = value.words[0].middle - size
+    for cell in right:
+        apart = cell.words[0].middle - below
+        if abs(cell.x0 - right[0].x0) > _ALIGNED or not 0 < apart < 1.7 * size:
+            break
+        stack.append(cell)
+        below = cell.words[0].middle
+    return stack
 
 
 def _least_sure(

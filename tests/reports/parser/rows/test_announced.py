@@ -36,10 +36,13 @@ def test_an_ideal_under_a_value_is_its_range(tmp_path: Path) -> None:
             [(300, "Ideal: 30 - 150 µg/L")],
             [(40, "Homocysteine"), (300, "8.9 µmol/L")],
             [(300, "Ideal: < 10.4 µmol/L")],
+            [(40, "Kalium"), (300, "5.4 mmol/L")],
+            [(40, "Referentiewaarde: 3.5 - 5.0 mmol/L")],
         ],
     )
 
-    assert [r.reference_range for r in report.results] == ["30 - 150", "< 10.4"]
+    ranges = [r.reference_range for r in report.results]
+    assert ranges == ["30 - 150", "< 10.4", "3.5 - 5.0"]
 
 
 def test_a_plain_range_under_a_name_is_that_of_its_value(tmp_path: Path) -> None:

@@ -239,3 +239,28 @@ def test_the_only_level_of_a_card_is_its_range(tmp_path: Path) -> None:
         ("Ferritin", "64", "ng/mL", "40 - 200"),
         ("ApoB", "104", "mg/dL", "40 - 90"),
     ]
+
+
+def test_levels_in_a_column_right_of_the_value_are_the_range(tmp_path: Path) -> None:
+    xs = (42, 217, 351)
+    report = read(
+        tmp_path,
+        [
+            [Ink(40, "ESTRADIOL", bold=True)],
+            row(xs, "Método: ECLIA", "71 pg/mL", "Fase folicular: 12,4 a 233"),
+            row(xs, "Material: Soro", "", "Pós-menopausa: < 5 a 138"),
+            "",
+            [Ink(40, "TSH", bold=True)],
+            row(xs, "Método: ECLIA", "1,92 µUI/mL", "0,27 a 4,20"),
+        ],
+    )
+
+    assert printed(report) == [
+        (
+            "ESTRADIOL",
+            "71",
+            "pg/mL",
+            "Fase folicular: 12,4 a 233 Pós-menopausa: < 5 a 138",
+        ),
+        ("TSH", "1,92", "µUI/mL", "0,27 a 4,20"),
+    ]
