@@ -6,7 +6,6 @@ Must not be here: the changes (review_changes, review_additions).
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
@@ -129,15 +128,14 @@ def show_confirmed(
     """The rows that were confirmed together, each in its place; `told` is read out."""
     positions = {row.position for row in rows}
     state = _state(request, review_id)
-    response = render_page(
+    return render_page(
         request,
         "reports/review/_saved.html",
         **_changed(request, state, positions),
         row=None,
         others=[row for row in state.rows if row.row.position in positions],
+        told=told,
     )
-    response["HX-Trigger"] = json.dumps({"desk:said": {"text": told}})
-    return response
 
 
 def _changed(

@@ -120,11 +120,6 @@ function say(text) {
   document.getElementById("live").textContent = `${text} ${left}`;
 }
 
-let told = "";
-document.addEventListener("desk:said", (event) => {
-  told = event.detail.text;
-});
-
 // Where the keys were before a row was replaced: focus must not be lost with it.
 let held = null;
 let wasOnDesk = false;
@@ -158,8 +153,9 @@ document.addEventListener("htmx:after:swap", (event) => {
     const here = current();
     const isLost = wasOnDesk && document.activeElement === document.body;
     if (isLost) choose(here && "needs" in here.dataset ? here : (next() ?? here));
-    if (told) say(told);
-    told = "";
+    const bar = desk.querySelector("[data-told]");
+    if (bar) say(bar.dataset.told);
+    bar?.removeAttribute("data-told");
     return;
   }
   const saved = document.getElementById(`row-${match[1]}`);

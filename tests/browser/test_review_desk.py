@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 
 import pytest
@@ -94,6 +95,30 @@ def test_thirty_markers_are_reviewed_by_keyboard_and_no_edit_is_lost(
         retype(page, "30")
         expect(page.locator(".bm--contradiction")).to_have_count(0)
 
+        value = page.locator('.part--value[data-part="0"]')
+        before = value.get_attribute("points")
+        page.locator("#name-0").focus()
+        for key in ("b", "ArrowDown", "Shift+ArrowRight", "Enter"):
+            page.keyboard.press(key)
+        expect(page.locator("#row-0 .act button")).to_have_attribute("value", "2")
+        expect(page.locator("#name-0")).to_be_focused()
+        assert value.get_attribute("points") != before
+        page.keyboard.press("z")
+        expect(page.locator("#row-0 .act button")).to_have_attribute("value", "3")
+        expect(value).to_have_attribute("points", before)
+
+        divider = page.get_by_role("separator")
+        divider.press("ArrowLeft")
+        expect(divider).to_have_attribute("aria-valuenow", "46")
+
+        plain = page.locator(".bm__all button")
+        expect(plain).to_contain_text("Confirm 27 unmarked")
+        plain.press("Enter")
+        expect(plain).to_have_count(0)
+        expect(page.locator("[data-decided]")).to_have_count(29)
+        expect(page.locator(".bm.is-on .bm__name")).to_be_focused()
+        expect(page.locator("#live")).to_contain_text("27 rows confirmed. Left to do: ")
+
         page.locator(".bm__name").first.focus()
         page.keyboard.press("k")
         for _ in range(60):
@@ -113,6 +138,13 @@ def test_thirty_markers_are_reviewed_by_keyboard_and_no_edit_is_lost(
         page.locator('[data-box="29"]').dispatch_event("click")
         expect(page.locator("#name-29")).to_be_focused()
         expect(page.locator('.part.is-on[data-part="29"]')).not_to_have_count(0)
+
+    with visit.page(member=nora, scripts=False) as page:
+        page.goto(desk)
+        for act, state in (("Undo Vitamin B12", "As read"), ("Confirm", "Confirmed")):
+            page.locator("#row-29").get_by_role("button", name=act).click()
+            expect(page).to_have_url(re.compile(r"\?row=29#row-29$"))
+            expect(page.locator("#row-29").get_by_label(state)).to_be_visible()
 
     rows = {
         row.values["test_name"]: (row.values["value"], row.decision)
