@@ -59,8 +59,8 @@ def error_codes() -> tuple[ErrorCode, ...]:
     modules = _Modules()
     statuses: dict[str, set[int]] = {}
     sentences: dict[str, set[str]] = {}
-    for module, part in _reached(modules):
-        for code, status, sentence in _made(part, module, modules):
+    for module, part, nodes in _reached(modules):
+        for code, status, sentence in _made(part, nodes, module, modules):
             statuses.setdefault(code, set()).add(status)
             if sentence:
                 sentences.setdefault(code, set()).add(sentence)
@@ -117,8 +117,8 @@ def _read(path: Path, name: str) -> _Module:
     return module
 
 
-def _reached(modules: _Modules) -> Iterator[tuple[_Module, ast.AST]]:
-    """Every part that the API's modules come to, each once."""
+def _reached(modules: _Modules) -> Iterator[tuple[_Module, ast.AST, list[ast.AST]]]:
+    """Every part that the API's modules come to, once, and the nodes in it."""
     waiting = [
         (module, part)
         for name in _of_the_api()
@@ -132,8 +132,9 @@ def _reached(modules: _Modules) -> Iterator[tuple[_Module, ast.AST]]:
             continue
         seen.add((module.name, name))
         part = module.parts[name]
-        yield module, part
-        for node in ast.walk(part):
+        nodes = list(ast.walk(part))
+        yield module, part, nodes
+        for node in nodes:
             if isinstance(node, (ast.Name, ast.Attribute)):
                 found = _find(node, module, modules)
                 if found:
@@ -164,10 +165,12 @@ def _find(
 
 
 def _made(
-    part: ast.AST, module: _Module, modules: _Modules
+    part: ast.AST, nodes: list[ast.AST], module: _Module, modules: _Modules
 ) -> Iterator[tuple[str, int, str]]:
     """The code, status and sentence of each error that is made in this part."""
-    for node in ast.walk(part):
+    for node in nodes:
+        if not isinstance(node, ast.Call):
+            continue
         match node:
             case ast.Call(func=ast.Name(id=name), args=[_, code, sentence, *_]) if (
                 name == _REFUSAL
