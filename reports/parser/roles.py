@@ -57,7 +57,8 @@ _TITLES: dict[Role, str] = {
         vysetreni|vizsgalat|pretraga|parametar|analiza|analize
         estudio realizado|estudios
         antigen|antigens|item name|items|test items
-        islem|islem adi|onderdeel|laboratorietest
+        islem|islem adi|onderdeel|laboratorietest|bezeichnung|testbezeichnung
+        denominacion|denominacao|designation|denominazione|omschrijving
     """,
     Role.VALUE: """
         current|aktuell|actuel|actual|atual|attuale|huidig|aktualny
@@ -158,8 +159,16 @@ _TITLES: dict[Role, str] = {
         interval de referinta|interval biologic de referinta|valori de referinta
         referentni intervali|referentiewaarde|ref waarden
     """,
-    Role.LOW: "low|lower limit|min|minimum|lower|ref low|low limit|lower ref limit",
-    Role.HIGH: "high|upper limit|max|maximum|upper|ref high|high limit|upper ref limit",
+    Role.LOW: """
+        low|lower limit|min|minimum|lower|ref low|low limit|lower ref limit
+        norm von|ref von|untergrenze|untere grenze|unterer grenzwert|limite inferior
+        lim inf|limite inferieure|limite inferiore|minimo|valor minimo|ondergrens
+    """,
+    Role.HIGH: """
+        high|upper limit|max|maximum|upper|ref high|high limit|upper ref limit
+        norm bis|ref bis|obergrenze|obere grenze|oberer grenzwert|limite superior
+        lim sup|limite superieure|limite superiore|maximo|valor maximo|bovengrens
+    """,
     Role.FLAG: """
         flag|flags|h l|hi lo|status|alert|abnormal flag|abn|ind|indicator|result flag
         remark
@@ -201,6 +210,7 @@ _TITLES: dict[Role, str] = {
         tipo de muestra|echantillon|sample specimen|numune|materiale
     """,
     Role.OTHER: """
+        kurzel|abkurzung|abbreviation|abbr|short name|codigo|codice
         lab|date|s no|sr no|sl no|no|sno|srno|code|test code|s l no|loinc|loinc code
         date time|collected|performed
         site|performing lab|accredited|nabl|department|id|laboratory|date reported|nr

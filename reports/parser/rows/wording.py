@@ -90,6 +90,10 @@ _HEADING_WORD = re.compile(
     r"|formule|serolog[ií]a|perfil|bilan|gerinnung|schilddr[uü]se)\b"
 )
 _DATED_NAME = re.compile(rf"\s{NUMBER_DATE.pattern}\W*$")
+# How a test was done, or in what, said under its name.
+_NOTED = re.compile(
+    r"(?i)\W*(?:m[eé]thod\w*|m[eé]todo\w*|techni\w+|sample|specimen|material|muestra)\s*:"
+)
 # Two sentences: a name may have dots, but behind words cut short.
 _SENTENCES = re.compile(r"\b[^\W\d_]{4,}\.\s+[^\W\d_]+(?:\s+\S+){3}")
 _WRAP_END = re.compile(r"[-–(/,&+]$|\b(?:and|of|with|to|for|by|in)$", re.IGNORECASE)
@@ -168,6 +172,8 @@ def may_name_a_test(name: str) -> bool:
         return False
     if _DATED_NAME.search(name):
         # What a test gave on another day: 'Antériorité du 12/09/23'.
+        return False
+    if ":" in name and _NOTED.match(name):
         return False
     if ". " in name and _SENTENCES.search(name):
         return False

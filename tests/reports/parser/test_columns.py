@@ -118,3 +118,20 @@ def test_titles_set_to_the_right_stand_over_their_cells_in_order(
         ("Potassium", "4.7", "mmol/L", "3.5 - 5.2"),
         ("TSH", "5.9", "mIU/L", "0.4 - 4.0"),
     ]
+
+
+def test_a_range_may_stand_in_two_columns_beside_short_names(tmp_path: Path) -> None:
+    xs = (40, 110, 250, 341, 390, 475)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Kürzel", "Bezeichnung", "Einheit", "Wert", "Norm von", "Norm bis"),
+            row(xs, "HB", "Hämoglobin", "g/dl", "15,1", "14,0", "18,0"),
+            row(xs, "NA", "Natrium", "mmol/l", "141", "135", "145"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Hämoglobin", "15,1", "g/dl", "14,0 - 18,0"),
+        ("Natrium", "141", "mmol/l", "135 - 145"),
+    ]

@@ -344,3 +344,18 @@ def test_sentences_with_a_dose_in_them_are_no_row(tmp_path: Path) -> None:
     )
 
     assert [r.test_name for r in report.results] == ["Creatinine", "Calcium"]
+
+
+def test_a_method_and_a_word_on_the_value_are_no_row(tmp_path: Path) -> None:
+    xs = (45, 188, 278)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Vitamin B12", "224 pg/mL", "Range: 187 - 833 pg/mL"),
+            row(xs, "Method: CLIA", "Normal"),
+            row(xs, "Iron", "38 µg/dL", "Range: 50 - 170 µg/dL"),
+            row(xs, "Method: Ferrozine", "Low"),
+        ],
+    )
+
+    assert [r.test_name for r in report.results] == ["Vitamin B12", "Iron"]
