@@ -17,7 +17,7 @@ from accounts.webhooks.models import Endpoint
 from portal.lib.encryption import decrypt
 from portal.lib.tenancy import across_tenants
 from tests.clients import ApiClient
-from tests.database import PREFIX
+from tests.database import MIGRATED, PREFIX
 from tests.portal import earlier_rows as earlier
 
 RELEASE = json.loads((Path(__file__).parent / "previous_release.json").read_text())
@@ -27,7 +27,8 @@ RELEASE = json.loads((Path(__file__).parent / "previous_release.json").read_text
 def empty_database(django_db_modify_db_settings, django_db_blocker):
     """Enter a database of its own, in which nothing has been migrated."""
     own = connection.settings_dict
-    here, name = own["NAME"], f"{PREFIX}upgraded_{os.getpid()}"
+    # By a name that the next run drops, should this one be killed.
+    here, name = own["NAME"], f"{PREFIX}{os.getpid()}{MIGRATED}"
     with django_db_blocker.unblock():
         with connection._nodb_cursor() as cursor:
             cursor.execute(f"DROP DATABASE IF EXISTS {name}")
