@@ -40,5 +40,6 @@ class SecurityHeadersMiddleware:
         """Serve a request."""
         response = self.get_response(request)
         response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
-        response.headers.setdefault("Permissions-Policy", PERMISSIONS_POLICY)
+        if response.headers.get("Content-Type", "").startswith("text/html"):
+            response.headers.setdefault("Permissions-Policy", PERMISSIONS_POLICY)
         return response

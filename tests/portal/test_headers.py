@@ -14,7 +14,6 @@ EVERYWHERE = {
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": PERMISSIONS_POLICY,
 }
 
 
@@ -38,7 +37,9 @@ def test_every_answer_keeps_to_itself(alice_web, alice_api):
         assert {name: reply.get(name) for name in EVERYWHERE} == EVERYWHERE
     assert style["Cross-Origin-Resource-Policy"] == "same-origin"
     assert style["X-Content-Type-Options"] == "nosniff"
+    assert page["Permissions-Policy"] == PERMISSIONS_POLICY
     assert "camera=()" in PERMISSIONS_POLICY
+    assert "Permissions-Policy" not in answer  # it is of documents alone
     assert page["Content-Security-Policy"].startswith("default-src 'self'")
     assert answer["Cache-Control"] == refused["Cache-Control"] == "no-store"
     # Customers show it on pages of their own.
