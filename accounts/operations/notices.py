@@ -193,7 +193,9 @@ def enqueue_due_mails(*, at: datetime) -> int:
     mail, so that of two runs at once one sends it. A member has one digest on a day of
     theirs: what comes late for it waits for the next.
     """
-    due = NoticeCopy.unscoped.filter(mail=None, due_at__lte=at)
+    due = NoticeCopy.unscoped.filter(
+        mail=None, due_at__lte=at, membership__team__deleted_at=None
+    )
     groups = due.values_list("membership_id", "tenant_id", "by_digest").distinct()
     number = 0
     for membership_pk, tenant_pk, by_digest in groups.order_by(

@@ -154,7 +154,9 @@ def who_hears(
             environment=tenant.environment,
         )
     ] or [each for each in everybody if ADMINISTERS & {*each.membership.roles}]
-    return [(each, NoticeLevel.AT_ONCE) for each in able]
+    called = {each.membership.pk for each in able}
+    others = [(each, level) for each, level in told if each.membership.pk not in called]
+    return [*((each, NoticeLevel.AT_ONCE) for each in able), *others]
 
 
 def turn_of(

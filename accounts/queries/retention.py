@@ -63,7 +63,7 @@ def kept_data(team: Team) -> list[Kept]:
     """Every class of data with what a team chose or is usual, in their order.
 
     A rule that an installation's later word would not allow any more counts as the
-    shortest that it allows.
+    nearest that it allows.
     """
     chosen = dict(team.retention_rules.values_list("data_class", "days"))
     chosen[EVENTS] = team.event_retention_days
@@ -71,9 +71,9 @@ def kept_data(team: Team) -> list[Kept]:
     for name, data_class in data_classes:
         least = least_days(data_class)
         days = chosen.get(name, data_class.usual_days)
-        found.append(
-            Kept(name, data_class, days if days is None else max(days, least), least)
-        )
+        if days is not None:
+            days = max(least, min(days, data_class.most_days or days))
+        found.append(Kept(name, data_class, days, least))
     return sorted(found, key=lambda each: each.data_class.rank)
 
 

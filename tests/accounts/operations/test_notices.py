@@ -98,6 +98,14 @@ def test_what_comes_late_for_a_digest_waits_for_the_next_day(alice_tenant, ada):
     assert NoticeMail.objects.for_tenant(alice_tenant).count() == 2
 
 
+def test_a_deleted_team_is_not_mailed(alice_team, alice_tenant, ada):
+    make_notice(alice_tenant, NIGHT)
+    alice_team.deleted_at = NIGHT
+    alice_team.save(update_fields=["deleted_at"])
+
+    assert run(alice_tenant, MORNING) == []
+
+
 def test_a_mail_is_sent_once_however_often_its_job_runs(alice_tenant, ada):
     make_notice(alice_tenant, NIGHT)
     run(alice_tenant, MORNING)

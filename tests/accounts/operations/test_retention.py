@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
@@ -103,14 +104,20 @@ def test_what_no_class_allows_is_refused(alice_team, name, days, code):
     assert AuditEntry.unscoped.count() == before
 
 
-def test_law_s_time_holds_when_it_is_prolonged_after_the_team_s_word(
-    alice_team, settings
+def test_the_installation_s_word_holds_over_an_older_one_of_the_team(
+    alice_team, settings, monkeypatch
 ):
     settings.HEALTH_RECORD_LEAST_DAYS = 730
-    change_retention(team=alice_team, actor=ACTOR, days={"reports": 730})
+    change_retention(
+        team=alice_team, actor=ACTOR, days={"reports": 730, "api_calls": 20}
+    )
     settings.HEALTH_RECORD_LEAST_DAYS = 3653
+    shorter = replace(dict(data_classes)["api_calls"], most_days=10)
+    monkeypatch.setitem(data_classes._entries, "api_calls", shorter)
 
-    assert days_of(alice_team)["reports"] == 3653
+    kept = days_of(alice_team)
+
+    assert (kept["reports"], kept["api_calls"]) == (3653, 10)
 
 
 def test_what_is_older_goes_and_the_audit_says_how_much(
