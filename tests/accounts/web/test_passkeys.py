@@ -181,6 +181,25 @@ def test_five_wrong_codes_shut_out_the_right_one(alice, alice_web, device):
     assert not is_signed_in(client)
 
 
+def test_who_has_an_open_session_can_not_guess_the_password_or_a_code(
+    alice, alice_web, device
+):
+    page = alice_web.get("/accounts/second-factor/recovery-codes/")
+    right = {"password": PASSWORD, "code": page.context["unused_codes"][0]}
+    stolen = Client()
+    stolen.force_login(alice)
+    found = {}
+
+    for name, path in (("password", "confirm/"), ("code", "second-factor/confirm/")):
+        cache.clear()
+        for _ in range(10):
+            stolen.post(f"/accounts/{path}", {name: "00000000"})
+        found[name] = stolen.post(f"/accounts/{path}", {name: right[name]}).status_code
+
+    assert found == {"password": 429, "code": 429}
+    assert "account_authentication_methods" not in stolen.session
+
+
 def test_a_passkey_confirms_that_it_is_you(alice, alice_web, device):
     client = Client()
     client.force_login(alice)
