@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from portal.charts import range_bar
 from reports.parser.report import Interpretation, LoincMatchStatus, ResultType
-from reports.states import ParsingJobStatus
+from reports.states import ParsingJobStatus, RowPart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,6 +46,12 @@ class ResultRow:
     def is_match_sure(self) -> bool:
         """Whether the candidate may be used without a person."""
         return self.result.loinc_match_status == LoincMatchStatus.AUTO_MATCH
+
+    @property
+    def page(self) -> int | None:
+        """The page on which it stands; None of a value that a person typed."""
+        places = filter(None, map(self.result.provenance.get, RowPart))
+        return next((place["page"] for place in places), None)
 
     @property
     def is_out_of_range(self) -> bool:

@@ -38,6 +38,7 @@ from reports.states import ParsingJobFailureReason
 from reports.web.forms import PAGE_SIZES, TABS, ReportFilters, UploadForm
 from reports.web.history import signature_card
 from reports.web.rows import panels, poll_seconds, result_row
+from reports.web.signing_rows import ink_of
 from users.queries import resolve_user, user_overview
 
 if TYPE_CHECKING:
@@ -136,6 +137,7 @@ def upload(request: TenantRequest) -> HttpResponse:
 @require_GET
 @require_right(Area.REPORTS)
 def report_page(request: TenantRequest, job_id: str) -> HttpResponse:
+    """A report with its values; `ink` is the position of one to see as printed."""
     job = parsing_job(tenant=request.tenant, job_id=_uuid(job_id))
     rows = [result_row(result) for result in report_results(job)]
     only_flagged = request.GET.get("show") == "flagged"
@@ -151,6 +153,10 @@ def report_page(request: TenantRequest, job_id: str) -> HttpResponse:
     if show_patient:
         _record_job_read(request, job, "parsing_job_patient")
     flagged = [row for row in rows if row.is_out_of_range]
+    opened = next(
+        (r.result for r in rows if str(r.result.position) == request.GET.get("ink")),
+        None,
+    )
     return render_page(
         request,
         "reports/page.html",
@@ -161,6 +167,10 @@ def report_page(request: TenantRequest, job_id: str) -> HttpResponse:
         results=rows,
         flagged=flagged,
         only_flagged=only_flagged,
+        opened=opened,
+        ink=ink_of(request, job=job, values={"provenance": opened.provenance})
+        if opened
+        else None,
         panels=panels(flagged if only_flagged else rows),
         metadata=job.metadata or {},
         review=signature_card(request, job) if job.has_data else None,

@@ -114,7 +114,9 @@ def user(alice_tenant):
     return make_user(tenant=alice_tenant, client_user_id="mbr_dana")
 
 
-def test_a_report_is_signed_and_its_page_says_by_whom_and_to_whom_it_went(user, nora):
+def test_a_report_is_signed_and_its_page_says_by_whom_and_to_whom_it_went(
+    user, nora, alice_api
+):
     make_endpoint(tenant=user.tenant)
     review = waiting(user, nora, interpretation=Interpretation.CRITICAL, flag="HH")
     exclude_row(
@@ -155,6 +157,15 @@ def test_a_report_is_signed_and_its_page_says_by_whom_and_to_whom_it_went(user, 
     shown = nora.get(f"/reports/{review.job_id}/").content.decode()
     assert "Reviewed clinically" in shown
     assert "Sent to" in shown
+    assert "?ink=0#value-0" in shown
+    assert 'class="ink"' not in shown
+    shown = nora.get(f"/reports/{review.job_id}/?ink=0").content.decode()
+    assert shown.count('class="ink"') == 1
+    assert f'<image href="{PLACE}/reports/{review.job_id}/pages/1/"' in shown
+    wire = f"/lab_report/v1/parser/job/{review.job_id}?include=provenance"
+    (value,) = alice_api.get(wire).json()["data"]["results"]
+    assert value["value"] == "85"
+    assert value["provenance"]["value"]["polygon"] == [list(p) for p in BOX.polygon]
     assert nora.get(page).status_code == 302
     history = nora.get(f"/reports/{review.job_id}/history/").content.decode()
     assert "Unchanged since" in history

@@ -76,6 +76,7 @@ def reads(tenant):
     return list(
         AuditEntry.objects.for_tenant(tenant)
         .filter(verb="read")
+        .order_by("id")
         .values_list("subject", "subject_id")
     )
 
