@@ -113,8 +113,11 @@ class LabsConfig(AppConfig):
                 says="Orders that ended, from their last change on, with results,"
                 " visits and papers.",
                 tables=(
-                    *("labs.Order", "labs.OrderEvent", "labs.ResultVersion"),
-                    *("labs.Result", "labs.Appointment"),
+                    *("labs.Order", "labs.OrderEvent", "labs.OrderTransaction"),
+                    *("labs.Shipment", "labs.RequisitionWatch", "labs.PatientNotice"),
+                    *("labs.ResultVersion", "labs.Result", "labs.MissingResult"),
+                    *("labs.SampleData", "labs.CriticalAlert"),
+                    *("labs.Appointment", "labs.AppointmentEvent", "labs.SlotPlace"),
                 ),
                 count=count_orders,
                 remove=remove_orders,

@@ -29,7 +29,10 @@ class ReportsConfig(AppConfig):
             remove_unread,
         )
 
-        tables = ("reports.ParsingJob", "reports.ReportFile")
+        tables = (
+            *("reports.ParsingJob", "reports.ReportFile"),
+            "reports.ParsingJobTransition",
+        )
         data_classes.add(
             "unread_reports",
             DataClass(
@@ -48,7 +51,12 @@ class ReportsConfig(AppConfig):
                 title="Reports",
                 says="Completed and signed reports, with their files, values, reviews"
                 " and signatures.",
-                tables=(*tables, "reports.ReportResult"),
+                tables=(
+                    *tables,
+                    *("reports.ReportResult", "reports.Rereading", "reports.Review"),
+                    *("reports.ReviewRow", "reports.ReviewRowVersion"),
+                    *("reports.ReviewComment", "reports.SignOff"),
+                ),
                 count=count_reports,
                 remove=remove_reports,
                 is_record=True,

@@ -59,7 +59,10 @@ class WebhooksConfig(AppConfig):
                 says="With what was sent of them and what was answered. A failing"
                 " endpoint is disabled after 5 days: keep them longer to replay what"
                 " it missed.",
-                tables=("webhooks.Event", "webhooks.Delivery", "webhooks.Attempt"),
+                tables=(
+                    *("webhooks.Event", "webhooks.Delivery", "webhooks.Attempt"),
+                    "webhooks.ReplayItem",
+                ),
                 count=count_events,
                 usual_days=EVENT_RETENTION_DAYS,
                 most_days=EVENT_RETENTION_DAYS_MAX,
