@@ -25,6 +25,7 @@ class PortalConfig(AppConfig):
             {
                 "BackupNote": "when backups were made",
                 "DemoData": "which users are made up, by uuid",
+                "IsolationRun": "addresses of the server and numbers, no ids",
                 "IdempotentAnswer": "answers about the user are removed, all in a day",
             },
         )

@@ -31,6 +31,7 @@ from psycopg import sql
 from portal.lib import encryption
 from portal.lib.embedded.base import data_root
 from portal.lib.embedded.programs import find_programs, server_account
+from portal.lib.tenancy import ALL_TENANTS, across_tenants
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,7 +110,9 @@ def restore(given: IO[bytes], *, without_keys: bool = False) -> Manifest:
         if not without_keys:
             _check_keys(manifest)
         _load(scratch / DUMP)
-        if _count_rows() != manifest.tables:
+        with across_tenants(why="the rows of all tenants are counted"):
+            counted = _count_rows()
+        if counted != manifest.tables:
             raise BackupFailed("the database does not hold the rows of the backup")
         for name, place in _places().items():
             if (scratch / FILES / name).exists():
@@ -142,11 +145,21 @@ def _stored_files() -> Iterator[tuple[str, Path]]:
 
 def _dump(path: Path) -> dict[str, int]:
     """Dump one snapshot, and say how many rows each table has in it."""
-    with transaction.atomic(), connection.cursor() as cursor:
+    with (
+        across_tenants(why="a backup holds the rows of all"),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         cursor.execute("SELECT pg_export_snapshot()")
         (snapshot,) = cursor.fetchone()
-        _run("pg_dump", "--format=custom", f"--snapshot={snapshot}", f"--file={path}")
+        _run(
+            "pg_dump",
+            "--enable-row-security",  # else it refuses tables that have a policy
+            "--format=custom",
+            f"--snapshot={snapshot}",
+            f"--file={path}",
+        )
         return _count_rows()
 
 
@@ -186,7 +199,8 @@ def _run(program: str, *given: str) -> None:
     }
     names |= {"password": "PGPASSWORD", "sslmode": "PGSSLMODE"}
     names |= {"sslrootcert": "PGSSLROOTCERT"}
-    environment = dict(os.environ)
+    # pg_dump sees what the role sees: every tenant's rows.
+    environment = os.environ | {"PGOPTIONS": f"-c assay.tenant={ALL_TENANTS}"}
     environment |= {
         variable: str(parameters[name])
         for name, variable in names.items()

@@ -82,11 +82,13 @@ class OperatorsSite(UnfoldAdminSite):
         return list(super().get_urls())
 
     def extra_urls(self) -> list[URLPattern]:
+        from portal.isolation.page import show_isolation
         from users.admin import list_providers
 
         return [
             path("doctor/", self.admin_view(show_health), name="doctor"),
             path("providers/", self.admin_view(list_providers), name="providers"),
+            path("isolation/", self.admin_view(show_isolation), name="isolation"),
         ]
 
     def login(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:

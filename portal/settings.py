@@ -335,6 +335,7 @@ UNFOLD = {
                     for title, icon, page in (
                         ("Doctor", "stethoscope", "doctor"),
                         ("Providers", "sensors", "providers"),
+                        ("Isolation", "shield", "isolation"),
                         ("Parsing jobs", "lab_panel", "reports_parsingjob_changelist"),
                         ("Events", "outbox", "webhooks_event_changelist"),
                     )

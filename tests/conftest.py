@@ -17,7 +17,13 @@ from tests.clients import ApiClient
 from tests.factories.accounts import make_api_key, make_member, make_team, make_tenant
 from users.wearables import partitions
 
-pytest_plugins = ["tests.database", "tests.jobs", "tests.log_watch"]
+pytest_plugins = [
+    "tests.database",
+    "tests.fence",
+    "tests.jobs",
+    "tests.log_watch",
+]
+
 
 # The same algorithm at its least cost: production's was a third of the suite's time.
 Argon2PasswordHasher.time_cost = 1

@@ -43,7 +43,7 @@ from accounts.web.rights import require_right
 from portal.lib.csv_files import csv_file, csv_instant, inert
 from portal.lib.errors import NotFound
 from portal.lib.registry import user_books
-from portal.lib.tenancy import acting_for
+from portal.lib.tenancy import as_tenant
 from portal.lib.web import render_page, wants_fragment
 
 if TYPE_CHECKING:
@@ -268,9 +268,10 @@ def audit_file(request: TenantRequest) -> HttpResponse:
     )
     write = _ndjson if form == "ndjson" else _csv
     kind = "application/x-ndjson" if form == "ndjson" else "text/csv; charset=utf-8"
-    response = StreamingHttpResponse(
-        write(_entries(request.tenant, filters)), content_type=kind
+    chunks = as_tenant(
+        request.tenant, audit_chunks(tenant=request.tenant, filters=filters)
     )
+    response = StreamingHttpResponse(write(chunks), content_type=kind)
     response["Content-Disposition"] = (
         f'attachment; filename="audit-{timezone.localdate().isoformat()}.{form}"'
     )
@@ -366,17 +367,6 @@ def _names(tenant: Tenant, uuids: Iterable[UUID]) -> dict[UUID, str]:
         if wanted:
             names.update(book.names(tenant, wanted))
     return names
-
-
-def _entries(tenant: Tenant, filters: AuditFilters) -> Iterator[Sequence[AuditEntry]]:
-    """Chunks of entries, each read as the tenant: the request has ended by then."""
-    chunks = audit_chunks(tenant=tenant, filters=filters)
-    while True:
-        with acting_for(tenant):
-            chunk = next(chunks, None)
-        if chunk is None:
-            return
-        yield chunk
 
 
 def _cells(entry: AuditEntry) -> tuple[Any, ...]:

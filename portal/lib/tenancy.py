@@ -1,8 +1,9 @@
 """The tenant fence: tables that refuse to be read without a tenant.
 
-Lives here: the abstract base of every tenant table, the manager that refuses, and the
-two context managers that say on the database connection whose rows are being worked
-on. Must not be here: how a request finds its tenant (accounts.api.auth, accounts.web).
+Lives here: the abstract base of every tenant table, the manager that refuses, the two
+context managers that say on the database connection whose rows are being worked on,
+and the policy by which PostgreSQL holds a table to it. Must not be here: how a request
+finds its tenant (accounts.api.auth, accounts.web).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from django.db import (
     OperationalError,
     connection,
     connections,
+    migrations,
     models,
 )
 from psycopg import pq
@@ -28,11 +30,26 @@ if TYPE_CHECKING:
     from accounts.models import Tenant
 
 ALL_TENANTS = "*"
+# For connections that are not Django's.
+OPEN_TO_ALL = "SELECT set_config('assay.tenant', '*', false)"
 _SWITCH = (
     b"SELECT coalesce(current_setting('assay.tenant', true), ''),"
     b" set_config('assay.tenant', $1, false)"
 )
 _IDLE = pq.TransactionStatus.IDLE
+# In sub-selects the setting is read once a statement; read for each row it costs a
+# count five times as much (architecture 2.6, measured in docs/security.md).
+_FENCE = """
+DROP POLICY IF EXISTS tenant_fence ON {table};
+ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_fence ON {table} USING (
+    tenant_id = (SELECT assay_tenant()) OR (SELECT assay_tenant()) IS NULL
+);
+"""
+_UNFENCE = """
+DROP POLICY tenant_fence ON {table};
+ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY, DISABLE ROW LEVEL SECURITY;
+"""
 
 
 class UnscopedQuery(RuntimeError):
@@ -47,6 +64,7 @@ class HasPrimaryKey(Protocol):
 
 
 _Row = TypeVar("_Row", bound="models.Model")
+_Part = TypeVar("_Part")
 
 
 class TenantQuerySet(models.QuerySet[_Row]):
@@ -97,6 +115,22 @@ class TenantOwned(models.Model):
         abstract = True
         default_manager_name = "unscoped"
         base_manager_name = "unscoped"
+
+
+def fence(*tables: str) -> list[migrations.RunSQL]:
+    """Operations of a migration that let tables show the named tenant's rows alone.
+
+    Holds for reads and writes, and for the tables' owner too. Without a tenant on the
+    connection a statement that meets a row is refused (insufficient_privilege), so that
+    a forgotten scope is loud. The migration depends on portal's `tenant_fence`.
+    Source: Ours (architecture 2.6, fence 5).
+    """
+    return [
+        migrations.RunSQL(
+            _FENCE.format(table=table), reverse_sql=_UNFENCE.format(table=table)
+        )
+        for table in tables
+    ]
 
 
 def _switch(value: str) -> str:
@@ -165,3 +199,17 @@ def across_tenants(*, why: str) -> Iterator[None]:
         raise ValueError("across_tenants needs a reason")
     with _setting(ALL_TENANTS):
         yield
+
+
+def as_tenant(tenant: Tenant | int, parts: Iterator[_Part]) -> Iterator[_Part]:
+    """Pass on what is made step by step, each step inside `acting_for(tenant)`.
+
+    For answers that are sent while they are made: the request's own scope has ended.
+    Between steps the connection is as it was.
+    """
+    while True:
+        with acting_for(tenant):
+            part = next(parts, None)
+        if part is None:
+            return
+        yield part

@@ -14,12 +14,8 @@ from django.template import loader
 
 from accounts.models import AuditEntry, Membership
 from accounts.states import Role
-from tests.architecture.test_strangers import (  # noqa: F401 - samples is a fixture
-    PUBLIC,
-    fill,
-    patterns,
-    samples,
-)
+from portal.isolation.doors import PUBLIC, fill, named_views
+from tests.architecture.test_strangers import samples  # noqa: F401 - a fixture
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,14 +68,14 @@ REASONS = {
 SILENT = {name for names in REASONS.values() for name in names.split()}
 PAGES = [
     (route.removeprefix(PLACE), route)
-    for route, _ in patterns()
+    for route, _, _ in named_views()
     if route.startswith(PLACE)
 ]
 API_CALLS = [
-    (str(pattern.name), route)
-    for route, pattern in patterns()
+    (name.rpartition(":")[2], route)
+    for route, name, _ in named_views()
     if route.startswith(("v2/", "v3/", "lab_report/"))
-    and not any(f"<{name}>" in route for name in PUBLIC)
+    and not any(f"<{public}>" in route for public in PUBLIC)
 ]
 
 

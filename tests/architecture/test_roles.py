@@ -15,15 +15,13 @@ import pytest
 from django.conf import settings
 from django.db import transaction
 from django.template import loader
-from django.urls import URLPattern, URLResolver, get_resolver
 
 from accounts.models import Membership
 from accounts.operations.management_keys import create_management_key
 from accounts.states import Area, Environment, ManagementRole, Role, allows
+from portal.isolation.doors import PARAMETER, fill, named_views
 from tests.architecture.test_strangers import (  # noqa: F401 - samples is a fixture
     MANAGEMENT,
-    PARAMETER,
-    fill,
     samples,
 )
 from tests.clients import ManagementClient
@@ -131,19 +129,6 @@ WHOLE = {
     ("delete", "api-management-key"),
     ("patch", "api-organisation-lab-account"),
 }
-
-
-def named_views(
-    resolver: Any = None, prefix: str = "", space: str = ""
-) -> Iterator[tuple[str, str, Any]]:
-    """Each URL as (route text, name, view)."""
-    for entry in (resolver or get_resolver()).url_patterns:
-        route = prefix + str(entry.pattern)
-        if isinstance(entry, URLResolver):
-            inner = f"{entry.namespace}:" if entry.namespace else ""
-            yield from named_views(entry, route, space + inner)
-        elif isinstance(entry, URLPattern):
-            yield route, f"{space}{entry.name}", entry.callback
 
 
 def named_patterns() -> Iterator[tuple[str, str]]:

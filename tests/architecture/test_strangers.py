@@ -6,15 +6,14 @@ environment. A new URL is swept by existing; a parameter without a sample fails.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
 from allauth.mfa.models import Authenticator
 from django.apps import apps
-from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver
+from django.core.management import call_command
+from django.template import loader
 from django.utils import timezone
 
 from accounts.models import (
@@ -31,14 +30,22 @@ from accounts.operations.saved_views import ViewWishes, save_view
 from accounts.states import Environment, Role
 from accounts.webhooks.operations.replay import start_replay
 from accounts.webhooks.queries.log import LogFilters
-from portal.lib.tenancy import TenantOwned
-from tests.clients import ApiClient, ManagementClient
-from tests.factories.accounts import (
-    ACTOR,
-    make_api_key,
-    make_management_key,
-    make_member,
+from portal.isolation import trying
+from portal.isolation.doors import (
+    ABOVE_TEAMS,
+    METHODS,
+    PUBLIC,
+    TEAM_WIDE,
+    Doors,
+    doors,
+    fill,
+    named_views,
+    parameters,
 )
+from portal.isolation.models import IsolationRun
+from portal.isolation.trying import ROWS, TEAM_ROWS, WORDS, report_isolation
+from portal.lib.tenancy import TenantOwned
+from tests.factories.accounts import ACTOR, make_member
 from tests.factories.imports import make_import
 from tests.factories.inbound import make_unmatched
 from tests.factories.labs import make_lab_account
@@ -59,73 +66,12 @@ from users.operations.sources import connect_source
 from users.operations.user_export import ask_export
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from django.test import Client
 
     from accounts.models import Tenant
 
-METHODS = ("get", "post", "put", "patch", "delete")
-# Parameters that name nobody's data, and why.
-PUBLIC = {
-    "slug": "a source's logo",
-    "event_type": "a type of the catalogue, the same for all",
-    "lab_id": "a lab, the same for all",
-    "provider_id": "a lab's code of a marker, the same for all",
-    "uidb36": "a one-time link, its own proof",
-    "key": "a one-time link, its own proof",
-    "token": "a one-time link, its own proof",
-    "color": "a style sheet of one colour, the same for all",
-}
-# Parameters that name what a team has in both of its environments.
-TEAM_WIDE = {"member_id", "invitation_id", "management_key_id"}
-# URLs that answer a stranger, and why.
-OPEN = {
-    "api-docs-event": "the catalogue of events, the same for all",
-    "logo": "a source's logo",
-    "colors": "a style sheet of one colour, the same for all",
-    "api-lab-marker": "a marker, the same for all; without a key it is 401",
-    "account_reset_password_from_key": "a one-time link, its own proof",
-    "invitation_link": "a one-time link, its own proof",
-    "mailed_invitation_link": "a one-time link, its own proof",
-    "address_link": "a one-time link, its own proof",
-    "single_sign_on": "a team's door, before anyone has signed in",
-    "single_sign_on_go": "the same",
-    "single_sign_on_back": "the same",
-}
-
-
-def patterns(
-    resolver: Any = None, prefix: str = ""
-) -> Iterator[tuple[str, URLPattern]]:
-    """Each URL pattern as (route text, pattern)."""
-    for entry in (resolver or get_resolver()).url_patterns:
-        route = prefix + str(entry.pattern)
-        if isinstance(entry, URLResolver):
-            yield from patterns(entry, route)
-        else:
-            yield route, entry
-
-
-PARAMETER = re.compile(r"\(\?P<(\w+)>[^)]*\)|<(?:\w+:)?(\w+)>")
-# A team is one in both environments: only other teams are strangers to its own id.
-OF_THE_TEAM = "v2/team/"
-# The operators' admin stands above teams: who may enter is test_operators.
-ABOVE_TEAMS = "admin/"
-WITH_PARAMETERS = [
-    (route, pattern)
-    for route, pattern in patterns()
-    if PARAMETER.search(route) and not route.startswith(ABOVE_TEAMS)
-]
-API = [
-    r
-    for r, pattern in WITH_PARAMETERS
-    if r.startswith(("v2/", "v3/", "lab_report/")) and pattern.name not in OPEN
-]
-MANAGEMENT = [r for r, _ in WITH_PARAMETERS if r.startswith("v1/")]
-PAGES = [
-    r
-    for r, pattern in WITH_PARAMETERS
-    if r not in {*API, *MANAGEMENT} and pattern.name not in OPEN
-]
+DOORS = doors()
+API, MANAGEMENT, PAGES = DOORS.api, DOORS.management, DOORS.pages
 
 
 @pytest.fixture
@@ -222,14 +168,6 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     }
 
 
-def fill(route: str, samples: dict[str, str]) -> str:
-    """Put the samples into a route; a parameter without one is a KeyError."""
-    path = PARAMETER.sub(lambda found: samples[found[1] or found[2]], route)
-    return "/" + path.replace("^", "").replace("/?$", "").replace("$", "").replace(
-        "?", ""
-    )
-
-
 def everything() -> dict[str, list[Any]]:
     """Every tenant row of the database, but for when a key was last used."""
     held = {
@@ -257,78 +195,47 @@ def test_the_sweep_sees_the_urls():
     assert len(PAGES) >= 5
 
 
-# Each sweep is one test: making the samples anew for every URL took longer than
-# calling it.
+@pytest.mark.timeout(600)  # thousands of calls, on whatever else the machine does
 @pytest.mark.django_db
-def test_an_api_stranger_finds_nothing(samples, charlie_tenant, alice_production):
-    stranger, production = (
-        ApiClient(make_api_key(tenant=tenant))
-        for tenant in (charlie_tenant, alice_production)
-    )
+def test_strangers_and_roles_are_refused_at_every_door(
+    samples, alice_tenant, monkeypatch
+):
+    # Called and not drawn, by one role of seven: test_roles calls as each.
+    monkeypatch.setattr(trying, "ROLES", (Role.VIEWER,))
+    monkeypatch.setattr(loader, "render_to_string", lambda *_args, **_more: "")
     before = everything()
 
-    found = {}
-    for route in API:
-        path = fill(route, samples)
-        strangers = [stranger]
-        if not route.startswith(OF_THE_TEAM):
-            strangers.append(production)
-        answers = [set(knock(client, path).values()) for client in strangers]
-        unsigned = set(knock(ApiClient(), path).values())
-        if answers != [{404}] * len(strangers) or unsigned != {401}:
-            found[path] = (*answers, unsigned)
+    run = report_isolation(tenant=alice_tenant, tell=lambda _step: None)
 
-    assert found == {}
+    # A door that nothing was tried at lacks a row in `samples`, or a line of ROWS.
+    assert (run.open, run.untried) == ([], [])
+    assert run.doors == len({*API, *MANAGEMENT, *PAGES})
+    assert run.refusals.keys() == {"api", "management", "pages", "roles"}
+    assert run.rows > 20
     assert everything() == before
 
 
 @pytest.mark.django_db
-def test_a_management_stranger_finds_nothing(samples, alice_team, charlie_team):
-    stranger, hers = (
-        ManagementClient(make_management_key(team=team))
-        for team in (charlie_team, alice_team)
-    )
-    before = everything()
+def test_what_is_not_refused_is_told(samples, alice_tenant, monkeypatch, capsys):
+    monkeypatch.setattr(trying, "doors", lambda: Doors(["v2/providers/?$"], [], []))
+    monkeypatch.setattr(trying, "ROLES", ())
 
-    found = {}
-    for route in MANAGEMENT:
-        path = fill(route, samples)
-        answers = [set(knock(stranger, path).values())]
-        if "webhook_id" in route:
-            elsewhere = fill(route, {**samples, "environment": Environment.PRODUCTION})
-            answers.append(set(knock(hers, elsewhere).values()))
-        unsigned = set(knock(ManagementClient(), path).values())
-        if answers != [{404}] * len(answers) or unsigned != {401}:
-            found[path] = (*answers, unsigned)
+    with pytest.raises(SystemExit) as ended:
+        call_command("isolation_report", team=alice_tenant.team.slug)
 
-    assert found == {}
-    assert everything() == before
-
-
-@pytest.mark.django_db
-def test_a_dashboard_stranger_finds_nothing(samples, charlie):
-    strangers = [Client(), Client()]
-    strangers[0].force_login(charlie)
-    strangers[1].force_login(make_member(email="loner@assay.example"))
-    before = everything()
-
-    found = {}
-    for route in PAGES:
-        path = fill(route, samples)
-        answers = [set(knock(client, path).values()) for client in strangers]
-        if answers != [{404}, {404}]:
-            found[path] = answers
-
-    assert found == {}
-    assert everything() == before
+    assert ended.value.code == 1
+    run = IsolationRun.objects.get()
+    assert [tuple(line) for line in run.open] == [
+        ("a key of another team", "get", "v2/providers/?$", 200),
+        ("a key of the other environment", "get", "v2/providers/?$", 200),
+    ]
+    assert capsys.readouterr().out.count("NOT REFUSED") == 2
 
 
 OBJECT_PAGES = [
     route
     for route in PAGES
-    if {a or b for a, b in PARAMETER.findall(route)}
-    - {"team_slug", "environment"}
-    - TEAM_WIDE
+    if parameters(route) - {"team_slug", "environment"} - TEAM_WIDE
 ]
 
 
@@ -348,52 +255,14 @@ def test_a_sandbox_object_is_not_in_production(samples, alice, alice_web):
     assert everything() == before
 
 
-def test_every_parameter_that_is_swept_has_a_sample_or_says_why_not():
+def test_every_parameter_that_is_swept_has_a_row_or_says_why_not():
     named = {
-        a or b for route, _ in WITH_PARAMETERS for a, b in PARAMETER.findall(route)
+        name
+        for route, _, _ in named_views()
+        if not route.startswith(ABOVE_TEAMS)
+        for name in parameters(route)
     }
-    known = {
-        "team_slug",
-        "environment",
-        "region",
-        "user_id",
-        "client_user_id",
-        "provider",
-        "device_id",
-        "job_id",
-        "api_key_id",
-        "management_key_id",
-        "sign_in_id",
-        "pk",
-        "receipt_id",
-        "alias_id",
-        "page",
-        "position",
-        "review_id",
-        "rereading_id",
-        "export_id",
-        "member_id",
-        "invitation_id",
-        "invite_id",
-        "view_id",
-        "order_id",
-        "alert_id",
-        "lab_report_id",
-        "lab_message_id",
-        "lab_test_id",
-        "account_id",
-        "transaction_id",
-        "team_id",
-        "org_id",
-        "webhook_id",
-        "workout_id",
-        "sleep_id",
-        "resource",
-        "endpoint_id",
-        "message_id",
-        "replay_id",
-        "session_id",
-        "import_id",
-    }
+    known = {*ROWS, *TEAM_ROWS, *WORDS}
+    known |= {"team_slug", "environment", "region", "team_id", "org_id"}
 
     assert named - known == set(PUBLIC) & named

@@ -14,12 +14,11 @@ from psycopg import sql
 from accounts.models import AuditEntry, Member, Membership
 from accounts.operations.audit import record_change
 from accounts.states import Role
+from portal.isolation.doors import fill, named_views
 from portal.lib.registry import encrypted_tables
 from tests.architecture.source import PACKAGES
 from tests.architecture.test_strangers import (  # noqa: F401 - samples is a fixture
     PAGES,
-    fill,
-    patterns,
     samples,
 )
 from tests.factories.accounts import ACTOR
@@ -64,7 +63,7 @@ NO_TABLES = {
     "users.Series": "codes of samples",
     "portal.IdempotentAnswer": "bytes that were answered",
 }
-PATHS_OPEN = [r for r, _ in patterns() if "<" not in r and not r.startswith("^")]
+PATHS_OPEN = [r for r, _, _ in named_views() if "<" not in r and not r.startswith("^")]
 
 
 def text_columns() -> Iterator[tuple[type[models.Model], Any]]:

@@ -27,8 +27,8 @@ def pages(tenant: Any) -> Iterator[str]:
     from accounts.models import Membership
     from accounts.queries import api_keys
     from labs.models import Order
+    from portal.isolation.doors import doors, fill, parameters
     from reports.models import ParsingJob
-    from tests.architecture.test_strangers import PAGES, PARAMETER, fill
     from users.models import User
 
     user = User.objects.for_tenant(tenant).order_by("id").first()
@@ -45,8 +45,8 @@ def pages(tenant: Any) -> Iterator[str]:
         "api_key_id": key.id if key else None,
     }
     known = {name: str(value) for name, value in samples.items() if value}
-    for route in PAGES:
-        if {a or b for a, b in PARAMETER.findall(route)} <= known.keys():
+    for route in doors().pages:
+        if parameters(route) <= known.keys():
             yield fill(route, known)
 
 

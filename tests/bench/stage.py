@@ -34,7 +34,9 @@ def database() -> Iterator[str]:
     from django.db import connection
 
     from portal.lib.embedded import server
+    from tests.fence import open_connections
 
+    open_connections()
     own = connection.settings_dict
     own["CLUSTER"] = server.TEST
     own["TEST"]["NAME"] = f"bench_{os.getpid()}"

@@ -11,10 +11,9 @@ from django.test import Client
 
 from accounts.models import Membership
 from accounts.states import Role
+from portal.isolation.doors import fill, named_views
 from tests.architecture.test_strangers import (  # noqa: F401 - samples is a fixture
     PAGES,
-    fill,
-    patterns,
     samples,
 )
 from tests.browser.conftest import complaints
@@ -34,7 +33,7 @@ FILES = ("/file/", "/pages/1/")
 OUTSIDE = [
     *(
         route
-        for route, _ in patterns()
+        for route, _, _ in named_views()
         if route.startswith(("accounts/", "api/docs/")) and "<" not in route
     ),
     "api/docs/events/daily.data.sleep.created/",

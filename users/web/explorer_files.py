@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import csv
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import orjson
 from django.http import StreamingHttpResponse
 
 from portal.lib.csv_files import inert
+from portal.lib.tenancy import as_tenant
 from users.wearables.exploring import every_sample
 from users.web.explorer_series import span_of, spans_of, wanted_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from users.models import User
     from users.web.explorer_query import Question
@@ -45,12 +47,13 @@ def shown_file(
 ) -> StreamingHttpResponse:
     """The rows that chart and table show, of all series, by series and time."""
     rows = (_shown_row(shown, row) for shown in series for row in shown.rows)
-    return _file(_SHOWN, rows, question, form)
+    return _file(_parts(_SHOWN, rows, form), question, form)
 
 
 def every_file(user: User, question: Question, form: str) -> StreamingHttpResponse:
     """Every record of the time, however many: read and sent in parts."""
-    return _file(_EVERY, _every_row(user, question), question, form)
+    parts = _parts(_EVERY, _every_row(user, question), form)
+    return _file(as_tenant(user.tenant_id, parts), question, form)
 
 
 def _shown_row(shown: Shown, row: Any) -> dict[str, Any]:
@@ -105,16 +108,15 @@ def _every_row(user: User, question: Question) -> Iterator[dict[str, Any]]:
             }
 
 
+def _parts(
+    columns: Sequence[str], rows: Iterator[dict[str, Any]], form: str
+) -> Iterator[bytes]:
+    return _ndjson(rows) if form == "ndjson" else _csv(columns, rows)
+
+
 def _file(
-    columns: Sequence[str],
-    rows: Iterable[dict[str, Any]],
-    question: Question,
-    form: str,
+    parts: Iterator[bytes], question: Question, form: str
 ) -> StreamingHttpResponse:
-    if form == "ndjson":
-        parts: Iterator[bytes] = (orjson.dumps(row) + b"\n" for row in rows)
-    else:
-        parts = _csv(columns, rows)
     days = [f"{at.astimezone(question.clock):%Y-%m-%d}" for at in _ends(question)]
     names = "-".join(key.slug for key in question.series)
     response = StreamingHttpResponse(parts, content_type=FORMATS[form])
@@ -128,7 +130,12 @@ def _ends(question: Question) -> tuple[datetime, datetime]:
     return question.start, max(question.start, question.end - _TICK)
 
 
-def _csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+def _ndjson(rows: Iterator[dict[str, Any]]) -> Iterator[bytes]:
+    while lines := [orjson.dumps(row) + b"\n" for row in islice(rows, _LINES)]:
+        yield b"".join(lines)
+
+
+def _csv(columns: Sequence[str], rows: Iterator[dict[str, Any]]) -> Iterator[bytes]:
     lines: list[str] = []
     writer = csv.writer(_Lines(lines.append))
     writer.writerow(columns)

@@ -12,7 +12,7 @@ from accounts.api.auth import ApiKeyAuthentication, areas_needed
 from accounts.models import AuditEntry
 from accounts.operations.api_keys import KeyRules, create_api_key
 from accounts.states import SCOPES, Access
-from tests.architecture.test_strangers import PARAMETER, patterns
+from portal.isolation.doors import PARAMETER, named_views
 from tests.clients import ApiClient
 from tests.factories.accounts import ACTOR
 
@@ -24,8 +24,8 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 def calls() -> Iterator[tuple[str, str, Any]]:
     """Each call that takes an API key: its path with no id in it, method and view."""
-    for route, pattern in patterns():
-        view = getattr(pattern.callback, "view_class", None)
+    for route, _, callback in named_views():
+        view = getattr(callback, "view_class", None)
         if view is None or not issubclass(view, APIView):
             continue
         if ApiKeyAuthentication not in view.authentication_classes:

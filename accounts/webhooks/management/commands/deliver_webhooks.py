@@ -16,6 +16,7 @@ from django.db import OperationalError, connection
 from accounts.webhooks.delivering import Deliverer
 from accounts.webhooks.queries.deliverers import DELIVERER_NAME
 from accounts.webhooks.sending import Sender
+from portal.lib.tenancy import OPEN_TO_ALL
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -77,6 +78,8 @@ def connector() -> Callable[[], Awaitable[psycopg.AsyncConnection[Any]]]:
     given["application_name"] = DELIVERER_NAME
 
     async def connect() -> psycopg.AsyncConnection[Any]:
-        return await psycopg.AsyncConnection.connect(**given, autocommit=True)
+        opened = await psycopg.AsyncConnection.connect(**given, autocommit=True)
+        await opened.execute(OPEN_TO_ALL)  # one deliverer serves every tenant
+        return opened
 
     return connect

@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 from portal.lib.api.json import BODY_MAX_BYTES, AlwaysJson, OrjsonParser, OrjsonRenderer
 from portal.lib.api.views import TenantAPIView, endpoint, json_response
 from portal.lib.errors import Conflict
-from portal.lib.tenancy import acting_for
+from portal.lib.tenancy import ALL_TENANTS, acting_for
 from tests.clients import ApiClient
 from tests.factories.accounts import make_api_key
 
@@ -82,7 +82,7 @@ def test_a_view_has_the_tenant_and_the_actor_of_the_key(alice_api, alice_tenant)
         "address": "127.0.0.1",
         "given": {},
     }
-    assert setting() == ""
+    assert setting() == ALL_TENANTS
 
 
 def test_the_tenant_is_put_back_after_a_refusal_and_after_a_fault(

@@ -1,0 +1,100 @@
+"""The doors of the server: every URL with a parameter, by who guards it.
+
+Told by the URL conf alone, so that a new one is among them by existing. The suite and
+`manage.py isolation_report` sweep the same. Must not be here: who knocks, or with what.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.urls import URLPattern, URLResolver, get_resolver
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+METHODS = ("get", "post", "put", "patch", "delete")
+# Parameters that name nobody's data, and why.
+PUBLIC = {
+    "slug": "a source's logo",
+    "event_type": "a type of the catalogue, the same for all",
+    "lab_id": "a lab, the same for all",
+    "provider_id": "a lab's code of a marker, the same for all",
+    "uidb36": "a one-time link, its own proof",
+    "key": "a one-time link, its own proof",
+    "token": "a one-time link, its own proof",
+    "color": "a style sheet of one colour, the same for all",
+}
+# Parameters that name what a team has in both of its environments.
+TEAM_WIDE = {"member_id", "invitation_id", "management_key_id"}
+# URLs that answer a stranger, and why.
+OPEN = {
+    "api-docs-event": "the catalogue of events, the same for all",
+    "logo": "a source's logo",
+    "colors": "a style sheet of one colour, the same for all",
+    "api-lab-marker": "a marker, the same for all; without a key it is 401",
+    "account_reset_password_from_key": "a one-time link, its own proof",
+    "invitation_link": "a one-time link, its own proof",
+    "mailed_invitation_link": "a one-time link, its own proof",
+    "address_link": "a one-time link, its own proof",
+    "single_sign_on": "a team's door, before anyone has signed in",
+    "single_sign_on_go": "the same",
+    "single_sign_on_back": "the same",
+}
+PARAMETER = re.compile(r"\(\?P<(\w+)>[^)]*\)|<(?:\w+:)?(\w+)>")
+# A team is one in both environments: only other teams are strangers to its own id.
+OF_THE_TEAM = "v2/team/"
+# The operators' admin stands above teams.
+ABOVE_TEAMS = "admin/"
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """Routes with a parameter, by who guards them."""
+
+    api: list[str]
+    management: list[str]
+    pages: list[str]
+
+
+def named_views(
+    resolver: Any = None, prefix: str = "", space: str = ""
+) -> Iterator[tuple[str, str, Any]]:
+    """Each URL as (route text, name, view)."""
+    for entry in (resolver or get_resolver()).url_patterns:
+        route = prefix + str(entry.pattern)
+        if isinstance(entry, URLResolver):
+            inner = f"{entry.namespace}:" if entry.namespace else ""
+            yield from named_views(entry, route, space + inner)
+        elif isinstance(entry, URLPattern):
+            yield route, f"{space}{entry.name}", entry.callback
+
+
+def doors() -> Doors:
+    """Every URL that names something in its path, but those that are open to all."""
+    named = [
+        route
+        for route, name, _ in named_views()
+        if PARAMETER.search(route)
+        and not route.startswith(ABOVE_TEAMS)
+        and name.rpartition(":")[2] not in OPEN
+    ]
+    api = [r for r in named if r.startswith(("v2/", "v3/", "lab_report/"))]
+    management = [r for r in named if r.startswith("v1/")]
+    pages = [r for r in named if r not in {*api, *management}]
+    return Doors(api, management, pages)
+
+
+def parameters(route: str) -> set[str]:
+    """The names in a route."""
+    return {a or b for a, b in PARAMETER.findall(route)}
+
+
+def fill(route: str, samples: dict[str, str]) -> str:
+    """Put samples into a route; a parameter without one is a KeyError."""
+    path = PARAMETER.sub(lambda found: samples[found[1] or found[2]], route)
+    return "/" + path.replace("^", "").replace("/?$", "").replace("$", "").replace(
+        "?", ""
+    )

@@ -1,0 +1,40 @@
+"""IsolationRun: what came of knocking at every door, once."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+
+
+class IsolationRun(models.Model):
+    """A run of the isolation report; holds routes and numbers, no ids of rows.
+
+    `refusals` are calls that were refused as they must be, by sweep; `open` those that
+    were not, as [who, method, route, status]; `untried` routes that the tenant has no
+    row for.
+    """
+
+    at = models.DateTimeField(default=timezone.now, editable=False)
+    seconds = models.FloatField()
+    commit = models.CharField(max_length=40, blank=True)
+    team = models.CharField(max_length=100)
+    environment = models.CharField(max_length=20)
+    methods = models.JSONField(default=list)
+    doors = models.PositiveIntegerField()
+    visitors = models.PositiveIntegerField()
+    refusals = models.JSONField(default=dict)
+    open = models.JSONField(default=list)
+    untried = models.JSONField(default=list)
+    tables = models.PositiveIntegerField()
+    rows = models.PositiveBigIntegerField()
+
+    class Meta:
+        app_label = "portal"
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M} on {self.team}"
+
+    @property
+    def refused(self) -> int:
+        """Calls that were refused, in all sweeps."""
+        return sum(self.refusals.values())

@@ -1,0 +1,57 @@
+"""`manage.py isolation_report`: knock at every door as those who must not come in."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts.states import Environment
+from portal.isolation.trying import find_tenant, report_isolation
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
+
+
+class Command(BaseCommand):
+    """`manage.py isolation_report [--team SLUG] [--environment production]`."""
+
+    help = (
+        "Call every URL that names a row with ids of a team, as another team, the"
+        " other environment and each role that may not, and write down what came of"
+        " it. All of it is rolled back. Exits 1 when a call was not refused."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--team", metavar="SLUG", help="whose ids (the team with most users)"
+        )
+        parser.add_argument(
+            "--environment", choices=Environment.values, default=Environment.SANDBOX
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        tenant = find_tenant(
+            environment=options["environment"], slug=options["team"] or ""
+        )
+        if tenant is None:
+            raise CommandError("There is no such team.")
+        run = report_isolation(
+            tenant=tenant, tell=lambda step: self.stderr.write(f"{step} ...")
+        )
+        self.stdout.write(
+            f"{run.doors} addresses and {run.visitors} visitors with ids of"
+            f" {run.team}, {run.environment}: {run.refused} calls refused,"
+            f" {len(run.open)} not; {run.rows} rows of {run.tables} tables hidden."
+        )
+        for sweep, number in sorted(run.refusals.items()):
+            self.stdout.write(f"  {sweep}: {number}")
+        if run.untried:
+            self.stdout.write(
+                f"  not tried, as the team has no row for them: {len(run.untried)}"
+            )
+        for who, method, route, status in run.open:
+            self.stdout.write(f"NOT REFUSED  {who}: {method} {route} answered {status}")
+        if run.open:
+            sys.exit(1)
