@@ -8,6 +8,7 @@ from django.db import connection
 
 from labs.gateways.sandbox_results import SimulationFlags
 from labs.models import ExpectedResult, LabTest, Order, Result, ResultVersion
+from labs.operations.critical import MAIL_JOB
 from labs.operations.kits import KitRequest, order_kit
 from labs.operations.orders import cancel_order
 from labs.operations.simulation import (
@@ -194,7 +195,8 @@ def test_a_delayed_walk_is_a_job_that_minds_what_happened_since(alice_tenant, ru
     make_all_due()
     run_jobs()
 
-    assert [job.name for job in queued()] == [SIMULATE_JOB] * 2
+    walks = [job.name for job in queued() if job.name != MAIL_JOB]
+    assert walks == [SIMULATE_JOB] * 2
     assert early == before
     assert lows(walked)[-1] == "completed"
     rows = rows_of(current_version(order=walked))
