@@ -226,6 +226,9 @@ def desk_context(request: TenantRequest, state: DeskState) -> dict[str, Any]:
         "left": _left(gaps),
         "checks": checks_of(review, kept),
         "desk_url": _desk_url(request, review),
+        # The first part of each row's addresses: to reverse sixteen for each of a
+        # hundred rows takes 40 ms.
+        "rows_url": page_url(request, "reports:review_add", review_id=review.id),
         "oob": False,
     }
 

@@ -5,7 +5,7 @@ pages and a hundred rows, by the server and, where a chromium is on the path, un
 first row has the focus (must: 1,000 ms); an edit saved among 30 and among 100 rows
 (must: 150 ms); and thirty rows with three errors, mended and confirmed by keyboard
 alone (must: 90 s). No key waits for thought: the last is the machine's part of a
-review.
+review. Pages are drawn before, as the worker does; that, and serving one, has no limit.
 """
 
 from __future__ import annotations
@@ -247,9 +247,18 @@ def judged(said: str, found: float, unit: str, most: float) -> bool:
 
 def figures(database_url: str, rounds: int) -> Iterator[bool]:
     """Each figure, printed; whether it keeps its limit."""
+    from reports.operations.page_pictures import draw_report
+
     bench = make_bench()
     wide = stage_report(bench, *drawn_report(PAGES * ROWS_OF_A_PAGE))
     errors = stage_errors(bench)
+    start = time.perf_counter()
+    draw_report(tenant_pk=bench.tenant.pk, job_id=wide.job_id)
+    print(f"{PAGES} pages drawn, beforehand: {time.perf_counter() - start:.1f} s")
+    picture = bench.queue.replace("reviews/", f"reports/{wide.job_id}/pages/1/")
+    kept = milliseconds(bench.client, picture, rounds)
+    assert kept is not None
+    print(f"a page that is kept, {kept[2] / 1024:.0f} KiB: {kept[0]:.1f} ms")
     opened = milliseconds(bench.client, bench.desk(wide), rounds)
     assert opened is not None
     said = (
