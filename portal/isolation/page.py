@@ -26,7 +26,7 @@ _SHOWN = 20
 
 def show_isolation(request: HttpRequest) -> TemplateResponse:
     """When it was last tried that tenants are kept apart, and what came of it."""
-    last, *before = [*IsolationRun.objects.order_by("-at")[:_SHOWN], None]
+    last, *before = [*IsolationRun.objects.order_by("-at", "-pk")[:_SHOWN], None]
     return TemplateResponse(
         request,
         "admin/isolation.html",

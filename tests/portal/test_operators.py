@@ -20,6 +20,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import AuditEntry, Member
 from portal import health
+from portal.isolation.models import IsolationRun
 from tests.factories.accounts import ACTOR, PASSWORD, make_member
 from tests.factories.reports import make_parsing_job
 from tests.factories.users import make_user
@@ -369,3 +370,26 @@ def test_the_providers_page_counts_live_connections(office, alice_tenant):
     assert len(counted) == len(PROVIDERS)
     assert counted["oura"] == (1, 0, 0)
     assert counted["fitbit"] == (0, 0, 0)
+
+
+def test_the_isolation_page_tells_the_last_run(office):
+    numbers = {"seconds": 1.0, "environment": "sandbox", "visitors": 3, "tables": 2}
+    numbers |= {"rows": 9, "doors": 4}
+
+    empty = office.get("/admin/isolation/")
+    IsolationRun.objects.create(team="before", refusals={"api": 1}, **numbers)
+    last = IsolationRun.objects.create(
+        team="north",
+        refusals={"api": 7, "roles": 5},
+        open=[["no key", "get", "v2/user/<user_id>", 200]],
+        untried=["v3/order/<order_id>"],
+        **numbers,
+    )
+    page = office.get("/admin/isolation/")
+
+    assert empty.context["run"] is None
+    assert page.context["run"] == last
+    assert [number for _, number in page.context["sweeps"]] == [7, 0, 0, 5]
+    assert [run.team for run in page.context["before"]] == ["before"]
+    assert "1 call not refused" in page.text
+    assert "v2/user/&lt;user_id&gt;" in page.text
