@@ -308,9 +308,9 @@ def measure(calls: dict[str, Callable[[], None]], rounds: int) -> bool:
     print(f"\n{'p50 ms':>8} {'p95 ms':>8} {'cpu ms':>8}  request, of {rounds}")
     is_good = True
     for name, both in times.items():
-        taken = [each for each, _ in both]
-        p50, cpu = statistics.median(taken), statistics.median(c for _, c in both)
-        p95 = statistics.quantiles(taken, n=20, method="inclusive")[-1]
+        walls = [wall for wall, _ in both]
+        p50, cpu = statistics.median(walls), statistics.median(c for _, c in both)
+        p95 = statistics.quantiles(walls, n=20, method="inclusive")[-1]
         over = cpu > MUST_MS
         is_good &= not over
         print(f"{p50:8.1f} {p95:8.1f} {cpu:8.1f}  {name}{'  OVER' * over}", flush=True)
