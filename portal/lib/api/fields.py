@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from django.core.validators import RegexValidator
@@ -179,6 +180,8 @@ def read_query(request: Request, inputs: type[Inputs]) -> dict[str, Any]:
         for name, values in request.query_params.lists()
         if name in fields
     }
+    if not given and (defaults := _defaults(inputs)) is not None:
+        return dict(defaults)
     return _validate(inputs(data=given), "query")
 
 
@@ -203,6 +206,27 @@ def _without_nulls(value: Any) -> Any:
     if isinstance(value, list):
         return [_without_nulls(item) for item in value]
     return value
+
+
+@cache
+def _defaults(inputs: type[Inputs]) -> Mapping[str, Any] | None:
+    """What nothing given is read as; None where that takes a validation each time.
+
+    Most lists are asked for without a query, and making the fields anew is what costs.
+    """
+    checks = (inputs.validate, inputs.to_internal_value, inputs.run_validation)
+    plain = (Inputs.validate, Inputs.to_internal_value, Inputs.run_validation)
+    fields = inputs._declared_fields.values()
+    constant = (bool, int, str, type(None))
+    if checks != plain or any(
+        field.required
+        or not (
+            field.default is serializers.empty or isinstance(field.default, constant)
+        )
+        for field in fields
+    ):
+        return None
+    return _validate(inputs(data={}), "query")
 
 
 def _validate(inputs: Inputs, place: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import timezone
 from rest_framework import serializers
 
 from portal.lib.api.errors import RequestInvalid
@@ -191,6 +192,21 @@ def test_of_a_repeated_key_the_last_counts_and_one_value_is_a_list_too():
     found = read_query(Request(query="limit=1&limit=2&status=x"), Asked)
 
     assert found == {"limit": 2, "status": ["x"]}
+
+
+class AskedToday(Inputs):
+    day = serializers.DateField(default=timezone.localdate)
+
+
+def test_nothing_asked_is_read_as_the_defaults_of_that_moment(time_machine):
+    read_query(Request(query=""), Asked).clear()
+    days = []
+    for moment in ("2026-03-02T12:00Z", "2026-03-03T12:00Z"):
+        time_machine.move_to(moment, tick=False)
+        days.append(read_query(Request(query="other=1"), AskedToday)["day"].day)
+
+    assert read_query(Request(query=""), Asked) == {"limit": 5}
+    assert days == [2, 3]
 
 
 def test_an_empty_value_is_text_like_any_other():
