@@ -53,14 +53,20 @@ def main() -> None:
     with database():
         from django.db import connection
         from django.test import Client
+        from django.utils import timezone
 
         from portal.demo.data import load_demo_data
         from portal.isolation.trying import fenced_tables
+        from tests.factories.accounts import PASSWORD
         from tests.jobs import run_waiting
 
         connection.settings_dict["CONN_MAX_AGE"] = 0
         teams = load_demo_data()
         run_waiting()
+        # Without these pages ask for them.
+        teams.owner.set_password(PASSWORD)
+        teams.owner.email_confirmed_at = timezone.now()
+        teams.owner.save(update_fields=["password", "email_confirmed_at"])
         logging.disable(logging.WARNING)
         client = Client(SERVER_NAME="localhost")
         client.force_login(teams.owner)

@@ -78,8 +78,10 @@ def main() -> int:
     with database():
         from django.db import connection
         from django.test import Client
+        from django.utils import timezone
 
         from portal.demo.data import load_demo_data
+        from tests.factories.accounts import PASSWORD
         from tests.jobs import run_waiting
 
         # A job's thread that kept its connection would keep the database from going.
@@ -87,7 +89,10 @@ def main() -> int:
         teams = load_demo_data()
         run_waiting()
         teams.owner.is_staff = True
-        teams.owner.save(update_fields=["is_staff"])
+        # Without these pages ask for them.
+        teams.owner.set_password(PASSWORD)
+        teams.owner.email_confirmed_at = timezone.now()
+        teams.owner.save()
         logging.disable(logging.WARNING)  # forms' targets refuse a GET, as they must
         client = Client(SERVER_NAME="localhost")
         client.force_login(teams.owner)
