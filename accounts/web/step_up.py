@@ -78,9 +78,11 @@ def ask_to_confirm(request: TenantRequest) -> HttpResponse:
         messages.warning(
             request, "Nothing was changed before you confirmed. Do it once more."
         )
-    way = cast(
-        "str", get_adapter().get_reauthentication_methods(request.user)[0]["url"]
-    )
+    ways = get_adapter().get_reauthentication_methods(request.user)
+    if not ways:  # what they signed in with is gone since
+        messages.warning(request, "Choose a password first: you confirm with it.")
+        return go_to(request, reverse("account_reset_password"))
+    way = cast("str", ways[0]["url"])
     return go_to(request, f"{way}?{urlencode({'next': onward})}")
 
 

@@ -5,10 +5,11 @@ from http import HTTPStatus
 
 import pytest
 import time_machine
+from django.contrib.auth.hashers import make_password
 from django.core.cache import cache
 from django.test import Client
 
-from accounts.models import ManagementKey
+from accounts.models import ManagementKey, Member
 from tests.clients import confirm
 from tests.factories.accounts import PASSWORD
 from tests.factories.passkeys import Device
@@ -38,6 +39,15 @@ def test_a_page_that_needs_it_asks_and_goes_on(alice_web, alice_team):
     )
     assert right["Location"] == CREATE
     assert alice_web.get(CREATE).status_code == HTTPStatus.OK
+
+
+def test_who_has_nothing_to_confirm_with_is_led_to_a_password(alice_web, alice_team):
+    Member.objects.update(password=make_password(None))
+    alice_web.force_login(Member.objects.get())
+
+    asked = alice_web.get(CREATE)
+
+    assert asked["Location"] == "/accounts/password/reset/"
 
 
 def test_a_post_that_comes_too_late_changes_nothing_and_leads_back(
