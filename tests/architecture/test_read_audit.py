@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 PLACE = "t/<slug:team_slug>/<slug:environment>/"
 REASONS = {
     "of the team and its members": (
-        "settings/ settings/sign-in/ profile/ members/ members/invite/ demo-data/"
+        "settings/ settings/sign-in/ settings/notifications/ settings/retention/"
+        " profile/ members/ members/invite/ demo-data/"
         " members/<str:member_id>/roles/ members/<str:member_id>/remove/"
         " invitations/<str:invitation_id>/withdraw/ api-keys/"
         " api-keys/<str:api_key_id>/revoke/ views/<str:view_id>/"
