@@ -281,13 +281,17 @@ def test_an_endpoint_that_hangs_holds_up_no_other(alice_tenant, port, monkeypatc
     make_events(150, tenant=alice_tenant)
     endpoint_at(port, alice_tenant, "well")
     make_event(tenant=alice_tenant)
-    released = asyncio.Event()
+    hung, released = asyncio.Semaphore(0), asyncio.Event()
 
     async def hang(_request):
+        hung.release()
         await released.wait()
         return web.Response()
 
-    def release(_request):
+    async def release(_request):
+        # The two endpoints' first messages are on their way at the same time.
+        for _ in range(32):
+            await hung.acquire()
         released.set()
         return web.Response()
 
