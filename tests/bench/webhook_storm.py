@@ -81,6 +81,9 @@ def private_database() -> Iterator[Database]:
     django.setup()
     from django.core.management import call_command
 
+    from tests.fence import open_connections
+
+    open_connections()
     try:
         call_command("migrate", verbosity=0)
         yield database

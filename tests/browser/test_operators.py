@@ -15,6 +15,7 @@ from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from axe_playwright_python.sync_playwright import Axe
 from django.test import Client
 
+from portal.models import IsolationRun
 from tests.browser.conftest import PHONE, WIDE
 from tests.factories.users import make_user
 
@@ -46,6 +47,20 @@ def test_the_index_a_list_and_an_object_are_sound(
     visit, office, alice_team, alice_tenant, theme, size
 ):
     user = make_user(tenant=alice_tenant)
+    IsolationRun.objects.create(
+        seconds=30.5,
+        commit="0" * 40,
+        team=alice_team.slug,
+        environment="sandbox",
+        methods=["get", "post"],
+        doors=2,
+        visitors=12,
+        refusals={"pages": 23},
+        open=[["viewer", "get", "t/<slug:team_slug>/orders/", 200]],
+        untried=["users/<str:user_id>/"],
+        tables=29,
+        rows=1000,
+    )
     with visit.page(client=office, theme=theme, size=size) as page:
         for path in (
             "",
@@ -53,6 +68,8 @@ def test_the_index_a_list_and_an_object_are_sound(
             f"accounts/team/{alice_team.pk}/change/",
             f"users/user/{user.pk}/change/",
             "providers/",
+            "doctor/",
+            "isolation/",
         ):
             page.goto(f"/admin/{path}")
 
