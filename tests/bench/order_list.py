@@ -241,6 +241,9 @@ def measure(*, orders: int, rounds: int) -> float:
             calls["API, status and method"] = get(
                 "/v3/orders?status=requisition_created&order_type=walk_in_test", api
             )
+            for who in ("Beispiel", "nobody of that name"):
+                name = f"API, patient {who.split()[0]}"
+                calls[name] = get(f"/v3/orders?patient_name={who}", api)
             cache.clear()
             times[number] = medians(calls, rounds)
     print(
