@@ -1,7 +1,6 @@
-"""Small figures beside words: a sparkline, a meter, a ruler of distances.
+"""Small figures beside words: a meter, a ruler of distances.
 
-Numbers in, SVG out, as in portal.charts, which holds the large ones. Must not be here:
-a query, or a colour.
+Numbers in, SVG out, as in portal.charts. Must not be here: a query, or a colour.
 """
 
 from __future__ import annotations
@@ -18,36 +17,6 @@ if TYPE_CHECKING:
 _RULER_WIDTH = 420
 _PIN_WIDTH = 21
 _LANE_HEIGHT = 20
-
-
-def sparkline(values: Sequence[float], *, says: str) -> SafeString | str:
-    """Draw how a number went, oldest first, as a line of 104 by 40 px without axes.
-
-    Fewer than two values are no line. `says` is the finding, for those who hear it.
-    """
-    if len(values) < 2:
-        return ""
-    width, height, margin = 104, 40, 4
-    low = min(values)
-    span = (max(values) - low) or 1
-    step = width / (len(values) - 1)
-    points = " L".join(
-        f"{at * step:.1f} {height - margin - (value - low) / span * 32:.1f}"
-        for at, value in enumerate(values)
-    )
-    return format_html(
-        '<svg class="spark" viewBox="0 0 {} {}" role="img" aria-label="{}"'
-        ' preserveAspectRatio="none"><path class="a" d="M{} L{} {} L0 {} Z"/>'
-        '<path class="l" d="M{}"/></svg>',
-        width,
-        height,
-        says,
-        points,
-        width,
-        height,
-        height,
-        points,
-    )
 
 
 def meter(percent: float, *, is_enough: bool) -> SafeString:

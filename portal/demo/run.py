@@ -42,6 +42,8 @@ WEB_STOP_TIMEOUT_S = WORKERS_KILL_TIMEOUT_S + 3
 WORKER_STOP_TIMEOUT_S = 10
 DELIVERER_STOP_TIMEOUT_S = 10
 RECEIVER_STOP_TIMEOUT_S = 5
+RECEIVER_START_TIMEOUT_S = 20.0
+DELIVERER = "deliverer"
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 ANY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104 (compared with, not listened on)
 
@@ -88,6 +90,8 @@ def run_demo(options: DemoOptions, *, say: Callable[[str], None]) -> None:
             granted = _prepare(options)
             processes += _processes(options, granted)
             for process in processes:
+                if process.name == DELIVERER and granted.webhooks_port:
+                    _wait_for_receiver(granted.webhooks_port)
                 process.start()
             _wait_until_ready(options, processes)
             say(_welcome(granted))
@@ -95,7 +99,7 @@ def run_demo(options: DemoOptions, *, say: Callable[[str], None]) -> None:
     finally:
         for asked in STOP_SIGNALS:
             signal.signal(asked, signal.SIG_IGN)
-        for process in processes:
+        for process in reversed(processes):
             process.stop()
         server.leave_all()
 
@@ -220,7 +224,7 @@ def _require_database() -> None:
 
 
 def _processes(options: DemoOptions, granted: notes.DemoNotes) -> list[DemoProcess]:
-    """What runs, in the order in which it starts and stops."""
+    """What runs, in the order in which it starts; it stops in the opposite one."""
     environment = _environment(options)
     manage = str(settings.BASE_DIR / "manage.py")
     granian = [sys.executable, "-m", "granian", "--interface", "wsgi"]
@@ -235,7 +239,6 @@ def _processes(options: DemoOptions, granted: notes.DemoNotes) -> list[DemoProce
     processes = [
         DemoProcess("web server", granian, environment, WEB_STOP_TIMEOUT_S),
         DemoProcess("worker", worker, environment, WORKER_STOP_TIMEOUT_S),
-        DemoProcess("deliverer", deliverer, environment, DELIVERER_STOP_TIMEOUT_S),
     ]
     if port := granted.webhooks_port:
         listener = [sys.executable, manage, "listen", "--port", str(port)]
@@ -243,7 +246,20 @@ def _processes(options: DemoOptions, granted: notes.DemoNotes) -> list[DemoProce
         processes.append(
             DemoProcess("receiver", listener, environment, RECEIVER_STOP_TIMEOUT_S)
         )
+    processes.append(
+        DemoProcess(DELIVERER, deliverer, environment, DELIVERER_STOP_TIMEOUT_S)
+    )
     return processes
+
+
+def _wait_for_receiver(port: int) -> None:
+    """Until it listens, or not: else a newcomer's first deliveries are failures."""
+    deadline = time.monotonic() + RECEIVER_START_TIMEOUT_S
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError):
+            socket.create_connection((HOST, port), timeout=POLL_S).close()
+            return
+        time.sleep(POLL_S)
 
 
 def _environment(options: DemoOptions) -> dict[str, str]:

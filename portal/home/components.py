@@ -22,8 +22,8 @@ from portal.body_charts import (
     hypnogram,
     share_bar,
 )
-from portal.charts import arrival_strip, range_bar
-from portal.gauges import ruler, sparkline
+from portal.charts import arrival_strip, range_bar, sparkline
+from portal.gauges import ruler
 from portal.lib.web import Pager, page_url, render_page
 from portal.parts import (
     Happening,

@@ -4,23 +4,7 @@ import re
 
 import pytest
 
-from portal.gauges import meter, ruler, sparkline
-
-
-def test_a_sparkline_goes_from_its_first_to_its_last_value():
-    svg = sparkline([1, 3, 2], says="Rising")
-
-    assert 'aria-label="Rising"' in svg
-    assert 'class="l" d="M0.0 36.0 L52.0 4.0 L104.0 20.0"' in svg
-
-
-def test_a_flat_line_lies_on_the_floor():
-    assert 'class="l" d="M0.0 36.0 L104.0 36.0"' in sparkline([5, 5], says="Steady")
-
-
-@pytest.mark.parametrize("values", [[], [4]])
-def test_too_few_values_are_no_line(values):
-    assert sparkline(values, says="Nothing") == ""
+from portal.gauges import meter, ruler
 
 
 @pytest.mark.parametrize(
