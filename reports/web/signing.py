@@ -294,11 +294,11 @@ def _summary(
 def _doubted(
     request: TenantRequest, review: Review, rows: Iterable[ReviewRow]
 ) -> list[tuple[ReviewRow, Ink | None, list[str]]]:
-    """The rows that will be results although a check speaks against them, and why."""
+    """What was decided to be a result although a check speaks against it, and why."""
     doubts = [
         (row, [note_sentence(n) for n in review.notes if row.position in n["rows"]])
         for row in rows
-        if row.is_kept
+        if row.is_kept and row.is_decided
     ]
     return [
         (row, ink_of(request, job=review.job, values=row.values), why)

@@ -199,6 +199,7 @@ def test_a_value_kept_against_a_check_is_shown_before_it_is_signed(user, nora):
     assert "Kept against a check" not in nora.get(page).content.decode()
 
     edit(review, nora, "98000")
+    decide_all(review, nora.actor)
 
     shown = nora.get(page).content.decode()
     assert "Kept against a check" in shown
