@@ -28,7 +28,9 @@ IPV6_PREFIX = 64
 class CallThrottle(BaseThrottle):
     """Counts a call against its address, then against its key, and says what is left.
 
-    Raises: 429 with `Retry-After` for a call over either limit.
+    A refused call counts as any other. Those from where the key may not be used count
+    by themselves, so that whoever stole it takes no call from its owner. Raises: 429
+    with `Retry-After` for a call over either limit.
     """
 
     def allow_request(self, request: Request, view: Any) -> bool:
@@ -40,7 +42,7 @@ class CallThrottle(BaseThrottle):
         if isinstance(grant, KeyGrant) and not _first_over(windows):
             limit = grant.calls_per_minute or settings.API_CALLS_PER_KEY
             if limit:
-                windows["key"] = count_call(subject=f"key:{grant.key_id}", limit=limit)
+                windows["key"] = count_call(subject=_subject(grant), limit=limit)
         if windows:
             view.headers.update(_describe(windows))
         self.over = _first_over(windows)
@@ -73,6 +75,11 @@ def network_of(address: str | None) -> str:
     if found.ipv4_mapped:
         return str(found.ipv4_mapped)
     return str(ipaddress.ip_network((found, IPV6_PREFIX), strict=False))
+
+
+def _subject(grant: KeyGrant) -> str:
+    is_admitted = grant.admits(grant.actor.address)
+    return f"key:{grant.key_id}{'' if is_admitted else ':elsewhere'}"
 
 
 def _count_address(address: str | None) -> Window:

@@ -78,6 +78,14 @@ class KeyedAPIView(APIView):
         self.actor = grant.actor
         self._stack.enter_context(self.enter(grant, **kwargs))
 
+    def check_permissions(self, request: Request) -> None:
+        # A call that is refused is counted first: a key is not tried out at will.
+        super().check_throttles(request)
+        super().check_permissions(request)
+
+    def check_throttles(self, request: Request) -> None:
+        """Nothing more: DRF asks after the permissions."""
+
     def enter(self, grant: Any, **path: str) -> AbstractContextManager[None]:
         """Set what the key opens at this path, and name its rows to the database."""
         raise NotImplementedError

@@ -144,6 +144,27 @@ def test_a_call_from_an_address_that_is_not_allowed_is_403(alice_tenant):
     assert AuditEntry.unscoped.count() == audited + 3
 
 
+def test_refused_calls_count_and_a_thief_takes_none_of_the_owner_s(alice_tenant, clock):
+    client = limited(
+        alice_tenant,
+        calls_per_minute=2,
+        scopes=frozenset({"users:read"}),
+        networks=("192.0.2.7",),
+    )
+    owner = {"REMOTE_ADDR": "192.0.2.7"}
+
+    stolen = [client.get(PATH) for _ in range(3)]
+    probed = [client.get(path, **owner) for path in ("/v3/orders", PATH, PATH)]
+
+    assert [reply.status_code for reply in stolen] == [403, 403, 429]
+    assert [reply.status_code for reply in probed] == [403, 200, 429]
+    assert [reply.json()["code"] for reply in (stolen[1], probed[0])] == [
+        "address_not_allowed",
+        "scope_missing",
+    ]
+    assert stolen[1]["RateLimit"] == '"key";r=0;t=60'
+
+
 def test_a_key_past_its_end_is_401(alice_tenant, clock):
     client = limited(alice_tenant, expires_at=NOON + timedelta(seconds=3))
 
