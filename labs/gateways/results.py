@@ -64,7 +64,7 @@ class ReportedSample:
     """A sample; offsets are seconds east of UTC where the lab gave them.
 
     `laboratories` maps a laboratory's code to name, phone_number, medical_director and
-    address (contract 6.15).
+    address (contract 6.15), which holds first_line, city, state, zip and country.
     """
 
     sample_id: str

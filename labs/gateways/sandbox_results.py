@@ -19,6 +19,7 @@ from labs.gateways.results import (
     ReportedSample,
     ResultDelivery,
 )
+from labs.queries.places import find_place
 from labs.queries.results import rows_of
 from labs.states.catalogue import ResultType
 from labs.states.orders import Interpretation
@@ -416,6 +417,7 @@ def _sample(
     order: Order, draw: _Draw, collected: datetime, received: datetime, at: datetime
 ) -> ReportedSample:
     lab = order.lab
+    place = find_place(lab.zipcode)
     return ReportedSample(
         sample_id=order.sample_id,
         control_number=f"C{math.floor(draw.number('control') * 10**8):08}",
@@ -433,7 +435,9 @@ def _sample(
                 "address": {
                     "first_line": lab.first_line_address,
                     "city": lab.city,
-                    "zip_code": lab.zipcode,
+                    "state": place.state if place else "",
+                    "zip": lab.zipcode,
+                    "country": "US",
                 },
             }
         },

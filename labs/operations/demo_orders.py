@@ -345,6 +345,7 @@ def _patient(
         "state": state,
         "zip": code,
         "country": "US",
+        "phone_number": details["phone_number"],
     }
     return details, address
 

@@ -39,11 +39,12 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class DiagnosisFault:
-    """Something said of one code."""
+    """Something said of one code; `other` is the code that it conflicts with."""
 
     diagnosis_code: str
     code: str
     message: str
+    other: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +103,22 @@ def check_diagnoses(codes: Sequence[str]) -> DiagnosisCheck:
     for given in codes:
         code = with_point(given.strip().upper())
         if not _SHAPE.match(code):
-            errors.append(_fault(given, "malformed", "Not an ICD-10-CM code."))
+            errors.append(DiagnosisFault(given, "malformed", "Not an ICD-10-CM code."))
         elif code in kept:
-            violations.append(_fault(code, "repeated", "This code is given twice."))
+            says = "This code is given twice."
+            violations.append(DiagnosisFault(code, "repeated", says, other=code))
         else:
             kept.append(code)
             if code not in known_diagnoses():
                 says = "Not in the set that is known here: check it yourself."
-                warnings.append(_fault(code, "unknown", says))
+                warnings.append(DiagnosisFault(code, "unknown", says))
     first = known_diagnoses().get(kept[0]) if kept else None
     if first is not None and first.is_secondary:
         says = "This code says more of another and can't stand first."
-        violations.insert(0, _fault(first.code, "secondary_first", says))
+        follows = kept[1] if len(kept) > 1 else ""
+        violations.insert(
+            0, DiagnosisFault(first.code, "secondary_first", says, other=follows)
+        )
     return DiagnosisCheck(
         tuple(kept), tuple(errors), tuple(violations), tuple(warnings)
     )
@@ -127,7 +132,3 @@ def with_point(code: str) -> str:
 def _speaks_of(diagnosis: Diagnosis, words: Sequence[str]) -> bool:
     text = f" {_BREAKS.sub(' ', diagnosis.description.lower())}"
     return all(f" {word}" in text for word in words)
-
-
-def _fault(diagnosis_code: str, code: str, message: str) -> DiagnosisFault:
-    return DiagnosisFault(diagnosis_code, code, message)

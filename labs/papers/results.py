@@ -332,7 +332,7 @@ def _laboratories(sheet: Sheet, found: ResultSet) -> None:
             address.get("second_line"),
             " ".join(
                 str(address[key])
-                for key in ("city", "state", "zip_code")
+                for key in ("city", "state", "zip")
                 if address.get(key)
             ),
             lab.get("phone_number"),

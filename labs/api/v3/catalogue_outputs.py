@@ -18,7 +18,7 @@ from labs.payloads import (
 from labs.states.accounts import DelegatedFlow, LabAccountStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from decimal import Decimal
 
     from labs.models import ExpectedResult, LabAccount, LabTest, Marker
@@ -67,6 +67,19 @@ class Pricing(TypedDict):
     data: dict[str, PriceAnswer]
 
 
+class PanelPriceAnswer(TypedDict):
+    """What a panel costs as a whole."""
+
+    pricing: PriceAnswer
+
+
+class PanelPricing(TypedDict):
+    """Prices by the id of the panel."""
+
+    currency: str
+    data: dict[str, PanelPriceAnswer]
+
+
 class MarkersPage(TypedDict):
     """A page of markers."""
 
@@ -83,7 +96,7 @@ class LabTestPage(TypedDict):
 
     data: list[LabTestAnswer]
     next_cursor: str | None
-    pricing: Pricing | None
+    pricing: PanelPricing | None
 
 
 class LabAccountAnswer(TypedDict):
@@ -116,7 +129,10 @@ def markers_page(
     found: MarkerPage, *, page: int, size: int, with_prices: bool = False
 ) -> MarkersPage:
     """A page as it was asked for."""
-    prices = pricing((marker.pk, marker.price) for marker in found.markers)
+    prices: Pricing = {
+        "currency": "USD",
+        "data": {str(marker.pk): price(marker.price) for marker in found.markers},
+    }
     return {
         "markers": [marker_complete(marker) for marker in found.markers],
         "total": found.total,
@@ -140,7 +156,10 @@ def lab_test_page(
     panels: Sequence[LabTest], *, next_cursor: str | None, with_prices: bool
 ) -> LabTestPage:
     """A part of the panels."""
-    prices = pricing((panel.pk, panel.price) for panel in panels)
+    prices: PanelPricing = {
+        "currency": "USD",
+        "data": {str(panel.pk): {"pricing": price(panel.price)} for panel in panels},
+    }
     return {
         "data": [lab_test_payload(panel) for panel in panels],
         "next_cursor": next_cursor,
@@ -148,15 +167,11 @@ def lab_test_page(
     }
 
 
-def pricing(prices: Iterable[tuple[object, Decimal | None]]) -> Pricing:
-    """Prices in US cents by id; where the lab's contract says it, so it is said."""
-    data: dict[str, PriceAnswer] = {}
-    for pk, price in prices:
-        if price is None:
-            data[str(pk)] = {"unspecified": "refer_to_contract"}
-        else:
-            data[str(pk)] = {"base_amount_minor": int(price * 100)}
-    return {"currency": "USD", "data": data}
+def price(amount: Decimal | None) -> PriceAnswer:
+    """An amount in US cents; where the lab's contract says it, so it is said."""
+    if amount is None:
+        return {"unspecified": "refer_to_contract"}
+    return {"base_amount_minor": int(amount * 100)}
 
 
 def lab_account_answer(account: LabAccount) -> LabAccountAnswer:

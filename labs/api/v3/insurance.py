@@ -27,11 +27,13 @@ from labs.api.v3.insurance_inputs import (
 from labs.api.v3.insurance_outputs import (
     Diagnoses,
     DiagnosisCheckAnswer,
+    FoundPayors,
     InsuranceAnswer,
     PayorAnswer,
     Payors,
     diagnosis_answer,
     diagnosis_check_answer,
+    found_payor_answer,
     insurance_answer,
     payor_answer,
 )
@@ -73,7 +75,7 @@ class PayorSearchView(TenantAPIView):
     @describe(
         "legacy_search_payors",
         "Search insurers (deprecated: use GET)",
-        answer=Payors,
+        answer=FoundPayors,
         body=PayorSearchInputs,
     )
     def post(self, request: Request) -> Response:
@@ -90,7 +92,7 @@ class PayorSearchView(TenantAPIView):
             "Sunset": http_date(_SUNSET.timestamp()),
             "Link": '</v3/insurance/search/payor>; rel="successor-version"',
         }
-        return Response([payor_answer(payor) for payor in found], headers=headers)
+        return Response([found_payor_answer(payor) for payor in found], headers=headers)
 
 
 class DiagnosisSearchView(TenantAPIView):

@@ -9,7 +9,7 @@ from users.states import Gender
 
 if TYPE_CHECKING:
     from labs.models import UserInsurance
-    from labs.operations.diagnoses import Diagnosis, DiagnosisCheck, DiagnosisFault
+    from labs.operations.diagnoses import Diagnosis, DiagnosisCheck
     from labs.operations.insurance import PayorEntry
 
 
@@ -35,6 +35,12 @@ class PayorAnswer(TypedDict):
     source: Annotated[str, PayorSource]
 
 
+class FoundPayorAnswer(PayorAnswer):
+    """An insurer as the deprecated search names it: its code under `code` too."""
+
+    code: str
+
+
 class DiagnosisAnswer(TypedDict):
     """A diagnosis; a secondary one can't stand first."""
 
@@ -43,21 +49,37 @@ class DiagnosisAnswer(TypedDict):
     is_secondary: bool
 
 
-class DiagnosisFaultAnswer(TypedDict):
-    """What is said of one code: `code` is stable, `message` is for people."""
+class DiagnosisViolation(TypedDict):
+    """A broken rule of coding: `type` is stable, `message` is for people.
 
-    diagnosis_code: str
+    `conflicts_with` is the other diagnosis, empty where there is none.
+    """
+
     code: str
+    conflicts_with: str
+    type: str
+    message: str
+
+
+class DiagnosisWarning(TypedDict):
+    """What stops nothing; `overlaps_with` is the other diagnosis, or empty."""
+
+    code: str
+    overlaps_with: str
+    type: str
     message: str
 
 
 class DiagnosisCheckAnswer(TypedDict):
-    """Whether codes may go to an insurer: no errors and no violations."""
+    """Whether codes may go to an insurer: no errors and no violations.
+
+    An error is a text that names what was given and is no code.
+    """
 
     valid: bool
-    errors: list[DiagnosisFaultAnswer]
-    violations: list[DiagnosisFaultAnswer]
-    warnings: list[DiagnosisFaultAnswer]
+    errors: list[str]
+    violations: list[DiagnosisViolation]
+    warnings: list[DiagnosisWarning]
 
 
 class InsuredPerson(TypedDict):
@@ -105,6 +127,7 @@ class InsuranceAnswer(TypedDict):
 
 
 Payors = list[PayorAnswer]
+FoundPayors = list[FoundPayorAnswer]
 Diagnoses = list[DiagnosisAnswer]
 
 
@@ -120,6 +143,11 @@ def payor_answer(payor: PayorEntry) -> PayorAnswer:
     }
 
 
+def found_payor_answer(payor: PayorEntry) -> FoundPayorAnswer:
+    """An insurer with the old name of its code."""
+    return {"code": payor.payor_code, **payor_answer(payor)}
+
+
 def diagnosis_answer(diagnosis: Diagnosis) -> DiagnosisAnswer:
     """A diagnosis that was found."""
     return {
@@ -133,9 +161,25 @@ def diagnosis_check_answer(checked: DiagnosisCheck) -> DiagnosisCheckAnswer:
     """What is said of a list of codes."""
     return {
         "valid": checked.is_valid,
-        "errors": [_fault(fault) for fault in checked.errors],
-        "violations": [_fault(fault) for fault in checked.violations],
-        "warnings": [_fault(fault) for fault in checked.warnings],
+        "errors": [f"{one.diagnosis_code}: {one.message}" for one in checked.errors],
+        "violations": [
+            {
+                "code": one.diagnosis_code,
+                "conflicts_with": one.other,
+                "type": one.code,
+                "message": one.message,
+            }
+            for one in checked.violations
+        ],
+        "warnings": [
+            {
+                "code": one.diagnosis_code,
+                "overlaps_with": one.other,
+                "type": one.code,
+                "message": one.message,
+            }
+            for one in checked.warnings
+        ],
     }
 
 
@@ -150,12 +194,4 @@ def insurance_answer(insurance: UserInsurance) -> InsuranceAnswer:
         "group_id": insurance.group_id or None,
         "guarantor": insurance.guarantor,
         "is_primary": insurance.is_primary,
-    }
-
-
-def _fault(fault: DiagnosisFault) -> DiagnosisFaultAnswer:
-    return {
-        "diagnosis_code": fault.diagnosis_code,
-        "code": fault.code,
-        "message": fault.message,
     }

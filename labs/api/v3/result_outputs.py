@@ -6,14 +6,17 @@ All values of the metadata are text. Contract 6.15, D9, D10.
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from labs.api.v3.outputs import TransactionAnswer
+from labs.queries.places import find_place
 from labs.states.catalogue import ResultType
 from labs.states.orders import Interpretation
 from labs.states.results import FailureType, ResultStatus
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from labs.models import MissingResult, Result, SampleData
     from labs.queries.results import ResultSet
 
@@ -94,14 +97,16 @@ class LabInstant(TypedDict):
     timezone_offset: int
 
 
-class LabAddress(TypedDict, total=False):
+class LabAddress(TypedDict):
     """Where a laboratory is."""
 
     first_line: str
-    second_line: str
+    second_line: str | None
     city: str
     state: str
-    zip_code: str
+    zip: str
+    country: str
+    access_notes: str | None
 
 
 class PerformingLaboratory(TypedDict):
@@ -237,8 +242,41 @@ def _sample(sample: SampleData) -> SampleAnswer:
         "date_collected": _instant(sample.collected_at, sample.collected_offset),
         "date_received": _instant(sample.received_at, sample.received_offset),
         "date_reported": _instant(sample.reported_at, sample.reported_offset),
-        "performing_laboratories": sample.laboratories or None,
+        "performing_laboratories": {
+            code: _laboratory(told) for code, told in sample.laboratories.items()
+        }
+        or None,
         "clinical_information": _clinical(sample),
+    }
+
+
+def _laboratory(told: Mapping[str, Any]) -> PerformingLaboratory:
+    return {
+        "name": told["name"],
+        "phone_number": told.get("phone_number") or None,
+        "medical_director": told.get("medical_director") or None,
+        "address": _address(told.get("address") or {}),
+    }
+
+
+def _address(told: Mapping[str, Any]) -> LabAddress | None:
+    """What was told, the state by the zip code; None where a part is missing.
+
+    The client refuses the whole answer for an address that lacks a part.
+    """
+    zip_code = str(told.get("zip") or told.get("zip_code") or "")
+    place = find_place(zip_code)
+    state = told.get("state") or (place.state if place else "")
+    if not (told.get("first_line") and told.get("city") and state):
+        return None
+    return {
+        "first_line": told["first_line"],
+        "second_line": told.get("second_line") or None,
+        "city": told["city"],
+        "state": state,
+        "zip": zip_code,
+        "country": told.get("country") or "US",
+        "access_notes": None,
     }
 
 

@@ -450,7 +450,7 @@ def test_a_corrected_report_says_so_and_what_is_missing(alice_tenant):
             "NW": {
                 "name": "Northwest",
                 "medical_director": "Dr Example",
-                "address": {"city": "Phoenix", "state": "AZ", "zip_code": "85004"},
+                "address": {"city": "Phoenix", "state": "AZ", "zip": "85004"},
             }
         },
     )

@@ -440,7 +440,7 @@ def test_panels_tell_their_prices_when_asked(alice_api, own_panels):
 
     assert reply.json()["pricing"] == {
         "currency": "USD",
-        "data": {str(own_panels[0].pk): {"base_amount_minor": 3000}},
+        "data": {str(own_panels[0].pk): {"pricing": {"base_amount_minor": 3000}}},
     }
     check_answer(reply, "get", LIST)
 

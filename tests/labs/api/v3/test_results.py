@@ -265,8 +265,9 @@ def test_samples_are_told_by_their_id(alice_api, order):
         "name": "North Lab West",
         "phone_number": None,
         "medical_director": "Dr. Ida Vole",
-        "address": {"first_line": "1 West Street", "city": "Tempe"},
+        "address": {"first_line": "1 West Street", "city": "Tempe", "zip": "85281"},
     }
+    nameless = {"name": "Somewhere", "address": {"city": "Tempe", "zip": "85281"}}
     make_results(
         order=order,
         samples=(
@@ -276,7 +277,7 @@ def test_samples_are_told_by_their_id(alice_api, order):
                 collected_at=COLLECTED_AT,
                 collected_offset=-25200,
                 received_at=REPORTED_AT,
-                laboratories={"NLW": laboratory},
+                laboratories={"NLW": laboratory, "X": nameless},
                 fasting=True,
             ),
             ReportedSample("S2"),
@@ -296,7 +297,26 @@ def test_samples_are_told_by_their_id(alice_api, order):
         },
         "date_received": REPORTED_AT.isoformat(),
         "date_reported": None,
-        "performing_laboratories": {"NLW": laboratory},
+        "performing_laboratories": {
+            "NLW": {
+                **laboratory,
+                "address": {
+                    "first_line": "1 West Street",
+                    "second_line": None,
+                    "city": "Tempe",
+                    "state": "AZ",
+                    "zip": "85281",
+                    "country": "US",
+                    "access_notes": None,
+                },
+            },
+            "X": {
+                "name": "Somewhere",
+                "phone_number": None,
+                "medical_director": None,
+                "address": None,
+            },
+        },
         "clinical_information": {
             "fasting": True,
             "notes": None,
