@@ -128,8 +128,11 @@ def orders_like(
         wanted |= Q(patient_name__icontains=family)
     if not wanted:
         return []
-    rows = _orders(tenant, lab).filter(wanted)
-    return list(rows.order_by("-created_at")[:CANDIDATES_MAX])
+    # Ids first: an index holds what they are found by, and no row is read for it.
+    live = Order.objects.for_tenant(tenant).live_among_many().filter(wanted, lab=lab)
+    latest = live.order_by("-created_at").values_list("pk", flat=True)
+    ids = list(latest[:CANDIDATES_MAX])
+    return list(_orders(tenant, lab).filter(pk__in=ids).order_by("-created_at"))
 
 
 def done_codes(*, order: Order) -> set[str]:

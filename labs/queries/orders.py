@@ -5,6 +5,7 @@ Must not be here: any write, or the audit of a read (the edge that asks records 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -100,7 +101,10 @@ def full_order(*, tenant: Tenant, order_id: UUID) -> Order:
 def find_orders(
     *, tenant: Tenant, filters: OrderFilters, page: int = 1, size: int = 50
 ) -> OrderPage:
-    """A page of orders, pages from 1; one beyond the end is empty."""
+    """A page of orders, pages from 1; one beyond the end is empty.
+
+    The total of a page that is not full is known by the walk that found it.
+    """
     wanted = matching_orders(tenant=tenant, filters=filters)
     sign = "-" if filters.descending else ""
     sort = _SORTS.get(filters.sort, "created_at")
@@ -114,12 +118,15 @@ def find_orders(
     orders = [found[pk] for pk in ids if pk in found]
     for order in orders:
         order.tenant = tenant
-    return OrderPage(orders, wanted.count())
+    is_last = len(ids) < size and (ids or page == 1)
+    return OrderPage(
+        orders, (page - 1) * size + len(ids) if is_last else wanted.count()
+    )
 
 
 def matching_orders(*, tenant: Tenant, filters: OrderFilters) -> OrderQuerySet:
     """Live orders that match, in no order, nothing loaded beside them."""
-    rows: OrderQuerySet = Order.objects.for_tenant(tenant).live()
+    rows: OrderQuerySet = Order.objects.for_tenant(tenant).live_among_many()
     exact: dict[str, Any] = {
         "created_at__gte": filters.created_from,
         "created_at__lte": filters.created_until,
@@ -143,7 +150,7 @@ def matching_orders(*, tenant: Tenant, filters: OrderFilters) -> OrderQuerySet:
         later = Q(activate_by__gt=timezone.now().date())
         rows = rows.filter(later if "scheduled" in filters.activation else ~later)
     if filters.search:
-        rows = rows.filter(_search(filters.search))
+        rows = _search(rows, filters.search)
     return rows
 
 
@@ -184,15 +191,11 @@ def _full_statuses(lows: Sequence[str]) -> list[str]:
     return [status for status in ORDER_STATUSES if split_status(status).low in lows]
 
 
-def _search(text: str) -> Q:
-    """An order's or a user's whole id, a birth date, or part of a name."""
-    try:
-        wanted = UUID(text)
-    except ValueError:
-        pass
-    else:
-        return Q(pk=wanted) | Q(user__uuid=wanted)
-    try:
-        return Q(patient_dob=date.fromisoformat(text))
-    except ValueError:
-        return Q(patient_name__icontains=text) | Q(recipient_name__icontains=text)
+def _search(rows: OrderQuerySet, text: str) -> OrderQuerySet:
+    """By an order's or a user's whole id, a birth date, or part of a name."""
+    with suppress(ValueError):
+        return rows.of_id_or_user(UUID(text))
+    with suppress(ValueError):
+        return rows.filter(patient_dob=date.fromisoformat(text))
+    named = Q(patient_name__icontains=text) | Q(recipient_name__icontains=text)
+    return rows.filter(named)

@@ -241,9 +241,17 @@ def measure(*, orders: int, rounds: int) -> float:
             calls["API, status and method"] = get(
                 "/v3/orders?status=requisition_created&order_type=walk_in_test", api
             )
-            for who in ("Beispiel", "nobody of that name"):
-                name = f"API, patient {who.split()[0]}"
-                calls[name] = get(f"/v3/orders?patient_name={who}", api)
+            for name, query in {
+                "patient, one": f"patient_name=son {number // 2}",
+                "patient, all": "patient_name=PERSON",
+                "patient, nobody": "patient_name=nobody of that name",
+                "sorted by patient": "order_key=patient_name",
+                "search: part of a name": "search_input=son 77",
+                "search: birth date": "search_input=1985-01-02",
+                "search: order id": f"search_input={order.pk}",
+                "search: user id": f"search_input={order.user.uuid}",
+            }.items():
+                calls[f"API, {name}"] = get(f"/v3/orders?{query}", api)
             cache.clear()
             times[number] = medians(calls, rounds)
     print(

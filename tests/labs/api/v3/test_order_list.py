@@ -54,6 +54,8 @@ def test_orders_come_newest_first_in_pages(alice_api, alice_tenant, charlie_tena
     assert [order["id"] for order in reply["orders"]] == ids(three, two)
     assert (reply["total"], reply["page"], reply["size"]) == (3, 1, 2)
     assert listed(alice_api, page=2, size=2) == ids(one)
+    for query in ("page=2&size=2", "page=9", "page=1&size=3"):
+        assert alice_api.get(f"/v3/orders?{query}").json()["total"] == 3
     assert listed(alice_api, page=9) == []
     assert audited(alice_tenant)[-1] == ("read", "order_list", "9")
 
