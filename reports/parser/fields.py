@@ -81,6 +81,10 @@ _REMARKED = re.compile(
 )
 _MARK_GLUED = re.compile(r"[*#]{1,3}(?=\d)")
 _MARKED_AFTER = re.compile(rf"(?P<head>.*\d\S*)\s+(?P<mark>{_MARK.pattern})")
+_WITH_EARLIER = re.compile(
+    rf"(?P<value>(?:{COMPARATOR}\s*)?{NUMBER})\s+[(\[]{NUMBER}[)\]]"
+    rf"(?:\s+(?P<mark>{_MARK.pattern}))?"
+)
 # Of the form of a unit, though none of those known.
 _STRANGE_UNIT = re.compile(r"[^\W\d_]{1,8}/[^\W\d_]{1,4}")
 
@@ -136,6 +140,9 @@ def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
     if before := _MARK_GLUED.match(text):
         value, units, _, spread = split_value(text[before.end() :])
         return value, units, before[0], spread
+    if match := _WITH_EARLIER.fullmatch(text):
+        # The number in brackets is an earlier result.
+        return match["value"], None, match["mark"], None
     mark, _, rest = text.partition(" ")
     if mark.strip("*#»>↑↓") == "" and is_worded_value(rest):
         return rest, None, mark, None

@@ -245,9 +245,14 @@ def is_believable(
     if not known:
         told = ranged >= 3 and min(measured, united) >= 0.6 * len(results)
         return told and _mentions_lab(pages)
-    return measured >= max(1, 0.3 * len(results))
+    if measured >= max(1, 0.3 * len(results)):
+        return True
+    # Findings in words, as of urine, have neither units nor ranges.
+    many = known >= _MANY_KNOWN and known >= 0.8 * len(results)
+    return many and _mentions_lab(pages)
 
 
+_MANY_KNOWN = 6
 _CONTRADICTED = {LoincReason.UNIT_CONTRADICTS, LoincReason.SCALE_CONTRADICTS}
 
 

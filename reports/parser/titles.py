@@ -24,6 +24,7 @@ from .roles import (
     is_goal,
     is_name_title,
     is_title_word,
+    role_of,
 )
 
 _MOST_WORDS = 26
@@ -289,6 +290,7 @@ def _zones(titles: Sequence[Title], unknown: Sequence[Title]) -> list[Title]:
 
 def _settle(titles: list[Title]) -> list[Title]:
     """Resolve titles that mean different things in different company."""
+    titles = _with_results(titles)
     roles = {title.role for title in titles}
     settled: list[Title] = []
     bands = roles >= {Role.LOW, Role.HIGH}
@@ -317,6 +319,18 @@ def _settle(titles: list[Title]) -> list[Title]:
             role = Role.VALUE
         settled.append(replace(title, role=role))
     return settled
+
+
+def _with_results(titles: list[Title]) -> list[Title]:
+    """Take 'Result (previous)' for the results where no other column has them."""
+    held = [n for n, title in enumerate(titles) if title.role is Role.PREVIOUS]
+    others = {title.role for title in titles}
+    if len(held) != 1 or Role.VALUE in others or not others & {Role.UNIT, Role.RANGE}:
+        return titles
+    at = held[0]
+    if role_of(titles[at].text.split()[0]) is not Role.VALUE:
+        return titles
+    return [*titles[:at], replace(titles[at], role=Role.VALUE), *titles[at + 1 :]]
 
 
 def _is_table(titles: list[Title], unread: int) -> bool:

@@ -43,7 +43,8 @@ def part_abreast(lines: Sequence[Line], section: Section) -> list[list[Line]]:
 
 def _second_names(line: Line, section: Section) -> list[float]:
     """Where names begin that stand behind the value of another name."""
-    cells = part_cells(line.words, gap=line.tight)
+    parted = part_cells(line.words, gap=line.tight)
+    cells = [cell for cell in parted if cell.text.strip(":=")]
     starts = []
     valued = False
     for n, cell in enumerate(cells[:-1]):
@@ -62,7 +63,7 @@ def _second_names(line: Line, section: Section) -> list[float]:
 
 
 def _has_value(cell: Cell) -> bool:
-    value, _, _, _ = split_value(cell.text)
+    value, _, _, _ = split_value(cell.text.lstrip(": "))
     return is_numeric_value(value) or (is_value(value) and len(cell.words) < 4)
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from reports.parser.fields import split_value, text_of
+from reports.parser.fields import split_value, text_of, unit_in_range
 from reports.parser.lines import Cell, Line, make_line
 from reports.parser.pages import Word
-from reports.parser.ranges import is_range_label, looks_like_range
+from reports.parser.ranges import is_plain_range, is_range_label, looks_like_range
 from reports.parser.roles import Role, role_of
 from reports.parser.values import is_numeric_value
 
-from .row import Row, with_range
+from .row import Row, with_announced, with_range
 
 _LEAST_BANDS = 2
 _ALIGNED = 2.0
@@ -36,7 +36,9 @@ class Block:
 
 
 def part_blocks(lines: Sequence[Line]) -> tuple[list[Line], list[Block]]:
-    """The lines without the blocks, and the blocks of two lines of ranges and more."""
+    """The lines without the blocks, and the blocks: two lines of ranges, or one right
+    under the label that stands beside a result.
+    """
     blocks = [
         block
         for n, line in enumerate(lines)
@@ -73,7 +75,12 @@ def give_blocks(blocks: Iterable[Block], rows: Sequence[Row]) -> None:
         ]
         if beside:
             row = rows[min(beside)[1]]
-            row.fields = with_range(row.fields, text_of(block.words), block.words)
+            text = text_of(block.words)
+            row.fields = (
+                with_announced(row.fields, text, block.words)
+                if is_plain_range(text.removesuffix(unit_in_range(text) or ""))
+                else with_range(row.fields, text, block.words)
+            )
 
 
 def _is_label(text: str) -> bool:
@@ -98,7 +105,9 @@ def _gather(label: Cell, line: Line, below: Sequence[Line]) -> Block | None:
         bands += 1
         results += any(_has_value(c) for c in under.cells if c.x1 < label.x0)
         last = under
-    if bands < _LEAST_BANDS or results > 1:
+    beside = any(_has_value(c) for c in line.cells if c.x1 < label.x0)
+    least = 1 if beside and not results else _LEAST_BANDS
+    if bands < least or results > 1:
         return None
     return Block(line.page, label, words, line.top, last.bottom, line.size)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from statistics import median
 
 from reports.parser.fields import (
     Fields,
@@ -60,6 +61,7 @@ from .wording import (
 )
 
 _DATED = 3
+_SMALLER = 0.9
 _DATE_OR_TIME = re.compile(
     r"\d{4}-\d\d-\d\d|\d{1,2}[./-]\d{1,2}[./-](?:\d\d){1,2}|\d{1,2}:\d\d(?::\d\d)?"
 )
@@ -96,6 +98,7 @@ class LooseReader:
             for _, row in candidates
             if row is not None
         ]
+        usual = _usual_size(row for _, row in candidates if row is not None)
         explaining = False
         over = stand_over(candidates)
         for n, (line, row) in enumerate(candidates):
@@ -113,13 +116,17 @@ class LooseReader:
                     explaining = False
                 continue
             known = self._section.knows(row.test_name, row.fields)
+            if not known and _is_small_print(row, usual):
+                continue
             score = self._score(row, edges, known=known)
             if not row.fields.range and announces_range(lines[n + 1 : n + 2]):
                 score += 2
             if opens_explanation(line.text) and not known:
                 explaining = True
                 continue
-            if self.rows and _goes_on(self.rows[-1], row):
+            below = candidates[n + 1][1] if n + 1 < len(candidates) else None
+            begins = below is not None and known and _goes_on(row, below)
+            if begins or (self.rows and _goes_on(self.rows[-1], row)):
                 score += 1
             if over and n and candidates[n - 1][1] is None:
                 take_range_over(row, candidates[n - 1][0])
@@ -297,6 +304,17 @@ def _is_measured(cell: Cell) -> bool:
 def _is_mark_before(text: str) -> bool:
     """Whether a sign in front of a name says that its value is high or low."""
     return is_mark(text) or text in ("^", "v")
+
+
+def _usual_size(rows: Iterable[Row]) -> float:
+    """The size of type that names of whole rows are set in; 0 where none is whole."""
+    sizes = [row.name[0].size for row in rows if row.fields.units and row.fields.range]
+    return median(sizes) if sizes else 0.0
+
+
+def _is_small_print(row: Row, usual: float) -> bool:
+    """Whether a line without a range is set smaller than whole rows: 'IFCC 37 °C'."""
+    return not row.fields.range and row.name[0].size < _SMALLER * usual
 
 
 def _goes_on(last: Row, row: Row) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from reports.parser.fields import (
     Fields,
@@ -16,6 +17,7 @@ from reports.parser.fields import (
     without_note_mark,
     words_with,
 )
+from reports.parser.lines import CELL_GAP
 from reports.parser.pages import Word
 from reports.parser.ranges import is_plain_range, looks_like_range, without_label
 from reports.parser.roles import Role
@@ -29,6 +31,8 @@ from reports.parser.values import (
 
 from .row import Parts
 
+# Of signs without a letter or a digit behind a range: longer, they draw something.
+_LONGEST_MARK = 3
 # Of an earlier result, in a column without a title beside the units.
 _DAY = re.compile(r"\d{1,2}[./-]\d{1,2}[./-](?:\d\d){1,2}|\d{4}-\d\d-\d\d")
 
@@ -75,7 +79,7 @@ def read_fields(
         word for word in parts.get(Role.UNIT, ()) if not _DAY.fullmatch(word.text)
     )
     printed_unit = text_of(unit_words)
-    range_words = tuple(parts.get(Role.RANGE, ()))
+    range_words = _without_tail(parts.get(Role.RANGE, ()))
     printed_range = text_of(range_words)
     if has_limits and not printed_range:
         ends = [text_of(parts.get(role, [])) for role in (Role.LOW, Role.HIGH)]
@@ -88,13 +92,13 @@ def read_fields(
     if unit_words and range_words and (lead := _unit_in_front(unit_words, range_words)):
         unit_words, range_words = (*unit_words, *lead), range_words[len(lead) :]
         printed_unit, printed_range = text_of(unit_words), text_of(range_words)
+    if printed_unit and is_blank(printed_unit):
+        printed_unit, unit_words = "", ()
     if printed_unit and not is_unit(printed_unit) and is_worded_value(value):
         whole = f"{value} {printed_unit}"
         if is_worded_value(whole):
             value, value_words = whole, (*value_words, *unit_words)
             printed_unit, unit_words = "", ()
-    if printed_unit and is_blank(printed_unit):
-        printed_unit, unit_words = "", ()
     if not printed_range and printed_unit and is_plain_range(printed_unit):
         printed_range, range_words = printed_unit, unit_words
         printed_unit, unit_words = "", ()
@@ -137,6 +141,21 @@ def read_fields(
         units_words=unit_words if units else (),
         range_words=range_words,
     )
+
+
+def _without_tail(spread: Sequence[Word]) -> tuple[Word, ...]:
+    """A plain range without what stands apart behind it: a drawn scale, a method."""
+    for n in range(1, len(spread)):
+        last, word = spread[n - 1], spread[n]
+        tail = text_of(list(spread[n:]))
+        drawn = not any(sign.isalnum() for sign in tail) and len(tail) > _LONGEST_MARK
+        apart = word.x0 - last.x1 > CELL_GAP * word.size
+        if not (drawn or apart) or not is_plain_range(text_of(list(spread[:n]))):
+            continue
+        if is_mark(tail) or is_unit(tail) or any(sign.isdigit() for sign in tail):
+            continue
+        return tuple(spread[:n])
+    return tuple(spread)
 
 
 def _unit_in_front(

@@ -23,6 +23,7 @@ from .implied import implied_titles, merge_readings
 from .loose import LooseReader
 from .records import read_records
 from .row import KnownName, Row, Section, words_of
+from .running import read_running
 from .titled import TableReader
 from .transposed import read_transposed
 from .wording import is_exact, is_heading
@@ -158,7 +159,7 @@ class _Walker:
         """Records and cards first, then what stands in lines, table by table."""
         before = len(self.rows)
         lines, blocks = part_blocks(lines)
-        for read in (read_records, read_transposed, read_cards):
+        for read in (read_running, read_records, read_transposed, read_cards):
             rows = read(lines, self._section)
             self.rows.extend(rows)
             lines = _without(lines, rows)
@@ -269,9 +270,30 @@ def find_tables(lines: Sequence[Line]) -> list[TitledPart]:
         if best is None:
             n += 1
             continue
-        tables.append(TitledPart(best[1], n, n + best[2]))
-        n += best[2]
+        end = n + best[2]
+        while end < len(lines) and _repeats_titles(best[1], lines[end - 1 : end + 1]):
+            end += 1
+        tables.append(TitledPart(best[1], n, end))
+        n = end
     return tables
+
+
+def _repeats_titles(titles: Sequence[Title], lines: Sequence[Line]) -> bool:
+    """Whether a line right under titles says them again, as in another language."""
+    if not _are_close(lines):
+        return False
+    cells = lines[-1].cells
+    alike = sum(
+        1
+        for cell in cells
+        if any(
+            title.role is role_of(cell.text)
+            and cell.x0 < title.x1
+            and title.x0 < cell.x1
+            for title in titles
+        )
+    )
+    return alike > 1 and alike == len(cells)
 
 
 def _are_whole(titles: Sequence[Title]) -> bool:

@@ -49,3 +49,26 @@ def test_an_earlier_result_beside_the_row_is_no_second_table(tmp_path: Path) -> 
         ("ALT", "33"),
         ("AST", "28"),
     ]
+
+
+def test_lists_of_findings_with_colons_stand_abreast(tmp_path: Path) -> None:
+    xs = (40, 120, 128, 220, 300, 308)
+    report = read(
+        tmp_path,
+        [
+            "LABORATORY OF PATHOLOGY",
+            "URINE ANALYSIS",
+            row(xs, "Colour", ":", "Pale yellow", "Protein", ":", "Trace"),
+            row(xs, "Appearance", ":", "Clear", "Glucose", ":", "Negative"),
+            row(xs, "pH", ":", "6.0", "Ketones", ":", "Nil"),
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("Colour", "Pale yellow"),
+        ("Appearance", "Clear"),
+        ("pH", "6.0"),
+        ("Protein", "Trace"),
+        ("Glucose", "Negative"),
+        ("Ketones", "Nil"),
+    ]

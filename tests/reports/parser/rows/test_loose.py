@@ -359,3 +359,39 @@ def test_a_method_and_a_word_on_the_value_are_no_row(tmp_path: Path) -> None:
     )
 
     assert [r.test_name for r in report.results] == ["Vitamin B12", "Iron"]
+
+
+def test_small_print_under_whole_rows_is_no_row(tmp_path: Path) -> None:
+    xs = (40, 200, 240, 320)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "ALT", "31", "U/L", "7 - 35"),
+            [Ink(46, "IFCC 37°C", size=7), (420, "14/09/2023")],
+            row(xs, "GGT", "44", "U/L", "5 - 38"),
+            [Ink(46, "IFCC 37°C", size=7), (420, "14/09/2023")],
+            row(xs, "Sodium", "140", "mmol/L", "136 - 145"),
+        ],
+    )
+
+    assert [r.test_name for r in report.results] == ["ALT", "GGT", "Sodium"]
+
+
+def test_one_range_under_its_label_beside_the_result_is_of_it(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            "UREIA",
+            [(40, "Resultado: 29 mg/dL"), (220, "Valores de referência:")],
+            [(220, "16,6 a 48,5 mg/dL")],
+            "",
+            "GLICOSE",
+            [(40, "Resultado: 108 mg/dL"), (220, "Valores de referência:")],
+            [(220, "70 a 99 mg/dL")],
+        ],
+    )
+
+    assert printed(report) == [
+        ("UREIA", "29", "mg/dL", "16,6 a 48,5"),
+        ("GLICOSE", "108", "mg/dL", "70 a 99"),
+    ]

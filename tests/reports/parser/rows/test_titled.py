@@ -471,3 +471,26 @@ def test_bands_go_on_beside_a_note_in_small_print(tmp_path: Path) -> None:
         "Deficiency : < 20 Sufficiency : 30 - 100",
         "211 - 946",
     ]
+
+
+def test_what_stands_apart_behind_a_range_or_a_value_is_no_part_of_it(
+    tmp_path: Path,
+) -> None:
+    xs = (40, 170, 240, 300, 420)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Analyse", "Resultat (Vorwert)", "Einheit", "Referenzbereich"),
+            row((xs[1], xs[2], xs[3]), "Résultat", "Unité", "Valeurs de référence"),
+            row(xs, "Natrium", "139 (141)", "mmol/l", "136 - 145", "ISE direkt"),
+            row(xs, "Kalium", "5.6 (4.8) *", "mmol/l", "3.5 - 5.1 [-----]*"),
+            row(xs, "TSH", "1.9 (2.0)", "mU/l", "0.3 - 4.2", "ECLIA"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Natrium", "139", "mmol/l", "136 - 145"),
+        ("Kalium", "5.6", "mmol/l", "3.5 - 5.1"),
+        ("TSH", "1.9", "mU/l", "0.3 - 4.2"),
+    ]
+    assert report.results[1].flag == "*"

@@ -1,0 +1,97 @@
+"""Results that follow one another in running text, as a letter quotes them: each a
+name, its value with a unit, and its range in brackets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from reports.parser.fields import Fields, is_unit, split_value, text_of
+from reports.parser.lines import Line
+from reports.parser.pages import Word
+from reports.parser.ranges import is_plain_range
+from reports.parser.values import is_numeric_value
+
+from .row import Row, Section
+from .wording import clean_name, is_exact, may_name_a_test
+
+_LEAST_ITEMS = 3
+_LONGEST_NAME = 6
+_NEXT_LINE = 1.9
+_ENDS_ITEM = re.compile(r"[)\]][.,;]?$")
+
+
+def read_running(lines: Sequence[Line], section: Section) -> list[Row]:
+    """The rows of paragraphs that quote at least three whole results of known tests.
+
+    More results than lines: where each has a line of its own they are a list.
+    """
+    rows: list[Row] = []
+    for paragraph in _paragraphs(lines):
+        found = _read_paragraph(paragraph, section)
+        least = max(_LEAST_ITEMS, len(paragraph) + 1)
+        if len({row.test_name for row in found}) >= least:
+            rows += found
+    return rows
+
+
+def _paragraphs(lines: Sequence[Line]) -> list[list[Line]]:
+    """Lines of one cell each that follow one another; one alone where it is long."""
+    single = [line for line in lines if len(line.cells) == 1]
+    parts: list[list[Line]] = [single[:1]] if single else []
+    for above, line in pairwise(single):
+        near = line.middle - above.middle < _NEXT_LINE * line.size
+        if near and abs(line.x0 - above.x0) < line.size:
+            parts[-1].append(line)
+        else:
+            parts.append([line])
+    return parts
+
+
+def _read_paragraph(lines: Sequence[Line], section: Section) -> list[Row]:
+    words = [(line, word) for line in lines for word in line.words]
+    rows: list[Row] = []
+    start = 0
+    for n, (_, word) in enumerate(words):
+        if _ENDS_ITEM.search(word.text):
+            row = _read_item(words[start : n + 1], section)
+            rows += [row] if row else []
+            start = n + 1
+    return rows
+
+
+def _read_item(words: Sequence[tuple[Line, Word]], section: Section) -> Row | None:
+    """The row that ends with a bracketed range: 'Hb 11.9 g/dl (12-16),'."""
+    own = [word for _, word in words]
+    opens = next((n for n, w in enumerate(own) if w.text[:1] in "(["), 0)
+    spread = text_of(own[opens:]).rstrip(".,;")
+    if not opens or not is_plain_range(spread):
+        return None
+    for n in range(max(1, opens - _LONGEST_NAME), opens):
+        value, unit, flag, _ = split_value(text_of(own[n:opens]))
+        if unit and is_unit(unit) and is_numeric_value(value) and is_exact(value):
+            break
+    else:
+        return None
+    for first in range(max(0, n - _LONGEST_NAME), n):
+        name = clean_name(text_of(own[first:n]))
+        fields = Fields(value=value, units=unit)
+        if may_name_a_test(name) and section.knows(name, fields):
+            break
+    else:
+        return None
+    fields = Fields(
+        value=value,
+        units=unit,
+        range=spread,
+        flag=flag,
+        value_words=(own[n],),
+        units_words=tuple(own[n + 1 : opens]),
+        range_words=tuple(own[opens:]),
+    )
+    line = words[n][0]
+    row = Row(line.page, own[first:n], fields, line, section.panel, section.specimen)
+    row.score, row.titled = 7.0, False
+    return row
