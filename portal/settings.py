@@ -158,6 +158,15 @@ WHITENOISE_USE_FINDERS = not STATICFILES_COLLECTED
 WHITENOISE_AUTOREFRESH = not STATICFILES_COLLECTED
 # Uploaded reports and imports; never below a folder that is served.
 UPLOADS_DIR = Path(env.str("UPLOADS_DIR", default=str(VAR_DIR / "uploads")))
+# Keeps them in a bucket instead, which other hosts reach without a mounted folder:
+# s3://key:secret@host/bucket?region=eu-central-1 (portal/lib/storage/address.py).
+STORAGE_URL: str = env.str("STORAGE_URL", default="")
+# Files of this machine that last as long as a request or a job.
+FILE_UPLOAD_TEMP_DIR = VAR_DIR / "scratch"
+FILE_UPLOAD_HANDLERS = [
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "portal.lib.storage.scratch.ScratchUploadHandler",
+]
 # Looks at uploads before they are kept: clamd://host:3310 or clamd:///path/of/socket.
 # Empty: none does.
 UPLOAD_SCANNER: str = env.str("UPLOAD_SCANNER", default="")
@@ -168,7 +177,12 @@ HEALTH_RECORD_LEAST_DAYS: int = env.int("HEALTH_RECORD_LEAST_DAYS", default=3653
 LOINC_DIR = Path(env.str("LOINC_DIR", default=str(VAR_DIR / "loinc")))
 STORAGES = {
     "default": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "BACKEND": "portal.lib.storage.bucket.BucketStorage",
+        "OPTIONS": {"url": STORAGE_URL},
+    }
+    if STORAGE_URL
+    else {
+        "BACKEND": "portal.lib.storage.folder.FolderStorage",
         "OPTIONS": {
             "location": UPLOADS_DIR,
             "file_permissions_mode": 0o600,
@@ -457,7 +471,11 @@ LOGGING = {
     "loggers": {
         "procrastinate": {"level": "WARNING"},
         "pikepdf": {"level": "WARNING"},
-        # It names the addresses it calls.
+        # They name the addresses they call, and what they send.
         "httpx": {"level": "WARNING"},
+        "boto3": {"level": "WARNING"},
+        "botocore": {"level": "WARNING"},
+        "s3transfer": {"level": "WARNING"},
+        "urllib3": {"level": "WARNING"},
     },
 }

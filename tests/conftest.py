@@ -54,6 +54,7 @@ def _folders(tmp_path_factory):
     with override_settings(
         VAR_DIR=base / "var",
         UPLOADS_DIR=base / "uploads",
+        FILE_UPLOAD_TEMP_DIR=base / "scratch",
         HL7_DIR=base / "hl7",
         STORAGES=storages,
         EMAIL_URL="smtp://mail.assay.example",  # what tests send stays in mail.outbox

@@ -6,18 +6,20 @@ who may see them, or the audit of a view (the face says so).
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from accounts.models import Tenant
 from portal.lib.errors import DomainError, NotFound
 from reports.operations.extraction import draw_pages, is_whole_jpeg
-from reports.operations.storage import keep_picture, kept_picture, path_of
+from reports.operations.storage import keep_picture, kept_picture, local_copies
 from reports.parser import UnreadableReport
 from reports.queries import parsing_job, report_files
 from reports.states import PictureSize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
     from uuid import UUID
 
     from reports.models import ParsingJob, ReportFile
@@ -32,8 +34,8 @@ def page_picture(
     """A page of a report, counted from 1, as a JPEG in the frame of its polygons.
 
     What was not drawn before is drawn now, in some 0.5 s. Raises: page_unknown (404);
-    page_undrawable. Source: Ours (workflow D1): what a stranger uploaded is opened in
-    no web process.
+    page_undrawable; storage_unavailable (503). Source: Ours (workflow D1): what a
+    stranger uploaded is opened in no web process.
     """
     if not 1 <= page <= (job.pages or 0):
         raise NotFound("page_unknown", "The report has no such page.", "page")
@@ -42,7 +44,8 @@ def page_picture(
     if kept is not None:
         return kept
     try:
-        (drawn,) = _draw(files, [page])
+        with local_copies(files) as paths:
+            (drawn,) = _draw(files[0], paths, [page])
     except UnreadableReport:
         drawn = None
     if drawn is None:
@@ -68,11 +71,11 @@ def draw_report(*, tenant_pk: int, job_id: UUID) -> None:
         for page in range(1, (job.pages or 0) + 1)
         if _kept(files, page, PictureSize.SMALL) is None
     ]
-    for start in range(0, len(missing), _AT_ONCE):
-        try:
-            _draw(files, missing[start : start + _AT_ONCE])
-        except UnreadableReport:
-            return
+    if not missing:
+        return
+    with suppress(UnreadableReport), local_copies(files) as paths:
+        for start in range(0, len(missing), _AT_ONCE):
+            _draw(files[0], paths, missing[start : start + _AT_ONCE])
 
 
 def _kept(files: Sequence[ReportFile], page: int, size: PictureSize) -> bytes | None:
@@ -82,17 +85,17 @@ def _kept(files: Sequence[ReportFile], page: int, size: PictureSize) -> bytes | 
 
 
 def _draw(
-    files: Sequence[ReportFile], pages: Sequence[int]
+    first: ReportFile, paths: Sequence[Path], pages: Sequence[int]
 ) -> list[dict[PictureSize, bytes] | None]:
     """Draw pages and keep them. Raises: UnreadableReport."""
     drawn: list[dict[PictureSize, bytes] | None] = []
-    found = draw_pages(*map(path_of, files), pages=pages)
+    found = draw_pages(*paths, pages=pages)
     for page, pictures in zip(pages, found, strict=True):
         if pictures is None:
             drawn.append(None)
             continue
         sizes = dict(zip(PictureSize, pictures, strict=True))
         for size, content in sizes.items():
-            keep_picture(files[0].stored_as, page, size, content)
+            keep_picture(first.stored_as, page, size, content)
         drawn.append(sizes)
     return drawn

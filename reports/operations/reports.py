@@ -29,7 +29,12 @@ from reports.operations.loinc_aliases import apply_aliases
 from reports.operations.page_pictures import DRAW_JOB
 from reports.operations.parsed_rows import note_rows, result_rows
 from reports.operations.reviews import machine_rows, open_review
-from reports.operations.storage import path_of, remove_files, store_file
+from reports.operations.storage import (
+    NewFile,
+    local_copies,
+    new_files,
+    remove_files,
+)
 from reports.parser import (
     FileKind,
     RefusalCode,
@@ -97,8 +102,8 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
     Raises: parsing_not_enabled (403); user_not_found (404); file_too_large (413);
     human_review_unavailable, file_missing, too_many_files, mixed_files, empty_file,
     unsupported_file_type, file_type_mismatch, encrypted_file, unreadable_file,
-    too_many_pixels, file_infected (400); scanner_unavailable (503). Source: Contract
-    7.1, 7.5.
+    too_many_pixels, file_infected (400); scanner_unavailable,
+    storage_unavailable (503). Source: Contract 7.1, 7.5.
     """
     require_parsing(tenant)
     found = find_user(tenant=tenant, user_id=wanted.user_id)
@@ -114,11 +119,9 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
     _check_sizes(wanted.parts)
     for part in wanted.parts:
         require_clean(BytesIO(part.content))
-    stored: list[str] = []
-    try:
-        for part in wanted.parts:
-            stored.append(store_file(part.content))  # noqa: PERF401 - kept for undoing
+    with new_files([part.content for part in wanted.parts]) as stored:
         files = _inspect(stored, wanted.parts)
+    try:
         with transaction.atomic():
             job = ParsingJob(
                 tenant=tenant,
@@ -148,7 +151,7 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
                 job_id=str(job.id),
             )
     except BaseException:
-        remove_files(stored)
+        remove_files([file.stored_as for file in files])
         raise
     return job
 
@@ -326,20 +329,24 @@ def too_large() -> TooLarge:
     return TooLarge(RefusalCode.TOO_LARGE, "An upload has at most 10 MB.", "file")
 
 
-def _inspect(stored: Sequence[str], parts: Sequence[ReportPart]) -> list[ReportFile]:
-    """Open each stored part for real; the rows that will name them."""
+def _inspect(
+    stored: Sequence[NewFile], parts: Sequence[ReportPart]
+) -> list[ReportFile]:
+    """Open each part for real; the rows that will name them."""
     files = [
         ReportFile(
             position=position,
-            stored_as=name,
+            stored_as=new.name,
             size=len(part.content),
             sha256=hashlib.sha256(part.content).hexdigest(),
         )
-        for position, (name, part) in enumerate(zip(stored, parts, strict=True))
+        for position, (new, part) in enumerate(zip(stored, parts, strict=True))
     ]
-    declared = [part.content_type for part in parts]
+    declared = [
+        (new.path, part.content_type) for new, part in zip(stored, parts, strict=True)
+    ]
     try:
-        opened = inspect_files(list(zip(map(path_of, files), declared, strict=True)))
+        opened = inspect_files(declared)
     except RefusedFile as refusal:
         raise _refused(refusal.code) from None
     for file, proved in zip(files, opened, strict=True):
@@ -375,8 +382,9 @@ def _digest(files: Sequence[ReportFile]) -> str:
 
 
 def read_files(job: ParsingJob) -> ParsedReport:
-    """Parse a job's upload. Raises UnreadableReport."""
-    report = extract_report(*map(path_of, report_files(job)))
+    """Parse a job's upload. Raises: UnreadableReport; storage_unavailable (503)."""
+    with local_copies(report_files(job)) as paths:
+        report = extract_report(*paths)
     report = widen_matches(report, release=loinc_folder())
     return apply_aliases(tenant=job.tenant, report=report)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from portal.lib.errors import DomainError
 from reports.operations.extraction import extract_box
 from reports.operations.review_saving import check_place
-from reports.operations.storage import path_of
+from reports.operations.storage import local_copies
 from reports.parser import UnreadableReport
 from reports.queries import report_files, review_of
 
@@ -27,11 +27,12 @@ def read_drawn_box(*, tenant: Tenant, review_id: UUID, place: Place) -> BoxReadi
 
     Takes some 0.3 s from a page's own text, a few seconds from a picture. Nothing is
     stored, and no lock is held. Raises: review_not_found (404); place_not_on_page,
-    box_unreadable. Source: Ours (workflow D1).
+    box_unreadable; storage_unavailable (503). Source: Ours (workflow D1).
     """
     review = review_of(tenant=tenant, review_id=review_id)
     check_place(review=review, place=place)
     try:
-        return extract_box(*map(path_of, report_files(review.job)), place=place)
+        with local_copies(report_files(review.job)) as paths:
+            return extract_box(*paths, place=place)
     except UnreadableReport:
         raise DomainError("box_unreadable", "Nothing could be read there.") from None

@@ -7,26 +7,30 @@ for its first file, and go with that. Must not be here: what may be uploaded.
 
 from __future__ import annotations
 
-import os
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
 from django.db import connection, transaction
 from django.utils import timezone
 
+from portal.lib import storage
 from reports.models import ParsingJob, ReportFile
+from reports.parser import UnreadableReport
+from reports.parser.report import FailureReason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from uuid import UUID
 
     from django.db.models import QuerySet
 
+    from portal.lib.storage.found import FoundFile
     from reports.states import PictureSize
 
 FOLDER = "reports"
@@ -35,33 +39,58 @@ ORPHAN_AGE = timedelta(days=1)
 _PICTURES = ".pages"  # what the name of a file's folder of pictures adds to its own
 
 
-def store_file(content: bytes) -> str:
-    """Write a file to disk for good and return its name in the default storage."""
-    name = uuid4().hex
-    stored_as = default_storage.save(
-        f"{FOLDER}/{name[:2]}/{name}", ContentFile(content)
-    )
-    # The row that names the file survives a power cut, so the file has to.
-    path = Path(default_storage.path(stored_as))
-    for durable in (path, path.parent):
-        descriptor = os.open(durable, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-    return stored_as
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """A file that is being stored: the name it will have, and where it is read."""
+
+    name: str
+    path: Path
 
 
-def path_of(file: ReportFile) -> Path:
-    """Where the parser finds a stored file."""
-    return Path(default_storage.path(file.stored_as))
+@contextmanager
+def new_files(contents: Sequence[bytes]) -> Iterator[list[NewFile]]:
+    """Write files on this machine; they are kept once the block ends well.
+
+    Raises: storage_unavailable (503), nothing is left then.
+    """
+    words = [uuid4().hex for _ in contents]
+    names = [f"{FOLDER}/{word[:2]}/{word}" for word in words]
+    is_well = False
+    try:
+        with ExitStack() as stack:
+            written = []
+            for name, content in zip(names, contents, strict=True):
+                opened = stack.enter_context(storage.new_file(name))
+                opened.write(content)
+                opened.flush()
+                written.append(NewFile(name, Path(opened.name)))
+            yield written
+            is_well = True
+    except BaseException:
+        if is_well:  # one of several could not be kept
+            storage.remove_files(names)
+        raise
+
+
+@contextmanager
+def local_copies(files: Iterable[ReportFile]) -> Iterator[list[Path]]:
+    """Stored files where the parser can read them, until the block ends.
+
+    Raises: UnreadableReport with processing_error, where one is gone;
+    storage_unavailable (503).
+    """
+    try:
+        with storage.local_files(file.stored_as for file in files) as paths:
+            yield paths
+    except FileNotFoundError:
+        raise UnreadableReport(FailureReason.PROCESSING_ERROR) from None
 
 
 def remove_files(names: Iterable[str]) -> None:
     """Remove stored files with their pictures; one that is gone already is fine."""
     for name in names:
-        default_storage.delete(name)
-        _remove_pictures(name + _PICTURES)
+        storage.remove_files([name])
+        storage.remove_folder(name + _PICTURES)
 
 
 def keep_picture(name: str, page: int, size: PictureSize, content: bytes) -> None:
@@ -69,15 +98,14 @@ def keep_picture(name: str, page: int, size: PictureSize, content: bytes) -> Non
 
     Source: Ours: a derived file, so neither written to disk for good nor in a row.
     """
-    place = _picture(name, page, size)
-    default_storage.delete(place)  # half a picture, of a process that died
-    default_storage.save(place, ContentFile(content))
+    with storage.new_file(_picture(name, page, size), durable=False) as opened:
+        opened.write(content)
 
 
 def kept_picture(name: str, page: int, size: PictureSize) -> bytes | None:
     """A page that was drawn before, None where it was not."""
     try:
-        with default_storage.open(_picture(name, page, size)) as file:
+        with storage.open_file(_picture(name, page, size)) as file:
             content: bytes = file.read()
     except FileNotFoundError:
         return None
@@ -86,16 +114,6 @@ def kept_picture(name: str, page: int, size: PictureSize) -> bytes | None:
 
 def _picture(name: str, page: int, size: PictureSize) -> str:
     return f"{name}{_PICTURES}/{page}-{size}.jpg"
-
-
-def _remove_pictures(folder: str) -> None:
-    try:
-        names = default_storage.listdir(folder)[1]
-    except FileNotFoundError:
-        return
-    for name in names:
-        default_storage.delete(f"{folder}/{name}")
-    default_storage.delete(folder)
 
 
 @transaction.atomic
@@ -130,35 +148,29 @@ def sweep_orphan_files() -> int:
     all tenants. Source: Ours: what a crash left behind is health data.
     """
     removed = 0
-    for drawn, names in _folders():
-        named = {*names, *(folder.removesuffix(_PICTURES) for folder in drawn)}
-        known = set(
-            ReportFile.unscoped.filter(stored_as__in=named).values_list(
-                "stored_as", flat=True
-            )
-        )
-        orphans = [name for name in names if name not in known and _is_old(name)]
+    for _, found in groupby(storage.find_files(FOLDER), key=_place):
+        files = {file.name: file for file in found}
+        named = {_upload_of(name) for name in files}
+        rows = ReportFile.unscoped.filter(stored_as__in=named)
+        unknown = named - set(rows.values_list("stored_as", flat=True))
+        orphans = [
+            name for name in unknown if name not in files or _is_old(files[name])
+        ]
         remove_files(orphans)
-        removed += len(orphans)
-        for folder in drawn:
-            if folder.removesuffix(_PICTURES) not in {*known, *names}:
-                _remove_pictures(folder)
+        removed += sum(name in files for name in orphans)
+    storage.drop_unfinished(FOLDER)
     return removed
 
 
-def _folders() -> Iterator[tuple[list[str], list[str]]]:
-    """Folders of pictures and names of stored files, folder by folder."""
-    if not default_storage.exists(FOLDER):
-        return
-    for folder in default_storage.listdir(FOLDER)[0]:
-        place = f"{FOLDER}/{folder}"
-        folders, names = default_storage.listdir(place)
-        yield [f"{place}/{name}" for name in folders], [f"{place}/{n}" for n in names]
+def _place(file: FoundFile) -> str:
+    """The folder that a stored file is in, with all that was drawn of it."""
+    return file.name.removeprefix(f"{FOLDER}/").partition("/")[0]
 
 
-def _is_old(name: str) -> bool:
-    try:
-        age = timezone.now() - default_storage.get_modified_time(name)
-    except FileNotFoundError:  # removed since it was listed
-        return False
-    return age > ORPHAN_AGE
+def _upload_of(name: str) -> str:
+    """The stored file that a file belongs to: itself, unless it is one of pictures."""
+    return name.partition(f"{_PICTURES}/")[0]
+
+
+def _is_old(file: FoundFile) -> bool:
+    return timezone.now() - file.modified_at > ORPHAN_AGE

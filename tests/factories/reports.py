@@ -15,7 +15,7 @@ from reportlab.pdfgen.canvas import Canvas
 from reports.models import LoincAlias, ParsingJob, ReportFile, ReportResult, Rereading
 from reports.operations.parsed_rows import note_rows, result_rows
 from reports.operations.reviews import claim_review, machine_rows, open_review
-from reports.operations.storage import store_file
+from reports.operations.storage import new_files
 from reports.parser.report import (
     Interpretation,
     LoincMatch,
@@ -182,6 +182,11 @@ def make_parsed_result(**changes: Any) -> ParsedResult:
     return ParsedResult(**{**given, **changes})
 
 
+def store_report_file(content: bytes) -> str:
+    with new_files([content]) as (stored,):
+        return stored.name
+
+
 def make_parsing_job(
     *,
     user: User,
@@ -205,7 +210,7 @@ def make_parsing_job(
         tenant=user.tenant,
         job=job,
         position=0,
-        stored_as=store_file(content),
+        stored_as=store_report_file(content),
         content_type="application/pdf",
         size=len(content),
         sha256=digest,

@@ -7,24 +7,24 @@ their import ends. Must not be here: what may be uploaded.
 from __future__ import annotations
 
 import hashlib
-import os
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 from uuid import uuid4
 
-from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils import timezone
 
+from portal.lib import storage
 from portal.lib.errors import TooLarge
 from users.models import ImportJob
 from users.states.imports import ImportRefusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from uuid import UUID
 
 FOLDER = "imports"
@@ -39,40 +39,37 @@ PARTS = ".parts"
 
 
 @dataclass(frozen=True, slots=True)
-class StoredFile:
-    """A file that was written: its name in the default storage, size and digest."""
+class NewUpload:
+    """An upload that was written: the name it will have, its digest and bytes."""
 
     name: str
     size: int
     sha256: str
+    opened: BinaryIO
+
+    @property
+    def path(self) -> Path:
+        """Where it can be read by now."""
+        return Path(self.opened.name)
 
 
-def store_chunks(chunks: Iterable[bytes]) -> StoredFile:
-    """Write an upload to disk for good, in bounded memory.
+@contextmanager
+def new_upload(chunks: Iterable[bytes]) -> Iterator[NewUpload]:
+    """Write an upload on this machine, in bounded memory; kept if the block ends well.
 
-    Raises: file_too_large (413), nothing is left then.
+    Raises: file_too_large (413); storage_unavailable (503).
     """
     word = uuid4().hex
-    name = f"{FOLDER}/{word[:2]}/{word}"
-    path = path_of(name)
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     digest = hashlib.sha256()
     size = 0
-    try:
-        with path.open("xb") as opened:
-            os.fchmod(opened.fileno(), 0o600)
-            for chunk in chunks:
-                size += len(chunk)
-                _check_size(size)
-                digest.update(chunk)
-                opened.write(chunk)
-            opened.flush()
-            # The row that names the file survives a power cut, so the file has to.
-            os.fsync(opened.fileno())
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
-    return StoredFile(name, size, digest.hexdigest())
+    with storage.new_file(f"{FOLDER}/{word[:2]}/{word}") as opened:
+        for chunk in chunks:
+            size += len(chunk)
+            _check_size(size)
+            digest.update(chunk)
+            opened.write(chunk)
+        opened.flush()
+        yield NewUpload(f"{FOLDER}/{word[:2]}/{word}", size, digest.hexdigest(), opened)
 
 
 def _check_size(size: int) -> None:
@@ -80,16 +77,10 @@ def _check_size(size: int) -> None:
         raise TooLarge(ImportRefusal.TOO_LARGE, "A file has at most 2 GB.", "file")
 
 
-def path_of(name: str) -> Path:
-    """Where a stored file is."""
-    return Path(default_storage.path(name))
-
-
 def remove_file(name: str) -> None:
     """Remove an upload and what was read of it; what is gone already is fine."""
     if name:
-        path_of(name).unlink(missing_ok=True)
-        path_of(name + PARTS).unlink(missing_ok=True)
+        storage.remove_files([name, name + PARTS])
 
 
 def erase_imports(tenant_pk: int, user_uuid: UUID) -> None:
@@ -106,16 +97,13 @@ def sweep_orphan_imports() -> int:
 
     Works over all tenants. Source: Ours: what a crash left behind is health data.
     """
-    root = path_of(FOLDER)
-    old = (timezone.now() - ORPHAN_AGE).timestamp()
+    old = timezone.now() - ORPHAN_AGE
     removed = 0
-    for path in root.glob("*/*"):
-        try:
-            is_old = path.stat().st_mtime < old
-        except FileNotFoundError:  # removed since it was listed
-            continue
-        name = f"{FOLDER}/{path.parent.name}/{path.name.partition('.')[0]}"
-        if is_old and not ImportJob.unscoped.filter(stored_as=name).exists():
-            path.unlink(missing_ok=True)
+    for file in storage.find_files(FOLDER):
+        name = file.name.partition(".")[0]
+        rows = ImportJob.unscoped.filter(stored_as=name)
+        if file.modified_at < old and not rows.exists():
+            storage.remove_files([file.name])
             removed += 1
+    storage.drop_unfinished(FOLDER)
     return removed

@@ -10,8 +10,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from django.db import transaction
 from django.utils import timezone
@@ -23,10 +23,11 @@ from portal.lib.actor import Actor
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.jobs import enqueue
 from portal.lib.scanning import require_clean
+from portal.lib.storage import local_file, new_file
 from portal.lib.transitions import move_status
 from users.models import ImportJob
 from users.models.import_job import FILE_NAME_MAX_LENGTH
-from users.operations.import_files import PARTS, path_of, remove_file, store_chunks
+from users.operations.import_files import PARTS, new_upload, remove_file
 from users.operations.import_parts import store_part
 from users.queries import live_user, lock_user
 from users.states.imports import (
@@ -88,18 +89,17 @@ def start_import(
 
     What is no health data by its first bytes is refused at once, and nothing is kept.
     With `runs_here` no job is enqueued: the caller calls `run_import`. Raises:
-    file_too_large (413); scanner_unavailable (503); file_infected, provider_unknown,
-    too_many_imports, file_empty, unsupported_file_type, file_damaged, encrypted_file,
-    archive_too_large, no_export_inside (400); not_found. Source: Ours (the
-    specification is silent on files).
+    file_too_large (413); scanner_unavailable, storage_unavailable (503); file_infected,
+    provider_unknown, too_many_imports, file_empty, unsupported_file_type, file_damaged,
+    encrypted_file, archive_too_large, no_export_inside (400); not_found. Source: Ours
+    (the specification is silent on files).
     """
     if wanted.provider not in PROVIDERS:
         raise DomainError("provider_unknown", "No such source.", "provider")
-    stored = store_chunks(wanted.chunks)
+    with new_upload(wanted.chunks) as upload:
+        require_clean(upload.opened)
+        format_ = sniff_format(upload.path)
     try:
-        with path_of(stored.name).open("rb") as upload:
-            require_clean(upload)
-        format_ = sniff_format(path_of(stored.name))
         with transaction.atomic():
             user = lock_user(user)
             _check_open(user)
@@ -109,9 +109,9 @@ def start_import(
                 file_name=_shown_name(wanted.file_name),
                 format=format_,
                 provider=_provider_of(format_, wanted.provider),
-                stored_as=stored.name,
-                size=stored.size,
-                sha256=stored.sha256,
+                stored_as=upload.name,
+                size=upload.size,
+                sha256=upload.sha256,
             )
             job.save(force_insert=True)
             _record(job, actor, "start_import", format=str(format_))
@@ -123,7 +123,7 @@ def start_import(
                     job_id=str(job.id),
                 )
     except BaseException:
-        remove_file(stored.name)
+        remove_file(upload.name)
         raise
     return job
 
@@ -192,26 +192,26 @@ def _read(job: ImportJob, watch: Watch | None) -> None:
     if job.status == ImportStatus.WAITING:
         advance(job=job, to=ImportStatus.READING, started_at=timezone.now())
     user = live_user(tenant=job.tenant, user_id=job.user.uuid)
-    # Its own: another run may be at it as well, and writes the same.
-    parts = path_of(f"{job.stored_as}{PARTS}.{uuid4().hex}")
     try:
-        staged = stage_file(
-            path_of(job.stored_as),
-            parts,
-            format_=ImportFormat(job.format),
-            context=context_of(
-                user=user,
-                provider=job.provider or DEFAULT_PROVIDER,
-                now=timezone.now(),
-            ),
-            on_progress=_Teller(job, watch),
-        )
-        parts.replace(path_of(job.stored_as + PARTS))
+        # Another run may be at it as well, and keeps the same.
+        with (
+            local_file(job.stored_as) as path,
+            new_file(job.stored_as + PARTS) as parts,
+        ):
+            staged = stage_file(
+                path,
+                Path(parts.name),
+                format_=ImportFormat(job.format),
+                context=context_of(
+                    user=user,
+                    provider=job.provider or DEFAULT_PROVIDER,
+                    now=timezone.now(),
+                ),
+                on_progress=_Teller(job, watch),
+            )
     except FileRefused as refusal:
         _fail(job, refusal.reason, to=ImportStatus.REFUSED)
         return
-    finally:
-        parts.unlink(missing_ok=True)
     found = _found(staged)
     if not staged.parts:
         _fail(job, ImportRefusal.NO_ROWS, to=ImportStatus.REFUSED, **found)
@@ -239,8 +239,32 @@ def _found(staged: Staged) -> dict[str, Any]:
 
 def _store(job: ImportJob, watch: Watch | None) -> None:
     """Store what was read from the first part on that is not. Raises: _Stopped."""
-    parts = read_parts(path_of(job.stored_as + PARTS))
-    for number, part in enumerate(parts):
+    with local_file(job.stored_as + PARTS) as parts:
+        _store_parts(job, parts, watch)
+    with transaction.atomic():
+        advance(job=job, to=ImportStatus.COMPLETED, finished_at=timezone.now())
+        _record(job, IMPORTER, "finish_import", rows=job.rows_accepted)
+        emit_events(
+            tenant=job.tenant,
+            user=job.user.ref,
+            messages=[
+                (
+                    f"historical.data.{resource}.created",
+                    {
+                        "user_id": str(job.user.uuid),
+                        "start_date": count["first"],
+                        "end_date": count["last"],
+                        "provider": job.provider,
+                    },
+                )
+                for resource, count in sorted(job.counts.items())
+                if count["created"] or count["updated"]
+            ],
+        )
+
+
+def _store_parts(job: ImportJob, path: Path, watch: Watch | None) -> None:
+    for number, part in enumerate(read_parts(path)):
         if number < job.batches_done:
             continue
         with transaction.atomic():
@@ -268,26 +292,6 @@ def _store(job: ImportJob, watch: Watch | None) -> None:
             )
         if watch is not None:
             watch(job)
-    with transaction.atomic():
-        advance(job=job, to=ImportStatus.COMPLETED, finished_at=timezone.now())
-        _record(job, IMPORTER, "finish_import", rows=job.rows_accepted)
-        emit_events(
-            tenant=job.tenant,
-            user=job.user.ref,
-            messages=[
-                (
-                    f"historical.data.{resource}.created",
-                    {
-                        "user_id": str(job.user.uuid),
-                        "start_date": count["first"],
-                        "end_date": count["last"],
-                        "provider": job.provider,
-                    },
-                )
-                for resource, count in sorted(job.counts.items())
-                if count["created"] or count["updated"]
-            ],
-        )
 
 
 class _Teller:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 import zipfile
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
@@ -17,12 +16,11 @@ from typing import IO, TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 import orjson
-from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils import timezone
 
 from accounts.operations.audit import record_change
-from portal.lib import jobs
+from portal.lib import jobs, storage
 from portal.lib.errors import DomainError
 from users.models import User
 from users.models.user_export import EXPORT_RETENTION, UserExport
@@ -95,21 +93,19 @@ def run_export(*, tenant: Tenant, export_id: UUID) -> bool:
     user.tenant = tenant
     word = uuid4().hex
     name = f"{FOLDER}/{word[:2]}/{word}"
-    path = Path(default_storage.path(name))
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with path.open("xb") as opened:
-        os.fchmod(opened.fileno(), 0o600)
+    with storage.new_file(name) as opened:
         write_archive(user=user, target=opened)
         opened.flush()
-        os.fsync(opened.fileno())
+        written = Path(opened.name)
+        size, digest = written.stat().st_size, _digest(written)
     done = rows.filter(pk=export_id, finished_at=None).update(
         finished_at=timezone.now(),
         stored_as=name,
-        size=path.stat().st_size,
-        sha256=_digest(path),
+        size=size,
+        sha256=digest,
     )
     if not done:  # erased meanwhile, with its user
-        path.unlink(missing_ok=True)
+        storage.remove_files([name])
     return bool(done)
 
 
@@ -198,10 +194,12 @@ def _write_files(
 ) -> None:
     names = table.rows_of(user).order_by().values_list("stored_as", flat=True)
     for name in names.exclude(stored_as="").iterator():
-        path = Path(default_storage.path(name))
-        if path.is_file():
-            archive.write(path, f"files/{name}")
-            counts["files"] = counts.get("files", 0) + 1
+        try:
+            with storage.local_file(name) as path:
+                archive.write(path, f"files/{name}")
+        except FileNotFoundError:
+            continue
+        counts["files"] = counts.get("files", 0) + 1
 
 
 def _json(value: object, option: int = 0) -> bytes:
@@ -230,8 +228,7 @@ def erase_exports(tenant_pk: int, user_uuid: UUID) -> None:
     exports = UserExport.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid)
     names = list(exports.exclude(stored_as="").values_list("stored_as", flat=True))
     exports.delete()
-    for name in names:
-        transaction.on_commit(partial(default_storage.delete, name))
+    transaction.on_commit(partial(storage.remove_files, names))
 
 
 def remove_old_exports() -> int:
@@ -243,10 +240,10 @@ def remove_old_exports() -> int:
     old = UserExport.unscoped.filter(asked_at__lt=before)
     names = set(old.values_list("stored_as", flat=True)) - {""}
     number = old.delete()[0]
-    for path in Path(default_storage.path(FOLDER)).glob("*/*"):
-        name = f"{FOLDER}/{path.parent.name}/{path.name}"
-        is_old = path.stat().st_mtime < before.timestamp()
-        known = UserExport.unscoped.filter(stored_as=name)
-        if name in names or (is_old and not known.exists()):
-            path.unlink(missing_ok=True)
+    storage.remove_files(names)
+    for file in storage.find_files(FOLDER):
+        known = UserExport.unscoped.filter(stored_as=file.name)
+        if file.modified_at < before and not known.exists():
+            storage.remove_files([file.name])
+    storage.drop_unfinished(FOLDER)
     return number

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.contrib import messages
-from django.core.files.storage import default_storage
 from django.http import FileResponse
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -18,6 +17,7 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from accounts.web.step_up import ask_to_confirm, is_confirmed
 from portal.lib.errors import DomainError, NotFound
+from portal.lib.storage import open_file
 from portal.lib.web import go_to, page_url, render_page
 from users.models import UserExport
 from users.models.user_export import EXPORT_RETENTION
@@ -73,6 +73,10 @@ def export_file(
     found = _export(user, _uuid(export_id))
     if not is_confirmed(request):
         return ask_to_confirm(request)
+    try:
+        file = open_file(found.stored_as)
+    except FileNotFoundError:
+        raise NotFound("not_found", "Archive not found.") from None
     record_read(
         tenant=request.tenant,
         actor=request.actor,
@@ -81,10 +85,11 @@ def export_file(
         user_uuid=user.uuid,
     )
     return FileResponse(
-        default_storage.open(found.stored_as),
+        file,
         as_attachment=True,
         filename=f"user-{user.uuid}.zip",
         content_type="application/zip",
+        headers={"Content-Length": str(found.size)},
     )
 
 
@@ -98,6 +103,6 @@ def _uuid(text: str) -> UUID:
 def _export(user: User, export_id: UUID) -> UserExport:
     rows = UserExport.objects.for_tenant(user.tenant).filter(user=user, pk=export_id)
     found: UserExport | None = rows.exclude(stored_as="").first()
-    if found is None or not default_storage.exists(found.stored_as):
+    if found is None:
         raise NotFound("not_found", "Archive not found.")
     return found

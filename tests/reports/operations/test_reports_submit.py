@@ -6,9 +6,11 @@ import zipfile
 import zlib
 from dataclasses import replace
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.core.files.storage import default_storage
 
 from accounts.models import AuditEntry
 from portal.lib.errors import DomainError, NotAllowed, NotFound, TooLarge
@@ -21,7 +23,6 @@ from reports.operations.reports import (
     ReportRequest,
     submit_report,
 )
-from reports.operations.storage import path_of
 from reports.parser import RefusalCode, RefusedFile
 from tests.factories.accounts import ACTOR
 from tests.factories.reports import encrypt, make_pdf, make_picture
@@ -67,7 +68,7 @@ def test_a_submitted_report_is_stored_announced_audited_and_enqueued(
     assert (file.job_id, file.position, file.size) == (job.pk, 0, len(content))
     assert file.content_type == PDF
     assert file.sha256 == job.sha256 == hashlib.sha256(content).hexdigest()
-    assert path_of(file).read_bytes() == content
+    assert Path(default_storage.path(file.stored_as)).read_bytes() == content
     assert (entry.subject, entry.subject_id) == ("parsing_job", str(job.id))
     assert (entry.user_uuid, entry.actor_label) == (user.uuid, ACTOR.label)
     assert envelope == {
@@ -115,7 +116,8 @@ def test_eight_pictures_are_one_report_in_their_order(alice_tenant, user):
     job = submit(user, *((picture, PNG) for picture in pictures))
 
     files = ReportFile.objects.for_tenant(alice_tenant).order_by("position")
-    assert [path_of(file).read_bytes() for file in files] == pictures
+    paths = [Path(default_storage.path(file.stored_as)) for file in files]
+    assert [path.read_bytes() for path in paths] == pictures
     assert [file.position for file in files] == list(range(MAX_PARTS))
     assert len(job.sha256) == 64
 

@@ -2,59 +2,71 @@ from __future__ import annotations
 
 import os
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
+from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from portal.lib.errors import TooLarge
+from portal.lib.storage import find_files, new_file
 from users.operations import import_files
 from users.operations.import_files import (
     ORPHAN_AGE,
     PARTS,
-    path_of,
+    new_upload,
     remove_file,
-    store_chunks,
     sweep_orphan_imports,
 )
 
 
-def test_a_file_is_kept_where_only_we_read_it():
-    stored = store_chunks([b"ab", b"c"])
+def store(*chunks):
+    with new_upload(chunks) as upload:
+        return upload.name
 
-    path = path_of(stored.name)
-    assert path.read_bytes() == b"abc"
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert stored.size == 3
-    assert stored.sha256.startswith("ba7816bf")
+
+def kept(name):
+    return Path(default_storage.path(name))
+
+
+def test_a_file_is_read_where_it_is_written_and_then_kept():
+    with new_upload([b"ab", b"c"]) as upload:
+        assert upload.path.read_bytes() == b"abc"
+        assert not kept(upload.name).exists()
+
+    assert kept(upload.name).read_bytes() == b"abc"
+    assert kept(upload.name).stat().st_mode & 0o777 == 0o600
+    assert upload.size == 3
+    assert upload.sha256.startswith("ba7816bf")
 
 
 def test_too_much_leaves_nothing(monkeypatch):
     monkeypatch.setattr(import_files, "MAX_BYTES", 3)
 
     with pytest.raises(TooLarge) as refused:
-        store_chunks([b"ab", b"cd"])
+        store(b"ab", b"cd")
 
     assert refused.value.code == "file_too_large"
-    assert list(path_of(import_files.FOLDER).glob("*/*")) == []
+    assert list(find_files("")) == []
 
 
 def test_removing_takes_what_was_read_along():
-    name = store_chunks([b"ab"]).name
-    path_of(name + PARTS).write_bytes(b"")
+    name = store(b"ab")
+    with new_file(name + PARTS) as opened:
+        opened.write(b"read")
 
     remove_file(name)
     remove_file(name)
 
-    assert list(path_of(import_files.FOLDER).glob("*/*")) == []
+    assert list(find_files("")) == []
 
 
 @pytest.mark.django_db
 def test_only_old_files_without_an_import_are_swept():
-    old, new = store_chunks([b"old"]).name, store_chunks([b"new"]).name
+    old, new = store(b"old"), store(b"new")
     then = (timezone.now() - ORPHAN_AGE - timedelta(minutes=1)).timestamp()
-    os.utime(path_of(old), (then, then))
+    os.utime(kept(old), (then, then))
 
     assert sweep_orphan_imports() == 1
 
-    assert not path_of(old).exists()
-    assert path_of(new).exists()
+    assert [file.name for file in find_files("imports")] == [new]

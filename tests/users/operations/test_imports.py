@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from portal.lib.errors import DomainError, NotFound
+from portal.lib.storage import find_files
 from tests.audit import changes_of
 from tests.factories.accounts import ACTOR
 from tests.factories.apple_health import make_archive, make_export
@@ -16,7 +17,7 @@ from tests.outbox import emitted
 from tests.users.holdings import held
 from users.models import Device, ImportJob, Sample, Summary
 from users.operations import imports
-from users.operations.import_files import FOLDER, path_of
+from users.operations.import_files import FOLDER
 from users.operations.import_parts import store_part
 from users.operations.imports import (
     IMPORT_JOB,
@@ -83,7 +84,7 @@ def run(commits):
 
 
 def files():
-    return list(path_of(FOLDER).glob("*/*"))
+    return list(find_files(FOLDER))
 
 
 def test_a_file_is_stored_and_counted(user, alice_tenant, run):

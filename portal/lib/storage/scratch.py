@@ -1,0 +1,53 @@
+"""Files of this machine that last as long as a request or a job: VAR_DIR/scratch.
+
+Not the system's folder for such files, which may be in memory, and where what a killed
+process left would stay. Must not be here: what is to last.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from django.conf import settings
+from django.core.files.uploadhandler import TemporaryFileUploadHandler
+from django.utils import timezone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# No request and no job takes longer.
+LEFT_BEHIND = timedelta(days=1)
+
+
+def scratch_folder() -> Path:
+    """The folder, made where it is missing, without what died processes left in it."""
+    folder = Path(settings.FILE_UPLOAD_TEMP_DIR)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    before = (timezone.now() - LEFT_BEHIND).timestamp()
+    for path in folder.iterdir():
+        try:
+            if path.stat().st_mtime < before:
+                path.unlink()
+        except FileNotFoundError:  # another process was quicker
+            continue
+    return folder
+
+
+@contextmanager
+def scratch_file() -> Iterator[BinaryIO]:
+    """A new file to write and read, at `.name`, that only we may open and that goes."""
+    with NamedTemporaryFile(dir=scratch_folder()) as opened:
+        yield cast(BinaryIO, opened)
+
+
+class ScratchUploadHandler(TemporaryFileUploadHandler):
+    """Django's own for large uploads, in a folder that is made when it is needed."""
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        """Begin with a file of a form."""
+        scratch_folder()
+        super().new_file(*args, **kwargs)
