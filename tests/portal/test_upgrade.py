@@ -21,25 +21,64 @@ from tests.database import MIGRATED, PREFIX
 from tests.portal import earlier_rows as earlier
 
 RELEASE = json.loads((Path(__file__).parent / "previous_release.json").read_text())
+# What PostgreSQL holds of tables, but for their partitions, and of functions.
+SCHEMA = """
+WITH tables AS (
+    SELECT oid AS id, oid::regclass::text AS name,
+        relpersistence, reloptions, relforcerowsecurity
+    FROM pg_class
+    WHERE relkind IN ('r', 'p') AND NOT relispartition
+        AND relnamespace = 'public'::regnamespace
+)
+SELECT concat_ws(' ', name, relpersistence, reloptions, relforcerowsecurity) FROM tables
+UNION ALL
+SELECT concat_ws(
+    ' ', name, attname, format_type(atttypid, atttypmod), attnotnull, attstorage,
+    attidentity, pg_get_expr(adbin, adrelid)
+)
+FROM tables JOIN pg_attribute ON attrelid = tables.id
+    LEFT JOIN pg_attrdef ON adrelid = tables.id AND adnum = attnum
+WHERE attnum > 0 AND NOT attisdropped
+UNION ALL
+SELECT concat_ws(' ', name, conname, pg_get_constraintdef(pg_constraint.oid))
+FROM tables JOIN pg_constraint ON conrelid = tables.id
+UNION ALL
+SELECT pg_get_indexdef(indexrelid) FROM tables JOIN pg_index ON indrelid = tables.id
+UNION ALL
+SELECT pg_get_triggerdef(pg_trigger.oid)
+FROM tables JOIN pg_trigger ON tgrelid = tables.id AND NOT tgisinternal
+UNION ALL
+SELECT concat_ws(' ', tablename, policyname, cmd, qual, with_check) FROM pg_policies
+UNION ALL
+SELECT pg_get_functiondef(pg_proc.oid)
+FROM pg_proc JOIN pg_language ON pg_language.oid = prolang
+WHERE pronamespace = 'public'::regnamespace AND lanname IN ('plpgsql', 'sql')
+"""
 
 
 @pytest.fixture
-def empty_database(django_db_modify_db_settings, django_db_blocker):
-    """Enter a database of its own, in which nothing has been migrated."""
+def empty_database(transactional_db):
+    """Enter a database of its own, unmigrated; the schema of the suite's is given."""
     own = connection.settings_dict
     # By a name that the next run drops, should this one be killed.
     here, name = own["NAME"], f"{PREFIX}{os.getpid()}{MIGRATED}"
-    with django_db_blocker.unblock():
-        with connection._nodb_cursor() as cursor:
-            cursor.execute(f"DROP DATABASE IF EXISTS {name}")
-            cursor.execute(f"CREATE DATABASE {name} TEMPLATE template0")
-        connection.close()
-        own["NAME"] = name
-        yield
-        connection.close()
-        own["NAME"] = here
-        with connection._nodb_cursor() as cursor:
-            cursor.execute(f"DROP DATABASE {name}")
+    today = schema()
+    with connection._nodb_cursor() as cursor:
+        cursor.execute(f"DROP DATABASE IF EXISTS {name}")
+        cursor.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+    connection.close()
+    own["NAME"] = name
+    yield today
+    connection.close()
+    own["NAME"] = here
+    with connection._nodb_cursor() as cursor:
+        cursor.execute(f"DROP DATABASE {name}")
+
+
+def schema():
+    with connection.cursor() as cursor:
+        cursor.execute(SCHEMA)
+        return sorted(line for (line,) in cursor.fetchall())
 
 
 def migrate(leaves, state=None):
@@ -48,6 +87,10 @@ def migrate(leaves, state=None):
     Without what `migrate` lays and asks besides: the suite's own database has all that.
     """
     executor = MigrationExecutor(connection)
+    if leaves:
+        # By its own migrations: those that replace them are for empty databases.
+        executor.loader.replace_migrations = False
+        executor.loader.build_graph()
     newest = dict(executor.loader.graph.leaf_nodes())
     return executor.migrate(sorted((newest | leaves).items()), state=state)
 
@@ -79,6 +122,7 @@ def test_an_earlier_release_is_upgraded_with_its_rows(empty_database):
 
     migrate({}, then)
 
+    assert schema() == empty_database
     after = rows_of(tables)
     assert {name: kept(after[name], rows) for name, rows in before.items()} == {
         name: len(rows) for name, rows in before.items()
