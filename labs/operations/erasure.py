@@ -12,7 +12,13 @@ from django.db import transaction
 
 from accounts.models import Tenant
 from labs.gateways.hl7.drop import remove_files_naming
-from labs.models import InboundMessage, Order, OrderTransaction, UserInsurance
+from labs.models import (
+    InboundMessage,
+    InboundReport,
+    Order,
+    OrderTransaction,
+    UserInsurance,
+)
 from labs.states.inbound import MessageStatus
 
 if TYPE_CHECKING:
@@ -46,12 +52,17 @@ def drop_orders(tenant_pk: int, orders: QuerySet[Order]) -> None:
     Orders that follow one of them stay, without it.
     """
     transactions = list(orders.values_list("transaction_id", flat=True))
+    reports = InboundReport.unscoped.filter(tenant_id=tenant_pk, order__in=orders)
+    messages = list(reports.values_list("message_id", flat=True))
     _forget_files(tenant_pk, orders)
     Order.unscoped.filter(tenant_id=tenant_pk, parent__in=orders).update(parent=None)
     orders.delete()
     # What is left of a message whose last report is gone says whose file it was.
     InboundMessage.unscoped.filter(
-        tenant_id=tenant_pk, status=MessageStatus.TAKEN, reports=None
+        tenant_id=tenant_pk,
+        pk__in=messages,
+        status=MessageStatus.TAKEN,
+        reports=None,
     ).delete()
     OrderTransaction.unscoped.filter(
         tenant_id=tenant_pk, pk__in=transactions, orders=None

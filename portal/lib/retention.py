@@ -26,9 +26,8 @@ STEP = 1_000
 
 def count_aged(rows: QuerySet[Any], field: str) -> Aged:
     """How many rows there are, up to COUNTED_UP_TO, and the least `field` of these."""
-    bounded = rows.order_by(field)[:COUNTED_UP_TO]
     oldest = rows.aggregate(oldest=Min(field))["oldest"]
-    return Aged(bounded.count(), oldest)
+    return Aged(rows.order_by()[:COUNTED_UP_TO].count(), oldest)
 
 
 def remove_in_steps(
@@ -41,7 +40,10 @@ def remove_in_steps(
 
     `remove` deletes rows of these keys where more than the rows has to go.
     """
-    while keys := list(rows.order_by("pk").values_list("pk", flat=True)[:step]):
+    # Each step goes on where the last one ended: what is gone is not walked again.
+    left = rows.order_by("pk").values_list("pk", flat=True)
+    keys: list[Any] = []
+    while keys := list((left.filter(pk__gt=keys[-1]) if keys else left)[:step]):
         with transaction.atomic():
             if remove is None:
                 rows.model._base_manager.filter(pk__in=keys).delete()

@@ -19,6 +19,7 @@ from labs.operations.kits import KitRegistration, KitRequest, order_kit, registe
 from labs.operations.order_steps import advance
 from labs.operations.redraws import offer_redraw
 from labs.states.catalogue import CollectionMethod
+from labs.states.inbound import MessageStatus
 from tests.factories.accounts import ACTOR
 from tests.factories.appointments import make_appointment, make_bookable
 from tests.factories.hl7 import make_oru, make_test, obx
@@ -96,11 +97,22 @@ def test_what_a_lab_sent_of_a_users_order_goes_with_it(alice_tenant):
         lab=order.lab,
     )
     waits = make_unmatched(tenant=alice_tenant)
+    answer = InboundMessage(
+        tenant=alice_tenant,
+        lab=order.lab,
+        order=make_order(tenant=alice_tenant),
+        file_name="accepted.hl7",
+        status=MessageStatus.TAKEN,
+    )
+    answer.save()
 
     erase_orders(alice_tenant.pk, order.user.uuid)
 
     assert InboundReport.objects.for_tenant(alice_tenant).get() == waits
-    assert InboundMessage.objects.for_tenant(alice_tenant).get() == waits.message
+    assert set(InboundMessage.objects.for_tenant(alice_tenant)) == {
+        waits.message,
+        answer,
+    }
 
 
 def test_a_users_visits_go_and_their_places_are_free(alice_tenant):
