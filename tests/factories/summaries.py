@@ -190,7 +190,14 @@ MOST: dict[str, dict[str, Any]] = {
             "trace_elements": {"selenium": 0.01},
             "vitamins": {"b12": 0.5},
         },
-        "data": {"oats": {"name": "Oats", "amount": 60}},
+        "data": {
+            "oats": {
+                "name": "Oats",
+                "energy": {"unit": "kcal", "value": 228},
+                "macros": None,
+                "micros": None,
+            }
+        },
     },
     "electrocardiogram": {
         "session_start": "2026-02-28T09:00:00+00:00",

@@ -138,10 +138,11 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class MapOf:
-    """Values of one kind by name; a null one stays null."""
+    """Values of one kind by name; a null one stays null, or is refused."""
 
     of: Kind
     max_length: int = 200
+    nulls: bool = True
 
     def read(self, value: Any, context: Context) -> dict[str, Any]:
         if not isinstance(value, dict):
@@ -152,7 +153,8 @@ class MapOf:
         faults: list[Fault] = []
         for name, each in value.items():
             try:
-                read[name] = None if each is None else self.of.read(each, context)
+                is_null = each is None and self.nulls
+                read[name] = None if is_null else self.of.read(each, context)
             except Refused as refused:
                 faults += refused.below(name)
         if faults:
@@ -161,7 +163,8 @@ class MapOf:
 
     @property
     def schema(self) -> Schema:
-        return {"type": "object", "additionalProperties": nullable(self.of.schema)}
+        of = nullable(self.of.schema) if self.nulls else self.of.schema
+        return {"type": "object", "additionalProperties": of}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -97,6 +98,71 @@ WORKOUTS = SummaryResource(
 )
 
 
+_NUTRIENTS = (
+    Field(
+        "energy",
+        Record(
+            (
+                Field("unit", Choice(EnergyUnit), default=EnergyUnit.KCAL.value),
+                Field("value", KCAL, required=True),
+            )
+        ),
+    ),
+    Field(
+        "macros",
+        Record(
+            (
+                Field("carbs", _AMOUNT),
+                Field("protein", _AMOUNT),
+                Field(
+                    "fats",
+                    Record(
+                        (
+                            Field("saturated", _AMOUNT),
+                            Field("monounsaturated", _AMOUNT),
+                            Field("polyunsaturated", _AMOUNT),
+                            Field("omega3", _AMOUNT),
+                            Field("omega6", _AMOUNT),
+                            Field("total", _AMOUNT),
+                        )
+                    ),
+                ),
+                Field("alcohol", _AMOUNT),
+                Field("water", _AMOUNT),
+                Field("fibre", _AMOUNT),
+                Field("sugar", _AMOUNT),
+                Field("cholesterol", _AMOUNT),
+            )
+        ),
+    ),
+    Field(
+        "micros",
+        Record(
+            (
+                Field("minerals", MapOf(_AMOUNT)),
+                Field("trace_elements", MapOf(_AMOUNT)),
+                Field("vitamins", MapOf(_AMOUNT)),
+            )
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Food:
+    """What a meal was made of: nutrients as the meal's, and the source's own keys."""
+
+    def read(self, value: Any, context: Context, /) -> dict[str, Any]:
+        return {
+            **Free().read(value, context),
+            **Record(_NUTRIENTS).read(value, context),
+        }
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        return {**Record(_NUTRIENTS).schema, "additionalProperties": True}
+
+
 def _place_meal(body: dict[str, Any], context: Context) -> Place:
     """Found by the date it was eaten.
 
@@ -125,53 +191,8 @@ MEAL = SummaryResource(
             Field("timestamp", Moment(), required=True),
             Field("calendar_date", Day(), filled=True),
             Field("name", Text(), required=True),
-            Field(
-                "energy",
-                Record(
-                    (
-                        Field("unit", Choice(EnergyUnit)),
-                        Field("value", KCAL, required=True),
-                    )
-                ),
-            ),
-            Field(
-                "macros",
-                Record(
-                    (
-                        Field("carbs", _AMOUNT),
-                        Field("protein", _AMOUNT),
-                        Field(
-                            "fats",
-                            Record(
-                                (
-                                    Field("saturated", _AMOUNT),
-                                    Field("monounsaturated", _AMOUNT),
-                                    Field("polyunsaturated", _AMOUNT),
-                                    Field("omega3", _AMOUNT),
-                                    Field("omega6", _AMOUNT),
-                                    Field("total", _AMOUNT),
-                                )
-                            ),
-                        ),
-                        Field("alcohol", _AMOUNT),
-                        Field("water", _AMOUNT),
-                        Field("fibre", _AMOUNT),
-                        Field("sugar", _AMOUNT),
-                        Field("cholesterol", _AMOUNT),
-                    )
-                ),
-            ),
-            Field(
-                "micros",
-                Record(
-                    (
-                        Field("minerals", MapOf(_AMOUNT)),
-                        Field("trace_elements", MapOf(_AMOUNT)),
-                        Field("vitamins", MapOf(_AMOUNT)),
-                    )
-                ),
-            ),
-            Field("data", MapOf(Free())),
+            *_NUTRIENTS,
+            Field("data", MapOf(_Food(), nulls=False)),
         )
     ),
     place=_place_meal,

@@ -307,6 +307,23 @@ def test_two_meals_of_one_moment_are_two(alice_api, user):
     assert push(alice_api, user, "meal", *meals).json()["created"] == 2
 
 
+def test_a_food_is_whole_and_energy_is_in_kilocalories(alice_api, user):
+    porridge = {**LEAST["meal"], "data": {"oats": {"brand": "Example"}}}
+    refused = {**LEAST["meal"], "data": {"oats": None}}
+    reply = push(alice_api, user, "meal", {**porridge, "energy": {"value": 410}})
+
+    assert error_lines(push(alice_api, user, "meal", refused)) == [
+        (["body", "data", 0, "data", "oats"], "value_error")
+    ]
+    answer = alice_api.get(path(user, "meal"), {"start_date": "2026-01-01"})
+    (meal,) = answer.json()["meals"]
+    assert reply.json()["created"] == 1
+    assert meal["energy"] == {"unit": "kcal", "value": 410}
+    assert meal["data"] == {
+        "oats": {"brand": "Example", "energy": None, "macros": None, "micros": None}
+    }
+
+
 def test_a_profile_is_the_one_sent_last(alice_api, user, time_machine):
     push(alice_api, user, "profile", {"height": 170})
     time_machine.shift(60)
