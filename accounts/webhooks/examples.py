@@ -35,6 +35,48 @@ _SOURCE = {
     "app_id": None,
     "device_id": None,
 }
+_LAB_TEST = {
+    "id": _ID,
+    "slug": "lipid-panel",
+    "name": "Lipid panel",
+    "sample_type": "serum",
+    "method": "walk_in_test",
+    "price": 29.0,
+    "is_active": True,
+    "status": "active",
+    "fasting": True,
+    "lab": None,
+    "markers": None,
+    "is_delegated": False,
+    "auto_generated": False,
+    "has_collection_instructions": False,
+    "common_tat_days": 2,
+    "worst_case_tat_days": 4,
+}
+_PATIENT = {
+    "first_name": "Example",
+    "last_name": "Person",
+    "dob": "1990-05-17T00:00:00+00:00",
+    "gender": "female",
+    "phone_number": "+15550142",
+    "email": "person@example.com",
+    "medical_proxy": None,
+    "race": None,
+    "ethnicity": None,
+    "sexual_orientation": None,
+    "gender_identity": None,
+}
+_ADDRESS = {
+    "receiver_name": "Example Person",
+    "first_line": "1 Sample Street",
+    "second_line": None,
+    "city": "Phoenix",
+    "state": "AZ",
+    "zip": "85004",
+    "country": "US",
+    "access_notes": None,
+    "phone_number": None,
+}
 # What a schema does not say: by key, where the value is of the key's type.
 _BY_NAME: dict[str, tuple[Any, ...]] = {
     "user_id": (USER_ID,),
@@ -105,15 +147,15 @@ _BY_NAME: dict[str, tuple[Any, ...]] = {
     "events": ([_EVENT],),
     "last_event": (_EVENT,),
     "details": ({"type": "walk_in_test", "data": None},),
-    "lab_test": ({"id": _ID, "name": "Lipid panel", "method": "walk_in_test"},),
-    "order_transaction": ({"id": _ID, "status": "active"},),
+    "lab_test": (_LAB_TEST,),
+    "order_transaction": ({"id": _ID, "status": "active", "orders": []},),
     "method": ("walk_in_test",),
     "origin": ("initial",),
     "priority": (False,),
     "has_abn": (False,),
     "has_missing_results": (None,),
-    "patient_details": ({"first_name": "Example", "last_name": "Person"},),
-    "patient_address": ({"zip": "85004", "state": "AZ", "country": "US"},),
+    "patient_details": (_PATIENT,),
+    "patient_address": (_ADDRESS,),
     "test_name": ("Sodium",),
 }
 # By unit, where a value has one of its own.

@@ -183,15 +183,33 @@ ORDER_SCHEMA: dict[str, Any] = {
             "minItems": 1,
             "items": {
                 "type": "object",
-                "required": ["id", "created_at", "status", "status_detail"],
+                "required": sorted(OrderEventAnswer.__required_keys__),
                 "properties": {
                     "id": {"type": "integer"},
                     "status": {"type": "string"},
                 },
             },
         },
-        "last_event": {"type": "object", "required": ["id", "status"]},
-        "lab_test": {"type": "object", "required": ["id", "name", "method"]},
+        "last_event": {
+            "type": "object",
+            "required": sorted(OrderEventAnswer.__required_keys__),
+        },
+        "lab_test": {
+            "type": "object",
+            "required": sorted(LabTestAnswer.__required_keys__),
+        },
+        "patient_details": {
+            "type": ["object", "null"],
+            "required": sorted(PatientDetailsAnswer.__required_keys__),
+        },
+        "patient_address": {
+            "type": ["object", "null"],
+            "required": sorted(PatientAddressAnswer.__required_keys__),
+        },
+        "order_transaction": {
+            "type": "object",
+            "required": sorted(TransactionInOrder.__required_keys__),
+        },
     },
 }
 
