@@ -40,7 +40,7 @@ from labs.web.order_steps import (
     take_user,
 )
 from portal.lib.errors import Conflict, DomainError
-from portal.lib.idempotency import take_turn
+from portal.lib.idempotency import take_turn, turn_lost
 from portal.lib.web import go_to, page_url
 
 if TYPE_CHECKING:
@@ -158,7 +158,8 @@ def _place_once(request: TenantRequest, entry: OrderEntry) -> str:
             order = place_order(
                 tenant=request.tenant, actor=request.actor, wanted=wanted
             )
-            turn.keep(status=200, body=str(order.pk).encode())
+            if not turn.keep(status=200, body=str(order.pk).encode()):
+                raise turn_lost()
     return str(order.pk)
 
 

@@ -72,15 +72,17 @@ class Turn:
     repeat: tuple[int, bytes] | None
     keep_failures: bool
 
-    def keep(self, *, status: int, body: bytes) -> None:
-        """Store the answer that later calls with the key get.
+    def keep(self, *, status: int, body: bytes) -> bool:
+        """Store the answer that later calls with the key get; False: another's turn.
 
         Called in the transaction of the work, the two are stored together or not at
-        all, so that no crash in between lets the work be done twice.
+        all, so that no crash in between lets the work be done twice. Who was so slow
+        that the next call took the key over rolls the work back.
         """
         is_kept = status not in NEVER_STORED and (status < 400 or self.keep_failures)
-        if self.claim is not None and is_kept:
-            _still_claimed(self.claim).update(status=status, body=body)
+        if self.claim is None or not is_kept:
+            return True
+        return bool(_still_claimed(self.claim).update(status=status, body=body))
 
 
 @contextmanager
@@ -127,6 +129,16 @@ def take_turn(
         _still_claimed(found).delete()
 
 
+def turn_lost() -> Conflict:
+    """The refusal of a call whose key another one executes.
+
+    Source: Contract 1.6.
+    """
+    return Conflict(
+        "idempotency_key_in_use", "A request with this key is being executed."
+    )
+
+
 def _claim(
     tenant: Tenant, endpoint: str, key: str, wanted: dict[str, Any]
 ) -> tuple[IdempotentAnswer, bool]:
@@ -163,9 +175,7 @@ def _answer_of(row: IdempotentAnswer, wanted: dict[str, Any]) -> tuple[int, byte
             place="header",
         )
     if row.status is None:
-        raise Conflict(
-            "idempotency_key_in_use", "A request with this key is being executed."
-        )
+        raise turn_lost()
     return row.status, bytes(row.body or b"")
 
 

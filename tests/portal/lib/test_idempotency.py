@@ -161,7 +161,7 @@ def test_a_claim_whose_worker_died_goes_to_the_next_call(alice_tenant, clock):
             assert second.repeat is None
             second.keep(status=200, body=b"second")
         # It was not dead but slow: the answer that was given stays.
-        dead.keep(status=200, body=b"late")
+        assert not dead.keep(status=200, body=b"late")
 
     assert repeated(alice_tenant) == (200, b"second")
 

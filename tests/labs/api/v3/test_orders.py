@@ -8,12 +8,15 @@ import pytest
 import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
+from labs.api.v3 import orders
 from labs.models import LabTest, Order
 from labs.operations.order_steps import advance
-from labs.operations.orders import cancel_order
+from labs.operations.orders import cancel_order, place_order
 from labs.payloads import OrderAnswer
 from labs.states.catalogue import CollectionMethod, LabTestStatus
+from portal.lib.idempotency import IdempotentAnswer
 from tests.audit import audited
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import (
@@ -281,6 +284,24 @@ def test_a_kept_refusal_is_repeated_unless_the_client_says_no(
     assert [r.status_code for r in refused] == [400, 400]
     assert [r.status_code for r in later] == [400, 200]
     assert later[0].content == refused[0].content
+
+
+def test_a_call_so_slow_that_another_took_its_key_over_does_nothing(
+    alice_api, alice_tenant, user, panel, monkeypatch
+):
+    def be_slow(**wanted):
+        order = place_order(**wanted)
+        IdempotentAnswer.unscoped.update(claimed_at=timezone.now())
+        return order
+
+    monkeypatch.setattr(orders, "place_order", be_slow)
+    headers = {"X-Idempotency-Key": "once"}
+
+    reply = alice_api.post("/v3/order", body_of(user, panel), headers=headers)
+
+    assert (reply.status_code, reply.json()["code"]) == (409, "idempotency_key_in_use")
+    assert Order.objects.for_tenant(alice_tenant).count() == 0
+    assert emitted(alice_tenant) == []
 
 
 @pytest.mark.django_db(transaction=True)
