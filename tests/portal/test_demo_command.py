@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import random
 import secrets
 import shutil
 import signal
@@ -28,6 +27,7 @@ from tests.portal.embedded_server import (
     processes_naming,
     wait_until_nothing_names,
 )
+from tests.portal.nodes import free_port
 
 START_TIMEOUT_S = 90
 ENDING = "Press Ctrl-C to stop."
@@ -164,14 +164,6 @@ def surroundings(pid):
         return (folder / "cmdline").read_text() + (folder / "environ").read_text()
     except OSError:
         return ""
-
-
-def free_port():
-    while True:
-        port = random.randrange(20_000, 32_000)  # noqa: S311 - no secret
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)):
-                return port
 
 
 @pytest.fixture(scope="module")

@@ -33,6 +33,21 @@ def database_url() -> str:
     return f"postgresql://{found['USER']}{password}@/{found['NAME']}?{options}"
 
 
+def surroundings() -> dict[str, str]:
+    """The environment of another process that shares this test's database and files."""
+    from django.conf import settings
+
+    return {
+        "PATH": os.environ["PATH"],
+        "DATABASE_URL": database_url(),
+        "SECRET_KEY": "x" * 50,
+        "CONN_MAX_AGE": "0",
+        "VAR_DIR": str(settings.VAR_DIR),
+        "UPLOADS_DIR": str(settings.UPLOADS_DIR),
+        "DJANGO_SETTINGS_MODULE": "portal.settings",
+    }
+
+
 def start_worker(
     *options: str, stderr: int | None = None, **environment: Any
 ) -> subprocess.Popen[bytes]:
@@ -41,16 +56,7 @@ def start_worker(
     return subprocess.Popen(
         [sys.executable, "-m", "tests.portal.lib.worker_process", *options],
         cwd=settings.BASE_DIR,
-        env={
-            "PATH": os.environ["PATH"],
-            "DATABASE_URL": database_url(),
-            "SECRET_KEY": "x" * 50,
-            "CONN_MAX_AGE": "0",
-            "VAR_DIR": str(settings.VAR_DIR),
-            "UPLOADS_DIR": str(settings.UPLOADS_DIR),
-            "DJANGO_SETTINGS_MODULE": "portal.settings",
-            **environment,
-        },
+        env={**surroundings(), **environment},
         stderr=stderr,
     )
 
@@ -91,6 +97,15 @@ def fail_to_finish_once() -> None:
     JobManager.finish_job = fail  # type: ignore[method-assign]
 
 
+def shorten_pulse() -> None:
+    """Let the workers of this process find dead ones within seconds."""
+    from portal.lib import jobs
+
+    jobs.HEARTBEAT_TIMEOUT_SECONDS = HEARTBEAT_TIMEOUT_SECONDS
+    jobs.HEARTBEAT_INTERVAL_SECONDS = 0.3
+    jobs.POLLING_INTERVAL_SECONDS = 0.3
+
+
 def main() -> None:
     import django
 
@@ -106,9 +121,7 @@ def main() -> None:
         counting.declare_tick()
     if os.environ.get("FAIL_TO_FINISH"):
         fail_to_finish_once()
-    jobs.HEARTBEAT_TIMEOUT_SECONDS = HEARTBEAT_TIMEOUT_SECONDS
-    jobs.HEARTBEAT_INTERVAL_SECONDS = 0.3
-    jobs.POLLING_INTERVAL_SECONDS = 0.3
+    shorten_pulse()
     jobs.STOP_TIMEOUT = timedelta(seconds=float(os.environ.get("STOP_SECONDS", 30)))
     execute_from_command_line(["manage.py", "worker", *sys.argv[1:]])
 
