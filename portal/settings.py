@@ -161,8 +161,6 @@ UPLOADS_DIR = Path(env.str("UPLOADS_DIR", default=str(VAR_DIR / "uploads")))
 # Keeps them in a bucket instead, which other hosts reach without a mounted folder:
 # s3://key:secret@host/bucket?region=eu-central-1 (portal/lib/storage/address.py).
 STORAGE_URL: str = env.str("STORAGE_URL", default="")
-# Files of this machine that last as long as a request or a job.
-FILE_UPLOAD_TEMP_DIR = VAR_DIR / "scratch"
 FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "portal.lib.storage.scratch.ScratchUploadHandler",

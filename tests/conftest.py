@@ -18,6 +18,7 @@ from tests.factories.accounts import make_api_key, make_member, make_team, make_
 from users.wearables import partitions
 
 pytest_plugins = [
+    "tests.buckets",
     "tests.database",
     "tests.fence",
     "tests.jobs",
@@ -54,7 +55,6 @@ def _folders(tmp_path_factory):
     with override_settings(
         VAR_DIR=base / "var",
         UPLOADS_DIR=base / "uploads",
-        FILE_UPLOAD_TEMP_DIR=base / "scratch",
         HL7_DIR=base / "hl7",
         STORAGES=storages,
         EMAIL_URL="smtp://mail.assay.example",  # what tests send stays in mail.outbox

@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 SCHEMES = {"s3": "https", "s3+http": "http"}
 # Seconds that the server may be silent.
 TIMEOUT_S = 15
+LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 _REGION = "us-east-1"
 _NAME = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
@@ -43,7 +44,12 @@ class BucketAddress:
     @property
     def is_clear(self) -> bool:
         """Whether files cross the network without encryption."""
-        return (self.endpoint or "").startswith("http://")
+        return urlsplit(self.endpoint or "").scheme == "http"
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the server is on this machine."""
+        return urlsplit(self.endpoint or "").hostname in LOOPBACK
 
 
 def read_address(url: str) -> BucketAddress:

@@ -11,7 +11,7 @@ import io
 import logging
 import shutil
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -46,7 +46,7 @@ _TRANSFER = TransferConfig(
     use_threads=False,
 )
 _ABSENT = {"404", "NoSuchKey"}
-# Two clients made at once may share what can't be shared.
+# Clients may be shared by threads, the making of one not.
 _making = Lock()
 
 
@@ -176,12 +176,20 @@ class BucketStorage(Storage):
             **given,
         )
         with _making:
-            session = boto3.session.Session(
+            return _session().client(
+                "s3",
+                endpoint_url=address.endpoint,
+                region_name=address.region,
                 aws_access_key_id=address.key,
                 aws_secret_access_key=address.secret,
-                region_name=address.region,
+                config=config,
             )
-            return session.client("s3", endpoint_url=address.endpoint, config=config)
+
+
+@cache
+def _session() -> boto3.session.Session:
+    """What all clients share: it reads some hundred kilobytes of what S3 is."""
+    return boto3.session.Session()
 
 
 class _Download(io.RawIOBase):

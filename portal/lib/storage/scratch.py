@@ -13,7 +13,11 @@ from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from django.conf import settings
-from django.core.files.uploadhandler import TemporaryFileUploadHandler
+from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
+from django.core.files.uploadhandler import (
+    FileUploadHandler,
+    TemporaryFileUploadHandler,
+)
 from django.utils import timezone
 
 if TYPE_CHECKING:
@@ -25,7 +29,7 @@ LEFT_BEHIND = timedelta(days=1)
 
 def scratch_folder() -> Path:
     """The folder, made where it is missing, without what died processes left in it."""
-    folder = Path(settings.FILE_UPLOAD_TEMP_DIR)
+    folder = Path(settings.VAR_DIR) / "scratch"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     before = (timezone.now() - LEFT_BEHIND).timestamp()
     for path in folder.iterdir():
@@ -45,9 +49,17 @@ def scratch_file() -> Iterator[BinaryIO]:
 
 
 class ScratchUploadHandler(TemporaryFileUploadHandler):
-    """Django's own for large uploads, in a folder that is made when it is needed."""
+    """Django's own for large uploads, in our folder."""
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         """Begin with a file of a form."""
-        scratch_folder()
-        super().new_file(*args, **kwargs)
+        FileUploadHandler.new_file(self, *args, **kwargs)
+        self.file = _Upload(
+            self.file_name, self.content_type, 0, self.charset, self.content_type_extra
+        )
+
+
+class _Upload(TemporaryUploadedFile):
+    def __init__(self, *told: Any) -> None:
+        # Django's own has one folder from a setting, which must exist at every start.
+        UploadedFile.__init__(self, NamedTemporaryFile(dir=scratch_folder()), *told)
