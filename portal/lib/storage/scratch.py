@@ -62,4 +62,5 @@ class ScratchUploadHandler(TemporaryFileUploadHandler):
 class _Upload(TemporaryUploadedFile):
     def __init__(self, *told: Any) -> None:
         # Django's own has one folder from a setting, which must exist at every start.
-        UploadedFile.__init__(self, NamedTemporaryFile(dir=scratch_folder()), *told)
+        opened = NamedTemporaryFile(dir=scratch_folder())  # noqa: SIM115 - the request closes it
+        UploadedFile.__init__(self, opened, *told)
