@@ -92,7 +92,8 @@ def fill(
             " THEN '' WHEN n %% 50 = 0 THEN 'critical' WHEN n %% 5 = 0 THEN 'abnormal'"
             " ELSE 'normal' END, at, at FROM (SELECT *,"
             " (%(statuses)s::text[])[1 + (n * 7919 %% 100)] AS status,"
-            " now() - n * interval '1 minute' AS at FROM filled) made",
+            " now() - (%(number)s - n) * interval '1 minute' AS at FROM filled) made"
+            " ORDER BY at",
             {
                 "tenant": tenant.pk,
                 "labs": [panel.lab_id for panel in panels],
@@ -101,6 +102,7 @@ def fill(
                 "patient": json.dumps(PATIENT),
                 "address": json.dumps(ADDRESS),
                 "statuses": statuses,
+                "number": max(number, per_user),
             },
         )
         cursor.execute(
