@@ -67,10 +67,10 @@ class Strip:
 
     @property
     def second_range(self) -> int | None:
-        """Where the second of two ranges behind two results is, each in its unit."""
+        """Where the second of two ranges is, for two results each in its unit."""
         at = self.second
         ranges = [n for n, c in enumerate(self.columns) if c.role is Role.RANGE]
-        behind = at is not None and len(ranges) == 2 and ranges[0] > at
+        behind = at is not None and len(ranges) == 2 and ranges[1] > at
         return ranges[1] if behind else None
 
     def repeats(self, column: Column) -> bool:
@@ -224,6 +224,9 @@ def _cut(a: Title, b: Title, spans: Sequence[tuple[float, float]]) -> float:
             merged[-1] = (crossed, merged[-1][1], x1)
         else:
             merged.append((crossed, x0, x1))
+    # Cells that stand under one title and not under the other belong to it.
+    under_a = [x0 for x0, x1 in spans if a.x0 < x1 < near_high and x0 < a.x1]
+    under_b = [x1 for x0, x1 in spans if near_low < x0 < b.x1 and x1 > b.x0]
     reach = max((crossed for crossed, _, _ in merged), default=0) or 1
     best: float | None = None
     place = (a.x1 + b.x0) / 2
@@ -232,6 +235,8 @@ def _cut(a: Title, b: Title, spans: Sequence[tuple[float, float]]) -> float:
             continue
         away = max(x0 - near_high, near_low - x1, 0.0)
         cost = 1.5 * crossed / reach + away / 40 - min(x1 - x0, 60) / 600
+        lost = sum(x >= x1 for x in under_a) + sum(x <= x0 for x in under_b)
+        cost += 1.5 * lost / reach
         if best is None or cost < best:
             best, place = cost, (x0 + x1) / 2
             inner = (max(x0, near_low) + min(x1, near_high)) / 2

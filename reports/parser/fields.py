@@ -47,7 +47,7 @@ _RANGE_THEN_UNIT = re.compile(
 )
 _PERCENT = re.compile(rf"((?:{COMPARATOR}\s*)?{NUMBER})\s*%")
 _NOTED_UNIT = re.compile(
-    r"(?:\S+\s+)?\(calc\.?(?:ulated)?\)|/\s*10+\s*[A-Za-z]+|[xX×]?\s*10\s*\^?\s*/\s*\S+"
+    r"mill(?:ion)?s?|min(?:ute)?s|(?:\S+\s+)?\(calc\.?(?:ulated)?\)|/\s*10+\s*[A-Za-z]+|[xX×]?\s*10\s*\^?\s*/\s*\S+"
     r"|/\s*[hl]\.?p\.?f\.?|[xX×]\s*E\s*\d{1,2}\s*/\s*\S+"
     r"|mm\s+(?:(?:at|in|after)\s+)?(?:the\s+)?(?:end\s+of\s+)?(?:the\s+)?"
     r"(?:1|1st|first|one)\s+h(?:ou)?r",
@@ -351,6 +351,9 @@ def split_range_flag(text: str) -> tuple[str, str | None]:
     """Part '70 - 99 (H)' and 'High (70 - 99)' into the range and its flag."""
     if match := re.fullmatch(r"(?i)(high|low|h|l|\*+)\s*([(\[].*\d.*[)\]])", text):
         return match[2], match[1]
+    mark, _, rest = text.partition(" ")
+    if mark.strip("*#!↑↓▲▼") in ("", "H", "L") and is_plain_range(rest):
+        return rest, mark
     if match := re.fullmatch(rf"(?i)(.*\d[)\]]?)\s+(?:[-–—]\s*)?({_LEVEL})", text):
         return match[1], match[2]
     if match := _REMARKED.fullmatch(text):

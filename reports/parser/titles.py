@@ -39,6 +39,7 @@ _OUTSIDE = frozenset(
 )
 # Results in one of two systems of units: the one that stands first is answered.
 _OF_SYSTEM = frozenset(["si result", "si results", "si value"])
+_ONE_LIMIT = ({Role.RANGE, Role.LOW}, {Role.RANGE, Role.HIGH})
 _FILLERS = {"and", "of", "in", "the", "for", "your", "by", "with", "si", "age", "sex"}
 
 
@@ -74,6 +75,7 @@ def read_titles(lines: Sequence[Line]) -> tuple[Title, ...]:
         groups = [list(cell.words) for cell in lines[0].cells]
     else:
         groups = _stack(lines)
+    groups = [part for group in groups for part in _part_unit(group)]
     titles: list[Title] = []
     unknown: list[Title] = []
     unread = read = 0
@@ -133,7 +135,8 @@ def _read_units(titles: list[Title], unknown: list[Title]) -> list[Title]:
     united = [t for t in unknown if looks_like_units(t.text) and not t.text.isalpha()]
     if Role.VALUE in kinds or not len(united) == kinds.count(Role.RANGE) == _TWO:
         return []
-    if max(t.x1 for t in united) > min(t.x0 for t in titles if t.role is Role.RANGE):
+    ranges = sorted(t.x0 for t in titles if t.role is Role.RANGE)
+    if united[0].x1 > ranges[0] or united[1].x1 > ranges[1]:
         return []
     for title in united:
         unknown.remove(title)
@@ -259,6 +262,10 @@ def _read_group(words: list[Word]) -> tuple[list[Title], int]:
             unread.append(parts[n])
             n += 1
     strange = {part.word for part in unread if part.folded not in _FILLERS}
+    roles = {title.role for title in titles}
+    if Role.RANGE in roles and roles in _ONE_LIMIT:
+        # 'Lower reference limit', with or without the year of its source.
+        titles = [replace(t, role=Role.RANGE) for t in titles[:1]]
     if len(titles) == 1 and titles[0].role is Role.RANGE:
         # Whose range it is stands before or behind: 'WHO 2010 Reference'.
         titles = [_title(Role.RANGE, titles[0].text, words)]
@@ -269,6 +276,13 @@ def _read_group(words: list[Word]) -> tuple[list[Title], int]:
             titles = [replace(titles[0], x1=behind[-1].x1, unit=unit)]
             strange.difference_update(behind)
     return titles, len(strange)
+
+
+def _part_unit(words: list[Word]) -> list[list[Word]]:
+    """Part '% Ref. %' into the title of results in a unit and that of their range."""
+    first, last = words[0].text, words[-1].text
+    twice = len(words) > _TWO and first == last and looks_like_units(first)
+    return [words[:1], words[1:]] if twice else [words]
 
 
 def _title(role: Role, text: str, words: Sequence[Word]) -> Title:

@@ -65,7 +65,7 @@ _SMALLER = 0.9
 _DATE_OR_TIME = re.compile(
     r"\d{4}-\d\d-\d\d|\d{1,2}[./-]\d{1,2}[./-](?:\d\d){1,2}|\d{1,2}:\d\d(?::\d\d)?"
 )
-_OPEN_SPAN = re.compile(r"\d\s*[-–—]$")
+_OPEN_SPAN = re.compile(r"(?<![^\W_])[\d.,]*\d\s*[-–—]$")
 _CURRENCY = re.compile(r"(?:^|\s)(?:R|Rs\.?|INR|USD|EUR|GBP|AED|SAR|[$€£₹])$")
 
 
@@ -121,7 +121,9 @@ class LooseReader:
             score = self._score(row, edges, known=known)
             if not row.fields.range and announces_range(lines[n + 1 : n + 2]):
                 score += 2
-            if opens_explanation(line.text) and not known:
+            titles = len(line.cells) > 1 and heads_explanation(line.text)
+            digits = any(sign.isdigit() for sign in line.text)
+            if not known and (opens_explanation(line.text) or (titles and not digits)):
                 explaining = True
                 continue
             below = candidates[n + 1][1] if n + 1 < len(candidates) else None
@@ -130,6 +132,8 @@ class LooseReader:
                 score += 1
             if over and n and candidates[n - 1][1] is None:
                 take_range_over(row, candidates[n - 1][0])
+            if explaining and not is_exact(row.fields.value):
+                score -= 2
             if score >= (7.0 if explaining else 5.0):
                 row.score = score
                 row.panel = self._section.panel

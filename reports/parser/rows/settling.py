@@ -65,6 +65,11 @@ def _drop_brackets(row: Row) -> None:
         row.fields = replace(row.fields, units=match["unit"])
 
 
+def _is_fuller(row: Row, first: Row) -> bool:
+    """Whether a row has the range that a summary before it leaves out."""
+    return bool(row.fields.range) and not first.fields.range
+
+
 def _without_repeats(rows: Iterable[Row]) -> list[Row]:
     """Leave out a row that a later page quotes again, equal in every part."""
     kept: dict[tuple[str, str, str | None, SampleType | None], Row] = {}
@@ -76,7 +81,7 @@ def _without_repeats(rows: Iterable[Row]) -> list[Row]:
             row.specimen,
         )
         first = kept.get(key)
-        if first is None:
+        if first is None or (first.page != row.page and _is_fuller(row, first)):
             kept[key] = row
         elif first.page == row.page:
             kept[(*key[:3], None) if key[3] else (f"{key[0]} ", *key[1:])] = row

@@ -201,7 +201,8 @@ class TableReader:
         cells = cut_line(row.line, self._strip)
         parts: Parts = {Role.VALUE: cells[at]}
         other = self._strip.second_range
-        for n in range(at + 1, at + 3) if other is None else (other,):
+        beside = other in (None, at + 1) or columns[at + 1].role is Role.UNIT
+        for n in range(at + 1, at + 3) if beside else (other,):
             role = columns[n].role if n < len(columns) else Role.OTHER
             if role in (Role.UNIT, Role.RANGE) and cells[n]:
                 parts.setdefault(role, cells[n])

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from reports.parser.columns import Strip, lay_strips
 from reports.parser.dated_titles import read_bare_dates, read_dated
+from reports.parser.fields import split_value
 from reports.parser.lines import Line, clip_lines, make_line, part_cells
 from reports.parser.names import heads_explanation, opens_explanation
 from reports.parser.pages import Page
@@ -87,7 +88,9 @@ class _Walker:
         left = [
             line for line in lines if not any(id(word) in used for word in line.words)
         ]
-        if sum(1 for line in left if _is_tabular(line)) < _LEAST_LEFT:
+        labelled = any(_is_labelled(line) for line in left)
+        tabular = sum(1 for line in left if _is_tabular(line))
+        if tabular < _LEAST_LEFT and not labelled:
             return
         reader = LooseReader(self._section.copy())
         reader.read(left)
@@ -95,6 +98,8 @@ class _Walker:
         said = {(row.test_name, row.fields.value) for row in own}
         found = [row for row in whole if (row.test_name, row.fields.value) not in said]
         if len(found) < _LEAST_LEFT:
+            found = [row for row in found if _is_labelled(row.line)]
+        if not found:
             return
         tops = [row.line.top for row in own]
         # Tables side by side are answered one after the other.
@@ -194,6 +199,13 @@ def _is_tabular(line: Line) -> bool:
         return False
     cells = part_cells(line.words, gap=line.tight)
     return len(cells) > 2 and any(is_plain_range(cell.text) for cell in cells[2:])
+
+
+def _is_labelled(line: Line) -> bool:
+    """Whether a line is 'Name : 71 g/L (66 - 83)', a row by itself."""
+    name, colon, rest = line.text.partition(" : ")
+    _, unit, _, spread = split_value(rest) if colon else ("", None, None, None)
+    return bool(name and unit and spread)
 
 
 def _told_apart(lines: Sequence[Line]) -> list[Line]:

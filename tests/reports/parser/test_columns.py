@@ -135,3 +135,49 @@ def test_a_range_may_stand_in_two_columns_beside_short_names(tmp_path: Path) -> 
         ("Hämoglobin", "15,1", "g/dl", "14,0 - 18,0"),
         ("Natrium", "141", "mmol/l", "135 - 145"),
     ]
+
+
+def test_values_under_their_title_are_no_part_of_a_range_close_beside(
+    tmp_path: Path,
+) -> None:
+    xs = (40, 125, 175, 242)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Analys", "Resultat", "Ref.intervall", "Enhet"),
+            row((40, 150, 242), "B-Leukocyter", "9,8 * 3,5 - 8,8", "10E9/L"),
+            row((40, 148, 175, 242), "B-Trombocyter", "366", "165 - 387", "10E9/L"),
+            row((40, 152, 242), "P-CRP", "31  *  < 5", "mg/L"),
+            row((40, 148, 175, 242), "P-Natrium", "138", "137 - 145", "mmol/L"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("B-Leukocyter", "9,8", "10E9/L", "3,5 - 8,8"),
+        ("B-Trombocyter", "366", "10E9/L", "165 - 387"),
+        ("P-CRP", "31", "mg/L", "< 5"),
+        ("P-Natrium", "138", "mmol/L", "137 - 145"),
+    ]
+    assert [r.flag for r in report.results] == ["*", None, "*", None]
+
+
+def test_two_units_may_have_their_ranges_between_them(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            [(40, "Fraction"), (268, "%"), (279, "Ref. %"), (425, "g/L Ref. g/L")],
+            row((40, 259, 279, 425), "Albumin", "58.1", "55.8 - 66.1", "41.3 40 - 48"),
+            row(
+                (40, 259, 279, 425), "Gamma globulin", "15.2", "11 - 19", "10.8 8 - 14"
+            ),
+            "Total protein : 71 g/L (66 - 83)",
+        ],
+    )
+
+    assert printed(report) == [
+        ("Albumin", "58.1", "%", "55.8 - 66.1"),
+        ("Albumin", "41.3", "g/L", "40 - 48"),
+        ("Gamma globulin", "15.2", "%", "11 - 19"),
+        ("Gamma globulin", "10.8", "g/L", "8 - 14"),
+        ("Total protein", "71", "g/L", "(66 - 83)"),
+    ]

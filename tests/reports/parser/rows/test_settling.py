@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.reports.parser.drawing import read, row
+from tests.reports.parser.drawing import printed, read, row
 
 XS = (40, 200, 280, 360)
 
@@ -72,4 +72,34 @@ def test_numbers_that_count_the_rows_are_no_part_of_names(tmp_path: Path) -> Non
         "Sodium",
         "Potassium",
         "17-OH Progesterone",
+    ]
+
+
+def test_a_summary_before_the_results_and_a_glossary_behind_add_nothing(
+    tmp_path: Path,
+) -> None:
+    xs = (40, 200, 300, 400)
+
+    report = read(
+        tmp_path,
+        [
+            "Parameters that need attention",
+            row(xs, "LDL Cholesterol", "154 mg/dL", "High"),
+            row(xs, "Triglycerides", "181 mg/dL", "High"),
+        ],
+        [
+            row(xs, "Test", "Result", "Unit", "Range"),
+            row(xs, "LDL Cholesterol", "154", "mg/dL", "< 100"),
+            row(xs, "Triglycerides", "181", "mg/dL", "< 150"),
+        ],
+        [
+            row(xs, "Marker", "Optimal", "Borderline", "High"),
+            row(xs, "LDL Cholesterol", "< 100", "130 - 159", ">= 160"),
+            row(xs, "Triglycerides", "< 150", "150 - 199", ">= 200"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("LDL Cholesterol", "154", "mg/dL", "< 100"),
+        ("Triglycerides", "181", "mg/dL", "< 150"),
     ]
