@@ -201,8 +201,10 @@ class TableReader:
         cells = cut_line(row.line, self._strip)
         parts: Parts = {Role.VALUE: cells[at]}
         other = self._strip.second_range
-        beside = other in (None, at + 1) or columns[at + 1].role is Role.UNIT
-        for n in range(at + 1, at + 3) if beside else (other,):
+        places = range(at + 1, at + 3)
+        if other is not None and columns[at + 1].role is not Role.UNIT:
+            places = range(other, other + 1)
+        for n in places:
             role = columns[n].role if n < len(columns) else Role.OTHER
             if role in (Role.UNIT, Role.RANGE) and cells[n]:
                 parts.setdefault(role, cells[n])
