@@ -30,6 +30,7 @@ class AccountsConfig(AppConfig):
         )
 
         self._enter_fates()
+        self._enter_ends()
         self._enter_data_classes()
         encrypted_tables.add(
             "accounts.SingleSignOn", EncryptedTable(("client_secret",))
@@ -97,6 +98,40 @@ class AccountsConfig(AppConfig):
                 most_days=max(settings.API_CALL_LOG_DAYS, 1),
             ),
         )
+
+    def _enter_ends(self) -> None:
+        from portal.lib.registry import RowEnd, enter_ends
+
+        told = RowEnd("35 days after it was told", "accounts.forget_notices")
+        stays = "for good: what was done stays provable"
+        key = "for good: the audit names what was done by it"
+        team = "for good: an erased team's name stays, as its audit does"
+        member = "with the account of its member"
+        enter_ends(
+            "accounts",
+            {
+                "ApiCallTally": RowEnd("8 days", "accounts.prune_calls"),
+                "CallWindow": RowEnd("an hour", "accounts.forget_call_windows"),
+                "Invitation": RowEnd(
+                    "90 days after it ended", "accounts.forget_invitations"
+                ),
+                "MemberSession": RowEnd(
+                    "14 days after its last use", "accounts.forget_sessions"
+                ),
+                "Notice": told,
+                "NoticeCopy": told,
+                "NoticeMail": told,
+                **dict.fromkeys(("AuditEntry", "AuditSeal"), stays),
+                **dict.fromkeys(("ApiKey", "ManagementKey"), key),
+                **dict.fromkeys(("Organisation", "Team", "Tenant"), team),
+                **dict.fromkeys(("Member", "SavedView"), member),
+                "Membership": "until the member leaves the team",
+                "SingleSignOn": "until the team uses another provider",
+                "SingleSignOnIdentity": "until the member leaves the team",
+            },
+        )
+        enter_ends("account", {"EmailConfirmation": "there are none: links are signed"})
+        enter_ends("mfa", {"Authenticator": member})
 
     def _enter_fates(self) -> None:
         from portal.lib.registry import TableFate, enter_fates

@@ -14,6 +14,7 @@ from accounts.models import Team, Tenant
 from accounts.operations.api_calls import prune_calls
 from accounts.operations.audit_chain import anchor_audit, seal_audit
 from accounts.operations.call_limits import forget_old_windows
+from accounts.operations.invitations import forget_invitations
 from accounts.operations.notices import (
     MAIL_JOB,
     enqueue_due_mails,
@@ -75,6 +76,12 @@ def anchor() -> None:
 def forget_sessions() -> None:
     """Once a day, delete sessions that have expired."""
     forget_dead_sessions()
+
+
+@periodic("29 3 * * *", "accounts.forget_invitations")
+def forget_old_invitations() -> None:
+    """Once a day, delete invitations that ended long ago."""
+    forget_invitations(at=timezone.now())
 
 
 def _put_back(*, tenant_pk: int, mail_id: str) -> None:

@@ -57,8 +57,22 @@ class LabsConfig(AppConfig):
         demo_loaders.add("labs:visits", load_demo_visits)
         self._enter_pages()
         self._enter_fates()
+        self._enter_ends()
         self._enter_data_classes()
         post_migrate.connect(_lay_reference_set, sender=self)
+
+    def _enter_ends(self) -> None:
+        from portal.lib.registry import RowEnd, enter_ends
+
+        catalogue = "with its team: what orders name"
+        enter_ends(
+            "labs",
+            {
+                "SandboxVisit": RowEnd("90 days", "labs.forget_sandbox_visits"),
+                **dict.fromkeys(("LabAccount", "LabTest", "Payor"), catalogue),
+                "UserInsurance": "with its user",
+            },
+        )
 
     def _enter_fates(self) -> None:
         from portal.lib.registry import TableFate, enter_fates

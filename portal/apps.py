@@ -45,6 +45,7 @@ class PortalConfig(AppConfig):
             "sessions",
             {"Session": "order drafts, encrypted and at most 12 hours old"},
         )
+        self._enter_ends()
         if settings.SENTRY_DSN:
             from portal.fault_reports import report_faults
 
@@ -67,6 +68,33 @@ class PortalConfig(AppConfig):
                 is_sandbox_only=True,
             ),
         )
+
+    def _enter_ends(self) -> None:
+        from portal.lib.registry import RowEnd, enter_ends
+
+        finished = RowEnd("7 days after the job ended", "portal.remove_finished_jobs")
+        unused = RowEnd("14 days after its last use", "accounts.forget_sessions")
+        enter_ends(
+            "portal",
+            {
+                "BackupNote": "the last alone is kept",
+                "DemoData": "one for each environment",
+                "IsolationRun": "the last 100 are kept",
+                "IdempotentAnswer": RowEnd(
+                    "24 hours, for bookings 14 days", "portal.purge_answers"
+                ),
+            },
+        )
+        enter_ends(
+            "procrastinate",
+            {
+                "ProcrastinateJob": finished,
+                "ProcrastinateEvent": finished,
+                "ProcrastinateWorker": "each worker removes the dead ones",
+            },
+        )
+        enter_ends("admin", {"LogEntry": "for good: what operators changed"})
+        enter_ends("sessions", {"Session": unused})
 
 
 class OperatorsAdminConfig(admin.AdminConfig):

@@ -38,6 +38,7 @@ class UsersConfig(AppConfig):
         source_gateways.add("oura", OuraGateway())
         self._enter_pages()
         self._enter_fates()
+        self._enter_ends()
         self._enter_data_classes()
         self._enter_events()
         self._enter_stream_events()
@@ -67,6 +68,33 @@ class UsersConfig(AppConfig):
                 "UserCount": "a number for each tenant",
                 "ErasureReceipt": TableFate(
                     ("user_uuid",), "proves the erasure; the uuid and numbers alone"
+                ),
+            },
+        )
+
+    def _enter_ends(self) -> None:
+        from portal.lib.registry import RowEnd, enter_ends
+
+        old = "users.remove_old_arrivals"
+        enter_ends(
+            "users",
+            {
+                "User": RowEnd("7 days after it is deleted", "users.sweep"),
+                "DemoUser": RowEnd("7 days after it was made", "users.sweep"),
+                "Arrival": RowEnd("62 days", old),
+                "Pull": RowEnd("62 days after it ended, but for the last", old),
+                "Refresh": RowEnd("an hour", old),
+                "LinkSession": RowEnd(
+                    "30 days after it ended", "users.remove_old_links"
+                ),
+                "UserExport": RowEnd("7 days", "users.remove_old_exports"),
+                "ErasureReceipt": "for good: proves the erasure",
+                **dict.fromkeys(
+                    (
+                        *("Cadence", "Connection", "ConnectionEntry", "Device"),
+                        *("ImportJob", "SourceGrant", "Supply", "UserInfo"),
+                    ),
+                    "with its user",
                 ),
             },
         )

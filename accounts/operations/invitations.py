@@ -41,6 +41,7 @@ from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from datetime import datetime
     from uuid import UUID
 
     from django.db.models import QuerySet
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from accounts.models import Team
 
 INVITATION_TTL = timedelta(days=7)
+INVITATION_RETENTION = timedelta(days=90)
 # Open at once, for one team: mail in our name is not to be had without end.
 MAX_OPEN = 100
 _log = logging.getLogger(__name__)
@@ -381,6 +383,16 @@ def _revoke(invitation: Invitation, actor: Actor) -> Invitation:
     invitation.save(update_fields=["revoked_at"])
     _record(invitation, actor, "revoke_invitation", {})
     return invitation
+
+
+def forget_invitations(*, at: datetime) -> int:
+    """Delete those that ended INVITATION_RETENTION ago; returns how many.
+
+    Over all teams. What became of them stays in the audit. Source: Ours: the address of
+    somebody who never came is nobody's to keep.
+    """
+    old = Invitation.objects.filter(expires_at__lt=at - INVITATION_RETENTION)
+    return old.delete()[0]
 
 
 def _record(

@@ -25,11 +25,13 @@ class WebhooksConfig(AppConfig):
             DataClass,
             Destination,
             EncryptedTable,
+            RowEnd,
             Search,
             TableFate,
             data_classes,
             destinations,
             encrypted_tables,
+            enter_ends,
             enter_fates,
             nav_counts,
             overview_parts,
@@ -45,6 +47,15 @@ class WebhooksConfig(AppConfig):
                 "ReplayItem": TableFate(("delivery__user_uuid",)),
                 "Replay": "a filter by the customer's id is made one by the uuid",
                 "Endpoint": "addresses of a team",
+            },
+        )
+        enter_ends(
+            "webhooks",
+            {
+                "Endpoint": RowEnd(
+                    "deleted, with the last of its log", "webhooks.prune"
+                ),
+                "Replay": RowEnd("ended, as long as its events", "webhooks.prune"),
             },
         )
         encrypted_tables.add(
@@ -66,6 +77,7 @@ class WebhooksConfig(AppConfig):
                 count=count_events,
                 usual_days=EVENT_RETENTION_DAYS,
                 most_days=EVENT_RETENTION_DAYS_MAX,
+                removed_by="webhooks.prune",
             ),
         )
         area = Area.WEBHOOKS

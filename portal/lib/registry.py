@@ -214,6 +214,23 @@ class EncryptedTable:
     members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class RowEnd:
+    """When rows of a table go though nobody erases what they belong to.
+
+    `after` says when in words, `job` is the periodic job that sees to it.
+    """
+
+    after: str
+    job: str
+
+
+def enter_ends(app: str, ends: Mapping[str, RowEnd | str]) -> None:
+    """Enter when rows of an app's tables go; a text alone says why none do."""
+    for name, end in ends.items():
+        row_ends.add(f"{app}.{name}", end)
+
+
 def enter_fates(app: str, fates: Mapping[str, TableFate | str]) -> None:
     """Enter the fates of an app's tables; a text alone says why none is anybody's."""
     for name, fate in fates.items():
@@ -297,8 +314,8 @@ class DataClass:
     team, None: as long as what it belongs to; and between `least_days` and `most_days`,
     None: no limit. A record that law wants kept (`is_record`) is kept as long as the
     installation says, at least. `count` takes a tenant and a moment; so does `remove`,
-    which commits in bounded steps and yields the rows of each. `remove` None: its app
-    sees to it.
+    which commits in bounded steps and yields the rows of each. `remove` None: its app's
+    job `removed_by` sees to it.
     """
 
     rank: int
@@ -311,6 +328,7 @@ class DataClass:
     least_days: int = 1
     most_days: int | None = None
     is_record: bool = False
+    removed_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,6 +378,10 @@ searches: Register[Search] = Register()
 # By label of the model. A table whose foreign keys lead to a user needs no entry: it is
 # erased with the user. Every other table has one (tests.architecture.test_user_data).
 table_fates: Register[TableFate] = Register()
+
+# By label of the model. Tables of a data class need no entry: its rule says it. Every
+# other table with a time has one (tests.architecture.test_user_data).
+row_ends: Register[RowEnd | str] = Register()
 
 # By label of the model: what a new key of the installation re-encrypts. Secrets that
 # live for hours are in no table here: they end before their key does.

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.utils import timezone
+from procrastinate.contrib.django import app
 
 from accounts.models import AuditEntry, SavedView
 from labs.gateways.hl7.drop import Drop
 from labs.models import Order
 from portal.lib.idempotency import take_turn
-from portal.lib.registry import table_fates
+from portal.lib.registry import RowEnd, row_ends, table_fates
 from portal.lib.signatures import Signature, is_ours, is_signed
 from reports.models import ReportFile
 from reports.operations.storage import keep_picture
@@ -25,7 +26,7 @@ from tests.factories.users import make_user
 from users.models import ErasureReceipt
 from users.operations.erasure import count_rows
 from users.operations.users import delete_user, erase_user
-from users.queries.data_map import data_map, unclassified
+from users.queries.data_map import data_map, ends_of_rows, unclassified
 
 WORD, OTHER = "canaryquince", "canaryplum"
 # Where the uuid of an erased user may stand.
@@ -42,6 +43,20 @@ def test_every_table_says_whether_it_holds_anything_of_a_user():
         set()
     )
     assert "accounts.AuditEntry" in entered
+
+
+def test_every_table_with_a_time_says_when_its_rows_go_and_which_job_sees_to_it():
+    told = ends_of_rows()
+    jobs = {each.task.name for each in app.periodic_registry.periodic_tasks.values()}
+    promised = {end.job for end in told.values() if isinstance(end, RowEnd)}
+
+    assert {label for label, end in told.items() if not end} == set()
+    assert promised <= jobs
+    # What nobody would look for: no such table, or no time in it any more.
+    assert {label for label, _ in row_ends} <= told.keys()
+    assert told["portal.IdempotentAnswer"] == RowEnd(
+        "24 hours, for bookings 14 days", "portal.purge_answers"
+    )
 
 
 def plant(tenant, alice, word):

@@ -1,7 +1,8 @@
-"""The data map: which tables hold rows about a user, and how those are found.
+"""The data map: which tables hold rows about a user, how those are found, what ends.
 
 Read from the models, so that a new table is on it by existing; what models can't tell
-is in portal.lib.registry.table_fates. Must not be here: erasing or exporting the rows.
+is in portal.lib.registry (table_fates, row_ends, data_classes). Must not be here:
+erasing or exporting the rows.
 """
 
 from __future__ import annotations
@@ -11,9 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
-from django.db.models import Q
+from django.db.models import DateField, Q
 
-from portal.lib.registry import TableFate, table_fates
+from portal.lib.registry import (
+    RowEnd,
+    TableFate,
+    data_classes,
+    row_ends,
+    table_fates,
+)
 from users.models import User
 
 if TYPE_CHECKING:
@@ -64,6 +71,29 @@ def unclassified() -> list[str]:
         for model in apps.get_models(include_auto_created=True)
         if model._meta.label not in fates and _fate_by_keys(model) is None
     )
+
+
+def ends_of_rows() -> dict[str, RowEnd | str]:
+    """When rows go that nobody erases, or why not: by table with a time in it, sorted.
+
+    An empty text where nobody said it.
+    """
+    said = dict(row_ends)
+    for _, each in data_classes:
+        rule = RowEnd(
+            f"as the team's rule for {each.title} says",
+            "accounts.apply_retention" if each.remove else each.removed_by,
+        )
+        said.update(dict.fromkeys(each.tables, rule))
+    return {
+        label: said.get(label, "")
+        for label in sorted(
+            model._meta.label
+            for model in apps.get_models(include_auto_created=True)
+            # A DateTimeField is one too.
+            if any(isinstance(each, DateField) for each in model._meta.concrete_fields)
+        )
+    }
 
 
 def _fate_by_keys(model: type[Model]) -> TableFate | None:

@@ -14,10 +14,12 @@ from django.utils import timezone
 from accounts.models import AuditEntry, Invitation, Member, Membership
 from accounts.operations import invitations as invitation_operations
 from accounts.operations.invitations import (
+    INVITATION_RETENTION,
     INVITATION_TTL,
     accept_as_newcomer,
     accept_invitation,
     find_invitation,
+    forget_invitations,
     invite_member,
     mail_invitation,
     mailed_link,
@@ -336,3 +338,19 @@ def test_mail_that_is_not_taken_is_told_and_logged_without_the_link(
     assert str(invitation.pk) in caplog.text
     assert token not in caplog.text
     assert EMAIL not in caplog.text
+
+
+def test_invitations_that_ended_long_ago_are_forgotten_and_their_audit_stays(team):
+    invited(team)
+    invited(team, email="eve@assay.example")
+    ended = timezone.now() - INVITATION_RETENTION
+    Invitation.objects.filter(email=EMAIL).update(expires_at=ended)
+    kept = verbs(team)
+
+    removed = forget_invitations(at=timezone.now())
+
+    assert removed == 1
+    assert list(Invitation.objects.values_list("email", flat=True)) == [
+        "eve@assay.example"
+    ]
+    assert verbs(team) == kept

@@ -21,4 +21,5 @@ def test_the_map_has_a_line_for_every_table():
     assert {table.label for table in data_map()} <= set(told)
     assert "| users.Sample | user_id | go |" in lines
     assert any("accounts.AuditEntry | user_uuid | stay: " in line for line in lines)
+    assert "| users.UserExport | 7 days | users.remove_old_exports |" in lines
     assert "| users.SourceGrant | access_token, refresh_token |" in lines

@@ -6,17 +6,20 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from portal.lib.registry import encrypted_tables, table_fates
-from users.queries.data_map import data_map, unclassified
+from portal.lib.registry import RowEnd, encrypted_tables, table_fates
+from users.queries.data_map import data_map, ends_of_rows, unclassified
 
 
 class Command(BaseCommand):
     """Print the data map as Markdown, made of the models of this very code."""
 
-    help = "Print which tables hold rows about users and what an erasure does to them."
+    help = (
+        "Print which tables hold rows about users, what an erasure does to them, and"
+        " when rows go by themselves."
+    )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Three tables: of users, of nobody, and what is encrypted."""
+        """Four tables: of users, of nobody, when rows go, and what is encrypted."""
         mapped = data_map()
         self._table(
             ("Table", "Rows of a user are found by", "When the user is erased"),
@@ -33,6 +36,15 @@ class Command(BaseCommand):
         self._table(
             ("Table", "Holds nothing of a user, because it is"),
             [(name, fate.why) for name, fate in table_fates if name not in of_users],
+        )
+        self._table(
+            ("Table with times", "When rows go that nobody erases", "By the job"),
+            [
+                (label, end.after, end.job)
+                if isinstance(end, RowEnd)
+                else (label, end, "")
+                for label, end in ends_of_rows().items()
+            ],
         )
         self._table(
             ("Table", "Encrypted columns"),
