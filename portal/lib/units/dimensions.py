@@ -136,7 +136,8 @@ _PROPERTIES: dict[str, frozenset[Dimension]] = {
     "SRat": frozenset({Dimension.SUBSTANCE_RATE}),
     "VRat": frozenset({Dimension.VOLUME_RATE, Dimension.CLEARANCE}),
     "ArVRat": frozenset({Dimension.CLEARANCE, Dimension.VOLUME_RATE}),
-    "Vel": frozenset({Dimension.SEDIMENTATION}),
+    # The hour of a sedimentation rate is often left out: "mm".
+    "Vel": frozenset({Dimension.SEDIMENTATION, Dimension.LENGTH}),
     "PPres": frozenset({Dimension.PRESSURE}),
     "Time": frozenset({Dimension.TIME}),
     "Osmol": frozenset({Dimension.OSMOLALITY, Dimension.SUBSTANCE_CONCENTRATION}),

@@ -99,6 +99,13 @@ _ROOTS = (
 
 _NOT_IN_KEY = re.compile(r"[^a-z0-9%#]")
 _KEY_WORD = re.compile(r"[a-z0-9%#]+")
+# Letters that Unicode does not take apart.
+_UNDIVIDED = str.maketrans(
+    {"ß": "ss", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "đ": "d", "ı": "i"}
+    | {"æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe"}
+)
+# The German letter stands for the Greek one where no word goes before it: "ß-HCG".
+_BETA = re.compile(r"(?<![^\W\d_])ß")
 _DASHES = re.compile(r"[‐-―−]")
 
 
@@ -106,7 +113,8 @@ _DASHES = re.compile(r"[‐-―−]")
 def fold(text: str) -> str:
     """Lower case without accents, Greek letters by name, exotic dashes plain."""
 
-    text = text.replace("µ", "u").replace("μ", "u").replace("ß", "ss")
+    text = _BETA.sub("beta", text.replace("µ", "u").replace("μ", "u"))
+    text = text.translate(_UNDIVIDED)
     for letter, name in (("α", "alpha"), ("β", "beta"), ("γ", "gamma")):
         text = text.replace(letter, name)
     if text.isascii():
@@ -116,7 +124,9 @@ def fold(text: str) -> str:
     return _DASHES.sub("-", plain).casefold()
 
 
-def _repair(key: str) -> str:
+def respell(key: str) -> str:
+    """The roots of a folded text in one spelling: "haem" as "hem"."""
+
     for spelling, root in _ROOTS:
         if spelling in key:
             key = key.replace(spelling, root)
@@ -126,7 +136,7 @@ def _repair(key: str) -> str:
 def name_key(text: str) -> str:
     """The letters, digits and the signs % # of a name: what spelling can't change."""
 
-    return _repair(_NOT_IN_KEY.sub("", fold(text)))
+    return respell(_NOT_IN_KEY.sub("", fold(text)))
 
 
 def sorted_key(text: str) -> str:
@@ -136,7 +146,7 @@ def sorted_key(text: str) -> str:
     words = _KEY_WORD.findall(folded)
     if len(words) < 2 or "/" in folded or ":" in folded or "ratio" in words:
         return ""
-    return _repair("\x1f".join(sorted(words)))
+    return respell("\x1f".join(sorted(words)))
 
 
 @lru_cache(maxsize=1)

@@ -54,6 +54,7 @@ _SIGHTING = re.compile(
     r"|numerous|full|loaded|packed|scanty|several)\b"
 )
 _NUMBER = re.compile(r"[<>≤≥=~]*\s*[+-]?\s*[\d.,]*\d[\d.,\s]*(?:[-–]\s*[\d.,]+)?\s*%?")
+_TITRE = re.compile(r"[<>≤≥=]*\s*1\s*[:/]\s*\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ class Evidence:
     units: str | None
     is_number: bool | None
     is_sighting: bool
+    is_titre: bool
     specimens: frozenset[str] | None
     exact_specimen: str | None
     share: str | None
@@ -114,8 +116,11 @@ def collect_evidence(
         methods = methods | {"ddu"}
     return Evidence(
         units=units,
-        is_number=bool(_NUMBER.fullmatch(value)) if value else None,
+        is_number=(
+            bool(_NUMBER.fullmatch(value) or _TITRE.fullmatch(value)) if value else None
+        ),
         is_sighting=bool(_SIGHTING.search(value)),
+        is_titre=bool(_TITRE.fullmatch(value)),
         specimens=specimens,
         exact_specimen=specimen,
         share=share,

@@ -33,6 +33,11 @@ _SPECIMENS: dict[str, str] = {
     "suero": "serum",
     "soro": "serum",
     "siero": "serum",
+    "serici": "serum",
+    "surowicy": "serum",
+    "osoczu": "serum",
+    "plasmatique": "serum",
+    "plasmatico": "serum",
     "plasma": "serum",
     "plasmatica": "serum",
     "serica": "serum",
@@ -44,11 +49,22 @@ _SPECIMENS: dict[str, str] = {
     "sang": "blood",
     "sangue": "blood",
     "blut": "blood",
+    "vollblut": "blood",
+    "bloed": "blood",
+    "krwi": "blood",
+    "sanguin": "blood",
+    "sanguine": "blood",
     "urine": "urine",
     "urinary": "urine",
     "urin": "urine",
     "orina": "urine",
     "urina": "urine",
+    "urinaire": "urine",
+    "urinaires": "urine",
+    "urinario": "urine",
+    "urinaria": "urine",
+    "harn": "urine",
+    "moczu": "urine",
     "ur": "urine",
     "uri": "urine",
     "csf": "csf",
@@ -57,6 +73,13 @@ _SPECIMENS: dict[str, str] = {
     "feces": "stool",
     "faeces": "stool",
     "fecal": "stool",
+    "fecale": "stool",
+    "heces": "stool",
+    "fezes": "stool",
+    "feci": "stool",
+    "stuhl": "stool",
+    "selles": "stool",
+    "kale": "stool",
     "faecal": "stool",
     "semen": "semen",
     "seminal": "semen",
@@ -81,6 +104,10 @@ _SHARES: dict[str, str] = {
     "perc": "percent",
     "rel": "percent",
     "relative": "percent",
+    "relativ": "percent",
+    "relativo": "percent",
+    "relativa": "percent",
+    "relatif": "percent",
     "prozent": "percent",
     "porcentaje": "percent",
     "#": "absolute",
@@ -88,6 +115,12 @@ _SHARES: dict[str, str] = {
     "absolute": "absolute",
     "absol": "absolute",
     "absolut": "absolute",
+    "absolu": "absolute",
+    "absolue": "absolute",
+    "absoluto": "absolute",
+    "absoluta": "absolute",
+    "assoluto": "absolute",
+    "assoluti": "absolute",
     "absolutos": "absolute",
     "absolutas": "absolute",
     "number": "absolute",
@@ -98,6 +131,17 @@ _METHODS: dict[str, str] = {
     "calc": "calculated",
     "cal": "calculated",
     "calculation": "calculated",
+    "calcule": "calculated",
+    "calculee": "calculated",
+    "calculado": "calculated",
+    "calculada": "calculated",
+    "calcolato": "calculated",
+    "calcolata": "calculated",
+    "berechnet": "calculated",
+    "ber": "calculated",
+    "berekend": "calculated",
+    "wyliczony": "calculated",
+    "obliczony": "calculated",
     "friedewald": "calculated",
     "nih": "calculated",
     "hplc": "hplc",
@@ -117,7 +161,8 @@ _METHODS: dict[str, str] = {
 _FURNITURE_WORDS = """
     level levels test tests value result results conc concentration assay method by the
     quantitative quant quantitation qualitative qual estimation measurement detection
-    determination of in for with and on random spot sample specimen early morning
+    determination of in or for with and on random spot qn ql qnt sample specimen early
+    morning
     automated auto automatic analyzer analyser photometry photometric colorimetric
     spectrophotometry clia eclia ecl cmia chemiluminescence elisa eia fia elfa ria ise
     immunoturbidimetry immunoturbidimetric turbidimetry nephelometry immunoassay
@@ -133,14 +178,21 @@ _FURNITURE_WORDS = """
 _FURNITURE = frozenset(_FURNITURE_WORDS.split())
 
 _TIMED_URINE = re.compile(
-    r"\b(?:24\s*-?\s*(?:h|hr|hrs|hour|hours)\b\.?|timed)(?:\s*urine)?", re.IGNORECASE
+    r"(?:\bdes\s)?\b(?:24\s*-?\s*(?:h|hr|hrs|hours?|heures|horas|ore|std|stunden|uurs"
+    r"|godz)\b\.?|timed)(?:\s*urine)?",
+    re.IGNORECASE,
 )
+# "Kalium i. S.": German for in serum, plasma, blood, urine.
+_SPECIMEN_WITHIN = re.compile(r"\s+i\.?\s?([spbu])\b\.?\s*$")
+_INSTRUMENT = re.compile(r"\b(?:lc|gc|uplc|icp)\s?[-/]?\s?ms(?:\s?[-/]?\s?ms)?\b")
 _SPECIMEN_LETTER = re.compile(
     r"^(f?[sbpu]|f|[av]b|kb|du|tu|pt|fl|csv|sp|(?:erc|lkc|trc|lymfo)s?(?:\(b\))?|ery)"
-    r"\s*[.\-—]\s*(?=[a-z0-9]{2})|^([su])\s+(?=[a-z]{2})"
+    r"\s*[.\-—]\s*(?=[a-z0-9]{2}|c-)|^([su])\s+(?=[a-z]{2})"
 )
-# The Nordic way to write a specimen: 'Natrium;P'.
-_SPECIMEN_BEHIND = re.compile(r"\s*;\s*(f?[sbpu]|f|du|pt|csv|[av]b|kb)$")
+# A specimen's letter behind a name: 'Natrium;P' in the north, 'Lead, B' in America.
+_SPECIMEN_BEHIND = re.compile(
+    r"\s*;\s*(f?[sbpu]|f|du|pt|csv|[av]b|kb)$|(?<!protein)\s*,\s*([sbpu])$"
+)
 _LETTER_SPECIMENS: dict[str, str | None] = {
     "ab": "arterial",
     "vb": "venous",
@@ -172,7 +224,7 @@ def read_hints(name: str) -> tuple[tuple[str, ...], Hints]:
     """
 
     specimen: str | None = None
-    folded = fold(name)
+    folded = _INSTRUMENT.sub(" ", fold(name))
     timed = _TIMED_URINE.search(folded)
     if timed:
         specimen = "urine24"
@@ -183,8 +235,8 @@ def read_hints(name: str) -> tuple[tuple[str, ...], Hints]:
         said = _LETTER_SPECIMENS.get(letter[1] or letter[2], "blood")
         specimen = specimen or said
         folded = folded[letter.end() :]
-    elif behind := _SPECIMEN_BEHIND.search(folded):
-        specimen = specimen or _LETTER_SPECIMENS.get(behind[1])
+    elif behind := (_SPECIMEN_BEHIND.search(folded) or _SPECIMEN_WITHIN.search(folded)):
+        specimen = specimen or _LETTER_SPECIMENS.get(behind[behind.lastindex or 0])
         folded = folded[: behind.start()]
     share: str | None = None
     methods: set[str] = set()

@@ -223,12 +223,7 @@ def _score(entry: Entry, rows: tuple[Entry, ...], evidence: Evidence) -> _Scale:
         scale.add(LoincReason.UNIT_AGREES)
     elif not evidence.units and entry.units:
         scale.take(LoincReason.UNIT_MISSING, _UNIT_MISSING)
-    is_measured = entry.scale == "Qn"
-    if (
-        evidence.is_number is (not is_measured)
-        and not (evidence.is_sighting and entry.property == "Naric")
-        and any((row.scale == "Qn") is not is_measured for row in rows)
-    ):
+    if _is_of_another_scale(entry, rows, evidence):
         scale.take(LoincReason.SCALE_CONTRADICTS, _SCALE_CONTRADICTS)
     if evidence.specimens is None:
         if entry.specimen != rows[0].specimen:
@@ -254,6 +249,24 @@ def _score(entry: Entry, rows: tuple[Entry, ...], evidence: Evidence) -> _Scale:
     if evidence.panel and any(word in evidence.panel for word in entry.panels):
         scale.add(LoincReason.PANEL_AGREES, _PANEL_SPEAKS)
     return scale
+
+
+def _is_of_another_scale(
+    entry: Entry, rows: tuple[Entry, ...], evidence: Evidence
+) -> bool:
+    """Whether a number, titre or word is what another row's code is counted in."""
+    is_measured = entry.scale == "Qn"
+    if (
+        evidence.is_number is (not is_measured)
+        and not (evidence.is_sighting and entry.property == "Naric")
+        and any((row.scale == "Qn") is not is_measured for row in rows)
+    ):
+        return True
+    return (
+        evidence.is_titre
+        and entry.property != "Titr"
+        and any(row.property == "Titr" for row in rows)
+    )
 
 
 def _reason_of(reading: NameReading) -> LoincReason:

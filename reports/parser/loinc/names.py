@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from rapidfuzz import fuzz
-
 from .catalogue import Catalogue, Sense, load_catalogue, name_key, sorted_key
 from .hints import Hints, read_hints
+from .lexicon import drop_reflex, english_key
+from .near_names import find_near
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,7 @@ _UNBRACKETED = 0.95
 _STRIPPED = 0.93
 _RESPELT = 0.92
 _BRACKET_ONLY = 0.9
+_TRANSLATED = 0.9
 _PART = 0.88
 _FUZZY_BASE = 0.9
 
@@ -47,54 +48,6 @@ _ORDINARY = 0.6
 
 _LONGEST = 120
 _MOST_WORDS = 16
-_FUZZY_SHORTEST = 6
-_FUZZY_LONG = 10
-_FUZZY_CUTOFF = 84.0
-_FUZZY_MARGIN = 5.0
-
-# Words whose presence on one side only makes two near spellings different tests.
-_DECIDING = (
-    "free",
-    "total",
-    "indirect",
-    "direct",
-    "ioni",
-    "unconj",
-    "conj",
-    "igg",
-    "igm",
-    "iga",
-    "ige",
-    "non",
-    "fasting",
-    "hdl",
-    "vldl",
-    "index",
-    "urine",
-    "anti",
-    "receptor",
-    "binding",
-    "reverse",
-    "corrected",
-    "saturation",
-    "transfer",
-    "sulfate",
-    "micro",
-    "pro",
-    "abs",
-    "%",
-    "#",
-    "volume",
-    "width",
-    "peak",
-    "trough",
-    "auto",
-    "lactin",
-    "creatin",
-    "post",
-    "group",
-)
-
 _LEADING = re.compile(
     r"^(?:\{[^}]*\}|[\s#*•·†‡^~|:>»►▪◦+=\-–—.,;!?'\"`]+|\(\s*[*#]\s*\))+"
 )
@@ -117,6 +70,12 @@ _NARROWING = re.compile(
 
 _NUMBERED = re.compile(
     r"^\(?(?:\d{1,2}|[a-h]|[ivx]{1,4})\s*[).:]\s*|^\d{1,2}\s+(?=[A-Z])"
+)
+
+# What a row's panel says before its name: "Serum Electrolytes - Sodium".
+_PANEL_BEFORE = re.compile(
+    r"(?i)^[^-–]*\b(?:electrolytes|profile|panel|functions?|tests?|elektrolyte|ionogramme"
+    r"|lipids?|differential)\s+[-–]\s+(?=[A-Za-z])"
 )
 
 # As analysers of blood gases write it: 'cK+' is no creatine kinase.
@@ -153,6 +112,9 @@ def _forms(name: str) -> Iterator[tuple[str, float]]:
     """Ever plainer forms of a name with the certainty each leaves."""
 
     yield name, _PRINTED
+    own = _PANEL_BEFORE.sub("", name)
+    if own != name:
+        yield own, _UNBRACKETED
     latin = max((part.strip() for part in _FOREIGN.split(name)), key=len)
     if latin and latin != name:
         # A bilingual name: what stands in Latin letters.
@@ -183,55 +145,6 @@ def _forms(name: str) -> Iterator[tuple[str, float]]:
                     yield inside, _BRACKET_ONLY
 
 
-@lru_cache(maxsize=1)
-def _buckets() -> dict[str, tuple[str, ...]]:
-    """Keys of printed names by their first and last three characters."""
-
-    buckets: dict[str, list[str]] = {}
-    printed = {
-        name_key(name) for known in load_catalogue().aliases.values() for name in known
-    }
-    for key in sorted(printed):
-        if len(key) >= _FUZZY_SHORTEST - 1:
-            buckets.setdefault("^" + key[:3], []).append(key)
-            buckets.setdefault(key[-3:] + "$", []).append(key)
-    return {end: tuple(keys) for end, keys in buckets.items()}
-
-
-def _is_same_test(one: str, other: str) -> bool:
-    if re.findall(r"\d+", one) != re.findall(r"\d+", other):
-        return False
-    return all((word in one) == (word in other) for word in _DECIDING)
-
-
-def _near(text: str, catalogue: Catalogue) -> tuple[tuple[Sense, ...], float]:
-    """The nearest name in the catalogue when it is clearly nearer than any other."""
-
-    key = name_key(text)
-    if len(key) < _FUZZY_SHORTEST:
-        return (), 0.0
-    buckets = _buckets()
-    pool = {*buckets.get("^" + key[:3], ()), *buckets.get(key[-3:] + "$", ())}
-    best: dict[str, tuple[float, str]] = {}
-    for known in pool:
-        if abs(len(known) - len(key)) > (3 if len(key) > _FUZZY_LONG else 1):
-            continue
-        score = fuzz.ratio(key, known, score_cutoff=_FUZZY_CUTOFF)
-        if not score or not _is_same_test(key, known):
-            continue
-        for sense in catalogue.senses[known]:
-            if score > best.get(sense.analyte, (0.0, ""))[0]:
-                best[sense.analyte] = (score, known)
-    ranked = sorted(best.values(), reverse=True)
-    if not ranked:
-        return (), 0.0
-    rivals = [score for score, known in ranked if known != ranked[0][1]]
-    if rivals and ranked[0][0] - rivals[0] < _FUZZY_MARGIN:
-        return (), 0.0
-    score, known = ranked[0]
-    return catalogue.senses[known], score / 100
-
-
 @lru_cache(maxsize=16384)
 def read_name(name: str) -> NameReading:
     """Read a printed name against the catalogue; NOTHING when it is unknown."""
@@ -258,6 +171,10 @@ def read_name(name: str) -> NameReading:
             if senses:
                 said = replace(hints, specimen=said.specimen or hints.specimen)
                 return NameReading(senses, certainty * quality * _STRIPPED, said)
+    for form, certainty in forms:
+        senses = () if certainty <= _BRACKET_ONLY else _translate(form)
+        if senses:
+            return NameReading(senses, _TRANSLATED * certainty, hints)
     senses = _ratio_of_parts(bare, catalogue)
     if not senses:
         senses = _agreeing_parts(bare, catalogue) or _agreeing_words(bare, catalogue)
@@ -267,11 +184,38 @@ def read_name(name: str) -> NameReading:
         if certainty <= _BRACKET_ONLY or _is_ratio(form):
             continue
         for text in (form, *read_hints(form)[0]):
-            senses, similarity = _near(text, catalogue)
+            senses, similarity = find_near(text, catalogue)
             if senses:
                 quality = _FUZZY_BASE * certainty * similarity
                 return NameReading(senses, quality, hints, is_fuzzy=True)
     return NOTHING
+
+
+@lru_cache(maxsize=1)
+def _by_english() -> dict[str, tuple[Sense, ...]]:
+    """What a set of English words may mean."""
+
+    catalogue = load_catalogue()
+    found: dict[str, dict[Sense, None]] = {}
+    for names in catalogue.aliases.values():
+        for name in names:
+            if _is_ratio(name):
+                continue
+            known = found.setdefault(english_key(name), {})
+            known.update(dict.fromkeys(catalogue.senses[name_key(name)]))
+    return {key: tuple(senses) for key, senses in found.items() if key}
+
+
+def _translate(form: str) -> tuple[Sense, ...]:
+    """The senses of a name that is put together of known words of any language."""
+
+    if _is_ratio(drop_reflex(form)):
+        return ()
+    index = _by_english()
+    for text in (form, *read_hints(form)[0]):
+        if senses := index.get(english_key(text)):
+            return senses
+    return ()
 
 
 def _senses_of(text: str, catalogue: Catalogue) -> tuple[Sense, ...]:
@@ -280,17 +224,23 @@ def _senses_of(text: str, catalogue: Catalogue) -> tuple[Sense, ...]:
         senses, _ = _look_up(plainer, catalogue)
         if senses:
             break
-    return senses
+    return senses or _translate(text)
 
 
 def _is_ratio(name: str) -> bool:
     return bool(re.search(r"[/:]|\bratio\b", name, re.IGNORECASE))
 
 
+_RATIO_WORD = re.compile(
+    r"(?i)\b(?:ratio|quotient|rapport|rapporto|cociente|rela[cç][aã]o|relaci[oó]n|índice"
+    r"|indice)\b|[()\[\]]"
+)
+
+
 def _ratio_of_parts(name: str, catalogue: Catalogue) -> tuple[Sense, ...]:
     """The ratio "A / B", "A : B Ratio" or "Ratio of A to B" names by its sides."""
 
-    bare = re.sub(r"(?i)\bratio\b|[()\[\]]", " ", name)
+    bare = _RATIO_WORD.sub(" ", name)
     sides = re.split(r"\s*[/:]\s*|\s+to\s+", _TRAILING.sub("", bare.strip()))
     if len(sides) != 2:
         return ()

@@ -1,0 +1,137 @@
+"""The known name that a misspelt one is nearest to.
+
+Exact lookups come before, in names.py. Near is not enough: words that make another
+test of a name, its numbers and its abbreviations have to be the same.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from rapidfuzz import fuzz
+
+from .catalogue import Catalogue, Sense, fold, load_catalogue, name_key
+
+_SHORTEST = 6
+_LONG = 10
+_CUTOFF = 84.0
+_MARGIN = 5.0
+
+_SHORT_WORD = re.compile(r"\b[a-z]{1,4}\b")
+_SMALL = frozenset(("de", "di", "do", "du", "in", "of", "the", "la", "le"))
+
+# Words whose presence on one side only makes two near spellings different tests.
+_DECIDING = (
+    "free",
+    "total",
+    "indirect",
+    "direct",
+    "ioni",
+    "unconj",
+    "conj",
+    "igg",
+    "igm",
+    "iga",
+    "ige",
+    "non",
+    "fasting",
+    "hdl",
+    "vldl",
+    "index",
+    "urine",
+    "anti",
+    "receptor",
+    "binding",
+    "reverse",
+    "corrected",
+    "saturation",
+    "transfer",
+    "sulfate",
+    "micro",
+    "pro",
+    "abs",
+    "%",
+    "#",
+    "volume",
+    "width",
+    "peak",
+    "trough",
+    "auto",
+    "lactin",
+    "creatin",
+    "post",
+    "group",
+)
+
+
+@lru_cache(maxsize=1)
+def _buckets() -> dict[str, tuple[str, ...]]:
+    """Keys of printed names by their first and last three characters."""
+
+    buckets: dict[str, list[str]] = {}
+    printed = {
+        name_key(name) for known in load_catalogue().aliases.values() for name in known
+    }
+    for key in sorted(printed):
+        if len(key) >= _SHORTEST - 1:
+            buckets.setdefault("^" + key[:3], []).append(key)
+            buckets.setdefault(key[-3:] + "$", []).append(key)
+    return {end: tuple(keys) for end, keys in buckets.items()}
+
+
+def _is_same_test(one: str, other: str) -> bool:
+    if re.findall(r"\d+", one) != re.findall(r"\d+", other):
+        return False
+    return all((word in one) == (word in other) for word in _DECIDING)
+
+
+def _keeps_short_words(text: str, known: str) -> bool:
+    """Whether a near name has the abbreviations of the text: MPO is no misspelt TPO."""
+    short = [word for word in _SHORT_WORD.findall(fold(text)) if word not in _SMALL]
+    letters = _letters_of().get(known, frozenset())
+    return letters == {word for word in short if len(word) == 1} and all(
+        word in known for word in short
+    )
+
+
+@lru_cache(maxsize=1)
+def _letters_of() -> dict[str, frozenset[str]]:
+    """The single letters that are words of a printed name, by its key."""
+    return {
+        name_key(name): frozenset(
+            word for word in _SHORT_WORD.findall(fold(name)) if len(word) == 1
+        )
+        for known in load_catalogue().aliases.values()
+        for name in known
+    }
+
+
+def find_near(text: str, catalogue: Catalogue) -> tuple[tuple[Sense, ...], float]:
+    """The nearest name in the catalogue when it is clearly nearer than any other."""
+
+    key = name_key(text)
+    if len(key) < _SHORTEST:
+        return (), 0.0
+    buckets = _buckets()
+    pool = {*buckets.get("^" + key[:3], ()), *buckets.get(key[-3:] + "$", ())}
+    best: dict[str, tuple[float, str]] = {}
+    for known in pool:
+        if abs(len(known) - len(key)) > (3 if len(key) > _LONG else 1):
+            continue
+        score = fuzz.ratio(key, known, score_cutoff=_CUTOFF)
+        if not score or not _is_same_test(key, known):
+            continue
+        if not _keeps_short_words(text, known):
+            continue
+        for sense in catalogue.senses[known]:
+            if score > best.get(sense.analyte, (0.0, ""))[0]:
+                best[sense.analyte] = (score, known)
+    ranked = sorted(best.values(), reverse=True)
+    if not ranked:
+        return (), 0.0
+    rivals = [score for score, known in ranked if known != ranked[0][1]]
+    if rivals and ranked[0][0] - rivals[0] < _MARGIN:
+        return (), 0.0
+    score, known = ranked[0]
+    return catalogue.senses[known], score / 100
