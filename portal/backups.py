@@ -1,4 +1,4 @@
-"""One file that holds an installation: its database and the folders beside it.
+"""One file that holds an installation: its database, uploads, the folders beside it.
 
 A tar: `database.dump` (pg_dump, custom format), `files/<folder>/…`, and last
 `manifest.json` with the rows of each table, a hash of each file and fingerprints of the
@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -28,18 +28,20 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 from psycopg import sql
 
-from portal.lib import encryption
+from portal.lib import encryption, storage
 from portal.lib.embedded.base import data_root
 from portal.lib.embedded.programs import find_programs, server_account
 from portal.lib.tenancy import ALL_TENANTS, across_tenants
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 FORMAT = 1
 DUMP = "database.dump"
 MANIFEST = "manifest.json"
 FILES = "files"
+UPLOADS = "uploads"
 
 _TABLES = """
 SELECT relname FROM pg_class
@@ -79,9 +81,12 @@ def back_up(out: IO[bytes]) -> Manifest:
         tar.add(dump, arcname=DUMP, filter=_anonymous)
         dump.unlink()
         files = {}
-        for arcname, path in _stored_files():
-            if hashed := _add_file(tar, path, arcname):
-                files[arcname] = hashed
+        for arcname, opening in _stored_files():
+            try:
+                with opening as path:
+                    files[arcname] = _add_file(tar, path, arcname)
+            except FileNotFoundError:  # just erased
+                continue
         manifest = Manifest(
             format=FORMAT,
             made_at=timezone.now(),
@@ -120,27 +125,39 @@ def restore(given: IO[bytes], *, without_keys: bool = False) -> Manifest:
                 shutil.rmtree(place, ignore_errors=True)  # empty, as was checked
                 # Usually on one disk with it: nothing is copied twice.
                 shutil.move(scratch / FILES / name, place)
+        _restore_uploads(scratch / FILES / UPLOADS)
     call_command("migrate", interactive=False, verbosity=0)
     return manifest
 
 
 def _places() -> dict[str, Path]:
-    """Folders, and one file, that belong to an installation; by name in the tar."""
+    """Folders, and one file, that this machine has beside uploads; by name in the tar.
+
+    Uploads may be in a bucket: portal.lib.storage has them.
+    """
     return {
-        "uploads": Path(settings.UPLOADS_DIR),
         "hl7": Path(settings.HL7_DIR),
         "loinc": Path(settings.LOINC_DIR),
         "audit-anchors.ndjson": Path(settings.AUDIT_ANCHORS),
     }
 
 
-def _stored_files() -> Iterator[tuple[str, Path]]:
-    """Everything in them, by path in the tar."""
+def _stored_files() -> Iterator[tuple[str, AbstractContextManager[Path]]]:
+    """Everything to be copied, by path in the tar; what was erased since raises."""
+    for found in storage.find_files(""):
+        yield f"{FILES}/{UPLOADS}/{found.name}", storage.local_file(found.name)
     for name, place in _places().items():
         if place.is_file():
-            yield f"{FILES}/{name}", place
+            yield f"{FILES}/{name}", nullcontext(place)
         for path in sorted(place.rglob("*")):
-            yield f"{FILES}/{name}/{path.relative_to(place)}", path
+            if path.is_file():
+                yield f"{FILES}/{name}/{path.relative_to(place)}", nullcontext(path)
+
+
+def _restore_uploads(folder: Path) -> None:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            storage.take_file(path, path.relative_to(folder).as_posix())
 
 
 def _dump(path: Path) -> dict[str, int]:
@@ -238,13 +255,9 @@ def _scratch() -> Iterator[Path]:
         yield Path(folder)
 
 
-def _add_file(tar: tarfile.TarFile, path: Path, arcname: str) -> str | None:
-    """Add a plain file with its hash; None for what is none, or was just erased."""
-    try:
-        opened = path.open("rb")
-    except (FileNotFoundError, IsADirectoryError):
-        return None
-    with opened:
+def _add_file(tar: tarfile.TarFile, path: Path, arcname: str) -> str:
+    """Add a file; returns its hash."""
+    with path.open("rb") as opened:
         hashed = hashlib.file_digest(opened, "sha256").hexdigest()
         opened.seek(0)
         tar.addfile(_anonymous(tar.gettarinfo(arcname=arcname, fileobj=opened)), opened)
@@ -299,6 +312,10 @@ def _refuse_what_is_not_empty() -> None:
     for place in _places().values():
         if place.is_file() or any(place.rglob("*")):
             raise BackupFailed(f"{place} is not empty; move it away")
+    if any(storage.find_files("")):
+        place = settings.UPLOADS_DIR
+        where = "the bucket of STORAGE_URL" if settings.STORAGE_URL else f"{place}"
+        raise BackupFailed(f"{where} is not empty; move it away")
 
 
 def _applied() -> list[str]:

@@ -5,6 +5,7 @@ Must not be here: checks of what runs (portal.health), but for the role.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from ipaddress import ip_network
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -14,6 +15,7 @@ from django.core.checks import CheckMessage, Error, Tags, register
 
 from portal import health
 from portal.lib.scanning import SCANNERS, scanner_address
+from portal.lib.storage.address import AddressInvalid, read_address
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,6 +110,33 @@ def check_scanner(**_: Any) -> list[CheckMessage]:
             id="portal.E012",
         )
     ]
+
+
+@register(Tags.compatibility)
+def check_storage_url(**_: Any) -> list[CheckMessage]:
+    """STORAGE_URL can be read, and what speaks to a bucket is installed."""
+    if not settings.STORAGE_URL:
+        return []
+    try:
+        read_address(settings.STORAGE_URL)
+    except AddressInvalid as invalid:
+        return [
+            Error(
+                f"STORAGE_URL can't be read: {invalid}.",
+                hint="Write it as s3://key:secret@host/bucket?region=eu-central-1, with"
+                " %2F for / and %40 for @ in the secret.",
+                id="portal.E013",
+            )
+        ]
+    if find_spec("boto3") is None:
+        return [
+            Error(
+                "STORAGE_URL needs boto3, which is not installed.",
+                hint="Run `uv sync --no-dev --group s3`.",
+                id="portal.E014",
+            )
+        ]
+    return []
 
 
 @register(Tags.security, deploy=True)

@@ -12,6 +12,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from portal.lib.api.json import MEDIA_TYPE, dump_json
+from portal.lib.errors import Unavailable
 from portal.lib.time_limits import RETRY_AFTER_S, is_out_of_time
 from portal.middleware import is_api_path
 
@@ -25,7 +26,7 @@ def _answer(
     if is_api_path(request.path_info):
         body = dump_json({"detail": sentence, "code": code})
         return HttpResponse(body, status=status, content_type=MEDIA_TYPE)
-    return render(request, f"{status}.html", status=status)
+    return render(request, f"{status}.html", {"sentence": sentence}, status=status)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -44,8 +45,13 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def fault(request: HttpRequest) -> HttpResponse:
-    """500; 503 where the database was given no more time."""
-    if is_out_of_time(sys.exc_info()[1]):
+    """500; 503 where the database was given no more time, or a service is away."""
+    error = sys.exc_info()[1]
+    if isinstance(error, Unavailable):
+        answer = _answer(request, 503, error.code, error.message)
+        answer["Retry-After"] = str(RETRY_AFTER_S)
+        return answer
+    if is_out_of_time(error):
         answer = _answer(request, 503, "out_of_time", "This took too long. Try again.")
         answer["Retry-After"] = str(RETRY_AFTER_S)
         return answer

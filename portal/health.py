@@ -16,6 +16,7 @@ from pathlib import Path
 from smtplib import SMTPException
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
@@ -32,7 +33,9 @@ from django.views.decorators.http import require_safe
 from accounts.webhooks.queries.deliverers import deliverer_silence_s
 from portal.backup_notes import last_backup_at
 from portal.lib.api.json import MEDIA_TYPE, dump_json
+from portal.lib.errors import Unavailable
 from portal.lib.jobs import HEARTBEAT_TIMEOUT_SECONDS
+from portal.lib.storage.address import AddressInvalid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -229,7 +232,9 @@ def check_mail() -> Finding:
 
 
 def check_storage() -> Finding:
-    """Uploads can be stored."""
+    """Uploads can be stored, and in a bucket no stranger reads them."""
+    if settings.STORAGE_URL:
+        return _check_bucket()
     folder = Path(settings.UPLOADS_DIR)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -242,6 +247,57 @@ def check_storage() -> Finding:
             "Set UPLOADS_DIR or VAR_DIR to a folder this server may write.",
         )
     return Finding(True, f"Uploads are stored in {folder}.")
+
+
+def _check_bucket() -> Finding:
+    try:
+        from portal.lib.storage.bucket import BucketStorage
+
+        bucket = BucketStorage(settings.STORAGE_URL)
+    except (ImportError, AddressInvalid):
+        return Finding(
+            False, "STORAGE_URL can't be used.", "`manage.py check` says why."
+        )
+    name = f"doctor/{uuid4().hex}"
+    try:
+        with bucket.new_file(name) as probe:
+            probe.write(b"assay")
+        is_public, keeps_versions = bucket.is_public(name), bucket.keeps_versions()
+        with bucket.open(name) as opened:
+            is_whole = opened.read() == b"assay"
+        found = [each.name for each in bucket.find_files("doctor")]
+        bucket.delete(name)
+    except (Unavailable, FileNotFoundError, OSError):
+        is_whole = False
+        found = []
+    if not is_whole or name not in found:
+        return Finding(
+            False,
+            f"Uploads can't be stored in the bucket {bucket.address}.",
+            "Check STORAGE_URL and that its key may put, get, list and delete objects;"
+            " the log names what the bucket answered.",
+        )
+    if is_public:
+        return Finding(
+            False,
+            f"Anyone can read the files of the bucket {bucket.address}.",
+            "Take public reading away from it (Amazon: Block Public Access).",
+        )
+    if keeps_versions:
+        return Finding(
+            False,
+            f"The bucket {bucket.address} keeps versions: files of erased users stay.",
+            "Stop versioning, or let older versions expire by a rule of the bucket.",
+            works_still=True,
+        )
+    if bucket.address.is_clear and not bucket.address.is_here:
+        return Finding(
+            False,
+            f"Files go to the bucket {bucket.address} in clear.",
+            "Give it a certificate and write s3:// in STORAGE_URL.",
+            works_still=True,
+        )
+    return Finding(True, f"Uploads are stored in the bucket {bucket.address}.")
 
 
 def check_public_url() -> Finding:
@@ -321,8 +377,8 @@ def check_debug() -> Finding:
 
 
 def check_disk() -> Finding:
-    """There is room for uploads and files."""
-    place = Path(settings.UPLOADS_DIR)
+    """There is room for uploads, or for work on those in a bucket."""
+    place = Path(settings.VAR_DIR if settings.STORAGE_URL else settings.UPLOADS_DIR)
     while not place.exists():
         place = place.parent
     usage = shutil.disk_usage(place)

@@ -73,7 +73,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: BucketServer
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name
+    def log_message(self, format: str, *args: Any) -> None:
         """Say nothing."""
 
     def _answer(self, status: int, body: str | bytes = b"", **headers: str) -> None:
@@ -99,7 +99,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.answers.wait()
         bucket, _, key = unquote(parts.path).removeprefix("/").partition("/")
         if self.server.failing:
-            self._refuse(503, self.server.failing)
+            self._refuse(400, self.server.failing)  # which nobody asks twice
         elif not self._is_allowed(body):
             self._refuse(403, "AccessDenied")
         elif bucket != BUCKET:

@@ -25,6 +25,7 @@ from procrastinate.manager import JobManager
 from procrastinate.tasks import configure_task
 from procrastinate.worker import Worker
 
+from portal.lib.errors import Unavailable
 from portal.lib.tenancy import across_tenants, acting_for
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ logger = logging.getLogger(__name__)
 ATTEMPTS = 5
 # Seconds between runs: 2, 4, 8 and 16; while giving up fails, on and on up to this.
 LONGEST_WAIT_SECONDS = 3600
+# Until a job asks again for what did not answer.
+PUT_OFF_SECONDS = 60
 # A worker without a heartbeat for this long is taken for dead.
 HEARTBEAT_TIMEOUT_SECONDS = 15
 # How often a worker says that it lives and looks for jobs of dead ones.
@@ -115,7 +118,8 @@ def job(
 
     A run that raises is repeated with backoff, ATTEMPTS runs in all. Then `on_give_up`
     gets the same inputs, and is itself repeated until it succeeds, so that nothing
-    waits forever for a job that is no more. Source: Ours (architecture 1).
+    waits forever for a job that is no more. A run that raises Unavailable is put off by
+    a minute, as often as it takes. Source: Ours (architecture 1).
     """
 
     def register(function: TenantJob) -> TenantJob:
@@ -126,6 +130,9 @@ def job(
                 if context.job.attempts < ATTEMPTS:
                     try:
                         function(tenant_pk=tenant_pk, **inputs)
+                    except Unavailable as error:
+                        _put_off(context.job, _describe(name, error))
+                        return
                     except Exception as error:  # noqa: BLE001 - any fault is retried
                         failure = _describe(name, error)
                     else:
@@ -169,6 +176,21 @@ def periodic(
         return function
 
     return register
+
+
+def _put_off(job: Job, why: str) -> None:
+    """Enqueue a job once more, for when what it needs may be back.
+
+    Its runs are not counted: nothing is wrong with it, and an outage has no bound.
+    """
+    logger.warning("put off: %s", why)
+    configure_task(
+        name=job.task_name,
+        job_manager=_manager(),
+        lock=job.lock,
+        queue=job.queue,
+        schedule_in={"seconds": PUT_OFF_SECONDS},
+    ).defer(**job.task_kwargs)
 
 
 def _give_up(name: str, on_give_up: TenantJob | None, **inputs: Any) -> None:

@@ -67,7 +67,7 @@ def new_files(contents: Sequence[bytes]) -> Iterator[list[NewFile]]:
             yield written
             is_well = True
     except BaseException:
-        if is_well:  # one of several could not be kept
+        if is_well and names[1:]:  # one could not be kept, others may be
             storage.remove_files(names)
         raise
 
@@ -88,9 +88,8 @@ def local_copies(files: Iterable[ReportFile]) -> Iterator[list[Path]]:
 
 def remove_files(names: Iterable[str]) -> None:
     """Remove stored files with their pictures; one that is gone already is fine."""
-    for name in names:
-        storage.remove_files([name])
-        storage.remove_folder(name + _PICTURES)
+    names = list(names)
+    storage.remove_files(names, folders=[name + _PICTURES for name in names])
 
 
 def keep_picture(name: str, page: int, size: PictureSize, content: bytes) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 import tarfile
+from contextlib import ExitStack
 from io import BytesIO
 
 import orjson
@@ -18,6 +19,7 @@ from accounts.models import Team
 from accounts.webhooks.models import Endpoint
 from portal.backup_notes import last_backup_at
 from portal.lib.encryption import decrypt
+from tests.buckets import keeping_at
 from tests.database import PREFIX
 from tests.factories.accounts import make_tenant
 from tests.factories.users import make_user
@@ -42,8 +44,8 @@ def installation(transactional_db, settings, tmp_path):
 
 
 @pytest.fixture
-def elsewhere(transactional_db, tmp_path):
-    """Enter an empty database and empty folders, as on another machine."""
+def elsewhere(transactional_db, bucket_server, tmp_path):
+    """Enter an empty database, empty folders and an empty bucket: another machine."""
     here = connection.settings_dict["NAME"]
     name = f"{PREFIX}restored_{here.rpartition('_')[2]}"
     with connection.cursor() as cursor:
@@ -52,15 +54,15 @@ def elsewhere(transactional_db, tmp_path):
     base = tmp_path / "elsewhere"
     places = {
         "VAR_DIR": base,
-        "UPLOADS_DIR": base / "uploads",
         "HL7_DIR": base / "hl7",
         "LOINC_DIR": base / "loinc",
         "AUDIT_ANCHORS": base / "audit-anchors.ndjson",
     }
-    entered = override_settings(**places)
+    entered = ExitStack()
 
     def enter():
-        entered.enable()
+        entered.enter_context(override_settings(**places))
+        entered.enter_context(keeping_at(bucket_server.url))
         connection.close()
         connection.settings_dict["NAME"] = name
         return base
@@ -68,7 +70,7 @@ def elsewhere(transactional_db, tmp_path):
     yield enter
     connection.close()
     connection.settings_dict["NAME"] = here
-    entered.disable()
+    entered.close()
     with connection.cursor() as cursor:
         cursor.execute(f"DROP DATABASE {name}")
 
@@ -107,7 +109,7 @@ def rewritten(path, change):
 
 
 def test_a_restored_installation_is_the_one_that_was_backed_up(
-    installation, elsewhere, tmp_path, capsys
+    installation, elsewhere, bucket_server, tmp_path
 ):
     backup, keys = tmp_path / "assay.tar", tmp_path / "keys"
     call_command("backup", str(backup), "--keys", str(keys))
@@ -121,7 +123,8 @@ def test_a_restored_installation_is_the_one_that_was_backed_up(
     assert User.objects.for_tenant(installation).get().client_user_id == "mbr_1"
     endpoint = Endpoint.objects.for_tenant(installation).get()
     assert decrypt(endpoint.secret) == secret
-    assert (base / "uploads" / REPORT).read_bytes() == b"%PDF-1.7 of nobody"
+    assert bucket_server.names == [REPORT]
+    assert bucket_server.content(REPORT) == b"%PDF-1.7 of nobody"
     assert (base / "audit-anchors.ndjson").read_text() == '{"anchor": 1}\n'
     # Made anew the same, it is the same installation to the last row.
     again = tmp_path / "again.tar"
@@ -136,7 +139,7 @@ def test_a_restored_installation_is_the_one_that_was_backed_up(
 
 
 def test_what_can_not_be_restored_whole_is_not_begun(
-    installation, elsewhere, tmp_path, settings
+    installation, elsewhere, bucket_server, tmp_path
 ):
     backup = tmp_path / "assay.tar"
     call_command("backup", str(backup))
@@ -166,7 +169,9 @@ def test_what_can_not_be_restored_whole_is_not_begun(
     assert tables() == 0
     assert [path for path in base.rglob("*") if path.is_file()] == []
     assert not (tmp_path / "escaped").exists()
-    (base / "uploads").mkdir(parents=True)
-    (base / "uploads" / "kept.pdf").touch()
+    assert bucket_server.names == []
+    default_storage.save("kept.pdf", ContentFile(b"kept"))
+    assert "STORAGE_URL" in refusal(backup)
+    bucket_server.failing = "AccessDenied"
     refusal(backup)
     assert tables() == 0

@@ -113,27 +113,17 @@ def find_files(folder: str) -> Iterator[FoundFile]:
     return _store().find_files(folder)
 
 
-def remove_files(names: Iterable[str]) -> None:
-    """Remove files after their rows; one that is gone already is fine.
+def remove_files(names: Iterable[str], *, folders: Iterable[str] = ()) -> None:
+    """Remove files, and all below folders; what is gone already is fine.
 
     Where they can't be reached they stay for the sweep of their folder: what the caller
-    has committed is not undone by it.
+    has committed is not undone by it, and nobody waits for each of them in vain.
     """
-    for name in names:
-        with _left_to_the_sweep():
-            _store().delete(name)
-
-
-def remove_folder(name: str) -> None:
-    """Remove all files below a name, as `remove_files` does."""
-    with _left_to_the_sweep():
-        _store().delete_folder(name)
-
-
-@contextmanager
-def _left_to_the_sweep() -> Iterator[None]:
     try:
-        yield
+        for name in names:
+            _store().delete(name)
+        for folder in folders:
+            _store().delete_folder(folder)
     except Unavailable:
         logger.warning("files without a row stay until they are swept")
 

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 SCHEMES = {"s3": "https", "s3+http": "http"}
 # Seconds that the server may be silent.
-TIMEOUT_S = 15
+TIMEOUT_S = 10
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 _REGION = "us-east-1"
 _NAME = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")

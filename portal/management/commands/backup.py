@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from portal.backup_notes import note_backup
 from portal.backups import BackupFailed, back_up
+from portal.lib.errors import Unavailable
 
 
 class Command(BaseCommand):
@@ -51,6 +52,8 @@ class Command(BaseCommand):
             manifest = back_up(out)
         except BackupFailed as error:
             raise CommandError(str(error)) from None
+        except Unavailable as error:
+            raise CommandError(error.message) from None
         note_backup()
         rows = sum(manifest.tables.values())
         # Standard output may be the backup.

@@ -10,6 +10,7 @@ from typing import IO, Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from portal.backups import BackupFailed, restore
+from portal.lib.errors import Unavailable
 
 
 class Command(BaseCommand):
@@ -39,6 +40,8 @@ class Command(BaseCommand):
             raise CommandError(f"{options['file']}: {error.strerror}") from None
         except BackupFailed as error:
             raise CommandError(str(error)) from None
+        except Unavailable as error:
+            raise CommandError(error.message) from None
         self.stdout.write(
             f"{sum(manifest.tables.values())} rows and {len(manifest.files)} files of"
             f" {manifest.made_at:%Y-%m-%d %H:%M} UTC are back; `manage.py doctor` and"

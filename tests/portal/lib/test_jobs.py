@@ -8,6 +8,7 @@ import pytest
 from django.db import connection, transaction
 from procrastinate.contrib.django import app, procrastinate_app
 
+from portal.lib.errors import Unavailable
 from portal.lib.jobs import (
     ATTEMPTS,
     JobFailed,
@@ -171,6 +172,27 @@ def test_a_failing_job_waits_longer_each_time(tenant, run_jobs):
 
     for wait, longest in zip(waits, (2, 4, 8, 16), strict=True):
         assert longest / 2 < wait <= longest
+    assert counting.given_up == []
+
+
+def test_a_job_is_put_off_until_what_it_needs_is_back(tenant, run_jobs, own_jobs):
+    runs = []
+
+    @job("tests.reach", queue="parsing", on_give_up=counting.give_up)
+    def reach(*, tenant_pk, number):
+        runs.append(number)
+        if len(runs) < ATTEMPTS + 2:
+            raise Unavailable("storage_unavailable", "Away.")
+
+    enqueue("tests.reach", tenant=tenant, lock="one", number=7)
+    for _ in range(ATTEMPTS + 2):
+        run_jobs()
+        make_all_due()
+
+    assert runs == [7] * (ATTEMPTS + 2)
+    assert {
+        (entry.queue, entry.lock, entry.status, entry.attempts) for entry in queued()
+    } == {("parsing", "one", "succeeded", 1)}
     assert counting.given_up == []
 
 
