@@ -166,15 +166,18 @@ def assert_sound(page: Any) -> None:
 def complaints(page: Any, part: str = "") -> list[str]:
     """What is wrong with the page in every look, or with what is open over it.
 
-    A page is judged wide and small in both themes, by all rules in one and by colour
-    in the other; a part wide in light and small in dark.
+    All rules judge it wide in light and small in dark; what a small screen leaves out
+    is judged by its colours in dark as well, unless it is a part.
     """
     page.evaluate(AXE_SCRIPT)
     found = []
-    for size, themes in ((WIDE, ("light", "dark")), (PHONE, ("dark", "light"))):
+    dark_too = () if part else (("dark", ["color-contrast"]),)
+    for size, looks in (
+        (WIDE, (("light", None), *dark_too)),
+        (PHONE, (("dark", None),)),
+    ):
         page.set_viewport_size(size)
-        for theme in themes[:1] if part else themes:
-            rules = None if theme == themes[0] else ["color-contrast"]
+        for theme, rules in looks:
             faults = page.evaluate(RUN_AXE, [part, theme, rules])
             found += [f"{size['width']} {theme}: {fault}" for fault in faults]
         wider = page.evaluate(OVERFLOW)
