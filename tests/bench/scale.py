@@ -62,7 +62,7 @@ class Size:
 
     @property
     def days(self) -> int:
-        return max(1, self.samples // (self.users * SAMPLES_PER_DAY))
+        return -(-self.samples // (self.users * SAMPLES_PER_DAY))  # whole days, up
 
 
 def report(what: str, began: float) -> None:
