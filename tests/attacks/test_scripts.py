@@ -1,7 +1,8 @@
-"""Stored scripts: a tag in every stored text, and every page that may show it."""
+"""Stored scripts: a tag in every stored text and JSON, and every page that shows it."""
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +64,8 @@ NO_TABLES = {
     "users.Series": "codes of samples",
     "portal.IdempotentAnswer": "bytes that were answered",
 }
+# Times, ids and numbers within JSON, which are read as such.
+_NO_WORD = re.compile(r"\d{4}-\d\d-\d\d.*|[0-9a-f-]{36}|[\d.]+")
 PATHS_OPEN = [r for r, _, _ in named_views() if "<" not in r and not r.startswith("^")]
 
 
@@ -116,6 +119,35 @@ def plant() -> int:
     return planted
 
 
+def plant_inside() -> set[str]:
+    """Put the tag behind every text within JSON; returns which columns have it."""
+    planted = set()
+    for model in apps.get_models():
+        label = model._meta.label
+        if model.__module__.split(".")[0] not in PACKAGES or label in NO_TABLES:
+            continue
+        for field in model._meta.concrete_fields:
+            if not isinstance(field, models.JSONField):
+                continue
+            for row in model._base_manager.exclude(**{field.name: None}):
+                held = getattr(row, field.name)
+                if (spoilt := spoil(held)) != held:
+                    planted.add(f"{label}.{field.name}")
+                    model._base_manager.filter(pk=row.pk).update(**{field.name: spoilt})
+    return planted
+
+
+def spoil(value: Any, name: str = "") -> Any:
+    if isinstance(value, dict):
+        return {key: spoil(inside, key) for key, inside in value.items()}
+    if isinstance(value, list):
+        return [spoil(inside, name) for inside in value]
+    is_words = isinstance(value, str) and not (
+        name in NO_WORDS or _NO_WORD.fullmatch(value)
+    )
+    return value + PAYLOAD if is_words else value
+
+
 class Tags(HTMLParser):
     """Finds the tag, or an attribute of it, where a browser would."""
 
@@ -153,6 +185,7 @@ def test_no_stored_text_becomes_a_tag_on_any_page(
         changes={"note": [None, PAYLOAD]},
     )
     columns = plant()
+    inside = plant_inside()
     Member.objects.filter(pk=alice.pk).update(email=alice.email)
 
     ran, showed, failed = [], [], []
@@ -174,4 +207,12 @@ def test_no_stored_text_becomes_a_tag_on_any_page(
     # Escaped, it is on the pages: the tag went where people look.
     assert len(showed) >= 90
     assert columns >= 100
+    assert {
+        *("labs.Order.patient_details", "reports.ParsingJob.metadata"),
+        *(
+            "reports.ReviewRow.values",
+            "users.Summary.body",
+            "labs.Marker.aoe_questions",
+        ),
+    } <= inside
     assert AuditEntry.unscoped.exists()
