@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, LiteralString
 import psycopg
 import pytest
 from django.conf import settings
+from django.core import signals
 from django.core.management import call_command
-from django.db import connection, transaction
+from django.db import close_old_connections, connection, transaction
 from django.test import TransactionTestCase
 from psycopg import sql
 from pytest_django.plugin import DjangoDbBlocker
@@ -216,3 +217,14 @@ def _is_alive(pid: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+@pytest.fixture
+def _one_connection() -> Iterator[None]:
+    """A server ends its connection with each call; here it is the test's own."""
+    ends = (signals.request_started, signals.request_finished)
+    for end in ends:
+        end.disconnect(close_old_connections)
+    yield
+    for end in ends:
+        end.connect(close_old_connections)
