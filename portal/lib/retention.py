@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 COUNTED_UP_TO = 100_000
 # Rows of one step, so that none holds locks for long.
 STEP = 1_000
+# Steps whose keys are looked for at once.
+_AHEAD = 20
 
 
 def count_aged(rows: QuerySet[Any], field: str) -> Aged:
@@ -40,13 +42,18 @@ def remove_in_steps(
 
     `remove` deletes rows of these keys where more than the rows has to go.
     """
-    # Each step goes on where the last one ended: what is gone is not walked again.
+    # Looked for ahead, and on from where it ended: finding them may read a whole table.
     left = rows.order_by("pk").values_list("pk", flat=True)
     keys: list[Any] = []
-    while keys := list((left.filter(pk__gt=keys[-1]) if keys else left)[:step]):
-        with transaction.atomic():
-            if remove is None:
-                rows.model._base_manager.filter(pk__in=keys).delete()
-            else:
-                remove(keys)
-        yield len(keys)
+    while keys := list(
+        (left.filter(pk__gt=keys[-1]) if keys else left)[: step * _AHEAD]
+    ):
+        for first in range(0, len(keys), step):
+            with transaction.atomic():
+                # What has changed since it was found may stay after all.
+                chosen = list(left.filter(pk__in=keys[first : first + step]))
+                if remove is None:
+                    rows.model._base_manager.filter(pk__in=chosen).delete()
+                else:
+                    remove(chosen)
+            yield len(chosen)
