@@ -221,13 +221,17 @@ def _status(kind: type[DomainError]) -> int:
 
 
 def _codes(node: ast.expr, module: _Module, modules: _Modules) -> Iterator[str]:
-    """The codes that an argument can be: a text, one of two, a member of an enum."""
+    """The codes that an argument can be: a text, one of two, a constant, of an enum."""
     match node:
         case ast.Constant(value=str(text)) if _CODE.fullmatch(text):
             yield text
         case ast.IfExp(body=one, orelse=other):
             yield from _codes(one, module, modules)
             yield from _codes(other, module, modules)
+        case ast.Name():
+            found = _find(node, module, modules)
+            if found and isinstance(given := found[0].parts[found[1]], ast.Assign):
+                yield from _codes(given.value, found[0], modules)
         case ast.Attribute(value=ast.Name() as owner, attr=member):
             found = _find(owner, module, modules)
             source = found[0].parts[found[1]] if found else None

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from django.db.models import QuerySet
 
-    from portal.lib.storage.found import FoundFile
+    from portal.lib.storage.answers import FoundFile
     from reports.states import PictureSize
 
 FOLDER = "reports"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
 
 from django.core.files.storage import default_storage
 
-from portal.lib.errors import Unavailable
+from portal.lib.storage.answers import StorageAway
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from django.core.files import File
 
-    from portal.lib.storage.found import FoundFile
+    from portal.lib.storage.answers import FoundFile
 
 logger = logging.getLogger(__name__)
 
@@ -124,7 +124,7 @@ def remove_files(names: Iterable[str], *, folders: Iterable[str] = ()) -> None:
             _store().delete(name)
         for folder in folders:
             _store().delete_folder(folder)
-    except Unavailable:
+    except StorageAway:
         logger.warning("files without a row stay until they are swept")
 
 

@@ -27,7 +27,7 @@ from django.core.files.storage import Storage
 from django.utils import timezone
 
 from portal.lib.storage.address import read_address
-from portal.lib.storage.found import FoundFile, unavailable
+from portal.lib.storage.answers import FoundFile, StorageAway
 from portal.lib.storage.scratch import LEFT_BEHIND, scratch_file
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ def _asking() -> Iterator[None]:
     except BotoCoreError as error:
         told = type(error).__name__
     logger.warning("the bucket did not do as it was asked: %s", told)
-    raise unavailable() from None
+    raise StorageAway from None
 
 
 def _code(error: ClientError) -> str:

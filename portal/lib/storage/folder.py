@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from django.core.files.storage import FileSystemStorage
 
-from portal.lib.storage.found import FoundFile, unavailable
+from portal.lib.storage.answers import FoundFile, StorageAway
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +58,7 @@ class FolderStorage(FileSystemStorage):
             if error.errno not in _AWAY:
                 raise
             logger.warning("a file can't be kept: %s", errno.errorcode[error.errno])
-            raise unavailable() from None
+            raise StorageAway from None
         finally:
             fresh.unlink(missing_ok=True)
 
