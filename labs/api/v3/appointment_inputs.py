@@ -25,6 +25,7 @@ from portal.lib.api.fields import (
     Inputs,
     Int,
     OpenEnum,
+    QueryBool,
     QueryText,
     Str,
     of_pattern,
@@ -59,7 +60,7 @@ class CenterAvailabilityQuery(HomeAvailabilityQuery):
     )
     zip_code = Str(required=False, validators=[_zip_code])
     radius = Str(required=False, validators=[_radius])
-    allow_stale = serializers.BooleanField(required=False)
+    allow_stale = QueryBool(required=False)
 
 
 class UsAddressInputs(Inputs):

@@ -25,6 +25,7 @@ from portal.lib.api.fields import (
     Inputs,
     Int,
     OpenEnum,
+    QueryBool,
     QueryInt,
     QueryText,
     QueryUuid,
@@ -95,8 +96,8 @@ class MarkerListQuery(AccountPageQuery):
         child=QueryInt(validators=_ID_BOUNDS), required=False
     )
     name = QueryText(required=False, max_length=200)
-    a_la_carte_enabled = serializers.BooleanField(required=False, allow_null=True)
-    include_pricing = serializers.BooleanField(default=False)
+    a_la_carte_enabled = QueryBool(required=False, allow_null=True)
+    include_pricing = QueryBool(default=False)
 
 
 class LabTestFilterQuery(Inputs):
@@ -123,7 +124,7 @@ class LabTestListQuery(CursorInputs, LabTestFilterQuery):
     """Filters of contract 6.3, a cursor, pricing and a chosen account."""
 
     lab_test_limit = QueryInt(default=50, min_value=1, max_value=LIMIT_MAX)
-    include_pricing = serializers.BooleanField(default=False)
+    include_pricing = QueryBool(default=False)
     lab_account_id = QueryUuid(required=False)
 
 
@@ -161,7 +162,7 @@ def read_marker_filters(query: Mapping[str, Any], lab: Lab | None) -> MarkerFilt
     """The filters of a validated query."""
     return MarkerFilters(
         lab=lab,
-        lab_slug=query.get("lab_slug"),
+        lab_slug=_spelled(query.get("lab_slug")),
         lab_ids=tuple(query.get("lab_id", ())),
         text=query.get("name", "").strip(),
         is_a_la_carte=query.get("a_la_carte_enabled"),
@@ -175,7 +176,7 @@ def read_lab_test_filters(
     wanted = query["generation_method"]
     return LabTestFilters(
         lab=lab,
-        lab_slug=query.get("lab_slug"),
+        lab_slug=_spelled(query.get("lab_slug")),
         method=str(query.get("collection_method", "")),
         status=str(query.get("status", "")),
         generation="" if wanted == GenerationFilter.ALL else Generation(str(wanted)),
@@ -205,7 +206,7 @@ def read_lab_test(body: Mapping[str, Any]) -> LabTestRequest:
         marker_ids=tuple(by_id or ()),
         provider_ids=tuple(by_code or ()),
         fasting=body.get("fasting"),
-        lab_slug=body.get("lab_slug", ""),
+        lab_slug=_spelled(body.get("lab_slug")) or "",
         lab_account_id=body.get("lab_account_id"),
     )
 
@@ -258,3 +259,8 @@ def _order_of(filters: LabTestFilters) -> list[str]:
 
 def _fault(field: str, message: str, kind: str) -> RequestInvalid:
     return RequestInvalid([FieldError(("body", field), message, kind)])
+
+
+def _spelled(slug: str | None) -> str | None:
+    """A lab's slug as we write it, from any case, blank or hyphen (contract D2)."""
+    return slug and slug.strip().lower().replace(" ", "_").replace("-", "_")

@@ -19,6 +19,7 @@ from portal.lib.api.fields import (
     Date,
     Inputs,
     OpenEnum,
+    QueryBool,
     QueryText,
     Str,
     person_name,
@@ -95,7 +96,7 @@ class InsuranceInputs(Inputs):
 class LatestInsuranceQuery(Inputs):
     """Which of a user's insurances; without it the one written last."""
 
-    is_primary = serializers.BooleanField(required=False, allow_null=True)
+    is_primary = QueryBool(required=False, allow_null=True)
 
 
 def read_payor(body: Mapping[str, Any]) -> PayorRequest:

@@ -13,7 +13,7 @@ from rest_framework import serializers
 from labs.queries.orders import OrderFilters
 from labs.states.orders import Interpretation
 from portal.lib.api.errors import FieldError, RequestInvalid
-from portal.lib.api.fields import OpenEnum, QueryText, QueryUuid
+from portal.lib.api.fields import OpenEnum, QueryBool, QueryText, QueryUuid
 from portal.lib.api.pagination import PageInputs
 from portal.lib.choices import OpenChoices
 
@@ -57,7 +57,7 @@ class OrderListQuery(PageInputs):
         child=OpenEnum(ActivationType), required=False
     )
     interpretation = OpenEnum(Interpretation, required=False)
-    is_critical = serializers.BooleanField(required=False, allow_null=True)
+    is_critical = QueryBool(required=False, allow_null=True)
     user_id = QueryUuid(required=False)
     order_transaction_id = QueryUuid(required=False)
     order_ids = serializers.ListField(child=QueryUuid(), required=False)

@@ -10,19 +10,22 @@ from typing import TYPE_CHECKING, Any
 from rest_framework import serializers
 
 from labs.gateways.sandbox_results import SimulationFlags
+from labs.operations.simulation import LONGEST_DELAY
 from labs.states.catalogue import ResultType
 from labs.states.orders import Interpretation
-from portal.lib.api.fields import Bool, Inputs, OpenEnum, QueryText
+from portal.lib.api.fields import Bool, Inputs, OpenEnum, QueryInt, QueryText
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+_LONGEST_SECONDS = int(LONGEST_DELAY.total_seconds())
 
 
 class SimulationQuery(Inputs):
     """Query of POST /v3/order/{order_id}/test (contract 6.13)."""
 
     final_status = QueryText(required=False)
-    delay = serializers.IntegerField(default=0)
+    delay = QueryInt(default=0, min_value=0, max_value=_LONGEST_SECONDS)
 
 
 class SimulationInputs(Inputs):

@@ -104,6 +104,12 @@ class QueryInt(_Typed, serializers.IntegerField):
     wire = "int_parsing"
 
 
+class QueryBool(_Typed, serializers.BooleanField):
+    """`true` or `false` of the query string."""
+
+    wire = "bool_parsing"
+
+
 class QueryUuid(_Typed, serializers.UUIDField):
     """A uuid of the query string."""
 

@@ -84,7 +84,8 @@ class ProviderSlug(Str):
     """A slug of a source that can be connected, in any case (contract D2)."""
 
     def to_internal_value(self, data: Any) -> str:
-        slug = str(super().to_internal_value(data)).lower()
+        text = str(super().to_internal_value(data)).strip().lower()
+        slug = text.replace(" ", "_").replace("-", "_")
         if slug not in PROVIDERS:
             raise ValidationError("No such source.", code="enum")
         return slug

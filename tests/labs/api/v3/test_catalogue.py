@@ -119,7 +119,7 @@ def test_a_marker_tells_its_results_and_their_loinc(alice_api, lab):
         result_type=ResultType.NUMERIC,
     )
 
-    reply = alice_api.get(f"{MARKERS}?lab_slug={lab.slug}")
+    reply = alice_api.get(f"{MARKERS}?lab_slug={lab.slug.upper()}")
 
     assert reply.json() == {
         "markers": [
@@ -214,12 +214,15 @@ def test_prices_are_cents_or_say_why_there_is_none(alice_api, lab):
         ("lab_id=x", ["query", "lab_id", 0]),
         ("lab_id=9999999999", ["query", "lab_id", 0]),
         ("lab_account_id=x", ["query", "lab_account_id"]),
+        ("include_pricing=maybe", ["query", "include_pricing"]),
     ],
 )
 def test_a_query_that_can_not_be_read_is_refused(alice_api, query, loc):
     reply = alice_api.get(f"{MARKERS}?{query}")
 
-    assert [place for place, _ in error_lines(reply)] == [loc]
+    ((place, kind),) = error_lines(reply)
+    assert place == loc
+    assert (kind == "bool_parsing") == ("pricing" in query)
 
 
 @pytest.mark.parametrize("path", [LIST, MARKERS])

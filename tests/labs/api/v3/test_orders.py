@@ -18,6 +18,7 @@ from labs.payloads import OrderAnswer
 from labs.states.catalogue import CollectionMethod, LabTestStatus
 from portal.lib.idempotency import IdempotentAnswer
 from tests.audit import audited
+from tests.clients import error_lines
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import (
     ADDRESS,
@@ -446,6 +447,7 @@ def test_a_sandbox_order_is_walked_and_a_production_order_is_not(
     full = alice_api.post(f"/v3/order/{order.pk}/test", {})
     production = alice_production_api.post(f"/v3/order/{other.pk}/test")
     unknown = alice_api.post(f"/v3/order/{order.pk}/test?final_status=in_orbit")
+    late = alice_api.post(f"/v3/order/{order.pk}/test?delay=3601")
 
     assert (part.status_code, full.json()["success"]) == (200, True)
     assert alice_api.get(f"/v3/order/{order.pk}").json()["status"] == "completed"
@@ -454,6 +456,7 @@ def test_a_sandbox_order_is_walked_and_a_production_order_is_not(
         400,
         "final_status_unknown",
     )
+    assert error_lines(late) == [(["query", "delay"], "less_than_equal")]
 
 
 def test_a_scheduled_start_is_moved(alice_production_api, alice_production):
