@@ -48,6 +48,12 @@ def open_connections() -> None:
     connection_created.connect(_open, weak=False)
 
 
+def follow_no_more() -> None:
+    """Be as in production: for a fork of this process that is a server of its own."""
+    connection_created.disconnect(_open)
+    BaseCommand.execute = _execute  # type: ignore[method-assign]
+
+
 @contextmanager
 def outside() -> Iterator[None]:
     """As a request or command begins: no tenant is named."""

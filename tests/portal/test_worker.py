@@ -22,7 +22,12 @@ from tests.factories.users import make_user
 from tests.jobs import queued
 from tests.outbox import emitted_types
 from tests.portal.lib import counting
-from tests.portal.lib.worker_process import start_worker, wait_until, workers
+from tests.portal.lib.worker_process import (
+    ForkedWorker,
+    start_worker,
+    wait_until,
+    workers,
+)
 
 
 @pytest.fixture
@@ -68,7 +73,7 @@ def test_killed_workers_lose_no_job_and_double_none(tenant):
             wait_until(partial(has_started, goal))
             running[kill % 2].kill()
             running[kill % 2].wait()
-            running[kill % 2] = start_worker("--concurrency", "3")
+            running[kill % 2] = ForkedWorker("--concurrency", "3")
         wait_until(lambda: not unfinished())
 
     runs = Counter(counting.starts())
@@ -95,7 +100,7 @@ def test_a_report_survives_a_worker_killed_while_it_reads(tenant):
         running[0].kill()
         running[0].wait()
         cut_short = status()
-        running.append(start_worker())
+        running.append(ForkedWorker())
         wait_until(lambda: status() == "completed")
         wait_until(lambda: not unfinished())
 
@@ -135,7 +140,7 @@ def test_workers_told_to_stop_finish_their_jobs(tenant):
 
     with workers(2, "--concurrency", "1") as running:
         wait_until(partial(has_started, 2))
-        running.append(start_worker())
+        running.append(ForkedWorker())
         running[0].send_signal(signal.SIGTERM)
         running[1].send_signal(signal.SIGINT)
         codes = [worker.wait(30) for worker in running[:2]]
@@ -157,7 +162,7 @@ def test_a_second_signal_ends_a_worker_in_the_middle_of_a_job(tenant):
 
         wait_until(is_gone)
 
-    assert worker.returncode == 1
+    assert worker.exitcode == 1
     assert [entry.status for entry in queued()] == ["doing"]
 
 

@@ -5,6 +5,8 @@ Run as `python -m tests.portal.lib.worker_process [options of the command]`.
 
 from __future__ import annotations
 
+import multiprocessing
+import multiprocessing.context
 import os
 import signal
 import subprocess
@@ -61,12 +63,49 @@ def start_worker(
     )
 
 
+class ForkedWorker(multiprocessing.context.ForkProcess):
+    """A worker that is a fork of the test's process, where all is loaded already.
+
+    It is asked as one of `subprocess` is.
+    """
+
+    def __init__(self, *options: str, **environment: Any) -> None:
+        super().__init__(target=self._work, args=(options, environment))
+        self.start()
+
+    @staticmethod
+    def _work(options: tuple[str, ...], environment: dict[str, str]) -> None:
+        from django.core.management import call_command
+        from django.db import connection
+
+        from tests import fence
+
+        os.environ.update(environment)
+        connection.connection = None  # the test's own
+        fence.follow_no_more()
+        prepare()
+        call_command("worker", *options, skip_checks=True)
+
+    def send_signal(self, number: int) -> None:
+        if self.pid and self.exitcode is None:
+            os.kill(self.pid, number)
+
+    def wait(self, timeout: float | None = None) -> int | None:
+        """Its exit code, unless it runs on."""
+        self.join(timeout)
+        return self.exitcode
+
+    def poll(self) -> int | None:
+        """As `wait`, at once."""
+        return self.exitcode
+
+
 @contextmanager
 def workers(
     number: int, *options: str, **environment: Any
-) -> Iterator[list[subprocess.Popen[bytes]]]:
+) -> Iterator[list[ForkedWorker]]:
     """Start workers; whatever is left of them, replacements too, is killed."""
-    running = [start_worker(*options, **environment) for _ in range(number)]
+    running = [ForkedWorker(*options, **environment) for _ in range(number)]
     try:
         yield running
     finally:
@@ -106,12 +145,8 @@ def shorten_pulse() -> None:
     jobs.POLLING_INTERVAL_SECONDS = 0.3
 
 
-def main() -> None:
-    import django
-
-    django.setup()
-    from django.core.management import execute_from_command_line
-
+def prepare() -> None:
+    """Make this process a worker of tests, as its environment says."""
     from portal.lib import jobs
     from tests.jobs import forget_periodic_jobs
     from tests.portal.lib import counting
@@ -123,6 +158,15 @@ def main() -> None:
         fail_to_finish_once()
     shorten_pulse()
     jobs.STOP_TIMEOUT = timedelta(seconds=float(os.environ.get("STOP_SECONDS", 30)))
+
+
+def main() -> None:
+    import django
+
+    django.setup()
+    from django.core.management import execute_from_command_line
+
+    prepare()
     execute_from_command_line(["manage.py", "worker", *sys.argv[1:]])
 
 
