@@ -103,9 +103,9 @@ def gather_centred(cut: Sequence[tuple[Line, Parts]]) -> list[tuple[Line, Parts]
     gathered: list[tuple[Line, Parts]] = []
     start = 0
     for n in anchors:
-        line, _ = cut[n]
+        line, own = cut[n]
         first = n
-        while first > start and _continues(cut[first - 1], cut[first][0], line):
+        while first > start and _continues(cut[first - 1], cut[first][0], (line, own)):
             first -= 1
         reach = line.middle - cut[first][0].middle
         last = n
@@ -124,16 +124,20 @@ def gather_centred(cut: Sequence[tuple[Line, Parts]]) -> list[tuple[Line, Parts]
     return gathered
 
 
-def _continues(upper: tuple[Line, Parts], below: Line, anchor: Line) -> bool:
+def _continues(
+    upper: tuple[Line, Parts], below: Line, anchor: tuple[Line, Parts]
+) -> bool:
     """Whether a line above belongs to the row of the anchor and is no heading."""
     line, parts = upper
     if below.middle - line.middle > 1.45 * line.size or Role.VALUE in parts:
         return False
     if set(parts) == {Role.NAME}:
-        return (
-            line.words[0].bold == anchor.words[0].bold
-            and abs(line.size - anchor.size) < 0.6
-        )
+        own, beside = anchor
+        # Nearer than lines of one column can stand, beside a value without a name.
+        between = below.middle - line.middle < _HALF_LINE * line.size
+        alike = line.words[0].bold == own.words[0].bold
+        nameless = between and Role.NAME not in beside
+        return (alike or nameless) and abs(line.size - own.size) < 0.6
     return True
 
 

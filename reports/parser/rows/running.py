@@ -1,5 +1,5 @@
-"""Results that follow one another in running text, as a letter quotes them: each a
-name, its value with a unit, and its range in brackets.
+"""Results that follow one another in running text, as a letter quotes them, or in the
+cells of a grid: each a name, its value with a unit, and its range.
 """
 
 from __future__ import annotations
@@ -34,7 +34,19 @@ def read_running(lines: Sequence[Line], section: Section) -> list[Row]:
         least = max(_LEAST_ITEMS, len(paragraph) + 1)
         if len({row.test_name for row in found}) >= least:
             rows += found
-    return rows
+    return rows or _read_grid(lines, section)
+
+
+def _read_grid(lines: Sequence[Line], section: Section) -> list[Row]:
+    """The rows of lines that have two whole results and more, each in a cell."""
+    rows: list[Row] = []
+    abreast = 0
+    for line in lines:
+        items = [[(line, word) for word in cell.words] for cell in line.cells]
+        found = [row for item in items if (row := _read_item(item, section))]
+        rows += found
+        abreast += len(found) > 1
+    return rows if abreast and len(rows) >= _LEAST_ITEMS else []
 
 
 def _paragraphs(lines: Sequence[Line]) -> list[list[Line]]:

@@ -73,6 +73,7 @@ class TableReader:
         self._strip = strip
         self._carried = carried
         self.rows: list[Row] = []
+        self.passed: list[Line] = []
         self._pending: list[tuple[Line, list[Word]]] = []
         self._explaining = False
         self._evidence = Evidence(section, strip)
@@ -301,6 +302,8 @@ class TableReader:
         """A line without a value: more of a name, a range or a unit, or a heading."""
         name_words = parts.get(Role.NAME, [])
         others: set[Role] = set(parts) - {Role.NAME}
+        if name_words and Role.PREVIOUS in others:
+            self.passed.append(line)
         last = self.rows[-1] if self.rows else None
         near = (
             last is not None

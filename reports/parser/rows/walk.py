@@ -22,9 +22,11 @@ from .blocks import give_blocks, part_blocks
 from .cards import read_cards
 from .implied import implied_titles, merge_readings
 from .loose import LooseReader
+from .medication import without_medication
 from .records import read_records
 from .row import KnownName, Row, Section, words_of
 from .running import read_running
+from .scales import read_scales
 from .titled import TableReader
 from .transposed import read_transposed
 from .wording import is_exact, is_heading
@@ -34,6 +36,9 @@ _LEAST_LEFT = 2
 _LEAST_WORDS = 4
 _SURE_LEFT = 8
 _BELOW_DATES = 16
+_OR = frozenset({"soit", "ou", "or", "=", "entspricht", "entspr."})
+# Forms of a page without titles, the one that asks most of its rows first.
+_READERS = (read_running, read_records, read_transposed, read_scales, read_cards)
 
 
 def find_rows(
@@ -53,9 +58,12 @@ class _Walker:
         self._section = Section(is_known)
         self.rows: list[Row] = []
         self._titles: tuple[Title, ...] = ()
+        # Words of lines whose tests have but earlier results.
+        self._passed: set[int] = set()
 
     def walk_page(self, page: Page, lines: Sequence[Line]) -> None:
         before = len(self.rows)
+        lines = [_without_or(line) for line in without_medication(lines)]
         tables = find_tables(lines)
         start = tables[0].start if tables else len(lines)
         if self._titles:
@@ -85,6 +93,7 @@ class _Walker:
         """
         own = self.rows[before:]
         used = {id(word) for row in own for word in (*row.name, *words_of(row.fields))}
+        used.update(self._passed)
         left = [
             line for line in lines if not any(id(word) in used for word in line.words)
         ]
@@ -159,12 +168,13 @@ class _Walker:
         table = TableReader(self._section, strip, carried=carried)
         table.read(lines)
         self.rows.extend(table.rows)
+        self._passed.update(id(word) for line in table.passed for word in line.words)
 
     def _walk_untitled(self, lines: Sequence[Line], page: Page) -> None:
         """Records and cards first, then what stands in lines, table by table."""
         before = len(self.rows)
         lines, blocks = part_blocks(lines)
-        for read in (read_running, read_records, read_transposed, read_cards):
+        for read in _READERS:
             rows = read(lines, self._section)
             self.rows.extend(rows)
             lines = _without(lines, rows)
@@ -187,6 +197,13 @@ class _Walker:
         table = TableReader(before, strip, carried=False)
         table.read(body)
         self.rows.extend(merge_readings(reader.rows, table.rows))
+
+
+def _without_or(line: Line) -> Line:
+    """A line that gives a result again, without the word that says so: 'soit 5,66'."""
+    first, *words = line.words
+    again = words and first.text in _OR and is_numeric_value(words[0].text)
+    return make_line(words, page=line.page, drawn=line.drawn) if again else line
 
 
 def _top(row: Row) -> float:

@@ -395,3 +395,21 @@ def test_one_range_under_its_label_beside_the_result_is_of_it(tmp_path: Path) ->
         ("UREIA", "29", "mg/dL", "16,6 a 48,5"),
         ("GLICOSE", "108", "mg/dL", "70 a 99"),
     ]
+
+
+def test_the_second_of_two_equal_results_may_stand_behind_soit(tmp_path: Path) -> None:
+    xs = (40, 205, 282)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Glycémie", "1,02 g/L", "0,74 - 1,06"),
+            row((187, 282), "soit 5,66 mmol/L", "4,11 - 5,88"),
+            row(xs, "CRP", "2,1 mg/L", "< 5,0"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Glycémie", "1,02", "g/L", "0,74 - 1,06"),
+        ("Glycémie", "5,66", "mmol/L", "4,11 - 5,88"),
+        ("CRP", "2,1", "mg/L", "< 5,0"),
+    ]

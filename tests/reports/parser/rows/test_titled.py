@@ -494,3 +494,49 @@ def test_what_stands_apart_behind_a_range_or_a_value_is_no_part_of_it(
         ("TSH", "1.9", "mU/l", "0.3 - 4.2"),
     ]
     assert report.results[1].flag == "*"
+
+
+def test_a_test_without_a_result_of_the_latest_day_is_no_row(tmp_path: Path) -> None:
+    xs = (40, 220, 290, 360, 440)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Investigation", "02/02/24", "11/03/24", "Units", "Ref Range"),
+            row(xs, "Sodium", "137", "139", "mmol/L", "133 - 146"),
+            row(xs, "Potassium", "4.4", "4.8", "mmol/L", "3.5 - 5.3"),
+            row(xs, "Bilirubin", "12", "", "umol/L", "3 - 21"),
+            row(xs, "ALT", "31", "", "U/L", "5 - 35"),
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("Sodium", "139"),
+        ("Potassium", "4.8"),
+    ]
+
+
+def test_a_name_centred_over_two_lines_is_whole_beside_a_bold_value(
+    tmp_path: Path,
+) -> None:
+    report = read(
+        tmp_path,
+        [
+            row((40, 178, 255, 341), "Investigation", "Result", "Unit", "Range"),
+            [
+                Ink(40, "Anti-Thyroid Peroxidase", y=75),
+                Ink(178, "212.4", y=79.5, bold=True),
+                Ink(255, "IU/mL", y=79.5),
+                Ink(341, "< 34", y=79.5),
+                Ink(40, "Antibodies (Anti-TPO), Serum", y=84),
+            ],
+        ],
+    )
+
+    assert printed(report) == [
+        (
+            "Anti-Thyroid Peroxidase Antibodies (Anti-TPO), Serum",
+            "212.4",
+            "IU/mL",
+            "< 34",
+        )
+    ]
