@@ -33,7 +33,7 @@ from .values import (
 
 _GROUPED = r"\d{1,3}(?: \d{3})+(?!\d)"
 _LEADING_NUMBER = re.compile(
-    rf"(?P<value>{_GROUPED}|(?:{COMPARATOR}\s*)?[-+]?{NUMBER}(?:\s*[-–]\s*{NUMBER})?)\s*(?P<rest>\S.*)"
+    rf"(?P<value>{_GROUPED}|(?:{COMPARATOR}\s*)?[-+−]?{NUMBER}(?:\s*[-–]\s*{NUMBER})?)\s*(?P<rest>\S.*)"
 )
 _SPOKEN_NUMBER = re.compile(rf"(?P<value>[^\d<>]{{4,20}}{NUMBER})\s+(?P<rest>\S.*)")
 _BRACKETED_TAIL = re.compile(r"(?P<head>.*?)\s*(?P<tail>[(\[][^()\[\]]*[)\]])$")
@@ -60,6 +60,9 @@ _WORDED_THEN_UNIT = re.compile(
     r"(?i)(?P<value>nil|absent|few|occasional|rare)\s+(?P<unit>/\s?\S+)"
 )
 
+
+_DIGITS_FIRST = re.compile(r"[(\[<>≤≥]*\s*\d")
+_WORDED_THEN_MARK = re.compile(r"(?P<value>[^\W\d][^\d*#]+?)\s*(?P<mark>[*#]{1,3})")
 
 # Signs alone, apart from a number: its laboratory's mark for one out of range.
 _LEVEL = (
@@ -152,6 +155,9 @@ def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
         value, units, _, spread = split_value(rest)
         return value, units, mark.strip("()[] "), spread
     value, flag = split_flag(text)
+    match = _WORDED_THEN_MARK.fullmatch(value)
+    if match and is_worded_value(match["value"]):
+        return match["value"], None, match["mark"], None
     if match := _PERCENT.fullmatch(value):
         return match[1], "%", flag, None
     if is_value(value) or is_blank(value):
@@ -199,7 +205,9 @@ def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
             return number, after, first.strip("()[] "), found_range
         if looks_like_range(after):
             return number, None, first.strip("()[] "), after
-    if looks_like_range(rest) and is_plain_range(rest):
+    if looks_like_range(rest) and (
+        is_plain_range(rest) or (_DIGITS_FIRST.match(rest) and unit_in_range(rest))
+    ):
         return number, None, flag, rest
     return value, None, flag, found_range
 

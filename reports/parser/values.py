@@ -13,7 +13,10 @@ from functools import lru_cache
 
 from .report import ResultType
 
-NUMBER = r"(?:\d{1,3}(?:[,.]\d{2,3})*(?:[,.]\d+)|\d+(?:[.,]\d+)?|[.,]\d+)"
+NUMBER = (
+    r"(?:\d{1,3}(?:['’]\d{3})+(?:[.,]\d+)?"
+    r"|\d{1,3}(?:[,.]\d{2,3})*(?:[,.]\d+)|\d+(?:[.,]\d+)?|[.,]\d+)"
+)
 COMPARATOR = r"(?:<=|>=|=<|=>|<|>|≤|≥|⩽|⩾)"
 _BELOW = (
     r"(?:inf[ée]rieure?\s+[àa]|inferiore?\s+a|less\s+than|below|under|menor(?:es)?\s+"
@@ -32,8 +35,11 @@ _PLAIN = re.compile(rf"{_SIGNED}|\d{{1,3}}(?:[ \xa0]\d{{3}})+(?:[.,]\d+)?")
 _COMPARED = re.compile(rf"{COMPARATOR}\s*{_SIGNED}")
 _SPAN = re.compile(rf"{NUMBER}\s*(?:-|–|—|−|to)\s*{NUMBER}")
 _FRACTION = re.compile(rf"{NUMBER}\s*/\s*{NUMBER}")
-_POWER = re.compile(rf"{NUMBER}\s*[xX×*]\s*10\s*\^?\s*-?\d{{1,2}}")
+_POWER = re.compile(
+    rf"{NUMBER}(?:\s*[xX×*]\s*10\s*\^?\s*-?\d{{1,2}}|[eE][+-]?\d{{1,2}})"
+)
 _GROUPED = re.compile(r"\d{1,3}(,\d{2,3})*,\d{3}(\.\d+)?")
+_APOSTROPHES = re.compile(r"(?<=\d)['’](?=\d{3})")
 _DOTTED = re.compile(r"\d{1,3}(\.\d{3})+(,\d+)?")
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])\d{1,3},(?:\d{1,2}|\d{4,})(?![\d.,])")
 _DECIMAL_POINT = re.compile(r"(?<![\d.,])\d+\.\d+(?![\d.,])")
@@ -48,7 +54,13 @@ _WORDED = re.compile(
     | not?\s+(?:detected|seen|found|isolated|growth|present|applicable|done|observed
         |reactive|evident)\b.* | undetect(?:able|ed) | nd | detected
     | absent | present | trace[sd]? | tracc[ei]
-    | assent[ei] | present[ei] | (?:en)?spuren | ausente | presente | absence
+    | assent[ei] | present[ei] | (?:en)?spuren | ausentes? | presentes? | absence
+    | no\s+se\s+observ\w+ | n[aã]o\s+observad[oa]s?
+    | non\s+(?:rilevat[oi]|rilevabil[ei])
+    | nieobecn[aey] | obecn[aey] | ujemn[aey] | dodatni[ae]? | nie\s+wykryto | brak
+    | prawidłow[aey] | negatief | positief | negativní | pozitivní
+    | norm\.? | n\.n | n\.d
+    | numeros[oa]s? | massenhaft | full\s+field
     | none(?:\s+(?:seen|detected|found))? | no\s+(?:growth|ova|cyst|parasite|organism
     |malaria|agglutination).*
     | normal | abnormal | adequate | inadequate | reduced | increased | decreased
@@ -57,7 +69,8 @@ _WORDED = re.compile(
     | packed | loaded | tntc | clear | cloudy | turbid | hazy | slightly\s+\w+ | clara?
     | (?:pale|light|dark|deep|bright|amber|straw)?[\s-]*
       (?:yellow(?:ish)?|straw|amber|brown(?:ish)?|red(?:dish)?|green(?:ish)?|colou?rless
-        |orange|black|amarill[oa]|amarel[oa]|gelb|jaune)(?:\s+\w+)?
+        |orange|black|amarill[oa]|amarel[oa]|(?:hell|stroh|dunkel)?gelb|jaune|giallo
+        |żółt[ay]|geel)(?:\s+\w+)?
     | acidic | alkaline | neutral | soft | semi[\s-]?solid | formed | loose | watery |
     hard
     | mucoid
@@ -88,6 +101,11 @@ _WORDED = re.compile(
     [)"'\].]* $"""
 )
 _TITRE = re.compile(r"(?:[<>≤≥]\s*)?1\s*:\s*\d+(?:[.,]\d+)?")
+_PATTERNED = re.compile(
+    rf"(?i){_TITRE.pattern},?\s+(?:(?:fine|coarse|dense|nuclear|discrete)\s+)*(?:speckled"
+    r"|homogen(?:e?ous|)|nucleolar|centromere|cytoplasmic|granular|diffuse|dots)"
+    r"(?:\s+pattern)?"
+)
 _PENDING = re.compile(
     r"(?i)^\W*(?:pending|(?:in|under) (?:progress|process(?:ing)?|corso|uitvoering)"
     r"|to follow|result/?s? (?:to )?follow|awaited|awaiting"
@@ -110,7 +128,7 @@ FLAG = re.compile(rf"[(\[{{]?\s*(?:[*!]+\s*)?{_FLAG_WORD}(?:\s*\*+)?\s*[)\]}}]?"
 _FLAG_AFTER = re.compile(
     rf"(?P<value>.*?[\d)+%])\s*(?P<flag>[(\[{{]\s*{_FLAG_WORD}\s*[)\]}}]"
     rf"|(?<=[\d%)])\s*!?{_FLAG_WORD}"
-    rf"|\s!?{_FLAG_WORD}|(?<=\d)\s[+-]|(?<=[.,]\d)[+-]|(?<=\d\d)[+-])"
+    rf"|\s!?{_FLAG_WORD}\*{{,2}}|\s(?i:crit\w*)\s(?:HH?|LL?)|(?<=\d)\s[+-]|(?<=[.,]\d)[+-]|(?<=\d\d)[+-])"
 )
 _FLAG_BEFORE = re.compile(
     rf"(?P<flag>[(\[{{]\s*{_FLAG_WORD}\s*[)\]}}]|(?:HH|LL|H|L|A|\*+|#|↑|↓|▲|▼"
@@ -144,7 +162,7 @@ def read_number(text: str, *, decimal_comma: bool = False) -> float | None:
     plain = text.strip().replace("−", "-")
     if not _PLAIN.fullmatch(plain):
         return None
-    plain = "".join(plain.split())
+    plain = _APOSTROPHES.sub("", "".join(plain.split()))
     sign = -1 if plain.startswith("-") else 1
     plain = plain.lstrip("+-")
     if decimal_comma:
@@ -212,7 +230,10 @@ def is_numeric_value(text: str) -> bool:
 @lru_cache(maxsize=4096)
 def is_worded_value(text: str) -> bool:
     """Whether the text is a finding in words: Non reactive, 1+, Pale yellow."""
-    return bool(_WORDED.match(text.strip())) and not is_blank(text)
+    plain = text.strip()
+    if _PATTERNED.fullmatch(plain):
+        return True
+    return bool(_WORDED.match(plain)) and not is_blank(text)
 
 
 def is_value(text: str) -> bool:

@@ -38,9 +38,15 @@ _POWER = re.compile(
 )
 _ROUND_THOUSANDS = re.compile(r"x?(10{3}|10{5}|10{6}|10{9})(?=$|[/a-z])")
 _CREATININE = re.compile(
-    r"[(.-]*(?:of)?(?:ur|urine|urinary)?"
-    r"(?:creat(?:inine|inin|inina|ine|n|i|inin)?|crea|crt|cr|krea(?:tinin)?)\)?"
+    r"[(.-]*(?:of|de|von)?(?:ur|urine|urinary)?"
+    r"(?:cr[eé]at(?:inine|inin|inina|ine|n|i|inin)?|crea|crt|cr|krea(?:t(?:inine?)?)?)\)?"
 )
+# A sedimentation rate, in whatever words the first hour is told.
+_SEDIMENTED = re.compile(
+    r"mm/?\(?(?:n|nach)?1?(?:st|ra|[eè]re|a|er|o|h)?/?(?:h|hr|hora|heure|ora|std|stunde|uur|u"
+    r"|godz|saat|t|time|tunti)\)?"
+)
+_STOOL = ("stool", "feces", "faeces", "fezes", "heces", "feci", "selles", "stuhl")
 _PER_SURFACE = re.compile(r"ml?/?(?:min|mn|mt|m|s|sec)?[/x*(]*1\.?73.*")
 
 # What only UCUM writes, so a text in UCUM already is left as it is.
@@ -69,7 +75,13 @@ def _squeeze(text: str) -> str:
     text = re.sub(r"1[.,]?7[38]", "1.73", text)
     text = re.sub(r"\.(?!73)", "", text)
     text = re.sub(r"/{2,}", "/", text)
-    text = text.replace("mo1", "mol").replace("moi", "mol").replace("rng/", "mg/")
+    text = re.sub(r"(?<=[ui])/[i1]$", "/l", text)
+    text = (
+        text.replace("d-du", "ddu")
+        .replace("mo1", "mol")
+        .replace("moi", "mol")
+        .replace("rng/", "mg/")
+    )
     return text.strip(_EDGES)
 
 
@@ -136,7 +148,7 @@ def _read_denominator(text: str) -> str | None:
                     return f"{unit}{{creat}}"
                 if rest in ("hb", "hgb", "ofhb", "haemoglobin", "hemoglobin"):
                     return f"{unit}{{Hb}}" if unit == "g" else unit
-                if rest in ("stool", "feces", "faeces"):
+                if rest in _STOOL:
                     return unit
     for spelling, unit in TIMES.items():
         if text.startswith(spelling) and text[len(spelling) :] in ("urine", "vol", "s"):
@@ -172,6 +184,8 @@ def _read_quotient(text: str) -> str | None:
 def _read(squeezed: str) -> str | None:
     if squeezed in WHOLE:
         return WHOLE[squeezed]
+    if _SEDIMENTED.fullmatch(squeezed):
+        return "mm/h"
     alone = MASSES.get(squeezed) or TIMES.get(squeezed)
     if alone:
         return alone

@@ -133,6 +133,7 @@ _SAID = """
         thyroglobuline
     peroxidase: peroxidasa perossidasi peroksydaza tpo tireoperossidasi thyroperoxidase
         thyreoperoxidase tiroperoxidasa tireoperoxidase
+    thyroxine: tyroxin tiroxina tyroksyna thyroxin tiroksin tiroxin
     cortisol: kortisol cortisolo kortyzol
     testosterone: testosteron testosterona
     estradiol: ostradiol estradiolo

@@ -92,6 +92,16 @@ _ORDINARY_TEXT = """
 _ORDINARY_WORDS = frozenset(_ORDINARY_TEXT.split())
 
 
+_NARROWING_ENGLISH = frozenset(("free", "direct", "indirect", "ratio", "antigen"))
+
+
+def _is_narrowed(outside: str) -> bool:
+    return bool(
+        _NARROWING.search(outside)
+        or _NARROWING_ENGLISH.intersection(english_key(outside).split())
+    )
+
+
 def strip_furniture(name: str) -> str:
     """The name without flags, bullets and trailing marks around it."""
 
@@ -139,7 +149,7 @@ def _forms(name: str) -> Iterator[tuple[str, float]]:
             yield f"{outside} {insides[0]}", _UNBRACKETED
         if outside and not any(_QUALIFIER.search(inside) for inside in insides):
             yield outside, _UNBRACKETED
-        if not _NARROWING.search(outside):
+        if not _is_narrowed(outside):
             for inside in insides:
                 if len(name_key(inside)) > 1:
                     yield inside, _BRACKET_ONLY

@@ -28,6 +28,7 @@ from reports.parser.values import (
         ("6,73", 6.73),
         ("0,123", 0.123),
         ("-2.1", -2.1),
+        ("12'500", 12500.0),
         ("12 or so", None),
         ("", None),
     ],
@@ -97,6 +98,10 @@ def test_a_flag_is_parted_from_its_value(
         "Not detected",
         "Pale yellow",
         "G1",
+        "1:320 Speckled",
+        "ujemny",
+        "No se observan",
+        "strohgelb",
         "1:160",
     ],
 )
