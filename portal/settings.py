@@ -13,6 +13,7 @@ from pathlib import Path
 import environ
 from django.templatetags.static import static
 from django.urls import reverse_lazy
+from whitenoise.compress import Compressor
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -156,6 +157,9 @@ STATICFILES_COLLECTED: bool = env.bool(
 )
 WHITENOISE_USE_FINDERS = not STATICFILES_COLLECTED
 WHITENOISE_AUTOREFRESH = not STATICFILES_COLLECTED
+# Nothing asks for a file by its plain name; maps are for who reads the library's code.
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
+WHITENOISE_SKIP_COMPRESS_EXTENSIONS = [*Compressor.SKIP_COMPRESS_EXTENSIONS, "map"]
 # Uploaded reports and imports; never below a folder that is served.
 UPLOADS_DIR = Path(env.str("UPLOADS_DIR", default=str(VAR_DIR / "uploads")))
 # Keeps them in a bucket instead, which other hosts reach without a mounted folder:
