@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from datetime import timedelta
 from pathlib import Path
@@ -140,6 +141,19 @@ def test_what_killed_processes_left_goes_after_a_day(time_machine):
     storage.scratch.scratch_folder()
 
     assert scratch() == []
+
+
+def test_a_full_disk_is_told_and_keeps_nothing(monkeypatch):
+    def refuse(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", refuse)
+
+    with pytest.raises(Unavailable) as refused:
+        keep("a/one")
+
+    assert refused.value.code == "storage_unavailable"
+    assert names() == []
 
 
 def take_away(fault, server):
