@@ -77,7 +77,7 @@ _STATUS = re.compile(
     r"|(?:in|within|out of|above|below)(?: normal)? range)"
 )
 _WITH_STATUS = re.compile(
-    rf"\s+(?:[-–—,;]\s+)?(?:{_STATUS.pattern[4:]})$", re.IGNORECASE
+    rf"\s+(?:[-–—,;]\s+)?(?P<status>{_STATUS.pattern[4:]})$", re.IGNORECASE
 )
 _LABELLED = re.compile(r"(?i)(?:normal|ref(?:erence)?|expected)\s*[:=]\s*")
 _MARK = re.compile(r"<<+|>>+|\+\++|--+|[*#!^°«»↑↓▲▼⬆⬇↗↘●■◆⚠]+")
@@ -146,7 +146,7 @@ def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
     if before := _MARK_GLUED.match(text):
         value, units, _, spread = split_value(text[before.end() :])
         return value, units, before[0], spread
-    if (match := _WITH_STATUS.search(text)) and match.start():
+    if (match := _WITH_STATUS.search(text)) and not is_flag(match["status"]):
         value, units, flag, spread = split_value(text[: match.start()])
         if units and is_numeric_value(value):
             return value, units, flag, spread
