@@ -74,6 +74,12 @@ class UndoDeleteInputs(Inputs):
     client_user_id = QueryText(required=False)
 
 
+class UserSearchInputs(Inputs):
+    """Query of GET /v2/team/users/search: the beginning of either id."""
+
+    query_id = QueryText(required=False, max_length=CLIENT_USER_ID_MAX_LENGTH)
+
+
 class ProviderListInputs(Inputs):
     """Matches auth_type; an unknown one matches nothing (contract 3.1)."""
 

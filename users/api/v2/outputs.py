@@ -87,6 +87,9 @@ class UserList(TypedDict):
     limit: int
 
 
+Users = list[UserAnswer]
+
+
 class Success(TypedDict):
     """It is done."""
 

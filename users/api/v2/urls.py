@@ -22,6 +22,7 @@ from users.api.v2.views.users import (
     ResolveUserView,
     UndoDeleteUserView,
     UserListView,
+    UserSearchView,
     UserView,
 )
 
@@ -38,6 +39,7 @@ urlpatterns = [
     endpoint("user/<user_id>/device/<device_id>", DeviceView, "api-user-device"),
     endpoint("user/<user_id>/sign_in_token", SignInTokenView, "api-user-sign-in-token"),
     endpoint("user/<user_id>/<provider>", UserProviderView, "api-user-provider"),
+    endpoint("team/users/search", UserSearchView, "api-user-search"),
     endpoint("providers", ProviderListView, "api-providers"),
     endpoint("link/connect/demo", DemoConnectionView, "api-link-demo"),
     endpoint("link/token", LinkTokenView, "api-link-token"),

@@ -5,7 +5,9 @@ from urllib.parse import quote
 import pytest
 
 from tests.audit import audited
+from tests.contract.document import check_answer
 from tests.factories.users import make_user
+from tests.statements import count_statements
 
 pytestmark = pytest.mark.django_db
 
@@ -80,3 +82,28 @@ def test_a_strangers_client_user_id_does_not_resolve(
     make_user(tenant=alice_production, client_user_id="u-1")
 
     assert alice_api.get("/v2/user/resolve/u-1").status_code == 404
+
+
+def test_users_are_searched_by_the_beginning_of_either_id(
+    alice_api, alice_tenant, charlie_tenant
+):
+    older = make_user(tenant=alice_tenant, client_user_id="clinic-7")
+    newer = make_user(tenant=alice_tenant, client_user_id="Clinic-70")
+    make_user(tenant=alice_tenant, client_user_id="other")
+    make_user(tenant=charlie_tenant, client_user_id="clinic-7")
+
+    def found(text):
+        reply = alice_api.get("/v2/team/users/search", {"query_id": text})
+        check_answer(reply, "get", "/v2/team/users/search")
+        return [user["user_id"] for user in reply.json()]
+
+    both = [str(older.uuid), str(newer.uuid)]
+    assert found("clinic-7") == both
+    assert audited(alice_tenant)[-1] == ("read", "user_list", "search")
+    assert found("CLINIC") == both[::-1]
+    assert found(str(newer.uuid)[:8]) == both[1:]
+    assert found("linic") == []
+    assert alice_api.get("/v2/team/users/search").json() == []
+    with count_statements() as statements:
+        found("clinic")
+    assert len(statements) == 4

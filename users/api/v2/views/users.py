@@ -13,12 +13,13 @@ from portal.lib.api.pagination import OffsetInputs
 from portal.lib.api.schema import Refusal, describe
 from portal.lib.api.views import json_response
 from portal.lib.errors import NotFound
-from users.api.v2.inputs import UndoDeleteInputs, UserInputs
+from users.api.v2.inputs import UndoDeleteInputs, UserInputs, UserSearchInputs
 from users.api.v2.outputs import (
     ClientUserIdTakenAnswer,
     Success,
     UserAnswer,
     UserList,
+    Users,
     user_answer,
     user_list,
 )
@@ -31,13 +32,15 @@ from users.operations.users import (
     delete_user,
     undo_delete_user,
 )
-from users.queries import find_user, resolve_user, user_page
+from users.queries import find_user, resolve_user, user_page, users_by_id
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
     from rest_framework.request import Request
 
     from users.queries import UserWithSources
+
+_FOUND_AT_MOST = 50
 
 
 class UserListView(UserAPIView):
@@ -130,6 +133,31 @@ class ResolveUserView(_OneUserView):
             shorter = client_user_id.removesuffix("/")
             found = resolve_user(tenant=self.tenant, client_user_id=shorter)
         return self.answer(found)
+
+
+class UserSearchView(UserAPIView):
+    """GET /v2/team/users/search."""
+
+    @describe(
+        "search_users",
+        "Find users by the beginning of either id",
+        answer=Users,
+        query=UserSearchInputs,
+    )
+    def get(self, request: Request) -> HttpResponse:
+        """The whole id first, then the newest; at most 50. Without a text nobody."""
+        text = read_query(request, UserSearchInputs).get("query_id", "")
+        page = users_by_id(tenant=self.tenant, text=text, limit=_FOUND_AT_MOST)
+        record_read(
+            tenant=self.tenant,
+            actor=self.actor,
+            subject="user_list",
+            subject_id="search",
+        )
+        answers = [
+            user_answer(self.tenant, user, page.sources[user.id]) for user in page.users
+        ]
+        return json_response(answers)
 
 
 class UndoDeleteUserView(UserAPIView):
