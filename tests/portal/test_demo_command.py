@@ -18,7 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
+from tests.clients import JSON
+from tests.factories.labs import ADDRESS, PATIENT
+from tests.factories.reports import ROWS, make_pdf
 from tests.portal.embedded_server import (
     BASE_DIR,
     WAIT_S,
@@ -29,6 +34,7 @@ from tests.portal.embedded_server import (
 )
 from tests.portal.nodes import free_port
 
+AIR_GAP = Path(__file__).with_name("air_gap")
 START_TIMEOUT_S = 90
 ENDING = "Press Ctrl-C to stop."
 
@@ -106,14 +112,19 @@ class Demo:
     def users(self, notes):
         """Status and body of each team's users, by the keys of these notes."""
         return {
-            slug: self.get("/v2/user/", **{"x-service-api-key": key})
+            slug: self.get("/v2/user/", x_service_api_key=key)
             for slug, key in notes["api_keys"].items()
         }
 
     def get(self, path, **headers):
         """Status and body of a page."""
+        return self.call("GET", path, **headers)
+
+    def call(self, method, path, body=None, **headers):
+        """Status and body of an answer."""
+        named = {name.replace("_", "-"): text for name, text in headers.items()}
         with self.browser() as client:
-            client.request("GET", path, headers=headers)
+            client.request(method, path, body, named)
             reply = client.getresponse()
             return reply.status, reply.read()
 
@@ -188,14 +199,109 @@ def demo(home):
 # A start is several processes that each load everything: one serves several promises.
 
 
+def without_network(log):
+    """The environment of processes that reach this machine alone.
+
+    What they try is written to `log`.
+    """
+    environment = {"PYTHONPATH": str(AIR_GAP), "AIR_GAP_LOG": str(log)}
+    for way_out in (
+        "socket.create_connection(('192.0.2.1', 80))",
+        "socket.getaddrinfo('assay.example', 80)",
+    ):
+        code = f"import socket; {way_out}"
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=False
+        )
+        assert "no network but this machine's own" in done.stderr
+    assert len(log.read_text().splitlines()) == 2
+    log.unlink()
+    return environment
+
+
+class Developer:
+    """Somebody with a key of a demo's first team."""
+
+    def __init__(self, demo):
+        self.demo = demo
+        self.key = demo.notes()["api_keys"]["demo"]
+
+    def ask(self, method, path, body=None, content_type=JSON):
+        if content_type == JSON and body is not None:
+            body = json.dumps(body)
+        status, answer = self.demo.call(
+            method, path, body, x_service_api_key=self.key, content_type=content_type
+        )
+        assert status == 200, answer
+        return json.loads(answer)
+
+    def wait_for(self, path, is_there):
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not is_there(found := self.ask("GET", path)):
+            assert time.monotonic() < deadline, found
+            time.sleep(0.1)
+        return found
+
+
+def upload_and_read(developer, user_id):
+    """Upload a report; its values, once the worker has read them."""
+    file = SimpleUploadedFile("report.pdf", make_pdf(), "application/pdf")
+    body = encode_multipart(BOUNDARY, {"user_id": user_id, "file": file})
+    path = "/lab_report/v1/parser/job"
+    job = developer.ask("POST", path, body, content_type=MULTIPART_CONTENT)
+    read = developer.wait_for(f"{path}/{job['id']}", lambda each: each["data"])
+    return [row["test_name"] for row in read["data"]["results"]]
+
+
+def order_and_book(developer, user_id):
+    """Order a test and book a visit for it; how the visit stands."""
+    (panel, *_) = [
+        each["id"]
+        for each in developer.ask("GET", "/v3/lab_tests")
+        if (each["method"], each["lab"]["slug"]) == ("walk_in_test", "quest")
+    ]
+    wanted = {
+        "user_id": user_id,
+        "order_set": {"lab_test_ids": [panel]},
+        "patient_details": PATIENT,
+        "patient_address": ADDRESS,
+    }
+    order = developer.ask("POST", "/v3/order", wanted)["order"]
+    ready = "received.walk_in_test.requisition_created"
+    developer.ask("POST", f"/v3/order/{order['id']}/test?final_status={ready}", {})
+    free = developer.ask(
+        "POST", "/v3/order/psc/appointment/availability?lab=quest&zip_code=85004"
+    )
+    key = next(slot["booking_key"] for day in free["slots"] for slot in day["slots"])
+    path = f"/v3/order/{order['id']}/psc/appointment/book"
+    return developer.ask("POST", path, {"booking_key": key})["status"]
+
+
 @pytest.mark.timeout(300)  # two starts with all its data
-def test_demo_serves_prints_its_access_and_changes_nothing_when_run_again(demo):
-    welcome = demo.start(bare=False)
+def test_demo_serves_prints_its_access_and_changes_nothing_when_run_again(
+    demo, tmp_path
+):
+    tried = tmp_path / "air_gap.log"
+    # The first without a network: nothing that a newcomer does needs one.
+    welcome = demo.start(
+        bare=False,
+        **without_network(tried),
+    )
     first = demo.notes()
     received = demo.received()
     ready = demo.get("/readyz")
     entrance = demo.get("/accounts/login/")[0]
     users = demo.users(first)
+    not_held = [
+        pid
+        for pid in demo.processes()
+        if "manage.py" in surroundings(pid) and str(AIR_GAP) not in surroundings(pid)
+    ]
+    developer = Developer(demo)
+    user_id = json.loads(users["demo"][1])["users"][0]["user_id"]
+    values = upload_and_read(developer, user_id)
+    visit = order_and_book(developer, user_id)
     ended = demo.stop_beside_a_browser(signal.SIGTERM)
     ignoring = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)"
     ignoring += "; os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
@@ -205,6 +311,10 @@ def test_demo_serves_prints_its_access_and_changes_nothing_when_run_again(demo):
     ended_again = demo.stop_beside_a_browser(signal.SIGINT)
 
     assert ready == (200, b'{"status":"ok"}')
+    assert len(values) == len(ROWS)
+    assert visit == "confirmed"
+    assert not_held == []
+    assert not tried.exists(), tried.read_text()
     assert "  verified  " in received
     assert "NOT VERIFIED" not in received
     assert entrance == 200
