@@ -16,7 +16,8 @@ _CRITICAL = re.compile(
 _RAISED = re.compile(
     r"(?i)^\W*(?:h|hi|high|a|aa|l|lo|low|abnormal|alt[oa]|elevad[oa]|elevato|haut"
     r"|[ée]lev[ée]e?|hoch|erh[öo]ht|y[üu]ksek|baj[oa]|bass[oa]|baix[oa]|bas|niedrig"
-    r"|erniedrigt|diminu[ée]e?|d[üu][şs][üu]k)\W*$|^[*#↑↓▲▼⬆⬇!+-]+$"
+    r"|erniedrigt|diminu[ée]e?|d[üu][şs][üu]k|h[øö][jyg]|l[aå]v|låg)\W*$"
+    r"|^[*#↑↓▲▼⬆⬇!+-]+$"
 )
 
 

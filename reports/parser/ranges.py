@@ -59,7 +59,9 @@ _AIMED = re.compile(
     rf"\s*:\s*{_SHORT_RANGE}"
 )
 _TITLED = re.compile(r"(?P<open>[(\[]?)\s*(?P<label>[^\W\d][^\d:()\[\]]{,40}?)\s*:\s*")
-_ABBREVIATED = frozenset(["vn", "vr", "rr", "ri", "normbereich", "referenzbereich"])
+_ABBREVIATED = frozenset(
+    ["vn", "vr", "nr", "nv", "rr", "ri", "normbereich", "referenzbereich"]
+)
 # Letters from which on a title is no 'Reference:' of a header: 'Referentiewaarde:'.
 _ONE_WORD = 11
 _BARE_LABEL = re.compile(r"(?i)(?:ref(?:erence|\.)?|ideal|target|range)\s*:?")

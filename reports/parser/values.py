@@ -120,8 +120,10 @@ _BLANK = re.compile(r"[-–—_.:/*#\s]*")
 _FLAG_WORD = (
     r"(?:HH|LL|H|L|A|AA|HI|LO|CH|CL|HIGH|LOW|High|Low|Abnormal|ABNORMAL"
     r"|(?i:critical|alert|panic)(?:\s(?i:high|low|abnormal))?"
-    r"|(?i:alt[oa]|elevad[oa]|elevato|[ée]lev[ée]e?|haut|hoch|erh[öo]ht|y[üu]ksek)"
-    r"|(?i:baj[oa]|bass[oa]|baix[oa]|bas|diminu[ée]e?|niedrig|erniedrigt|d[üu][şs][üu]k)"
+    r"|(?i:alt[oa]|elevad[oa]|elevato|[ée]lev[ée]e?|haut|hoch|erh[öo]ht|y[üu]ksek"
+    r"|h[øö][jyg])"
+    r"|(?i:baj[oa]|bass[oa]|baix[oa]|bas|diminu[ée]e?|niedrig|erniedrigt"
+    r"|d[üu][şs][üu]k|l[aå]v|låg)"
     r"|Crit|\*{1,3}|#|↑{1,2}|↓{1,2}|▲|▼|⬆|⬇|!{1,2}|Hi|Lo)"
 )
 FLAG = re.compile(rf"[(\[{{]?\s*(?:[*!]+\s*)?{_FLAG_WORD}(?:\s*\*+)?\s*[)\]}}]?")

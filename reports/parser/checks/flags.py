@@ -16,11 +16,11 @@ from reports.parser.report import (
 
 _HIGH = re.compile(
     r"(?i)\W*(?:h|hh|hi|high|ch|alt[oa]|elevad[oa]|elevato|[ée]lev[ée]e?|haut|hoch"
-    r"|erh[öo]ht|y[üu]ksek|↑+|▲+|⬆)\W*"
+    r"|erh[öo]ht|y[üu]ksek|h[øö][jyg]|↑+|▲+|⬆)\W*"
 )
 _LOW = re.compile(
     r"(?i)\W*(?:l|ll|lo|low|cl|baj[oa]|bass[oa]|baix[oa]|bas|niedrig|erniedrigt"
-    r"|diminu[ée]e?|d[üu][şs][üu]k|↓+|▼+|⬇)\W*"
+    r"|diminu[ée]e?|d[üu][şs][üu]k|l[aå]v|låg|↓+|▼+|⬇)\W*"
 )
 
 # So many rows marked say that the laboratory marks what is out of range.

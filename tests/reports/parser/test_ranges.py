@@ -98,7 +98,7 @@ def test_a_range_is_known_by_its_form(text: str) -> None:
     assert looks_like_range(text)
 
 
-@pytest.mark.parametrize("text", ["mg/dL", "Photometry", "Serum", "H"])
+@pytest.mark.parametrize("text", ["mg/dL", "Photometry", "Serum", "H", "1-0-0."])
 def test_other_cells_are_no_range(text: str) -> None:
     assert not looks_like_range(text)
 
@@ -107,6 +107,7 @@ def test_other_cells_are_no_range(text: str) -> None:
     ("line", "text"),
     [
         ("Reference range: 70 - 99", "70 - 99"),
+        ("N.R: 36 - 48 %", "36 - 48 %"),
         ("Bio. Ref. Interval. :", ""),
         ("Reference ranges differ by method", None),
         ("Sodium 140", None),
