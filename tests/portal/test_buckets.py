@@ -24,7 +24,7 @@ from tests.factories.accounts import ACTOR, make_api_key, make_member
 from tests.factories.reports import make_parsing_job, make_pdf
 from tests.factories.users import make_user
 from tests.jobs import queued
-from tests.portal.lib.worker_process import wait_until, workers
+from tests.portal.lib.worker_process import start_worker, wait_until
 from tests.reports.uploads import nothing_happened, upload
 from users.models import ImportJob, UserExport
 from users.operations.users import delete_user, erase_user
@@ -68,8 +68,16 @@ def test_a_web_host_and_a_worker_host_share_a_bucket_and_no_folder(
     here, there = Path(settings.VAR_DIR).parent, tmp_path / "worker"
     kept_here = files_of(here)
 
-    with workers(1, STORAGE_URL=bucket.url, VAR_DIR=str(there), UPLOADS_DIR=""):
+    worker = start_worker(
+        STORAGE_URL=bucket.url,
+        VAR_DIR=str(there),
+        UPLOADS_DIR=str(there / "uploads"),
+    )
+    try:
         wait_until(lambda: {job.status for job in queued()} == {"succeeded"})
+    finally:
+        worker.kill()
+        worker.wait()
 
     job, export = ParsingJob.unscoped.get(), UserExport.unscoped.get()
     imported = ImportJob.unscoped.get()
@@ -87,6 +95,7 @@ def test_a_web_host_and_a_worker_host_share_a_bucket_and_no_folder(
     assert bucket.content(uploaded) == make_pdf()
     pictures = [f"{uploaded}.pages/1-{size}.jpg" for size in ("full", "small")]
     assert bucket.names == sorted([export.stored_as, uploaded, *pictures])
+    assert (there / "scratch").is_dir()
     assert (kept_here, files_of(here, there)) == ([], [])
 
     delete_user(user=user, actor=ACTOR)
