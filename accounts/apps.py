@@ -19,7 +19,12 @@ class AccountsConfig(AppConfig):
         from accounts.states import Area
         from accounts.web.addresses import on_password_reset
         from accounts.web.overview import overview_part
-        from accounts.web.second_factor import on_added, on_removed, on_reset
+        from accounts.web.second_factor import (
+            on_added,
+            on_refused,
+            on_removed,
+            on_reset,
+        )
         from accounts.web.sessions import on_sign_in, on_sign_out
         from portal.lib.registry import (
             Destination,
@@ -48,6 +53,7 @@ class AccountsConfig(AppConfig):
             (second_factors.authenticator_added, on_added),
             (second_factors.authenticator_removed, on_removed),
             (second_factors.authenticator_reset, on_reset),
+            (second_factors.authentication_failed, on_refused),
         ):
             signal.connect(hear, dispatch_uid="accounts.second_factors")
         team, keys = Area.TEAM, Area.API_KEYS

@@ -5,6 +5,7 @@ Must not be here: ending all of them at once (accounts.operations.profile).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -17,13 +18,13 @@ from django.utils import timezone
 from accounts.models import MemberSession
 from accounts.models.member_session import USER_AGENT_MAX_LENGTH
 from accounts.operations.profile import tell_teams
+from portal.lib.actor import Actor
 from portal.lib.errors import NotFound
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from accounts.models import Member
-    from portal.lib.actor import Actor
 
 
 def note_session(
@@ -31,8 +32,7 @@ def note_session(
 ) -> None:
     """Write down that a session of the member was seen now, from there.
 
-    What nobody has used for as long as a session lives is forgotten on the way. Source:
-    Ours: no audit line; the audit tells what was done, not each sign-in.
+    What nobody has used for as long as a session lives is forgotten on the way.
     """
     now = timezone.now()
     dead = now - timedelta(seconds=settings.SESSION_COOKIE_AGE)
@@ -46,6 +46,30 @@ def note_session(
             "user_agent": user_agent[:USER_AGENT_MAX_LENGTH],
             "last_seen_at": now,
         },
+    )
+
+
+@transaction.atomic
+def record_sign_in(*, member: Member, actor: Actor) -> None:
+    """Write a sign-in into the audit of each of the member's teams.
+
+    Source: OWASP ASVS 7.2.1; Ours: a refused one is a line of the log instead, as more
+    work for a member than for nobody would tell by its time who is one.
+    """
+    tell_teams(member=member, actor=actor, verb="sign_in")
+
+
+@transaction.atomic
+def record_refused_factor(*, member: Member, address: str | None, kind: str) -> None:
+    """Write down that somebody knew the member's password and not the second factor.
+
+    Source: as record_sign_in.
+    """
+    tell_teams(
+        member=member,
+        actor=replace(Actor.system("accounts.sign_in"), address=address),
+        verb="refuse_second_factor",
+        changes={"kind": kind},
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from smtplib import SMTPException
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core.internal.ratelimit import get_rates
@@ -16,12 +16,12 @@ from allauth.mfa.models import Authenticator
 from django.core.cache import cache
 from django.urls import reverse
 
+from accounts.models import Member
+from accounts.operations.sessions import record_sign_in
 from accounts.web.proofs import is_confined
 from accounts.web.step_up import is_confirmed
+from portal.lib.actor import Actor, ActorKind
 from portal.lib.encryption import decrypt, encrypt
-
-if TYPE_CHECKING:
-    from accounts.models import Member
 
 _log = logging.getLogger(__name__)
 _WAYS = {
@@ -47,7 +47,19 @@ class MemberAdapter(DefaultAccountAdapter):
     def is_open_for_signup(self, request: Any) -> bool:
         return False
 
-    def authentication_failed(self, request: Any, **_: Any) -> None:
+    def login(self, request: Any, user: Any) -> None:
+        # The one door of every way to sign in, once all of it is given.
+        super().login(request, user)
+        address = request.META.get("REMOTE_ADDR") or None
+        record_sign_in(
+            member=user,
+            actor=Actor(ActorKind.MEMBER, str(user.pk), user.email, address),
+        )
+
+    def authentication_failed(self, request: Any, **credentials: Any) -> None:
+        email = str(credentials.get("email", "")).strip().lower()
+        known = Member.objects.filter(email=email).values_list("pk", flat=True).first()
+        _log.warning("a password was wrong: member %s", known or "unknown")
         # The page says how many tries the two limits still give. That tells nobody
         # whether the address is known: unknown ones are counted alike.
         rates = get_rates(app="allauth.account", action="login_failed")

@@ -20,6 +20,7 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts.operations.profile import tell_teams
+from accounts.operations.sessions import record_refused_factor
 from accounts.queries import SECOND_FACTORS
 from portal.lib.actor import Actor, ActorKind
 
@@ -97,6 +98,17 @@ def on_reset(
 ) -> None:
     """Write down that recovery codes were made anew; allauth's signal calls it."""
     _record(request, user, "renew_second_factor", authenticator)
+
+
+def on_refused(
+    sender: object, request: HttpRequest, user: Member, authenticator: Any, **_: Any
+) -> None:
+    """Write down that a code was wrong; allauth's signal calls it."""
+    record_refused_factor(
+        member=user,
+        address=request.META.get("REMOTE_ADDR") or None,
+        kind=_KINDS[authenticator.type],
+    )
 
 
 def _record(request: HttpRequest, member: Member, verb: str, one: Any) -> None:

@@ -8,6 +8,7 @@ from django.core import mail
 from django.core.cache import cache
 from django.test import Client
 
+from accounts.models import AuditEntry
 from tests.clients import confirm
 from tests.factories.accounts import PASSWORD
 from tests.factories.passkeys import ADD, SIGN_IN, Device, challenge
@@ -179,6 +180,11 @@ def test_five_wrong_codes_shut_out_the_right_one(alice, alice_web, device):
         "too_many_login_attempts"
     )
     assert not is_signed_in(client)
+    lines = AuditEntry.unscoped.filter(verb="refuse_second_factor")
+    assert set(lines.values_list("actor_label", "subject_id", "address")) == {
+        ("accounts.sign_in", str(alice.pk), "127.0.0.1")
+    }
+    assert lines.count() == 5 * alice.memberships.get().team.tenants.count()
 
 
 def test_who_has_an_open_session_can_not_guess_the_password_or_a_code(

@@ -8,7 +8,7 @@ from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.core import mail
 from django.core.cache import cache
 
-from accounts.models import Member
+from accounts.models import AuditEntry, Member
 from accounts.operations.passwords import password_link
 from tests.factories.accounts import PASSWORD, make_member
 
@@ -39,6 +39,25 @@ def test_the_address_is_taken_in_any_case(client, alice):
     sign_in(client, alice.email.upper(), PASSWORD)
 
     assert client.session["_auth_user_id"] == str(alice.pk)
+
+
+def test_who_signs_in_is_in_the_audit_and_who_can_not_in_the_log(
+    client, alice, alice_tenant, caplog
+):
+    for email in (alice.email, "nobody@assay.example"):
+        sign_in(client, email, "wrong")
+    sign_in(client, alice.email, PASSWORD)
+
+    lines = AuditEntry.objects.for_tenant(alice_tenant).filter(actor_key=str(alice.pk))
+    assert list(lines.values_list("verb", "subject_id", "address")) == [
+        ("sign_in", str(alice.pk), "127.0.0.1")
+    ]
+    refused = [r.message for r in caplog.records if "password was wrong" in r.message]
+    assert refused == [
+        f"a password was wrong: member {alice.pk}",
+        "a password was wrong: member unknown",
+    ]
+    assert alice.email not in caplog.text
 
 
 def test_signing_in_leads_to_where_one_was_going(client, alice):
