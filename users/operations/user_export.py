@@ -52,6 +52,8 @@ _ELSEWHERE = frozenset({"users.Sample", "users.SampleExtra"})
 _SECRET = frozenset({"users.SourceGrant"})
 _FIRST = datetime(1970, 1, 1, tzinfo=UTC)
 _CHUNK = 2_000
+# A younger file may be one that is being made.
+_ORPHAN_AGE = timedelta(days=1)
 _NEWEST_SAMPLE = timedelta(days=366)
 
 
@@ -232,18 +234,19 @@ def erase_exports(tenant_pk: int, user_uuid: UUID) -> None:
 
 
 def remove_old_exports() -> int:
-    """Remove archives older than EXPORT_RETENTION, and files that no row names.
+    """Remove archives older than EXPORT_RETENTION, and old files that no row names.
 
     Returns how many rows. Over all tenants.
     """
-    before = timezone.now() - EXPORT_RETENTION
+    now = timezone.now()
+    before = now - EXPORT_RETENTION
     old = UserExport.unscoped.filter(asked_at__lt=before)
     names = set(old.values_list("stored_as", flat=True)) - {""}
     number = old.delete()[0]
     storage.remove_files(names)
     for file in storage.find_files(FOLDER):
         known = UserExport.unscoped.filter(stored_as=file.name)
-        if file.modified_at < before and not known.exists():
+        if file.modified_at < now - _ORPHAN_AGE and not known.exists():
             storage.remove_files([file.name])
     storage.drop_unfinished(FOLDER)
     return number
