@@ -133,9 +133,12 @@ def test_a_restored_installation_is_the_one_that_was_backed_up(
     for path in (backup, keys):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert keys.read_text().startswith("SECRET_KEY=")
-    assert secret.encode() not in backup.read_bytes()
+    kept = backup.read_bytes()
+    assert secret.encode() not in kept
     with pytest.raises(CommandError):
-        call_command("backup", str(backup))
+        call_command("backup", str(backup), "--keys", str(tmp_path / "more"))
+    assert backup.read_bytes() == kept
+    assert not (tmp_path / "more").exists()
 
 
 def test_what_can_not_be_restored_whole_is_not_begun(

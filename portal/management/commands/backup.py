@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -13,6 +14,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from portal.backup_notes import note_backup
 from portal.backups import BackupFailed, back_up
 from portal.lib.errors import Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Command(BaseCommand):
@@ -31,21 +35,14 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Files are for their owner alone; what failed leaves nothing behind."""
-        if options["keys"]:
-            with _new_file(options["keys"]) as out:
-                out.write(_keys().encode())
-        if options["file"] == "-":
-            self._write(sys.stdout.buffer)
-            return
-        path = Path(options["file"])
-        try:
-            with _new_file(path) as out:
-                self._write(out)
-                out.flush()
-                os.fsync(out.fileno())
-        except BaseException:
-            path.unlink(missing_ok=True)
-            raise
+        with ExitStack() as made:
+            if options["keys"]:
+                keys = made.enter_context(_new_file(options["keys"]))
+                keys.write(_keys().encode())
+            if options["file"] == "-":
+                self._write(sys.stdout.buffer)
+                return
+            self._write(made.enter_context(_new_file(options["file"])))
 
     def _write(self, out: Any) -> None:
         try:
@@ -60,13 +57,24 @@ class Command(BaseCommand):
         self.stderr.write(f"{rows} rows and {len(manifest.files)} files", ending="\n")
 
 
-def _new_file(path: str | Path) -> Any:
+@contextmanager
+def _new_file(path: str) -> Iterator[BinaryIO]:
+    """A file that is on the disk at the end, or not there at all.
+
+    One that is there already is left alone.
+    """
     try:
-        return os.fdopen(
-            os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb"
-        )
+        opened = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     except OSError as error:
         raise CommandError(f"{path} can't be made: {error.strerror}") from None
+    try:
+        with os.fdopen(opened, "wb") as out:
+            yield out
+            out.flush()
+            os.fsync(out.fileno())
+    except BaseException:
+        Path(path).unlink(missing_ok=True)
+        raise
 
 
 def _keys() -> str:
