@@ -118,7 +118,7 @@ _TITLES: dict[Role, str] = {
         expected range|expected values|expected value|standard range|healthy range
         optimal range
         desired range|desirable range|target range|normal|normals|limits
-        reference limits
+        reference limits|v r|v n
         normal reference range|reference normal range|normal ref range|rr|ri
         reference range units
         reference range and units|reference interval units|ref range units
