@@ -351,7 +351,7 @@ def _rows(tenant: Tenant, entries: Sequence[AuditEntry]) -> list[AuditRow]:
             entry=entry,
             who=ACTOR_WORDS.get(entry.actor_kind, entry.actor_kind),
             deed=deed(entry.verb, entry.subject),
-            thing=thing(entry.subject, entry.subject_id, entry.user_uuid),
+            thing=_thing(entry),
             part=page_of_list(entry.subject_id),
             user_name=names.get(entry.user_uuid, "") if entry.user_uuid else "",
             changes=diff(entry.changes),
@@ -414,9 +414,16 @@ def _csv(chunks: Iterable[Sequence[AuditEntry]]) -> Iterator[bytes]:
 def plain_sentence(entry: AuditEntry) -> str:
     """An entry as one sentence, without the values before and after."""
     what = deed(entry.verb, entry.subject)
-    told = thing(entry.subject, entry.subject_id, entry.user_uuid)
+    told = _thing(entry)
     whose = f" of user {entry.user_uuid}" if entry.user_uuid else ""
     return f"{entry.actor_label} {what}{f' {told}' if told else ''}{whose}"
+
+
+def _thing(entry: AuditEntry) -> str:
+    """The id of what it was done to; who does something to themselves is told once."""
+    if entry.subject_id == entry.actor_key:
+        return ""
+    return thing(entry.subject, entry.subject_id, entry.user_uuid)
 
 
 def _minute(moment: datetime | None) -> str:

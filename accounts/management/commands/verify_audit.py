@@ -56,4 +56,4 @@ class Command(BaseCommand):
                 f" and {checked.anchors} anchors."
             )
         if broken:
-            raise CommandError(f"The audit of {broken} does not fit.")
+            raise CommandError(f"Audits that do not fit: {broken}.")
