@@ -5,13 +5,21 @@ Must not be here: who may read an order.
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 from uuid import UUID
 
 from labs.models import Shipment
 from labs.papers.links import requisition_url
 from labs.payloads.catalogue import LabTestAnswer, lab_test_payload
+from labs.payloads.patients import (
+    PatientAddressAnswer,
+    PatientDetailsAnswer,
+    ShippingAnswer,
+    patient_address,
+    patient_details,
+    shipping,
+)
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import (
@@ -88,36 +96,6 @@ class TransactionInOrder(TypedDict):
     orders: list[OrderInTransaction]
 
 
-class PatientDetailsAnswer(TypedDict):
-    """The patient; `dob` at midnight UTC (contract 6.10)."""
-
-    first_name: str | None
-    last_name: str | None
-    dob: datetime
-    gender: str
-    phone_number: str | None
-    email: str | None
-    medical_proxy: dict[str, Any] | None
-    race: str | None
-    ethnicity: str | None
-    sexual_orientation: str | None
-    gender_identity: str | None
-
-
-class PatientAddressAnswer(TypedDict):
-    """Where the patient lives."""
-
-    receiver_name: str | None
-    first_line: str
-    second_line: str | None
-    city: str
-    state: str
-    zip: str
-    country: str
-    access_notes: str | None
-    phone_number: str | None
-
-
 class PhysicianAnswer(TypedDict):
     """Who orders."""
 
@@ -149,7 +127,7 @@ class OrderAnswer(TypedDict):
     health_insurance_id: UUID | None
     requisition_form_url: str | None
     priority: bool | None
-    shipping_details: dict[str, Any] | None
+    shipping_details: ShippingAnswer | None
     activate_by: date | None
     passthrough: str | None
     billing_type: Annotated[str, Billing] | None
@@ -221,8 +199,8 @@ def order_payload(order: Order) -> OrderAnswer:
         "user_id": order.user.uuid,
         "id": order.pk,
         "team_id": order.tenant.team_id,
-        "patient_details": _patient_details(order),
-        "patient_address": _patient_address(order),
+        "patient_details": patient_details(order.patient_details),
+        "patient_address": patient_address(order.patient_address),
         "lab_test": lab_test_payload(order.lab_test),
         "details": {"type": order.method, "data": _details(order)},
         "sample_id": order.sample_id or None,
@@ -238,7 +216,7 @@ def order_payload(order: Order) -> OrderAnswer:
         "health_insurance_id": order.health_insurance_id,
         "requisition_form_url": requisition_url(order),
         "priority": order.priority,
-        "shipping_details": order.shipping_address,
+        "shipping_details": shipping(order.shipping_address),
         "activate_by": order.activate_by,
         "passthrough": order.passthrough or None,
         "billing_type": order.billing_type,
@@ -343,43 +321,6 @@ def _shipment(order: Order) -> ShipmentAnswer | None:
         "outbound_courier": shipment.outbound_courier or None,
         "inbound_courier": shipment.inbound_courier or None,
         "notes": shipment.notes or None,
-    }
-
-
-def _patient_details(order: Order) -> PatientDetailsAnswer | None:
-    kept = order.patient_details
-    if kept is None:
-        return None
-    born = date.fromisoformat(kept["dob"][:10])
-    return {
-        "first_name": kept.get("first_name"),
-        "last_name": kept.get("last_name"),
-        "dob": datetime.combine(born, time(), UTC),
-        "gender": kept["gender"],
-        "phone_number": kept.get("phone_number"),
-        "email": kept.get("email"),
-        "medical_proxy": kept.get("medical_proxy"),
-        "race": kept.get("race"),
-        "ethnicity": kept.get("ethnicity"),
-        "sexual_orientation": kept.get("sexual_orientation"),
-        "gender_identity": kept.get("gender_identity"),
-    }
-
-
-def _patient_address(order: Order) -> PatientAddressAnswer | None:
-    kept = order.patient_address
-    if kept is None:
-        return None
-    return {
-        "receiver_name": kept.get("receiver_name"),
-        "first_line": kept["first_line"],
-        "second_line": kept.get("second_line"),
-        "city": kept["city"],
-        "state": kept["state"],
-        "zip": kept["zip"],
-        "country": kept["country"],
-        "access_notes": kept.get("access_notes"),
-        "phone_number": kept.get("phone_number"),
     }
 
 

@@ -44,7 +44,10 @@ LEFT_OUT = (
 )
 LEFT_OUT_ENDS = ("/raw", "/tracking")
 ADDRESS = junction.Address(**PLACE)
-DETAILS = junction.PatientDetailsWithValidation(**PATIENT)
+GUARANTOR = junction.GuarantorDetails(
+    first_name="Eve", last_name="Example", address=ADDRESS, phone_number="+15550102"
+)
+DETAILS = junction.PatientDetailsWithValidation(**PATIENT, medical_proxy=GUARANTOR)
 LIVES_AT = junction.PatientAddressWithValidation(**PLACE)
 PHYSICIAN = junction.PhysicianCreateRequest(
     first_name="Dana", last_name="Example", npi="1234567893", licensed_states=["AZ"]
@@ -121,9 +124,6 @@ def test_the_client_writes_a_user_and_reads_it_back(client, person, alice_tenant
         race="asian",
     )
     payor = client.payor.create_payor(name="Own Plan", address=ADDRESS)
-    guarantor = junction.GuarantorDetails(
-        first_name="Eve", last_name="Example", address=ADDRESS, phone_number="+15550102"
-    )
     insured = junction.VitalCoreSchemasDbSchemasLabTestInsurancePersonDetails(
         **PATIENT, address=ADDRESS
     )
@@ -133,7 +133,7 @@ def test_the_client_writes_a_user_and_reads_it_back(client, person, alice_tenant
         member_id="M-1",
         relationship="Self",
         insured=insured,
-        guarantor=guarantor,
+        guarantor=GUARANTOR,
     )
     insurance = client.user.get_latest_insurance(person.user_id, is_primary=True)
     refused = []
@@ -202,6 +202,7 @@ def test_the_client_takes_an_order_to_its_results(client, person, alice_tenant):
     )
 
     assert again.id == order.id
+    assert order.patient_details.medical_proxy == GUARANTOR
     assert [day.date for day in days] == [f"2026-03-{3 + day:02}" for day in range(14)]
     assert called_off.status == "cancelled"
     assert labels.startswith(b"%PDF")

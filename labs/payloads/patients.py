@@ -1,0 +1,155 @@
+"""The wire's patients, their addresses and who stands for them (contract 6.9, 6.10).
+
+Every key is there, null where nothing was told. Must not be here: what an order is.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time
+from typing import TYPE_CHECKING, Any, TypedDict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class ProxyAddressAnswer(TypedDict):
+    """Where who stands for a patient lives."""
+
+    first_line: str
+    second_line: str | None
+    country: str
+    zip: str
+    city: str
+    state: str
+    access_notes: str | None
+
+
+class ProxyAnswer(TypedDict):
+    """Who stands for a patient (contract 2.5)."""
+
+    first_name: str
+    last_name: str
+    address: ProxyAddressAnswer
+    phone_number: str
+    household_income: int | None
+    household_size: int | None
+    email: str | None
+
+
+class PatientDetailsAnswer(TypedDict):
+    """The patient; `dob` at midnight UTC (contract 6.10)."""
+
+    first_name: str | None
+    last_name: str | None
+    dob: datetime
+    gender: str
+    phone_number: str | None
+    email: str | None
+    medical_proxy: ProxyAnswer | None
+    race: str | None
+    ethnicity: str | None
+    sexual_orientation: str | None
+    gender_identity: str | None
+
+
+class PatientAddressAnswer(TypedDict):
+    """Where the patient lives."""
+
+    receiver_name: str | None
+    first_line: str
+    second_line: str | None
+    city: str
+    state: str
+    zip: str
+    country: str
+    access_notes: str | None
+    phone_number: str | None
+
+
+class ShippingAnswer(TypedDict):
+    """Where a kit is sent (contract 6.9)."""
+
+    receiver_name: str
+    first_line: str
+    second_line: str | None
+    city: str
+    state: str
+    zip: str
+    country: str
+    phone_number: str
+
+
+def patient_details(kept: Mapping[str, Any] | None) -> PatientDetailsAnswer | None:
+    """The patient as an order keeps one."""
+    if kept is None:
+        return None
+    born = date.fromisoformat(kept["dob"][:10])
+    return {
+        "first_name": kept.get("first_name"),
+        "last_name": kept.get("last_name"),
+        "dob": datetime.combine(born, time(), UTC),
+        "gender": kept["gender"],
+        "phone_number": kept.get("phone_number"),
+        "email": kept.get("email"),
+        "medical_proxy": _proxy(kept.get("medical_proxy")),
+        "race": kept.get("race"),
+        "ethnicity": kept.get("ethnicity"),
+        "sexual_orientation": kept.get("sexual_orientation"),
+        "gender_identity": kept.get("gender_identity"),
+    }
+
+
+def _proxy(kept: Mapping[str, Any] | None) -> ProxyAnswer | None:
+    if not kept:
+        return None
+    lives_at = kept["address"]
+    return {
+        "first_name": kept["first_name"],
+        "last_name": kept.get("last_name", ""),
+        "address": {
+            "first_line": lives_at["first_line"],
+            "second_line": lives_at.get("second_line"),
+            "country": lives_at["country"],
+            "zip": lives_at["zip"],
+            "city": lives_at["city"],
+            "state": lives_at["state"],
+            "access_notes": lives_at.get("access_notes"),
+        },
+        "phone_number": kept.get("phone_number", ""),
+        "household_income": kept.get("household_income"),
+        "household_size": kept.get("household_size"),
+        "email": kept.get("email"),
+    }
+
+
+def shipping(kept: Mapping[str, Any] | None) -> ShippingAnswer | None:
+    """Where a kit goes as its order keeps it."""
+    if kept is None:
+        return None
+    return {
+        "receiver_name": kept["receiver_name"],
+        "first_line": kept["first_line"],
+        "second_line": kept.get("second_line"),
+        "city": kept["city"],
+        "state": kept["state"],
+        "zip": kept["zip"],
+        "country": kept["country"],
+        "phone_number": kept.get("phone_number", ""),
+    }
+
+
+def patient_address(kept: Mapping[str, Any] | None) -> PatientAddressAnswer | None:
+    """Where the patient lives as an order keeps it."""
+    if kept is None:
+        return None
+    return {
+        "receiver_name": kept.get("receiver_name"),
+        "first_line": kept["first_line"],
+        "second_line": kept.get("second_line"),
+        "city": kept["city"],
+        "state": kept["state"],
+        "zip": kept["zip"],
+        "country": kept["country"],
+        "access_notes": kept.get("access_notes"),
+        "phone_number": kept.get("phone_number"),
+    }
