@@ -35,7 +35,7 @@ def check_answer(reply: Any, method: str, path: str) -> None:
         return
     schema = {
         **published["content"]["application/json"]["schema"],
-        "components": closed(document()["components"]),
+        "components": closed_components(),
     }
     validator = Draft202012Validator(schema, format_checker=FormatChecker())
     faults = [fault.message for fault in validator.iter_errors(reply.json())]
@@ -45,6 +45,11 @@ def check_answer(reply: Any, method: str, path: str) -> None:
             resource = reply.resolver_match.kwargs["resource"]
             path = path.replace("{resource}", resource)
         read_as_client(reply.json(), method, path)
+
+
+@cache
+def closed_components() -> Any:
+    return closed(document()["components"])
 
 
 def closed(schema: Any) -> Any:
