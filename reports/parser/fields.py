@@ -73,6 +73,7 @@ _SPAN = re.compile(rf"{NUMBER}\s*[-–—]\s*{NUMBER}")
 _NUMERIC = re.compile(NUMBER)
 _STATUS = re.compile(
     r"(?i)(?:normal|abnormal|high|low|borderline(?: high| low)?"
+    r"|normaal|verhoogd|verlaagd|erhöht|erniedrigt"
     r"|(?:(?:below|above|near|not|sub)[ -]?)?optimal"
     r"|(?:in|within|out of|above|below)(?: normal)? range)"
 )

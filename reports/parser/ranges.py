@@ -64,6 +64,8 @@ _ABBREVIATED = frozenset(
 )
 # Letters from which on a title is no 'Reference:' of a header: 'Referentiewaarde:'.
 _ONE_WORD = 11
+# A range that is no number of a file: '8,5 - 11,0', '< 8'.
+_SET_APART = re.compile(rf"{NUMBER}\s+[-–—]\s+{NUMBER}|{COMPARATOR}\s*{NUMBER}")
 _BARE_LABEL = re.compile(r"(?i)(?:ref(?:erence|\.)?|ideal|target|range)\s*:?")
 _BETWEEN = re.compile(
     rf"(?i)(?:between|from|entre|zwischen|von|de|da|tra|fra)\s+({NUMBER})"
@@ -133,8 +135,10 @@ def _titled_range(text: str) -> re.Match[str] | None:
     if match is None:
         return None
     label = fold(match["label"])
+    long = " " in label or len(label) > _ONE_WORD
+    short = label[:3] == "ref" and _SET_APART.match(text, match.end())
     told = label.replace(" ", "") in _ABBREVIATED or (
-        (" " in label or len(label) > _ONE_WORD) and role_of(label) is Role.RANGE
+        bool(long or short) and role_of(label) is Role.RANGE
     )
     return match if told else None
 

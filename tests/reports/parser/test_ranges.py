@@ -108,6 +108,7 @@ def test_other_cells_are_no_range(text: str) -> None:
     [
         ("Reference range: 70 - 99", "70 - 99"),
         ("N.R: 36 - 48 %", "36 - 48 %"),
+        ("Referentie: 8,5 - 11,0 mmol/L", "8,5 - 11,0 mmol/L"),
         ("Bio. Ref. Interval. :", ""),
         ("Reference ranges differ by method", None),
         ("Sodium 140", None),

@@ -496,6 +496,23 @@ def test_what_stands_apart_behind_a_range_or_a_value_is_no_part_of_it(
     assert report.results[1].flag == "*"
 
 
+def test_value_may_be_the_title_of_names_beside_dates(tmp_path: Path) -> None:
+    xs = (40, 140, 200, 320, 400)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Wert", "Einheit", "Normbereich", "15.11.23", "11.03.24"),
+            row(xs, "Kreatinin", "mg/dl", "0,7 - 1,2", "1,95", "2,11"),
+            row(xs, "Kalium", "mmol/l", "3,5 - 5,1", "5,0", "5,3"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Kreatinin", "2,11", "mg/dl", "0,7 - 1,2"),
+        ("Kalium", "5,3", "mmol/l", "3,5 - 5,1"),
+    ]
+
+
 def test_a_test_without_a_result_of_the_latest_day_is_no_row(tmp_path: Path) -> None:
     xs = (40, 220, 290, 360, 440)
     report = read(
