@@ -27,6 +27,15 @@ _UNITS_PER = re.compile(r"^([mkµμu]?)[l1|]U(?=/)")
 _STROKE_LOST = re.compile(r"(?P<amount>[munpµμ]?(?:g|mol))(?P<volume>d?L)")
 # Of a range, in which a point was taken for a colon or a speck for a point.
 _COLON = re.compile(r"(?P<whole>\d+):(?P<rest>\d+\s*[-–]\s*\d+\.\d)")
+# A laboratory's number, raised behind each name: '01', also read as 'o1' and 'a²'.
+_LAB_NUMBER = re.compile(r"[0oOaα“\"][1-4²³]")
+_NUMBERED = re.compile(r"(?P<name>.*[^\W\d]{3}\)?)(?:0[1-4]|[“\"][1-4])")
+_FEWEST_NUMBERED = 4
+# An amount, in which a comma was taken for a point.
+_COMMA = re.compile(rf"{COMPARATOR}?\d{{1,3}},\d{{1,2}}")
+_POINT = re.compile(rf"(?P<whole>{COMPARATOR}?\d{{1,3}})\.(?P<rest>\d{{1,2}})")
+_FEWEST_COMMAS = 8
+_COMMAS_A_POINT = 4
 _SPECK = re.compile(r"(?P<number>\d+)[.,](?P<dash>[-–])(?=\D*$)")
 
 
@@ -47,6 +56,40 @@ def mend_words(words: Iterable[Word]) -> list[Word]:
             continue
         text = mend_range(mend_unit(word.text))
         mended.extend(_part(word._replace(text=text)))
+    return _with_commas(_without_lab_numbers(mended))
+
+
+def _without_lab_numbers(words: list[Word]) -> list[Word]:
+    """A page's words without the small numbers that stand behind most of its names."""
+    behind = [
+        n
+        for n in range(1, len(words))
+        if _LAB_NUMBER.fullmatch(words[n].text) and _is_numbered(words[n - 1], words[n])
+    ]
+    grown = [n for n, word in enumerate(words) if _NUMBERED.fullmatch(word.text)]
+    if len(behind) + len(grown) < _FEWEST_NUMBERED:
+        return words
+    kept = list(words)
+    for n in grown:
+        kept[n] = words[n]._replace(text=_NUMBERED.sub(r"\g<name>", words[n].text))
+    return [word for n, word in enumerate(kept) if n not in set(behind)]
+
+
+def _is_numbered(name: Word, number: Word) -> bool:
+    near = -0.2 < (number.x0 - name.x1) / name.size < 0.5
+    return near and bool(re.search(r"[^\W\d]{2}\)?$", name.text))
+
+
+def _with_commas(words: list[Word]) -> list[Word]:
+    """Points as commas on a page whose other amounts have commas."""
+    commas = sum(bool(_COMMA.fullmatch(word.text)) for word in words)
+    points = [n for n, word in enumerate(words) if _POINT.fullmatch(word.text)]
+    if commas < _FEWEST_COMMAS or len(points) * _COMMAS_A_POINT > commas:
+        return words
+    mended = list(words)
+    for n in points:
+        text = _POINT.sub(r"\g<whole>,\g<rest>", words[n].text)
+        mended[n] = words[n]._replace(text=text)
     return mended
 
 

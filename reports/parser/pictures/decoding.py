@@ -71,8 +71,8 @@ def _bounded(pixels: NDArray[np.uint8], longest: int) -> NDArray[np.uint8]:
     side = max(pixels.shape[:2])
     if side <= longest:
         return pixels
-    factor = longest / side
-    small = cv2.resize(pixels, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
+    height, width = (max(1, round(n * longest / side)) for n in pixels.shape[:2])
+    small = cv2.resize(pixels, (width, height), interpolation=cv2.INTER_AREA)
     return np.asarray(small, np.uint8)
 
 

@@ -87,3 +87,32 @@ def test_a_finding_in_two_pieces_is_one() -> None:
     found = mend_words([word("Pos", 100), word("itive", 117), word("clear", 144)])
 
     assert [w.text for w in found] == ["Positive", "clear"]
+
+
+def test_a_laboratorys_numbers_behind_most_names_are_no_part_of_them() -> None:
+    names = ["Hematocrit01", "Platelets", "UIBC", "Iron"]
+    marks = ["", "o1", "a²", "“2"]
+    page = [
+        w
+        for row, (name, mark) in enumerate(zip(names, marks, strict=True))
+        for w in (
+            [word(name, 20, 50 + 12 * row)]
+            + ([word(mark, 22 + 5 * len(name), 50 + 12 * row)] if mark else [])
+        )
+    ]
+
+    assert [w.text for w in mend_words(page)] == [
+        "Hematocrit",
+        "Platelets",
+        "UIBC",
+        "Iron",
+    ]
+    assert [w.text for w in mend_words(page[:5])] == [w.text for w in page[:5]]
+
+
+def test_a_point_among_many_decimal_commas_is_one() -> None:
+    commas = [word(f"{n},5", 200, 50 + 12 * n) for n in range(8)]
+    point = word("<2.00", 300)
+
+    assert mend_words([*commas, point])[-1].text == "<2,00"
+    assert mend_words([*commas[:7], point])[-1].text == "<2.00"
