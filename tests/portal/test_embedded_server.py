@@ -51,12 +51,13 @@ def pid_of_guardian(root):
     return guardian
 
 
+# To make a server takes seconds: one serves what is asked of any.
 def test_a_user_gets_a_role_without_special_rights_that_owns_the_database(root):
     user = ServerUser(root)
 
     role = user.wait_until_connected()
 
-    with psycopg.connect(user.url) as connection:
+    with psycopg.connect(user.url, autocommit=True) as connection:
         rights = connection.execute(
             "SELECT rolcanlogin, rolcreatedb, rolsuper, rolbypassrls FROM pg_roles"
             " WHERE rolname = current_user"
@@ -65,30 +66,41 @@ def test_a_user_gets_a_role_without_special_rights_that_owns_the_database(root):
             "SELECT pg_get_userbyid(datdba) FROM pg_database"
             " WHERE datname = current_database()"
         ).fetchone()
+        # Letters fold as people expect them to.
+        folded = connection.execute("SELECT lower('ÄØŁ')").fetchone()
+        connection.execute("CREATE TABLE person (email text PRIMARY KEY)")
+        connection.execute("INSERT INTO person VALUES ('alice@assay.example')")
+        with pytest.raises(psycopg.errors.UniqueViolation):
+            connection.execute("INSERT INTO person VALUES ('alice@assay.example')")
+    user.leave()
+    (log,) = root.glob("*.log")
     assert role == "assay"
     assert rights == (True, True, False, False)
     assert owner == ("assay",)
-    user.leave()
-
-
-def test_letters_fold_as_people_expect_them_to(root):
-    user = ServerUser(root)
-    user.wait_until_connected()
-
-    with psycopg.connect(user.url) as connection:
-        folded = connection.execute("SELECT lower('ÄØŁ')").fetchone()
-
     assert folded == ("äøł",)
-    user.leave()
+    assert "duplicate key" in log.read_text()
+    assert "alice" not in log.read_text()
 
 
-def test_nothing_runs_once_the_last_user_has_left(root):
-    user = ServerUser(root)
-    user.wait_until_connected()
+def test_data_outlives_a_stop_until_it_is_out_of_use_and_forgotten(root):
+    first = ServerUser(root)
+    first.wait_until_connected()
+    with psycopg.connect(first.url) as connection:
+        connection.execute("CREATE TABLE kept AS SELECT 7 AS number")
+    first.leave()
+    stopped = processes_naming(root)
+    second = ServerUser(root)
+    second.wait_until_connected()
 
-    user.leave()
+    with pytest.raises(ServerUnavailable, match="in use"):
+        server.forget_data(cluster="demo", root=root)
 
-    assert processes_naming(root) == []
+    with psycopg.connect(second.url) as connection:
+        assert connection.execute("SELECT number FROM kept").fetchone() == (7,)
+    second.leave()
+    server.forget_data(cluster="demo", root=root)
+    assert stopped == []
+    assert list(root.glob("pgdemo-*/")) == []
 
 
 def test_nothing_runs_after_the_only_user_is_killed(root):
@@ -124,21 +136,6 @@ def test_users_that_start_at_the_same_moment_share_one_server(root):
     for user in users:
         user.leave()
     assert processes_naming(root) == []
-
-
-def test_data_is_there_again_after_a_stop(root):
-    first = ServerUser(root)
-    first.wait_until_connected()
-    with psycopg.connect(first.url) as connection:
-        connection.execute("CREATE TABLE kept AS SELECT 7 AS number")
-    first.leave()
-
-    second = ServerUser(root)
-    second.wait_until_connected()
-
-    with psycopg.connect(second.url) as connection:
-        assert connection.execute("SELECT number FROM kept").fetchone() == (7,)
-    second.leave()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a parent-death signal is Linux's")
@@ -283,44 +280,6 @@ def test_a_closed_folder_above_the_programs_stays_closed(root, tmp_path):
     assert user.wait_until_connected() == "assay"
     assert [folder.stat().st_mode for folder in (closed, *closed.parents)] == modes
     user.leave()
-
-
-def test_data_in_use_is_not_forgotten(root):
-    user = ServerUser(root)
-    user.wait_until_connected()
-
-    with pytest.raises(ServerUnavailable, match="in use"):
-        server.forget_data(cluster="demo", root=root)
-
-    with psycopg.connect(user.url) as connection:
-        assert connection.execute("SELECT 1").fetchone() == (1,)
-    user.leave()
-
-
-def test_data_out_of_use_is_forgotten(root):
-    user = ServerUser(root)
-    user.wait_until_connected()
-    user.leave()
-
-    server.forget_data(cluster="demo", root=root)
-
-    assert list(root.glob("pgdemo-*/")) == []
-
-
-def test_the_server_writes_no_value_of_a_failed_statement_into_its_log(root):
-    user = ServerUser(root)
-    user.wait_until_connected()
-
-    with psycopg.connect(user.url, autocommit=True) as connection:
-        connection.execute("CREATE TABLE person (email text PRIMARY KEY)")
-        connection.execute("INSERT INTO person VALUES ('alice@assay.example')")
-        with pytest.raises(psycopg.errors.UniqueViolation):
-            connection.execute("INSERT INTO person VALUES ('alice@assay.example')")
-    user.leave()
-
-    (log,) = root.glob("*.log")
-    assert "duplicate key" in log.read_text()
-    assert "alice" not in log.read_text()
 
 
 def run_django(code, root):
