@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import multiprocessing
 import os
 import secrets
 import shutil
@@ -19,8 +20,10 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
+from portal.management.commands import demo as command
 from tests.clients import JSON
 from tests.factories.labs import ADDRESS, PATIENT
 from tests.factories.reports import ROWS, make_pdf
@@ -419,28 +422,44 @@ def assert_refusal(code, said, naming):
     assert "Traceback" not in said
 
 
-def test_a_busy_port_is_refused(demo):
+@pytest.fixture
+def refusal(tmp_path):
+    """Call it for a demo's exit code and stderr, in a fork that has loaded all."""
+    written = tmp_path / "stderr"
+
+    def run(*arguments):
+        connection.connection = None  # the test's own
+        with written.open("w") as sys.stderr:
+            words = ["manage.py", "demo", *arguments, "--skip-checks"]
+            command.Command().run_from_argv(words)
+
+    def refused(*arguments):
+        process = multiprocessing.get_context("fork").Process(
+            target=run, args=arguments
+        )
+        process.start()
+        process.join(START_TIMEOUT_S)
+        process.kill()
+        return process.exitcode, written.read_text()
+
+    return refused
+
+
+def test_a_busy_port_and_an_address_that_is_not_ours_are_refused(refusal):
     with socket.socket() as busy:
         busy.bind(("127.0.0.1", 0))
         busy.listen()
 
-        code, said = demo.run("--port", str(busy.getsockname()[1]))
+        code, said = refusal("--port", str(busy.getsockname()[1]))
 
     assert_refusal(code, said, "--port")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "naming"),
-    [
-        (("--port", "70000"), "--port"),
-        (("--host", "192.0.2.1"), "--host"),
-        (("--host", "no.such.host.invalid"), "--host"),
-    ],
-)
-def test_an_address_that_is_not_ours_is_refused(demo, arguments, naming):
-    code, said = demo.run(*arguments)
-
-    assert_refusal(code, said, naming)
+    for arguments in (
+        ("--port", "70000"),
+        ("--host", "192.0.2.1"),
+        ("--host", "no.such.host.invalid"),
+    ):
+        code, said = refusal(*arguments)
+        assert_refusal(code, said, arguments[0])
 
 
 def test_a_folder_it_cannot_write_is_refused(demo, tmp_path):
