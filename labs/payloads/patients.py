@@ -127,7 +127,7 @@ def shipping(kept: Mapping[str, Any] | None) -> ShippingAnswer | None:
     if kept is None:
         return None
     return {
-        "receiver_name": kept["receiver_name"],
+        "receiver_name": kept.get("receiver_name", ""),
         "first_line": kept["first_line"],
         "second_line": kept.get("second_line"),
         "city": kept["city"],
