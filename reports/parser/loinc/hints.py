@@ -191,7 +191,7 @@ _SPECIMEN_LETTER = re.compile(
 )
 # A specimen's letter behind a name: 'Natrium;P' in the north, 'Lead, B' in America.
 _SPECIMEN_BEHIND = re.compile(
-    r"\s*;\s*(f?[sbpu]|f|du|pt|csv|[av]b|kb)$|(?<!protein)\s*,\s*([sbpu])$"
+    r"\s*;\s*(f?[sbpu]|f|du|pt|csv|[av]b|kb)$|(?:(?<!protein),\s*(?=s$)|\s*,\s*(?!s))([sbpu])$"
 )
 _LETTER_SPECIMENS: dict[str, str | None] = {
     "ab": "arterial",

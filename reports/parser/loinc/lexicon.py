@@ -14,8 +14,8 @@ from .catalogue import fold, respell
 
 # English words, then what other languages and abbreviations say for them.
 _SAID = """
-    total: totale totales totali totais gesamt gesamtes ges totaal calkowity calkowita
-        calkowite celkovy celkova totalt tot
+    total: totale totales totali totais totaux gesamt gesamtes ges totaal calkowity
+        calkowita calkowite celkovy celkova totalt tot
     free: libre libres frei freie freies freier libero libera liberi livre wolny wolna
         wolne vrij vrije fritt fri
     direct: directe directa directo direkt direktes diretto diretta direta direto
@@ -125,7 +125,8 @@ _SAID = """
     cholinesterase: colinesterasa colinesterasi colinesterase cholinoesteraza
     amylase: amilasa amilase amilasi amylaza alphaamylase
     lipase: lipasa lipasi lipaza
-    pancreatic: pankreas pancreatica pancreatique trzustkowa pankreatische pancreas
+    pancreatic: pankreas pancreatica pancreatique trzustkowa pankreatisch pankreatische
+        pancreas
     kinase: kinasa chinasi quinase kinaza phosphokinase fosfokinase creatinkinase
         kreatinkinase
     elastase: elastasa elastasi elastaza
@@ -179,7 +180,7 @@ _SAID = """
     hormone: hormon hormona ormone hormonio
     growth: wachstumshormon crecimiento crescimento croissance
     ratio: quotient cociente rapporto relacao rapport relacion verhouding wskaznik
-    clearance: depuracion depuracao aclaramiento klirens
+    clearance: clairance depuracion depuracao aclaramiento klirens
     glutamyl: glutamil glutamylo gt
     gamma: gama
     transferase: transferasa transferasi transferaza transpeptidase

@@ -74,8 +74,8 @@ _NUMBERED = re.compile(
 
 # What a row's panel says before its name: "Serum Electrolytes - Sodium".
 _PANEL_BEFORE = re.compile(
-    r"(?i)^[^-–]*\b(?:electrolytes|profile|panel|functions?|tests?|elektrolyte|ionogramme"
-    r"|lipids?|differential)\s+[-–]\s+(?=[A-Za-z])"
+    r"(?i)^(?:[^-–]*\b(?:electrolytes|profile|panel|functions?|tests?|elektrolyte"
+    r"|ionogramme|lipids?|differential)\s+[-–]|.*\b(?:profile|panel))\s+(?=[A-Za-z])"
 )
 
 # As analysers of blood gases write it: 'cK+' is no creatine kinase.
