@@ -6,6 +6,7 @@ specification states are constants beside the code that enforces them, not setti
 
 from __future__ import annotations
 
+import os
 import secrets
 from datetime import timedelta
 from pathlib import Path
@@ -17,6 +18,8 @@ from whitenoise.compress import Compressor
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
+# Empty is as good as missing: .env.example, filled in where it must be, is enough.
+env.ENVIRON = {name: text for name, text in os.environ.items() if text}
 
 # Base
 

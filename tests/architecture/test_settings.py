@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import re
+import runpy
+from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
@@ -16,6 +18,30 @@ def test_the_example_environment_lists_every_variable_that_settings_read():
     listed = set(re.findall(r"^#? ?([A-Z_]+)=", example, re.MULTILINE))
 
     assert listed == read
+
+
+def test_an_environment_of_empty_variables_is_as_good_as_none(monkeypatch):
+    source = (ROOT / "portal/settings.py").read_text()
+    names = re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', source)
+    for name in names:
+        monkeypatch.delenv(name, raising=False)
+    usual = plain_settings()
+    for name in names:
+        monkeypatch.setenv(name, "")
+
+    assert plain_settings() == usual
+    assert usual["CONN_MAX_AGE"] is None
+
+
+def plain_settings():
+    """What settings.py says in this environment, but for what is made up each time."""
+    told = runpy.run_path(str(ROOT / "portal/settings.py"))
+    plain = (str, int, Path, timedelta, type(None))
+    return {
+        name: value
+        for name, value in told.items()
+        if name.isupper() and name != "SECRET_KEY" and isinstance(value, plain)
+    }
 
 
 def test_the_readme_explains_every_variable():
