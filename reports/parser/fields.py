@@ -73,6 +73,7 @@ _SPAN = re.compile(rf"{NUMBER}\s*[-–—]\s*{NUMBER}")
 _NUMERIC = re.compile(NUMBER)
 _STATUS = re.compile(
     r"(?i)(?:normal|abnormal|high|low|borderline(?: high| low)?"
+    r"|(?:inom|innanför|utanför) referensintervall(?:et)?"
     r"|normaal|verhoogd|verlaagd|erhöht|erniedrigt"
     r"|(?:(?:below|above|near|not|sub)[ -]?)?optimal"
     r"|(?:in|within|out of|above|below)(?: normal)? range)"
@@ -234,6 +235,12 @@ def is_status(text: str) -> bool:
 def is_unit(text: str) -> bool:
     """Whether a text is a unit, or a note that some labs print in its place."""
     return looks_like_units(text) or bool(_NOTED_UNIT.fullmatch(text.strip()))
+
+
+def without_status(text: str) -> str:
+    """A name without the words behind it that say how its value is."""
+    match = _WITH_STATUS.search(text)
+    return text[: match.start()] if match and " " in match["status"] else text
 
 
 def unit_in_range(text: str) -> str | None:

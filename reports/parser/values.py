@@ -97,7 +97,7 @@ _WORDED = re.compile(
     | reactivo | não\s+reagente | reagente | não\s+detectad[oa] | non\s+détecté |
     absent[es]?
     ) (?:\s*[(\[]?\s*(?:\++|\d\s*\+|1\s*:\s*\d+|<?\s*1\s*/\s*\d+
-    |<?\s*\d+(?:[.,]\d+)?)\s*[)\]]?)?
+    |(?<=[\s(\[])<?\s*\d+(?:[.,]\d+)?)\s*[)\]]?)?
     [)"'\].]* $"""
 )
 _TITRE = re.compile(r"(?:[<>≤≥]\s*)?1\s*:\s*\d+(?:[.,]\d+)?")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from reports.parser.fields import is_unit
+from reports.parser.fields import is_unit, without_status
 from reports.parser.report import SampleType
 
 from .row import Row
@@ -31,6 +31,7 @@ def settle_rows(rows: Sequence[Row]) -> list[Row]:
             row.name_text = _LAB_NUMBER.sub("", row.test_name)
     _drop_serials(rows)
     for row in rows:
+        row.name_text = without_status(row.test_name)
         _drop_label(row)
         _drop_brackets(row)
     return _without_repeats(rows)

@@ -109,7 +109,9 @@ def test_a_finding_in_words_is_a_value(text: str) -> None:
     assert is_value(text)
 
 
-@pytest.mark.parametrize("text", ["Hemoglobin", "of the patients", "Page 1 of 3"])
+@pytest.mark.parametrize(
+    "text", ["B12", "Hemoglobin", "of the patients", "Page 1 of 3"]
+)
 def test_other_words_are_no_value(text: str) -> None:
     assert not is_value(text)
 

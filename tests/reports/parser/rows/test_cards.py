@@ -264,3 +264,23 @@ def test_levels_in_a_column_right_of_the_value_are_the_range(tmp_path: Path) -> 
         ),
         ("TSH", "1,92", "µUI/mL", "0,27 a 4,20"),
     ]
+
+
+def test_words_on_the_level_behind_a_name_are_no_part_of_it(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            [Ink(40, "Glukos utanför referensintervall", bold=True)],
+            "6,8 mmol/L",
+            "Referensintervall: 4,2 - 6,3 mmol/L",
+            "",
+            [Ink(40, "Kreatinin", bold=True)],
+            "74 µmol/L",
+            "Referensintervall: 45 - 90 µmol/L",
+        ],
+    )
+
+    assert printed(report) == [
+        ("Glukos", "6,8", "mmol/L", "4,2 - 6,3"),
+        ("Kreatinin", "74", "µmol/L", "45 - 90"),
+    ]
