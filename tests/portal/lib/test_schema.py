@@ -31,5 +31,6 @@ def test_models_that_refer_to_one_another_are_made_and_dropped_together(db):
         operation.database_backwards("labs", editor, after, before)
 
     assert operation.describe() == "Create models Left, Right"
+    assert operation.deconstruct() == ("CreateModels", operation.models, {})
     assert refers == [{"other_id": ("id", name)} for name in reversed(both)]
     assert not {*both}.intersection(connection.introspection.table_names())
