@@ -282,13 +282,15 @@ def judge_candidates(
     best = candidates[0]
     if best.barred or best.score < _AUTO:
         return LoincMatchStatus.NEEDS_REVIEW
+    # A unit that can't be read, "K/ut" on a photo, tells no more than none.
+    is_told = bool(evidence.units and normalise_units(evidence.units))
     for rival in candidates[1:]:
         if rival.barred or best.score - rival.score > _MARGIN:
             continue
         if rival.entry.analyte != best.entry.analyte:
             return LoincMatchStatus.NEEDS_REVIEW
         # Mass or moles, percent or count: only a unit tells, and there is none.
-        if not evidence.units and any(
+        if not is_told and any(
             unit_agrees(property=rival.entry.property, units=unit) is False
             for unit in best.entry.units
         ):

@@ -201,6 +201,11 @@ def test_mass_or_moles_without_a_unit_asks_for_review() -> None:
     assert verdict.status is REVIEW
 
 
+def test_a_unit_that_cannot_be_read_tells_as_little_as_none() -> None:
+    assert match("Neutrophils", "K/ut").status is REVIEW
+    assert match("Neutrophils", "K/uL").status is AUTO
+
+
 def test_a_test_of_one_property_needs_no_unit() -> None:
     verdict = match("Sodium", value="140", panel="Electrolytes")
 
