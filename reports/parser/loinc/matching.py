@@ -244,7 +244,7 @@ def _score(entry: Entry, rows: tuple[Entry, ...], evidence: Evidence) -> _Scale:
         scale.take(LoincReason.METHOD_NOT_PRINTED, _METHOD_MISSING)
     elif entry.method:
         scale.add(LoincReason.METHOD_AGREES)
-    elif evidence.methods & {row.method for row in rows}:
+    elif evidence.methods and evidence.methods & {row.method for row in rows}:
         scale.score *= _METHOD_IGNORED
     if evidence.panel and any(word in evidence.panel for word in entry.panels):
         scale.add(LoincReason.PANEL_AGREES, _PANEL_SPEAKS)
