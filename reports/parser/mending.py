@@ -31,6 +31,13 @@ _COLON = re.compile(r"(?P<whole>\d+):(?P<rest>\d+\s*[-–]\s*\d+\.\d)")
 _LAB_NUMBER = re.compile(r"[0oOaα“\"][1-4²³]")
 _NUMBERED = re.compile(r"(?P<name>.*[^\W\d]{3}\)?)(?:0[1-4]|[“\"][1-4])")
 _FEWEST_NUMBERED = 4
+# Words of titles and labels, by what is left of them where a letter inside was lost.
+_LABELS = ("normal", "reference", "interval", "results")
+_LETTER_LOST = {
+    label[:n] + label[n + 1 :]: label
+    for label in _LABELS
+    for n in range(1, len(label) - 1)
+}
 # An amount, in which a comma was taken for a point.
 _COMMA = re.compile(rf"{COMPARATOR}?\d{{1,3}},\d{{1,2}}")
 _POINT = re.compile(rf"(?P<whole>{COMPARATOR}?\d{{1,3}})\.(?P<rest>\d{{1,2}})")
@@ -54,7 +61,7 @@ def mend_words(words: Iterable[Word]) -> list[Word]:
                 text=last.text + word.text, x1=word.x1, sure=min(last.sure, word.sure)
             )
             continue
-        text = mend_range(mend_unit(word.text))
+        text = mend_label(mend_range(mend_unit(word.text)))
         mended.extend(_part(word._replace(text=text)))
     return _with_commas(_without_lab_numbers(mended))
 
@@ -104,6 +111,14 @@ def mend_unit(text: str) -> str:
     if match := _STROKE_LOST.fullmatch(text):
         return f"{match['amount']}/{match['volume']}"
     return text
+
+
+def mend_label(text: str) -> str:
+    """A word of titles with the letter its reader lost: 'Nomal' as 'Normal'."""
+    whole = _LETTER_LOST.get(text.casefold())
+    if whole is None:
+        return text
+    return whole.upper() if text.isupper() else text[0] + whole[1:]
 
 
 def mend_range(text: str) -> str:

@@ -60,7 +60,7 @@ _WORDED = re.compile(
     | nieobecn[aey] | obecn[aey] | ujemn[aey] | dodatni[ae]? | nie\s+wykryto | brak
     | prawidłow[aey] | negatief | positief | negativní | pozitivní
     | norm\.? | n\.n | n\.d
-    | numeros[oa]s? | massenhaft | full\s+field
+    | numeros[oa]s? | massenhaft | full\s+field | seen\s*[(\[]\s*\+{1,4}\s*[)\]]
     | none(?:\s+(?:seen|detected|found))? | no\s+(?:growth|ova|cyst|parasite|organism
     |malaria|agglutination).*
     | normal | abnormal | adequate | inadequate | reduced | increased | decreased

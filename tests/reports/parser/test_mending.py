@@ -116,3 +116,13 @@ def test_a_point_among_many_decimal_commas_is_one() -> None:
 
     assert mend_words([*commas, point])[-1].text == "<2,00"
     assert mend_words([*commas[:7], point])[-1].text == "<2.00"
+
+
+@pytest.mark.parametrize(
+    ("read", "printed"),
+    [("Nomal", "Normal"), ("REFRENCE", "REFERENCE"), ("Norma", "Norma")],
+)
+def test_a_label_that_lost_a_letter_gets_it_back(read: str, printed: str) -> None:
+    (mended,) = mend_words([word(read, 20)])
+
+    assert mended.text == printed

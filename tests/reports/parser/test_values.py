@@ -99,6 +99,7 @@ def test_a_flag_is_parted_from_its_value(
         "Pale yellow",
         "G1",
         "1:320 Speckled",
+        "Seen (+)",
         "ujemny",
         "No se observan",
         "strohgelb",
