@@ -24,6 +24,7 @@ from django.db import connection, transaction
 
 from accounts.webhooks.management.commands.deliver_webhooks import deliver
 from portal.lib.jobs import run_worker
+from tests import fence
 from tests.jobs import forget_periodic_jobs
 from tests.portal.lib.worker_process import shorten_pulse, surroundings, wait_until
 
@@ -118,6 +119,7 @@ class ForkedNode:
         os.setsid()
         os.environ["PGAPPNAME"] = self.name
         connection.connection = None  # the test's own
+        fence.follow_no_more()
         work()
 
     def kill(self) -> None:
