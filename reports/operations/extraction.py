@@ -294,14 +294,19 @@ def _answer(request: dict[str, Any]) -> bytes:
         answer = {"unreadable": refusal.reason}
     except RefusedFile as refusal:
         answer = {"refused": refusal.code}
-    except Exception as error:  # noqa: BLE001 - told without its text, which may quote
-        where = " < ".join(
-            f"{Path(step.filename).name}:{step.lineno}"
-            for step in reversed(traceback.extract_tb(error.__traceback__)[-6:])
-        )
-        answer = {"fault": f"{type(error).__name__} at {where}"}
+    except Exception as error:  # noqa: BLE001 - told without its text
+        answer = {"fault": where_raised(error)}
     # orjson takes dataclasses but no named tuples.
     return orjson.dumps(answer, default=list)
+
+
+def where_raised(error: Exception) -> str:
+    """Its type and the innermost lines of code, without its text, which may quote."""
+    where = " < ".join(
+        f"{Path(step.filename).name}:{step.lineno}"
+        for step in reversed(traceback.extract_tb(error.__traceback__)[-6:])
+    )
+    return f"{type(error).__name__} at {where}"
 
 
 def _do(request: dict[str, Any]) -> dict[str, object]:
@@ -337,22 +342,29 @@ def _live_on() -> None:  # pragma: no cover - the tests' own limit must stay
     """Say that a page is done, and allow the time for one more."""
     sys.stdout.buffer.write(b" ")
     sys.stdout.buffer.flush()
+    allow_page()
+
+
+def allow_page() -> None:  # pragma: no cover - as above
+    """Allow this process the processor's time for one more page."""
     used = resource.getrusage(resource.RUSAGE_SELF)
-    _allow_seconds(used.ru_utime + used.ru_stime + CPU_SECONDS)
-
-
-def _allow_seconds(seconds: float) -> None:  # pragma: no cover - as above
+    seconds = math.ceil(used.ru_utime + used.ru_stime + CPU_SECONDS)
     _, most = resource.getrlimit(resource.RLIMIT_CPU)
-    resource.setrlimit(resource.RLIMIT_CPU, (min(math.ceil(seconds), most), most))
+    if most != resource.RLIM_INFINITY:
+        seconds = min(seconds, most)
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, most))
 
 
-def _bind(parent: int) -> None:  # pragma: no cover - would bind the tests themselves
+def bind(parent: int, *, most_seconds: int) -> None:  # pragma: no cover - as above
+    """Bound this process for good: memory, no files written, gone with its parent.
+
+    The first page may take CPU_SECONDS, all together `most_seconds`.
+    """
     # Libraries reserve far more address space than they use, so that alone can't be
     # the bound.
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_LIMIT_BYTES, MEMORY_LIMIT_BYTES))
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_LIMIT_BYTES, ADDRESS_LIMIT_BYTES))
-    limit = (CPU_SECONDS, MOST_STEPS * CPU_SECONDS)
-    resource.setrlimit(resource.RLIMIT_CPU, limit)
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, most_seconds))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core would hold the report
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     # A stop of the service goes to all its processes; the worker lets this one finish.
@@ -364,5 +376,5 @@ def _bind(parent: int) -> None:  # pragma: no cover - would bind the tests thems
 
 
 if __name__ == "__main__":  # pragma: no cover - tests see it from outside
-    _bind(parent=int(sys.argv[1]))
+    bind(int(sys.argv[1]), most_seconds=MOST_STEPS * CPU_SECONDS)
     sys.stdout.buffer.write(_answer(orjson.loads(sys.stdin.buffer.read())))

@@ -1,16 +1,22 @@
-"""`manage.py parse_report FILE...`: the parser alone, no database, no server."""
+"""`manage.py parse_report FILE...`: the parser in a bounded process, no database."""
 
 from __future__ import annotations
 
 import dataclasses
+import multiprocessing
+import os
+import resource
 import sys
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 from django.core.management.base import BaseCommand
 
+from reports.operations import extraction
 from reports.operations.loinc import loinc_folder
 from reports.operations.parsed_rows import result_rows
 from reports.parser import (
@@ -19,10 +25,12 @@ from reports.parser import (
     parse_report,
     widen_matches,
 )
+from reports.parser.report import FailureReason
 from reports.payloads import report_data
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
+    from collections.abc import Iterator, Mapping
 
     from reports.payloads import ParsedLabReportData
 
@@ -60,19 +68,15 @@ class Command(BaseCommand):
             asked = {paths[0].name: paths}
         several = len(asked) > 1
         found: dict[str, ParsedLabReportData] = {}
-        for name, files in asked.items():
-            try:
-                found[name] = _read(files, threads=options["threads"])
-            except NoPictureReader:
-                self.stderr.write("pictures can't be read: install the group ocr")
-                self._refuse(name, "processing_error", several=several)
-            except UnreadableReport as refusal:
-                self._refuse(name, refusal.reason, several=several)
-            except OSError:
-                self._refuse(name, "file_not_found", several=several)
+        for name, answer in _read_all(asked, threads=options["threads"]):
+            if isinstance(answer, str):
+                self._refuse(name, answer, several=several)
+            else:
+                found[name] = answer
         if found:
-            answer = found if several else next(iter(found.values()))
-            self.stdout.write(orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode())
+            printed = found if several else next(iter(found.values()))
+            text = orjson.dumps(printed, option=orjson.OPT_INDENT_2).decode()
+            self.stdout.write(text)
         elif several:
             self.stdout.write("{}")
         if len(found) < len(asked):
@@ -82,7 +86,46 @@ class Command(BaseCommand):
         self.stderr.write(f"{name}: {reason}" if several else reason)
 
 
-def _read(paths: list[Path], *, threads: int) -> ParsedLabReportData:
-    report = parse_report(paths, threads=threads)
+def _read_all(
+    asked: Mapping[str, list[Path]], *, threads: int
+) -> Iterator[tuple[str, ParsedLabReportData | str]]:
+    """What each report holds, or why it can't be read.
+
+    One bounded process reads all of them; a file that ends it costs itself alone.
+    """
+    # A fork has loaded everything already.
+    context = multiprocessing.get_context("fork")
+    pool = None
+    for name, paths in asked.items():
+        pool = pool or ProcessPoolExecutor(1, context, _bind, (os.getpid(),))
+        try:
+            yield name, pool.submit(_read, paths, threads).result()
+        except BrokenProcessPool:
+            pool = None
+            yield name, FailureReason.PROCESSING_ERROR
+    if pool is not None:
+        pool.shutdown()
+
+
+def _bind(parent: int) -> None:  # pragma: no cover - in the process that reads
+    extraction.bind(parent, most_seconds=resource.RLIM_INFINITY)
+
+
+def _read(  # pragma: no cover - in the process that reads
+    paths: list[Path], threads: int
+) -> ParsedLabReportData | str:
+    extraction.allow_page()
+    try:
+        report = parse_report(paths, threads=threads, on_page=extraction.allow_page)
+    except NoPictureReader as refusal:
+        sys.stderr.write("pictures can't be read: install the group ocr\n")
+        return refusal.reason
+    except UnreadableReport as refusal:
+        return refusal.reason
+    except OSError:
+        return "file_not_found"
+    except Exception as error:  # noqa: BLE001 - told without its text
+        sys.stderr.write(f"{extraction.where_raised(error)}\n")
+        return FailureReason.PROCESSING_ERROR
     report = widen_matches(report, release=loinc_folder())
     return report_data(dataclasses.asdict(report.metadata), result_rows(report))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 
@@ -8,6 +10,7 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 
+from reports.management.commands import parse_report
 from tests.factories.reports import make_letter, make_pdf, make_picture
 
 # Opening a database would fail there, as it does in a test that names none.
@@ -123,6 +126,28 @@ def test_the_others_are_printed_when_one_cannot_be_read(run, report, letter):
     assert code == 1
     assert list(printed) == ["report.pdf"]
     assert said == ["letter.pdf: invalid_input"]
+
+
+def test_a_file_that_ends_its_process_or_fills_memory_costs_itself_alone(
+    run, report, tmp_path, monkeypatch
+):
+    kills, fills = tmp_path / "kills.pdf", tmp_path / "fills.pdf"
+    read = parse_report.parse_report
+
+    def parse(paths, **options):
+        if paths == [kills]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if paths == [fills]:
+            bytearray(2 * 1024**3)
+        return read(paths, **options)
+
+    monkeypatch.setattr(parse_report, "parse_report", parse)
+
+    code, printed, said = run(kills, fills, report)
+
+    assert code == 1
+    assert list(printed) == ["report.pdf"]
+    assert said == ["kills.pdf: processing_error", "fills.pdf: processing_error"]
 
 
 def test_files_that_are_pages_are_one_report(run, report, tmp_path):

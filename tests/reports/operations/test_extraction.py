@@ -350,7 +350,7 @@ def test_the_child_gets_no_secrets(child, report, monkeypatch, caplog):
 
 BOUND = """
 import reports.operations.extraction as extraction
-extraction._bind(os.getppid())
+extraction.bind(os.getppid(), most_seconds=60)
 """
 
 
