@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from portal.health import check_storage
+from portal.health.files import check_storage
 from portal.lib.errors import Unavailable
 from reports.models import ParsingJob
 from reports.operations.reports import parse_submitted

@@ -4,7 +4,7 @@ import pytest
 from django.core.checks import run_checks
 
 from portal import health
-from portal.health import Finding
+from portal.health.findings import Finding
 
 
 def failing(*, deploy: bool = False, databases: list[str] | None = None) -> set[str]:

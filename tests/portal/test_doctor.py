@@ -55,7 +55,7 @@ def well(workers, settings, monkeypatch):
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
     settings.ENCRYPTION_KEYS = [secrets.token_urlsafe(50)]
     usage = shutil._ntuple_diskusage(2**40, 0, 2**40)
-    monkeypatch.setattr(health.shutil, "disk_usage", lambda _path: usage)
+    monkeypatch.setattr(health.files.shutil, "disk_usage", lambda _path: usage)
     note_backup()
 
 

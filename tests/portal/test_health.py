@@ -301,7 +301,7 @@ def test_a_disk_that_fills_up_is_told(settings, tmp_path, monkeypatch, free, sta
         asked.append(path)
         return usage
 
-    monkeypatch.setattr(health.shutil, "disk_usage", look)
+    monkeypatch.setattr(health.files.shutil, "disk_usage", look)
 
     finding = health.check_disk()
 

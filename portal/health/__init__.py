@@ -7,16 +7,12 @@ that need nothing running (portal.checks).
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
-from pathlib import Path
 from smtplib import SMTPException
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
-from uuid import uuid4
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
@@ -31,11 +27,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from accounts.webhooks.queries.deliverers import deliverer_silence_s
-from portal.backup_notes import last_backup_at
+from portal.health.files import check_backup, check_disk, check_storage
+from portal.health.findings import Finding
 from portal.lib.api.json import MEDIA_TYPE, dump_json
-from portal.lib.errors import Unavailable
 from portal.lib.jobs import HEARTBEAT_TIMEOUT_SECONDS
-from portal.lib.storage.address import AddressInvalid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,32 +44,8 @@ MAIL_TIMEOUT_S = 5
 DELIVERER_TIMEOUT_S = 60
 LEAST_KEY_LENGTH = 50  # characters; Django's own deploy check asks the same
 LEAST_KEY_VARIETY = 5  # different characters
-DISK_FULL_BYTES = 2**30
-DISK_SCARCE_SHARE = 0.1
-BACKUP_TOO_OLD = timedelta(days=2)
 EXTENSIONS = frozenset({"pg_trgm"})
-_MORE_ROOM = "Give the disk more room, or keep data for a shorter time in Settings."
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What a check found: one sentence, and what helps where it is not well.
-
-    A warning `works_still`: the server does its work, but not for long or not safely.
-    """
-
-    ok: bool
-    sentence: str
-    remedy: str = ""
-    works_still: bool = False
-
-    @property
-    def state(self) -> str:
-        """ok, warn or fail."""
-        if self.ok:
-            return "ok"
-        return "warn" if self.works_still else "fail"
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,75 +202,6 @@ def check_mail() -> Finding:
     )
 
 
-def check_storage() -> Finding:
-    """Uploads can be stored, and in a bucket no stranger reads them."""
-    if settings.STORAGE_URL:
-        return _check_bucket()
-    folder = Path(settings.UPLOADS_DIR)
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder) as probe:
-            probe.write(b"assay")
-    except OSError as error:
-        return Finding(
-            False,
-            f"Uploads cannot be stored in {folder}: {error.strerror}.",
-            "Set UPLOADS_DIR or VAR_DIR to a folder this server may write.",
-        )
-    return Finding(True, f"Uploads are stored in {folder}.")
-
-
-def _check_bucket() -> Finding:
-    try:
-        from portal.lib.storage.bucket import BucketStorage
-
-        bucket = BucketStorage(settings.STORAGE_URL)
-    except (ImportError, AddressInvalid):
-        return Finding(
-            False, "STORAGE_URL can't be used.", "`manage.py check` says why."
-        )
-    name = f"doctor/{uuid4().hex}"
-    try:
-        with bucket.new_file(name) as probe:
-            probe.write(b"assay")
-        is_public, keeps_versions = bucket.is_public(name), bucket.keeps_versions()
-        with bucket.open(name) as opened:
-            is_whole = opened.read() == b"assay"
-        found = [each.name for each in bucket.find_files("doctor")]
-        bucket.delete(name)
-    except (Unavailable, FileNotFoundError, OSError):
-        is_whole = False
-        found = []
-    if not is_whole or name not in found:
-        return Finding(
-            False,
-            f"Uploads can't be stored in the bucket {bucket.address}.",
-            "Check STORAGE_URL and that its key may put, get, list and delete objects;"
-            " the log names what the bucket answered.",
-        )
-    if is_public:
-        return Finding(
-            False,
-            f"Anyone can read the files of the bucket {bucket.address}.",
-            "Take public reading away from it (Amazon: Block Public Access).",
-        )
-    if keeps_versions:
-        return Finding(
-            False,
-            f"The bucket {bucket.address} keeps versions: files of erased users stay.",
-            "Stop versioning, or let older versions expire by a rule of the bucket.",
-            works_still=True,
-        )
-    if bucket.address.is_clear and not bucket.address.is_here:
-        return Finding(
-            False,
-            f"Files go to the bucket {bucket.address} in clear.",
-            "Give it a certificate and write s3:// in STORAGE_URL.",
-            works_still=True,
-        )
-    return Finding(True, f"Uploads are stored in the bucket {bucket.address}.")
-
-
 def check_public_url() -> Finding:
     """Links we make lead here, over https except on this machine alone."""
     parts = urlsplit(settings.PUBLIC_URL)
@@ -376,23 +278,6 @@ def check_debug() -> Finding:
     )
 
 
-def check_disk() -> Finding:
-    """There is room for uploads, or for work on those in a bucket."""
-    place = Path(settings.VAR_DIR if settings.STORAGE_URL else settings.UPLOADS_DIR)
-    while not place.exists():
-        place = place.parent
-    usage = shutil.disk_usage(place)
-    share = usage.free / usage.total
-    sentence = (
-        f"{usage.free / 2**30:.1f} GiB are free for uploads, {share:.0%} of the disk."
-    )
-    if usage.free < DISK_FULL_BYTES:
-        return Finding(False, sentence, _MORE_ROOM)
-    if share < DISK_SCARCE_SHARE:
-        return Finding(False, sentence, _MORE_ROOM, works_still=True)
-    return Finding(True, sentence)
-
-
 def check_extensions() -> Finding:
     """The database can do what our indexes ask of it."""
     with connection.cursor() as cursor:
@@ -406,22 +291,6 @@ def check_extensions() -> Finding:
         f"The database lacks {names}.",
         f"Run `CREATE EXTENSION {names}` in it as a role that may.",
     )
-
-
-def check_backup() -> Finding:
-    """A backup was made lately."""
-    remedy = "Let `manage.py backup FILE` run every day, and keep the file elsewhere."
-    try:
-        made_at = last_backup_at()
-    except ProgrammingError:  # no such table before the first migrate
-        made_at = None
-    if made_at is None:
-        return Finding(False, "No backup was ever made.", remedy, works_still=True)
-    age = timezone.now() - made_at
-    sentence = f"The last backup was made {age / timedelta(hours=1):.0f} h ago."
-    if age > BACKUP_TOO_OLD:
-        return Finding(False, sentence, remedy, works_still=True)
-    return Finding(True, sentence)
 
 
 def _is_weak(key: str) -> bool:
