@@ -71,8 +71,8 @@ def test_signs_that_few_fonts_have_stand_in_the_text_layer(tmp_path):
 def test_only_lab_reports_hold_rows(tmp_path):
     reports = build_corpus(tmp_path)
 
-    assert {r.is_lab_report for r in reports if len(r.required_rows) >= 7} == {True}
-    assert {r.is_lab_report for r in reports if len(r.required_rows) < 7} == {False}
+    assert {r.is_lab_report for r in reports if len(r.required_rows) >= 4} == {True}
+    assert {r.is_lab_report for r in reports if len(r.required_rows) < 4} == {False}
     assert [r.rows for r in reports if not r.is_lab_report and r.rows] == []
 
 

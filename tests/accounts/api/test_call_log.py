@@ -66,7 +66,7 @@ def test_every_kind_of_answer_is_kept_and_no_word_of_the_customer(
         tenant=alice_tenant,
         actor=ACTOR,
         label="ci",
-        rules=KeyRules(scopes=frozenset({"users:write"}), calls_per_minute=6),
+        rules=KeyRules(scopes=frozenset({"users:write"}), calls_per_minute=7),
     )
     client = ApiClient(text)
     client.raise_request_exception = False
