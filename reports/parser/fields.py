@@ -89,6 +89,9 @@ _REMARKED = re.compile(
 )
 _MARK_GLUED = re.compile(r"[*#]{1,3}(?=\d)")
 _MARKED_AFTER = re.compile(rf"(?P<head>.*\d\S*)\s+(?P<mark>{_MARK.pattern})")
+_MARK_BETWEEN = re.compile(
+    r"(?P<mark>[*#!])\s+(?=\S)|\(?(?P<sign>\+{1,3}|-{2,3})\)?\s+(?=[^\W\d]|[/%])"
+)
 _WITH_EARLIER = re.compile(
     rf"(?P<value>(?:{COMPARATOR}\s*)?{NUMBER})\s+[(\[]{NUMBER}[)\]]"
     rf"(?:\s+(?P<mark>{_MARK.pattern}))?"
@@ -188,8 +191,8 @@ def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
     if match is None:
         return value, None, flag, None
     number, rest = match["value"].strip(), match["rest"].strip()
-    if marked := re.match(r"[*#!]\s+(?=\S)", rest):
-        flag, rest = flag or rest[0], rest[marked.end() :]
+    if marked := _MARK_BETWEEN.match(rest):
+        flag, rest = flag or marked["mark"] or marked["sign"], rest[marked.end() :]
     rest = re.sub(r"^[-+–]\s+", "", rest)
     for cut in range(len(rest.split()), 0, -1):
         words = rest.split()
@@ -342,6 +345,10 @@ def _take(found: Fields, text: str, words: tuple[Word, ...]) -> Fields:
         return replace(found, flag=text.strip("()[] "))
     if found.units is None and not is_plain_range(text) and is_unit(text):
         return replace(found, units=text, units_words=words)
+    if len(words) > 1 and found.flag is None and is_flag(words[0].text):
+        # 'H IU/L'
+        found = replace(found, flag=words[0].text.strip("()[]"))
+        return _take(found, text_of(words[1:]), words[1:])
     if found.range is None and looks_like_range(text):
         inside, flag = split_range_flag(without_label(text))
         return replace(found, range=inside, range_words=words, flag=found.flag or flag)

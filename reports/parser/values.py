@@ -70,7 +70,7 @@ _WORDED = re.compile(
     | (?:pale|light|dark|deep|bright|amber|straw)?[\s-]*
       (?:yellow(?:ish)?|straw|amber|brown(?:ish)?|red(?:dish)?|green(?:ish)?|colou?rless
         |orange|black|amarill[oa]|amarel[oa]|(?:hell|stroh|dunkel)?gelb|jaune|giallo
-        |żółt[ay]|geel)(?:\s+\w+)?
+        |żółt[ay]|geel)(?:\s+(?!(?:blood\s+)?cells?\b)\w+)?
     | acidic | alkaline | neutral | soft | semi[\s-]?solid | formed | loose | watery |
     hard
     | mucoid

@@ -150,7 +150,8 @@ def repeat_row(
 ) -> Row | None:
     """The result of a row again in another unit, on a line without a name below it.
 
-    first: whether the value must be the first of the line.
+    first: whether the value must be the first of the line. Where a method stands
+    before it, it may come without its range.
     """
     own, under = last.fields, fields.value_words
     apart = line.middle - last.line.middle
@@ -162,7 +163,9 @@ def repeat_row(
         return None
     if not (own.units and fields.units) or own.units == fields.units:
         return None
-    if bool(own.range) != bool(fields.range) or not is_numeric_value(fields.value):
+    if bool(own.range) != bool(fields.range) and (first or fields.range):
+        return None
+    if not is_numeric_value(fields.value):
         return None
     left = abs(under[0].x0 - own.value_words[0].x0) < _ALIGNED
     right = abs(under[-1].x1 - own.value_words[-1].x1) < _ALIGNED

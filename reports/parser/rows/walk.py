@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from reports.parser.columns import Strip, lay_strips
 from reports.parser.dated_titles import read_bare_dates, read_dated
-from reports.parser.fields import split_value
+from reports.parser.fields import split_value, unit_in_range
 from reports.parser.lines import Line, clip_lines, make_line, part_cells
 from reports.parser.names import heads_explanation, opens_explanation
 from reports.parser.pages import Page
@@ -99,11 +99,15 @@ class _Walker:
         ]
         labelled = any(_is_labelled(line) for line in left)
         tabular = sum(1 for line in left if _is_tabular(line))
-        if tabular < _LEAST_LEFT and not labelled:
-            return
-        reader = LooseReader(self._section.copy())
-        reader.read(left)
-        whole = [row for row in reader.rows if self._is_whole(row)]
+        read: list[Row] = []
+        if tabular >= _LEAST_LEFT or labelled:
+            reader = LooseReader(self._section.copy())
+            reader.read(left)
+            read = [row for row in reader.rows if row.score >= _SURE_LEFT]
+        if sum(1 for line in left if _is_range(line.cells[-1].text)) >= _LEAST_LEFT:
+            rest = _without(left, read)
+            read += read_cards(rest, self._section.copy())
+        whole = [row for row in read if self._is_whole(row)]
         said = {(row.test_name, row.fields.value) for row in own}
         found = [row for row in whole if (row.test_name, row.fields.value) not in said]
         if len(found) < _LEAST_LEFT:
@@ -119,11 +123,10 @@ class _Walker:
     def _is_whole(self, row: Row) -> bool:
         fields = row.fields
         return (
-            row.score >= _SURE_LEFT
-            and bool(fields.units)
+            bool(fields.units)
             and is_numeric_value(fields.value)
             and is_exact(fields.value)
-            and is_plain_range(fields.range or "")
+            and _is_range(fields.range or "")
             and self._section.knows(row.test_name, fields)
         )
 
@@ -216,6 +219,11 @@ def _is_tabular(line: Line) -> bool:
         return False
     cells = part_cells(line.words, gap=line.tight)
     return len(cells) > 2 and any(is_plain_range(cell.text) for cell in cells[2:])
+
+
+def _is_range(text: str) -> bool:
+    """Whether a text is a range, also with its unit: '70 - 99 mg/dL'."""
+    return is_plain_range(text) or unit_in_range(text) is not None
 
 
 def _is_labelled(line: Line) -> bool:

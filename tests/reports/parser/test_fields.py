@@ -30,6 +30,8 @@ from reports.parser.fields import second_value, split_value, unit_in_range
         ),
         ("5.4 mmol/L Above range", ("5.4", "mmol/L", None, None)),
         ("7,1 Lav", ("7,1", None, "Lav", None)),
+        ("312 ++ mg/dl", ("312", "mg/dl", "++", None)),
+        ("3,1 -- mmol/l", ("3,1", "mmol/l", "--", None)),
         ("5.4 (4.8) *", ("5.4", None, "*", None)),
         ("8-10 /hpf", ("8-10", "/hpf", None, None)),
         ("Nil /hpf", ("Nil", "/hpf", None, None)),

@@ -284,3 +284,29 @@ def test_words_on_the_level_behind_a_name_are_no_part_of_it(tmp_path: Path) -> N
         ("Glukos", "6,8", "mmol/L", "4,2 - 6,3"),
         ("Kreatinin", "74", "µmol/L", "45 - 90"),
     ]
+
+
+def test_tests_with_titles_of_their_own_are_read_below_a_table(tmp_path: Path) -> None:
+    def block(name: str, value: str, spread: str) -> list[list[Drawn]]:
+        return [
+            [name],
+            [Ink(40, "Method: Enzymatic", size=7)],
+            row((200, 380), "RESULT", "REFERENCE VALUES"),
+            row((200, 380), value, spread),
+        ]
+
+    report = read(
+        tmp_path,
+        [
+            row((40, 200, 380), "TEST", "RESULT", "REFERENCE VALUES"),
+            row((40, 200, 380), "Hemoglobin", "14.2 g/dL", "13.5 - 17.5"),
+            *block("GLUCOSE", "103 mg/dL", "70 - 99 mg/dL"),
+            *block("CREATININE", "0.92 mg/dL", "0.70 - 1.30 mg/dL"),
+        ],
+    )
+
+    assert [(r.test_name, r.value, r.units) for r in report.results] == [
+        ("Hemoglobin", "14.2", "g/dL"),
+        ("GLUCOSE", "103", "mg/dL"),
+        ("CREATININE", "0.92", "mg/dL"),
+    ]

@@ -413,3 +413,27 @@ def test_the_second_of_two_equal_results_may_stand_behind_soit(tmp_path: Path) -
         ("Glycémie", "5,66", "mmol/L", "4,11 - 5,88"),
         ("CRP", "2,1", "mg/L", "< 5,0"),
     ]
+
+
+def test_a_mark_may_stand_before_the_unit_and_colours_name_cells(
+    tmp_path: Path,
+) -> None:
+    xs = (40, 140, 170, 240)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Sodium", "131", "L mmol/L", "133 - 146"),
+            row(xs, "Potassium", "4.4", "mmol/L", "3.5 - 5.3"),
+            row(xs, "Urea", "11.2", "H mmol/L", "2.5 - 7.8"),
+            row(xs, "White Cells", ">100", "/uL"),
+            row(xs, "Red Cells", "<10", "/uL"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Sodium", "131", "mmol/L", "133 - 146"),
+        ("Potassium", "4.4", "mmol/L", "3.5 - 5.3"),
+        ("Urea", "11.2", "mmol/L", "2.5 - 7.8"),
+        ("White Cells", ">100", "/uL", None),
+        ("Red Cells", "<10", "/uL", None),
+    ]

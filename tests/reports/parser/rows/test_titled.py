@@ -557,3 +557,27 @@ def test_a_name_centred_over_two_lines_is_whole_beside_a_bold_value(
             "< 34",
         )
     ]
+
+
+def test_a_value_in_another_unit_beside_the_method_has_the_name_above(
+    tmp_path: Path,
+) -> None:
+    xs = (40, 220, 290, 360)
+    small = [Ink(40, "Serum / Spectrophotometry", size=6)]
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Test", "Result", "Units", "Reference"),
+            row(xs, "Glucose", "118", "mg/dL", "74 - 106"),
+            [*small, Ink(220, "6.6 mmol/L", size=6)],
+            row(xs, "Creatinine", "1.31", "mg/dL", "0.70 - 1.20"),
+            [*small, Ink(220, "116 umol/L", size=6)],
+        ],
+    )
+
+    assert printed(report) == [
+        ("Glucose", "118", "mg/dL", "74 - 106"),
+        ("Glucose", "6.6", "mmol/L", None),
+        ("Creatinine", "1.31", "mg/dL", "0.70 - 1.20"),
+        ("Creatinine", "116", "umol/L", None),
+    ]
