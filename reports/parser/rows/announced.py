@@ -79,17 +79,23 @@ def take_range_beside(row: Row, cells: Sequence[Cell]) -> None:
 def stand_over(candidates: Sequence[tuple[Line, Row | None]]) -> bool:
     """Whether lines with a range alone stand each over its row rather than under it.
 
-    Told by which leaves the fewer rows without one, then by which is nearer.
+    Told by which leaves the fewer rows without one, then by which is nearer. Between a
+    row and its range a line may say how the test was done.
     """
     over: list[float] = []
     under: list[float] = []
-    for (above, first), (below, second) in pairwise(candidates):
+    told = [
+        (line, row)
+        for line, row in candidates
+        if row is not None or range_on(line) is not None
+    ]
+    for (above, first), (below, second) in pairwise(told):
         apart = below.middle - above.middle
         if apart > 3 * max(above.size, below.size):
             continue
-        if first is None and second is not None and range_on(above) is not None:
+        if first is None and second is not None:
             over.append(apart)
-        if first is not None and second is None and range_on(below) is not None:
+        if first is not None and second is None:
             under.append(apart)
     if len(over) != len(under):
         return len(over) > len(under)

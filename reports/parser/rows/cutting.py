@@ -8,7 +8,7 @@ from reports.parser.columns import Strip, cut_line
 from reports.parser.dates import is_day
 from reports.parser.fields import is_mark, is_unit, split_value, text_of
 from reports.parser.folding import fold
-from reports.parser.lines import Line, part_cells
+from reports.parser.lines import Cell, Line, part_cells
 from reports.parser.pages import Word
 from reports.parser.ranges import looks_like_range, read_bounds
 from reports.parser.roles import ZONES, Role
@@ -46,6 +46,9 @@ def cut_parts(line: Line, strip: Strip) -> Parts:
                 return {}
             if is_blank(text_of(parts[Role.VALUE])):
                 parts[Role.VALUE] = words
+            elif is_unit(text_of(words)):
+                # Its title names results too: 'Unit of result'.
+                parts.setdefault(Role.UNIT, words)
             continue
         if column.role in parts and column.role is not Role.RANGE:
             continue
@@ -126,6 +129,54 @@ def part_signs(cut: list[tuple[Line, Parts]]) -> list[tuple[Line, Parts]]:
         flag = [mark._replace(text=level)]
         parted[n] = (line, {**parts, Role.VALUE: value, Role.FLAG: flag})
     return parted
+
+
+def part_under_units(
+    cut: list[tuple[Line, Parts]], strip: Strip
+) -> list[tuple[Line, Parts]]:
+    """Part the numbers of a row below a heading that prints units over them.
+
+    'Leucogram  %  /mm3' heads shares beside counts. The range is of the unit over it,
+    else of the last number.
+    """
+    parted: list[tuple[Line, Parts]] = []
+    units: list[Cell] = []
+    for line, parts in cut:
+        values = parts.get(Role.VALUE, [])
+        if not values:
+            units = []
+        elif heads := _units_over(line):
+            units = heads
+            continue
+        if units and Role.UNIT not in parts and Role.NAME in parts:
+            parted += [(line, own) for own in _by_unit(line, parts, units, strip)]
+            continue
+        parted.append((line, parts))
+    return parted
+
+
+def _units_over(line: Line) -> list[Cell]:
+    """The units behind a heading that has nothing else; empty if there are not two."""
+    _, *cells = part_cells(line.words, gap=line.tight)
+    whole = len(cells) > 1 and all(is_unit(cell.text) for cell in cells)
+    return cells if whole else []
+
+
+def _by_unit(line: Line, parts: Parts, units: list[Cell], strip: Strip) -> list[Parts]:
+    """The parts of a row for each of its numbers with the unit over it."""
+    cells = part_cells(parts[Role.VALUE], gap=line.tight)
+    ranges = [c for c in strip.columns if c.role is Role.RANGE]
+    spread = next((u.text for u in units for c in ranges if u.x0 >= c.left), None)
+    found: list[Parts] = []
+    for cell in cells:
+        over = [u for u in units if u.x0 < cell.x1 and cell.x0 < u.x1]
+        if len(over) != 1 or not is_numeric_value(cell.text):
+            return [parts]
+        own = {**parts, Role.VALUE: list(cell.words), Role.UNIT: list(over[0].words)}
+        if over[0].text != spread and (spread is not None or cell is not cells[-1]):
+            own.pop(Role.RANGE, None)
+        found.append(own)
+    return found
 
 
 def _is_signed(words: list[Word]) -> bool:

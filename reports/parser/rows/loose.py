@@ -225,10 +225,11 @@ class LooseReader:
             words = words[1:]
         best: tuple[float, Row] | None = None
         tight = line.tight
-        led = next((n + 1 for n, w in enumerate(words) if is_leader(w.text)), 0)
+        leaders = (is_leader(word.text.removesuffix(":")) for word in words)
+        led = next((n + 1 for n, leads in enumerate(leaders) if leads), 0)
         for n in range(1, len(words)):
             apart = words[n].x0 - words[n - 1].x1 > tight * words[n].size
-            if not apart and not may_start_value(words[n].text):
+            if not apart and n != led and not may_start_value(words[n].text):
                 continue
             if _is_group(words[n - 1], words[n]) or (led and n != led):
                 continue

@@ -39,7 +39,13 @@ from reports.parser.values import (
 
 from .centred import gather_centred, is_centred, join_stacked
 from .continuation import Continuation, take_unit_below
-from .cutting import cut_parts, name_unknown_columns, part_signs, take_undated
+from .cutting import (
+    cut_parts,
+    name_unknown_columns,
+    part_signs,
+    part_under_units,
+    take_undated,
+)
 from .evidence import Evidence
 from .naming import begun_above, is_lesser, named_above, part_flag_word, part_pair
 from .reading import read_fields
@@ -86,7 +92,7 @@ class TableReader:
         if is_centred(cut):
             cut = gather_centred(cut)
         cut = take_undated(name_unknown_columns(cut, self._strip), self._strip)
-        cut = part_signs(cut)
+        cut = part_under_units(part_signs(cut), self._strip)
         for line, parts in cut:
             self._read_line(line, parts)
         if not self._strip.has(Role.METHOD):

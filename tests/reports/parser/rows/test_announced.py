@@ -166,3 +166,44 @@ def test_what_stands_right_of_a_range_under_its_name_is_no_part_of_it(
     )
 
     assert [r.reference_range for r in report.results] == ["> 40", "< 130"]
+
+
+def test_a_range_below_the_method_is_that_of_the_row_above_it(tmp_path: Path) -> None:
+    def block(y: float, name: str, value: str, unit: str, spread: str) -> list[Ink]:
+        return [
+            *(Ink(40, name, y), Ink(270, value, y), Ink(306, unit, y)),
+            Ink(52, "Método: Enzimático   Muestra: suero", y + 12, size=7),
+            Ink(52, f"Valores de referencia: {spread} {unit}", y + 22, size=7),
+        ]
+
+    report = read(
+        tmp_path,
+        [
+            block(80, "GLUCEMIA", "0,98", "g/l", "0,70 a 1,10"),
+            block(122, "CREATININA", "8,1", "mg/l", "6,0 a 11,0"),
+            block(164, "COLESTEROL TOTAL", "2,31", "g/l", "hasta 2,00"),
+        ],
+    )
+
+    assert [r.reference_range for r in report.results] == [
+        "0,70 a 1,10",
+        "6,0 a 11,0",
+        "hasta 2,00",
+    ]
+
+
+def test_what_stands_behind_dots_and_a_colon_is_the_value(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            [(40, "Creatinine ............:"), (170, "102 umol/L (N.R: 60 - 120)")],
+            [(40, "Urea ............:"), (170, "5.1 mmol/L (N.R: 2.5 - 7.1)")],
+            [(40, "Malaria Parasite ............:"), (170, "Seen (+)")],
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("Creatinine", "102"),
+        ("Urea", "5.1"),
+        ("Malaria Parasite", "Seen (+)"),
+    ]
