@@ -52,7 +52,9 @@ RIGHTS = {
     "audit": (
         "team:audit team:audit_file team:who_looked users:erasures users:receipt"
     ),
-    "delete_users*": "users:exports users:export_file",
+    "delete_users*": (
+        "users:exports users:export_file users:delete users:deleted users:undo_delete"
+    ),
     "webhooks": "webhooks:list webhooks:endpoint webhooks:progress webhooks:delivery",
     "webhooks*": (
         "webhooks:create webhooks:edit webhooks:headers webhooks:send_test"

@@ -120,6 +120,12 @@ def live_user(*, tenant: Tenant, user_id: UUID) -> User:
     return _live_user(tenant, "uuid = %s", user_id)
 
 
+def deleted_users(*, tenant: Tenant) -> QuerySet[User]:
+    """Who is deleted and not erased yet, the last deleted first."""
+    rows: QuerySet[User] = User.objects.for_tenant(tenant)
+    return rows.filter(deleted_at__isnull=False).order_by("-deleted_at", "-id")
+
+
 def lock_user(user: User) -> User:
     """The live user's row, locked until the transaction ends. Raises: not_found."""
     return _live_user(user.tenant, "id = %s FOR UPDATE", user.pk)

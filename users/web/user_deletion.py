@@ -1,0 +1,115 @@
+"""Deleting a user, and the page where deleted ones are brought back until erased.
+
+Must not be here: what deleting means (users.operations.users), receipts of those who
+are erased (users.web.erasures).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.contrib import messages
+from django.views.decorators.http import (
+    require_GET,
+    require_http_methods,
+    require_POST,
+)
+
+from accounts.operations.audit import record_read
+from accounts.states import Area
+from accounts.web.dialogs import ask
+from accounts.web.rights import require_right
+from accounts.web.step_up import ask_to_confirm, is_confirmed
+from portal.lib.errors import DomainError, NotFound
+from portal.lib.web import Pager, go_to, page_url, render_page
+from users.models.user import UNDO_GRACE
+from users.operations.users import delete_user, undo_delete_user
+from users.queries import live_user
+from users.queries.users import deleted_users
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from portal.lib.web import TenantRequest
+
+PAGE_SIZE = 50
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.DELETE_USERS, write=True)
+def delete(request: TenantRequest, user_id: str) -> HttpResponse:
+    """Ask, with the id typed, and delete; a week long it can be undone."""
+    user = live_user(tenant=request.tenant, user_id=_uuid(user_id))
+    if not is_confirmed(request):  # only now: a stranger's user is a 404
+        return ask_to_confirm(request)
+    error = ""
+    if request.method == "POST":
+        if request.POST.get("typed_name", "").strip() == user.client_user_id:
+            delete_user(user=user, actor=request.actor)
+            messages.success(request, f"{user.client_user_id} is deleted.")
+            return go_to(request, page_url(request, "users:deleted"))
+        error = "That is not the id. Nobody was deleted."
+    return ask(
+        request,
+        title=f"Delete {user.client_user_id}?",
+        says=(
+            "The user is hidden everywhere at once and the sources are disconnected."
+            f" You can undo this for {UNDO_GRACE.days} days; then samples, summaries,"
+            " orders, results, reports and files of this user are erased for good."
+        ),
+        verb="Delete user",
+        keep="Keep user",
+        back=page_url(request, "users:page", user_id=user.uuid),
+        back_words=user.client_user_id,
+        match=user.client_user_id,
+        match_label="Client user id",
+        error=error,
+    )
+
+
+@require_GET
+@require_right(Area.DELETE_USERS, write=True)
+def deleted(request: TenantRequest) -> HttpResponse:
+    """Who is deleted and not erased yet, the last deleted first."""
+    users = deleted_users(tenant=request.tenant)
+    asked = request.GET.get("offset", "")
+    offset = min(int(asked), 10**9) if asked.isdecimal() and asked.isascii() else 0
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="user_list",
+        subject_id=f"deleted offset={offset}",
+    )
+    return render_page(
+        request,
+        "users/deleted.html",
+        users=users[offset : offset + PAGE_SIZE],
+        pager=Pager(users.count(), offset, PAGE_SIZE),
+        days=UNDO_GRACE.days,
+        section="users",
+    )
+
+
+@require_POST
+@require_right(Area.DELETE_USERS, write=True)
+def undo(request: TenantRequest, user_id: str) -> HttpResponse:
+    """Bring a deleted user back; the sources stay disconnected."""
+    try:
+        user = undo_delete_user(
+            tenant=request.tenant, actor=request.actor, user_uuid=_uuid(user_id)
+        )
+    except NotFound:
+        raise
+    except DomainError as refusal:
+        messages.error(request, refusal.message)
+        return go_to(request, page_url(request, "users:deleted"))
+    messages.success(request, f"{user.client_user_id} is back. Connect the sources.")
+    return go_to(request, page_url(request, "users:page", user_id=user.uuid))
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise NotFound("not_found", "User not found.") from None
