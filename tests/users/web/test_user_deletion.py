@@ -32,7 +32,9 @@ def web(alice, user):
 
 
 def verbs(user):
-    entries = AuditEntry.objects.for_tenant(user.tenant).exclude(verb__in=("read", "create_user"))
+    entries = AuditEntry.objects.for_tenant(user.tenant).exclude(
+        verb__in=("read", "create_user")
+    )
     return list(entries.filter(subject="user").values_list("verb", flat=True))
 
 
