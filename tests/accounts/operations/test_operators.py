@@ -16,7 +16,8 @@ pytestmark = pytest.mark.django_db
 
 
 def audited(tenant):
-    return list(AuditEntry.objects.for_tenant(tenant).values_list("verb", flat=True))
+    entries = AuditEntry.objects.for_tenant(tenant).order_by("pk")
+    return list(entries.values_list("verb", flat=True))
 
 
 @pytest.mark.parametrize(
