@@ -6,6 +6,7 @@ Must not be here: anything about one page, or the API (portal.lib.api).
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
+# Longer ones PostgreSQL, or Python itself, would refuse.
+_OFFSET = re.compile("[0-9]{1,9}")
 # What the choice between page and fragment depends on, for caches on the way.
 _CHOOSERS = ("HX-Request", "HX-Boosted", "HX-History-Restore-Request")
 
@@ -139,6 +142,12 @@ class PageStep:
     number: int
     offset: int
     is_here: bool
+
+
+def asked_offset(request: HttpRequest) -> int:
+    """How many rows the query's `offset` skips; 0 for what is no such number."""
+    asked = request.GET.get("offset", "")
+    return int(asked) if _OFFSET.fullmatch(asked) else 0
 
 
 def wants_fragment(request: TenantRequest) -> bool:

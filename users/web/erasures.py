@@ -16,7 +16,7 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.errors import NotFound
 from portal.lib.signatures import Signature, is_ours, is_signed
-from portal.lib.web import Pager, render_page
+from portal.lib.web import Pager, asked_offset, render_page
 from users.models import ErasureReceipt
 from users.operations.erasure import receipt_files
 
@@ -30,8 +30,7 @@ PAGE_SIZE = 50
 @require_right(Area.AUDIT)
 def erasures(request: TenantRequest) -> HttpResponse:
     receipts = ErasureReceipt.objects.for_tenant(request.tenant)
-    asked = request.GET.get("offset", "")
-    offset = min(int(asked), 10**9) if asked.isdecimal() and asked.isascii() else 0
+    offset = asked_offset(request)
     return render_page(
         request,
         "users/erasures.html",

@@ -22,7 +22,7 @@ from accounts.web.dialogs import ask
 from accounts.web.rights import require_right
 from accounts.web.step_up import ask_to_confirm, is_confirmed
 from portal.lib.errors import DomainError, NotFound
-from portal.lib.web import Pager, go_to, page_url, render_page
+from portal.lib.web import Pager, asked_offset, go_to, page_url, render_page
 from users.models.user import UNDO_GRACE
 from users.operations.users import delete_user, undo_delete_user
 from users.queries import live_user
@@ -73,8 +73,7 @@ def delete(request: TenantRequest, user_id: str) -> HttpResponse:
 def deleted(request: TenantRequest) -> HttpResponse:
     """Who is deleted and not erased yet, the last deleted first."""
     users = deleted_users(tenant=request.tenant)
-    asked = request.GET.get("offset", "")
-    offset = min(int(asked), 10**9) if asked.isdecimal() and asked.isascii() else 0
+    offset = asked_offset(request)
     record_read(
         tenant=request.tenant,
         actor=request.actor,
