@@ -45,7 +45,7 @@ from labs.states.inbound import (
 from labs.web.inbound_overview import waiting_of
 from labs.web.order_rows import PLATFORM_WORDS, account_name
 from portal.lib.errors import DomainError
-from portal.lib.web import Pager, go_to, page_url, render_page
+from portal.lib.web import Pager, asked_offset, go_to, page_url, render_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,7 +127,7 @@ def queue(request: TenantRequest) -> HttpResponse:
     """The reports and messages of a tab, newest first; no names, so no read of any."""
     tab = request.GET.get("tab", "")
     tab = tab if tab in _TABS else str(MatchStatus.UNMATCHED)
-    offset = _number(request.GET.get("offset", ""))
+    offset = asked_offset(request)
     rows: Sequence[InboundReport | InboundMessage]
     if tab == PROBLEMS:
         rows, total = messages_to_look_at(
@@ -426,7 +426,3 @@ def _reason(row: InboundReport | InboundMessage) -> str:
     told = getattr(row, "reason", "")
     known = UnmatchedReason.known(told)
     return str(known.label) if known else told
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isdecimal() and len(text) < 9 else 0

@@ -16,7 +16,7 @@ from accounts.web.rights import require_right
 from labs.queries.appointment_days import VisitTab, visit_counts, visits_on_tab
 from labs.states.orders import split_status
 from labs.web.visits import visit_row
-from portal.lib.web import Pager, render_page
+from portal.lib.web import Pager, asked_offset, render_page
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -56,7 +56,7 @@ _EMPTY = {
 def visit_list(request: TenantRequest) -> HttpResponse:
     """A tab of the list; no names, but when somebody goes to a lab is a read."""
     tab = VisitTab.known(request.GET.get("tab", "")) or VisitTab.TODAY
-    offset = _number(request.GET.get("offset", ""))
+    offset = asked_offset(request)
     at = timezone.now()
     counts = visit_counts(tenant=request.tenant, at=at)
     page = visits_on_tab(
@@ -88,7 +88,3 @@ def visit_list(request: TenantRequest) -> HttpResponse:
 
 def _family(tab: VisitTab, number: int) -> str:
     return "bad" if number and tab in {VisitTab.UNSURE, VisitTab.PASSED} else ""
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isdigit() and len(text) < 7 else 0

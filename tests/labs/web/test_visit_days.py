@@ -70,6 +70,13 @@ def test_today_is_the_day_that_each_place_has(alice_web, alice_tenant, center):
     assert audited(alice_tenant)[-1] == ("read", "visit_list", "tomorrow offset=0")
 
 
+def test_an_offset_that_is_no_number_skips_nothing(alice_web, alice_tenant):
+    place = url(alice_tenant)
+    replies = [alice_web.get(place, {"offset": given}) for given in ("²", "9" * 5000)]
+
+    assert [reply.status_code for reply in replies] == [200, 200]
+
+
 def test_what_is_not_confirmed_comes_first_and_has_a_tab(
     alice_web, alice_tenant, center
 ):
