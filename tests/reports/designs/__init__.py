@@ -1,0 +1,23 @@
+"""Reports drawn as web pages, none of them by who made the parser ready for it.
+
+Where the corpus proves what was mended, these ask what an unknown report gets: each
+came after the parser it was first read by, and that first figure is the one to quote.
+A design is one file: a page that Chromium prints, and what it says in a script element
+`truth` of the shape that README tells for `report.truth.json`. People and laboratories
+in them are fictional.
+
+`python -m tests.reports.designs FOLDER [PART_OF_NAME ...] [--kind KIND]` prints them
+and their truth into a folder that `manage.py parser_score FOLDER` scores.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+PAGES = Path(__file__).with_name("pages")
+
+
+def design_paths(*parts: str) -> list[Path]:
+    """Designs whose name contains any of the parts, or every one."""
+    every = sorted(PAGES.glob("*.html"))
+    return [p for p in every if not parts or any(part in p.stem for part in parts)]
