@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import orjson
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 from reports.management.scorecard.truth import (
     KINDS,
@@ -24,17 +24,19 @@ from tests.reports.corpus.pictures import take_picture
 _TRUTH = re.compile(
     r"<script[^>]*\bid=.?truth\b[^>]*>(?P<truth>.*?)</script>", re.DOTALL
 )
-# Screenshots are taken at the width of the design's own viewport meta element.
+# Screenshots are taken at the width of the design's own viewport meta element, with
+# the points to a pixel of its initial-scale, as phones have two or three.
 _WIDTH = re.compile(r"name=.?viewport\b[^>]*\bwidth=(?P<width>\d+)")
+_SCALE = re.compile(r"name=.?viewport\b[^>]*\binitial-scale=(?P<scale>\d)")
 _USUAL_WIDTH = 900
 
 
 @contextmanager
-def _browser_page() -> Iterator[Page]:
+def _browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         try:
-            yield browser.new_page(java_script_enabled=False)
+            yield browser
         finally:
             browser.close()
 
@@ -51,26 +53,31 @@ def print_designs(
     if kind not in KINDS:
         raise ValueError(kind)
     folder.mkdir(parents=True, exist_ok=True)
-    with _browser_page() as page:
+    with _browser() as browser:
         for path in paths:
-            _print(page, path, folder, kind)
+            _print(browser, path, folder, kind)
     reports = read_folder(folder)
     if kind in ("scan", "photo"):
         reports = [_worn(report, folder, kind, seed) for report in reports]
     return reports
 
 
-def _print(page: Page, path: Path, folder: Path, kind: str) -> None:
+def _print(browser: Browser, path: Path, folder: Path, kind: str) -> None:
     html = path.read_text()
     truth = _TRUTH.search(html)
     if truth is None:
         raise BadTruth(f"{path.name}: no script element with the id truth")
-    page.goto(path.as_uri())
+    width, scale = _WIDTH.search(html), _SCALE.search(html)
+    page = browser.new_page(
+        java_script_enabled=False,
+        viewport={
+            "width": int(width["width"]) if width else _USUAL_WIDTH,
+            "height": 700,
+        },
+        device_scale_factor=int(scale["scale"]) if scale else 1,
+    )
+    page.goto(path.resolve().as_uri())
     if kind == "screenshot":
-        width = _WIDTH.search(html)
-        page.set_viewport_size(
-            {"width": int(width["width"]) if width else _USUAL_WIDTH, "height": 700}
-        )
         page.screenshot(path=folder / f"{path.stem}.png", full_page=True)
     else:
         page.pdf(
@@ -79,6 +86,7 @@ def _print(page: Page, path: Path, folder: Path, kind: str) -> None:
             print_background=True,
             format="A4",
         )
+    page.close()
     said = {"layout": path.stem, **orjson.loads(truth["truth"])}
     said["kind"] = "screenshot" if kind == "screenshot" else "text"
     _write_truth(folder / path.stem, said)
