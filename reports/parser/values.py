@@ -6,6 +6,7 @@ decided elsewhere.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -177,9 +178,11 @@ def read_number(text: str, *, decimal_comma: bool = False) -> float | None:
     else:
         plain = plain.replace(",", ".")
     try:
-        return sign * float(plain)
+        number = sign * float(plain)
     except ValueError:
         return None
+    # Hundreds of digits are no result, and JSON has no word for what they overflow to.
+    return number if math.isfinite(number) else None
 
 
 def read_compared(text: str, *, decimal_comma: bool = False) -> Number | None:

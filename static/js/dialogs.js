@@ -1,6 +1,7 @@
 // data-dialog="id" opens a <dialog>; data-close shuts the one it is in. The opener is a
 // link to a page with the same form, for when there is no script.
 const openers = new WeakMap();
+const FIELD = 'input:not([type="hidden"]), textarea, select';
 
 // Where focus goes back to: a menu is gone by then, so the button that opened it.
 function origin(opener) {
@@ -23,7 +24,10 @@ document.addEventListener("click", (event) => {
 document.addEventListener("htmx:after:swap", (event) => {
   const { target } = event.detail.ctx;
   const dialog = typeof target === "string" ? document.querySelector(target) : target;
-  if (dialog?.matches("dialog[data-opens]:not([open])")) dialog.showModal();
+  if (!dialog?.matches("dialog[data-opens]:not([open])")) return;
+  dialog.showModal();
+  // Else focus is on the button that closes it, and a space typed there does.
+  if (!dialog.querySelector("[autofocus]")) dialog.querySelector(FIELD)?.focus();
 });
 
 document.addEventListener(

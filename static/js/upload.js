@@ -20,6 +20,15 @@ function busy(form, on) {
   }
 }
 
+// What was chosen is kept, unless it is the file that was refused.
+function keepFiles(form, fresh) {
+  const given = form.querySelector('input[type="file"]');
+  const input = fresh.querySelector('input[type="file"]');
+  if (input.matches('[aria-invalid="true"]')) return;
+  input.files = given.files;
+  nameFiles(input);
+}
+
 function send(form) {
   const request = new XMLHttpRequest();
   request.open("POST", form.action);
@@ -40,6 +49,7 @@ function send(form) {
       const page = new DOMParser().parseFromString(request.responseText, "text/html");
       const fresh = page.querySelector("[data-upload]");
       form.replaceWith(fresh);
+      keepFiles(form, fresh);
       fresh.querySelector('[aria-invalid="true"]')?.focus();
     } else {
       fail(request.status);
@@ -68,8 +78,8 @@ for (const name of ["dragover", "dragleave", "drop"]) {
     input.dispatchEvent(new Event("change", { bubbles: true }));
   });
 }
-document.addEventListener("change", (event) => {
-  const words = event.target.closest(".drop")?.querySelector("[data-file-name]");
-  if (!words) return;
-  words.textContent = [...event.target.files].map((file) => file.name).join(", ");
-});
+function nameFiles(input) {
+  const words = input.closest(".drop")?.querySelector("[data-file-name]");
+  if (words) words.textContent = [...input.files].map((file) => file.name).join(", ");
+}
+document.addEventListener("change", ({ target }) => nameFiles(target));

@@ -208,6 +208,23 @@ def test_a_bad_file_is_refused_in_place(visit, alice, users):
         assert_sound(page)
 
 
+def test_a_mistyped_id_keeps_the_chosen_file(visit, alice, users):
+    with visit.page(member=alice) as page:
+        page.goto(f"{PLACE}/reports/upload/")
+        page.get_by_label("Client user id").fill("mbr_unknown")
+        page.locator('input[type="file"]').set_input_files(
+            {"name": "r.pdf", "mimeType": "application/pdf", "buffer": make_pdf()}
+        )
+        page.get_by_role("button", name="Upload report").click()
+        expect(page.locator(".err")).to_be_visible()
+        expect(page.locator("[data-file-name]")).to_have_text("r.pdf")
+
+        page.get_by_label("Client user id").fill("mbr_007")
+        page.get_by_role("button", name="Upload report").click()
+
+        page.wait_for_url(re.compile(r"/reports/[0-9a-f-]{36}/$"))
+
+
 def test_an_id_is_copied(visit, alice, users):
     with visit.page(member=alice) as page:
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])

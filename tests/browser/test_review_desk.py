@@ -107,6 +107,11 @@ def test_thirty_markers_are_reviewed_by_keyboard_and_no_edit_is_lost(
         expect(page.locator("#row-0 .act button")).to_have_attribute("value", "3")
         expect(value).to_have_attribute("points", before)
 
+        page.keyboard.press("x")
+        expect(page.get_by_label("Why", exact=True)).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(page.locator("#name-0")).to_be_focused()
+
         divider = page.get_by_role("separator")
         divider.press("ArrowLeft")
         expect(divider).to_have_attribute("aria-valuenow", "46")

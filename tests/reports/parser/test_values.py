@@ -31,6 +31,7 @@ from reports.parser.values import (
         ("12'500", 12500.0),
         ("12 or so", None),
         ("", None),
+        ("1" * 400, None),
     ],
 )
 def test_a_number_is_read_as_it_is_grouped(text: str, number: float | None) -> None:

@@ -338,6 +338,18 @@ def test_a_value_is_typed_and_shown_as_it_is_understood(nora, user):
     assert (row.values["value"], row.decision) == ("<5", "edited")
 
 
+def test_numbers_too_large_to_reckon_with_are_kept_as_typed(nora, user):
+    review = on_desk(user, nora)
+    digits = "1" * 400
+    given = typed(review, value=digits, reference_range=f"1 - {digits}")
+
+    nora.web.post(row_url(review, 0, "edit"), given, headers=HTMX)
+
+    (row, _) = rows_of(review)
+    assert (row.values["value"], row.decision) == (digits, "edited")
+    assert row.values["max_reference_range"] is None
+
+
 def test_a_code_is_chosen_and_remembered_for_the_lab(nora, user):
     review = on_desk(user, nora, metadata={"lab_name": "Example Laboratory"})
     url = row_url(review, 0, "loinc")
