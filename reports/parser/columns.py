@@ -160,8 +160,8 @@ def _cut_in_order(
 ) -> list[float] | None:
     """Cuts between as many bands of cells as there are titles, each under its own.
 
-    Only where most rows have a cell for each title, none of which stands over the
-    cells of another, and titles set to the other side of their columns were cut off.
+    Only where most rows have a cell for each title, the middle of which stands over
+    no cells of another, and titles set to the other side of their columns were cut off.
     """
     whole = [spans for spans in rows if len(spans) == len(cuts) - 1]
     if len(whole) < _LEAST_WHOLE or 2 * len(whole) <= len(rows):
@@ -175,7 +175,7 @@ def _cut_in_order(
     for n, title in enumerate(titles):
         before = bands[n - 1][1] if n else title.x0
         after = bands[n + 1][0] if n + 1 < len(bands) else title.x1
-        if title.x0 < before or title.x1 > after:
+        if not before <= (title.x0 + title.x1) / 2 <= after:
             return None
     homes = [sum(1 for cut in cuts[1:-1] if (a + b) / 2 >= cut) for a, b in bands]
     if homes == list(range(len(bands))):

@@ -247,10 +247,12 @@ def without_status(text: str) -> str:
 
 
 def unit_in_range(text: str) -> str | None:
-    """The unit printed after the numbers of a range: '13.0 - 17.0 g/dL'."""
+    """The unit behind the numbers or words of a range: '13.0 - 17.0 g/dL'."""
     match = _RANGE_THEN_UNIT.match(text.strip())
     if match is None:
-        return None
+        finding, _, unit = text.strip().rpartition(" ")
+        per_field = unit.startswith("/") and is_unit(unit)
+        return unit if per_field and is_expected_finding(finding) else None
     unit = match["unit"].strip()
     if unit.count(")") > unit.count("("):
         unit = unit.rstrip(")")

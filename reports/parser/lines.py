@@ -22,7 +22,7 @@ _PARTING = frozenset("|·•¦│")
 _WIDER = 0.1
 # A number set so much larger than its unit shifts the middle of their line.
 _LARGER = 1.4
-_RAISED = 1.3
+_RAISED = 1.75
 
 
 class Cell(NamedTuple):

@@ -173,7 +173,8 @@ def may_name_a_test(name: str) -> bool:
     if _DATED_NAME.search(name):
         # What a test gave on another day: 'Antériorité du 12/09/23'.
         return False
-    if ":" in name and _NOTED.match(name):
+    head, colon, _ = name.partition(":")
+    if colon and (_NOTED.match(name) or is_category(head)):
         return False
     if ". " in name and _SENTENCES.search(name):
         return False

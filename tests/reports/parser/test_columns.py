@@ -181,3 +181,24 @@ def test_two_units_may_have_their_ranges_between_them(tmp_path: Path) -> None:
         ("Gamma globulin", "10.8", "g/L", "8 - 14"),
         ("Total protein", "71", "g/L", "(66 - 83)"),
     ]
+
+
+def test_dates_may_end_over_the_numbers_beside_them(tmp_path: Path) -> None:
+    titles = (40, 170, 215, 280, 340)
+    xs = (40, 208, 254, 280, 340)
+    report = read(
+        tmp_path,
+        [
+            row(titles, "Date", "03/12/24", "02/07/25"),
+            row(titles, "Lab No.", "249901", "258812", "Units", "Reference"),
+            row(xs, "Iron", "12", "5", "umol/L", "(9-30)"),
+            row(xs, "Saturation", "18", "6", "%", "(15-45)"),
+            row(xs, "Ferritin", "32", "9", "ug/L", "(30-200)"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Iron", "5", "umol/L", "(9-30)"),
+        ("Saturation", "6", "%", "(15-45)"),
+        ("Ferritin", "9", "ug/L", "(30-200)"),
+    ]

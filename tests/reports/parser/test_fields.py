@@ -50,6 +50,7 @@ def test_a_cell_is_parted(
         ("13.0 - 17.0 g/dL", "g/dL"),
         ("> OR = 60 mL/min/1.73m2", "mL/min/1.73m2"),
         ("<130 mg/dL (calc)", "mg/dL (calc)"),
+        ("NONE SEEN /HPF", "/HPF"),
         ("13.0 - 17.0", None),
         ("Negative", None),
     ],

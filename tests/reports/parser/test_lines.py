@@ -100,3 +100,17 @@ def test_a_line_is_clipped_by_the_middle_of_its_words() -> None:
 
     assert texts(clip_lines([line], left=0, right=300)) == ["Sodium"]
     assert texts(clip_lines([line], left=300, right=600)) == ["ALT"]
+
+
+def test_a_raised_mark_does_not_part_a_name_from_its_value() -> None:
+    words = [
+        mark
+        for y in (50, 61)
+        for mark in (
+            word("WBC", 40, y + 1.4, 6.3),
+            word("01", 58, y - 1, 4.5),
+            word("6.1", 200, y, 6.3),
+        )
+    ]
+
+    assert texts(read_lines(words, page=1)) == ["WBC 01 6.1"] * 2

@@ -130,6 +130,23 @@ def test_a_radiology_page_between_adds_none(tmp_path: Path) -> None:
     assert printed(report) == READ
 
 
+def test_ranges_of_several_tests_by_phase_add_none(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            row(XS, "FSH", "5.2", "IU/L", "(1 - 25)"),
+            row(XS, "LH", "14.1", "IU/L", "(1 - 96)"),
+            "Follicular: FSH 3 - 10 IU/L, LH 2 - 12 IU/L, oestradiol 70 - 530 pmol/L",
+            "Mid cycle: FSH 4 - 25 IU/L, LH 14 - 96 IU/L, oestradiol 230 - 1310 pmol/L",
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("FSH", "5.2"),
+        ("LH", "14.1"),
+    ]
+
+
 OTHER_PAPERS: dict[str, list[list[Drawn] | str]] = {
     "receipt": [
         "INVOICE No 5512    GST 27AAACD",
