@@ -44,7 +44,7 @@ _CREATININE = re.compile(
 # A sedimentation rate, in whatever words the first hour is told.
 _SEDIMENTED = re.compile(
     r"mm/?\(?(?:n|nach)?1?(?:st|ra|[eè]re|a|er|o|h)?/?(?:h|hr|hora|heure|ora|std|stunde|uur|u"
-    r"|godz|saat|t|time|tunti)\)?"
+    r"|godz|saat|jam|t|time|tunti)\)?"
 )
 _STOOL = ("stool", "feces", "faeces", "fezes", "heces", "feci", "selles", "stuhl")
 _PER_SURFACE = re.compile(r"ml?/?(?:min|mn|mt|m|s|sec)?[/x*(]*1\.?73.*")

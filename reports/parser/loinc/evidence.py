@@ -29,16 +29,24 @@ _PANEL_SPECIMENS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     for pattern, specimen in (
         (r"24\s*-?\s*h(?:ou)?rs?\b.*urin|urin.*\b24\s*-?\s*h", "urine24"),
         (
-            r"urin|harn(?!stoff|saeure|saure)|mocz(?!nik|an)|\bua\b|u/a\b|\bu/?r/?e\b|\bure\b|\bucs\b|orina|\bege\b|\bc\.?u\.?e\b",
+            r"urin|harn(?!stoff|saeure|saure)|mocz(?!nik|an)|\bua\b|u/a\b|\bu/?r/?e\b|\bure\b"
+            r"|\bucs\b|orina|\bege\b|\bc\.?u\.?e\b|idrar|virtsa|vizelet|\bmoci?\b|mokrac|kencing"
+            r"|air seni|nuoc tieu|尿",
             "urine",
         ),
-        (r"stool|f(?:a)?eces|f(?:a)?ecal|coprolog|heces|stuhl|selles", "stool"),
+        (
+            r"stool|f(?:a)?eces|f(?:a)?ecal|coprolog|heces|fezes|stuhl|selles|feses|tinja"
+            r"|gaita|diski|avforing|ontlasting|\bfeci\b|\bkalu?\b|便",
+            "stool",
+        ),
         (r"\bcsf\b|cerebro|spinal|liquor", "csf"),
         (r"semen|seminal|spermio|sperma", "semen"),
         (r"pleural|ascit|peritoneal|synovial|body fluid", "fluid"),
         (r"saliva", "saliva"),
-        (r"arterial|\babg\b", "arterial"),
-        (r"venous blood gas|\bvbg\b", "venous"),
+        (r"\bcord\b|umbilical|nabelschnur", "cord"),
+        (r"arterial|arterios|\babg\b", "arterial"),
+        (r"\bvbg\b|\bven.*(?:gas|gaz|bga)|(?:gas|gaz|bga).*\b(?:ven|vein)", "venous"),
+        (r"[ck]apill?ar.*(?:gas|gaz|bga)|(?:gas|gaz|bga).*[ck]apil", "capillary"),
         (r"serum|plasma", "serum"),
         (
             r"blood|h(?:a)?ematolog|\bcbc\b|h(?:a)?emogram|haemogram|lipid|liver",
@@ -72,6 +80,15 @@ class Evidence:
     panel: str
 
 
+def _specimens_with(specimen: str) -> frozenset[str]:
+    """What a printed specimen may be; "urine" does not deny that a day's was kept."""
+    if specimen in _BLOOD_SIDE:
+        return _BLOOD_SIDE
+    if specimen == "urine":
+        return SPECIMENS_OF[SampleType.URINE]
+    return frozenset({specimen})
+
+
 def collect_evidence(
     *,
     hints: Hints,
@@ -90,7 +107,7 @@ def collect_evidence(
     panel_specimen = next((s for p, s in _PANEL_SPECIMENS if p.search(title)), None)
     specimens: frozenset[str] | None = None
     if specimen:
-        specimens = _BLOOD_SIDE if specimen in _BLOOD_SIDE else frozenset({specimen})
+        specimens = _specimens_with(specimen)
         if specimen == "urine" and panel_specimen == "urine24":
             specimen, specimens = "urine24", frozenset({"urine24"})
     elif sample_type in SPECIMENS_OF:
@@ -102,7 +119,7 @@ def collect_evidence(
             specimen = "urine"
     elif panel_specimen:
         specimen = panel_specimen
-        specimens = _BLOOD_SIDE if specimen in _BLOOD_SIDE else frozenset({specimen})
+        specimens = _specimens_with(specimen)
     share = hints.share
     if share is None and not units:
         if _ABSOLUTE_PANEL.search(title):

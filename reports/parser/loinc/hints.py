@@ -52,6 +52,8 @@ _SPECIMENS: dict[str, str] = {
     "vollblut": "blood",
     "bloed": "blood",
     "krwi": "blood",
+    "darah": "blood",
+    "kan": "blood",
     "sanguin": "blood",
     "sanguine": "blood",
     "urine": "urine",
@@ -65,6 +67,8 @@ _SPECIMENS: dict[str, str] = {
     "urinaria": "urine",
     "harn": "urine",
     "moczu": "urine",
+    "idrar": "urine",
+    "idrarda": "urine",
     "ur": "urine",
     "uri": "urine",
     "csf": "csf",
@@ -80,6 +84,9 @@ _SPECIMENS: dict[str, str] = {
     "stuhl": "stool",
     "selles": "stool",
     "kale": "stool",
+    "gaita": "stool",
+    "gaitada": "stool",
+    "feses": "stool",
     "faecal": "stool",
     "semen": "semen",
     "seminal": "semen",
@@ -90,6 +97,8 @@ _SPECIMENS: dict[str, str] = {
     "venous": "venous",
     "ven": "venous",
     "capillary": "capillary",
+    "cord": "cord",
+    "umbilical": "cord",
     "fluid": "fluid",
     "pleural": "fluid",
     "ascitic": "fluid",
@@ -173,7 +182,8 @@ _FURNITURE_WORDS = """
     3rd 4th third fourth generation gen ultrasensitive ultra us reflex estimated est
     edta citrate fluoride whole naf heparin count new old repeat per hpf lpf
     observation finding standardised standardized w rfl refl wrfl rflx rfx conf using
-    confirmation abbreviated system enz enzym enzymatisch enzymatique krea
+    deposit deposits sediment sedimen sedimento farr
+    confirmation abbreviated system enz enzym enzymatisch enzymatique
 """
 _FURNITURE = frozenset(_FURNITURE_WORDS.split())
 
@@ -187,7 +197,7 @@ _SPECIMEN_WITHIN = re.compile(r"\s+i\.?\s?([spbu])\b\.?\s*$")
 _INSTRUMENT = re.compile(r"\b(?:lc|gc|uplc|icp)\s?[-/]?\s?ms(?:\s?[-/]?\s?ms)?\b")
 _SPECIMEN_LETTER = re.compile(
     r"^(f?[sbpu]|f|[av]b|kb|du|tu|pt|fl|csv|sp|(?:erc|lkc|trc|lymfo)s?(?:\(b\))?|ery)"
-    r"\s*[.\-—]\s*(?=[a-z0-9]{2}|c-)|^([su])\s+(?=[a-z]{2})"
+    r"\s*[.\-—]\s*(?=[a-z0-9]{2}|c-|k$)|^([su])\s+(?=[a-z]{2})"
 )
 # A specimen's letter behind a name: 'Natrium;P' in the north, 'Lead, B' in America.
 _SPECIMEN_BEHIND = re.compile(

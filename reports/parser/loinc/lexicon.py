@@ -19,9 +19,11 @@ _SAID = """
     free: libre libres frei freie freies freier libero libera liberi livre wolny wolna
         wolne vrij vrije fritt fri
     direct: directe directa directo direkt direktes diretto diretta direta direto
-        bezposrednia conjuguee conjugada konjugiert coniugata conj conjugated
-    indirect: indirecte indirecta indirekt indiretta indireta posrednia nonconjuguee
+        bezposrednia direk conjuguee conjugada konjugiert coniugata conj conjugated
+    indirect: indirecte indirecta indirekt indiretta indireta posrednia indirek
+        nonconjuguee
     fasting: jeun ayunas ayuno nuchtern nuechtern digiuno jejum nuchter czczo
+        puasa aclik
     anti: acs anticorps anticuerpo anticuerpos anticorpo anticorpi anticorpos
         antikorper antikoerper ak aak antibody antibodies ab przeciwciala
         antistoffen anty autoantikorper autoanticorps
@@ -36,7 +38,7 @@ _SAID = """
     erythrocytes distribution width: erythrozytenverteilungsbreite
     platelets volume: thrombozytenvolumen plattchenvolumen
     concentration: konzentration concentracion concentrazione concentracao stezenie conc
-    count: numeration recuento conteggio contagem anzahl zahl liczba
+    count: numeration recuento conteggio contagem anzahl zahl liczba sayisi jumlah ct
     surface: oberflache oberflachen superficie powierzchniowy
     surface antigen: oberflachenantigen
     hcv: vhc
@@ -48,6 +50,7 @@ _SAID = """
     intact: intakt intacta intacte intatto intacto
     intrinsic: intrinseque intrinseco
     creatinine: kreatinin kreatinine kreatynina creatinina creatinin creat kreat
+        krea
         creatininemia
     urea: uree harnstoff ureum mocznik ureia
     nitrogen: nitrogeno azote azoto stickstoff ureico
@@ -101,13 +104,14 @@ _SAID = """
     glycated: glyquee glicosilada glicada glicata glucosilada glykiert glykiertes
         glykowana glikowana glycosylated geglyceerd glycohemoglobin
     leukocytes: leukozyten leukocytes leukocitos leukociti leukocyty leukocyten
-        leucociti leukocyte
+        leucociti leukocyte leukosit lokosit lekosit
     erythrocytes: erythrozyten eritrocitos eritrociti erytrocyty erytrocyten hematies
-        hemacias erythrocyte
+        hemacias erythrocyte eritrosit
     platelets: plaquettaire thrombozyten plaquettes plaquetas piastrine plytki
-        trombocyten trombocitos thrombocytes platelet plt
+        trombocyten trombocitos thrombocytes platelet plt trombosit
     lymphocytes: lymphozyten linfocitos linfociti limfocyty lymfocyten lymphs lymphocyte
-    monocytes: monozyten monocitos monociti monocyty monocyten monos monocyte
+        limfosit lenfosit
+    monocytes: monozyten monocitos monociti monocyty monocyten monos monocyte monosit
     eosinophils: eosinophile eosinofilos eosinofili eozynofile eosinofielen eosinophil
         eos
     basophils: basophile basofilos basofili bazofile basofielen basophil basos
@@ -128,7 +132,7 @@ _SAID = """
     pancreatic: pankreas pancreatica pancreatique trzustkowa pankreatisch pankreatische
         pancreas
     kinase: kinasa chinasi quinase kinaza phosphokinase fosfokinase creatinkinase
-        kreatinkinase
+        kreatinkinase fosfoquinase fosfocinasa
     elastase: elastasa elastasi elastaza
     thyroglobulin: thyreoglobulin tiroglobulina tireoglobulina tyreoglobulina
         thyroglobuline

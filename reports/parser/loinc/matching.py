@@ -62,6 +62,7 @@ _SAMPLE_TYPES: dict[str, SampleType] = {
     "stool": SampleType.STOOL,
     "saliva": SampleType.SALIVA,
 }
+_VESSELS = frozenset({"arterial", "venous", "capillary"})
 _SHARES = frozenset({"NFr", "MFr", "VFr", "SFr", "Ratio"})
 _COUNTS = frozenset({"NCnc"})
 
@@ -226,9 +227,12 @@ def _score(entry: Entry, rows: tuple[Entry, ...], evidence: Evidence) -> _Scale:
     if _is_of_another_scale(entry, rows, evidence):
         scale.take(LoincReason.SCALE_CONTRADICTS, _SCALE_CONTRADICTS)
     if evidence.specimens is None:
-        if entry.specimen != rows[0].specimen:
+        is_named = entry.method and entry.method in evidence.methods
+        if entry.specimen != rows[0].specimen and not is_named:
             scale.score *= _SPECIMEN_UNUSUAL
-    elif entry.specimen not in evidence.specimens:
+    elif entry.specimen not in evidence.specimens or _is_of_another_vessel(
+        entry, evidence
+    ):
         scale.take(LoincReason.SPECIMEN_CONTRADICTS, _SPECIMEN_CONTRADICTS, bar=True)
     else:
         is_near = entry.specimen != evidence.exact_specimen and (
@@ -249,6 +253,12 @@ def _score(entry: Entry, rows: tuple[Entry, ...], evidence: Evidence) -> _Scale:
     if evidence.panel and any(word in evidence.panel for word in entry.panels):
         scale.add(LoincReason.PANEL_AGREES, _PANEL_SPEAKS)
     return scale
+
+
+def _is_of_another_vessel(entry: Entry, evidence: Evidence) -> bool:
+    """Whether gases of venous blood are printed and the code is of arterial blood."""
+    vessels = {entry.specimen, evidence.exact_specimen}
+    return len(vessels) == 2 and vessels <= _VESSELS
 
 
 def _is_of_another_scale(

@@ -74,13 +74,16 @@ _NUMBERED = re.compile(
 
 # What a row's panel says before its name: "Serum Electrolytes - Sodium".
 _PANEL_BEFORE = re.compile(
-    r"(?i)^(?:[^-–]*\b(?:electrolytes|profile|panel|functions?|tests?|elektrolyte"
-    r"|ionogramme|lipids?|differential)\s+[-–]|.*\b(?:profile|panel))\s+(?=[A-Za-z])"
+    r"(?i)^(?!.*\b(?:suppression|stimulation|tolerance|challenge)\b)(?:[^-–:]*\b"
+    r"(?:electrolytes|profile|panel|functions?|tests?|elektrolyte|ionogramme|lipids?"
+    r"|differential(?:\s+leu[ck]ocyte)?(?:\s+count)?|widal)\s*[-–:]|.*\b(?:profile|panel))"
+    r"\s+(?=[A-Za-z])"
 )
 
-# As analysers of blood gases write it: 'cK+' is no creatine kinase.
+# As analysers of blood gases write it: 'cK+' is no creatine kinase. Nor is 'B-Hb', in
+# the north, beta-hydroxybutyrate.
 _CONCENTRATION_OF = re.compile(
-    r"^c(?=(?:K|Na|Cl|Mg|Li)\d?[+\-²\d()]*$|(?:Glu|Lac|HCO3|Crea|Urea|Bil|tHb)\b)"
+    r"^B-(?=Hb\b)|^c(?=(?:K|Na|Cl|Mg|Li)\d?[+\-²\d()]*$|(?:Glu|Lac|HCO3|Crea|Urea|Bil|tHb)\b)"
 )
 
 # Names of analytes that are words of every page besides.
@@ -238,7 +241,9 @@ def _senses_of(text: str, catalogue: Catalogue) -> tuple[Sense, ...]:
 
 
 def _is_ratio(name: str) -> bool:
-    return bool(re.search(r"[/:]|\bratio\b", name, re.IGNORECASE))
+    # "IgG/IgM" is an antibody of both classes.
+    bare = re.sub(r"\b(Ig[GMA])\s?/\s?(?=Ig[GMA]\b)", r"\1 ", name)
+    return bool(re.search(r"[/:]|\bratio\b", bare, re.IGNORECASE))
 
 
 _RATIO_WORD = re.compile(

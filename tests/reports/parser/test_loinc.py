@@ -23,6 +23,7 @@ from reports.parser.loinc import (
 from reports.parser.loinc.catalogue import name_key
 from reports.parser.loinc.names import read_name
 from reports.parser.report import LoincMatchStatus, MeasurementKind, SampleType
+from tests.bench.loinc_names import outcomes
 
 AUTO = LoincMatchStatus.AUTO_MATCH
 REVIEW = LoincMatchStatus.NEEDS_REVIEW
@@ -409,3 +410,50 @@ def test_a_miss_is_compared_with_few_names_and_only_once(
 
     assert compared == first
     assert first <= 60 * len(misses)
+
+
+# Names written down before they were looked for
+
+
+def test_no_unseen_name_gets_a_wrong_code_without_a_person() -> None:
+    found = list(outcomes())
+
+    assert [row for row, outcome in found if outcome.endswith("wrong")] == []
+    right = sum(outcome == "right" for _, outcome in found)
+    assert right / len(found) > 0.97
+    assert len(found) > 400
+
+
+@pytest.mark.parametrize(
+    ("panel", "name", "code"),
+    [
+        ("VENOUS BLOOD GAS", "pH", "2746-6"),
+        ("Blood Gas Venous", "pCO2, Ven", "2021-4"),
+        ("ARTERIAL BLOOD GAS", "pH", "2744-1"),
+    ],
+)
+def test_blood_of_another_vessel_is_another_specimen(
+    panel: str, name: str, code: str
+) -> None:
+    verdict = match(name, panel=panel)
+
+    assert verdict.status is AUTO
+    assert code_of(verdict) == code
+
+
+def test_cord_blood_is_no_patients_blood() -> None:
+    assert match("pH", panel="CORD BLOOD GAS", value="7.30").status is REVIEW
+
+
+def test_a_days_urine_may_stand_under_urine() -> None:
+    verdict = match("Protein", "mg/24 h", panel="URINE CHEMISTRY", value="98")
+
+    assert verdict.status is AUTO
+    assert code_of(verdict) == "2889-4"
+
+
+def test_glucose_under_a_heading_of_urine_is_never_that_of_blood() -> None:
+    for heading in ("TAM İDRAR TETKİKİ", "URINALISIS", "Moč", "Virtsa", "尿常规"):
+        verdict = match("Glukoz", "mg/dL", panel=heading, value="5")
+
+        assert verdict.matches[0].loinc_code == "5792-7"
