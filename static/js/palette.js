@@ -83,9 +83,14 @@ function press(event) {
   }
 }
 
-// Runs before any key can come between an answer and its marked line.
+// Runs before any key can come between an answer and its marked line. What was found for
+// other text goes: htmx gives a line's attributes to one of the same id that follows it.
 function take() {
-  if (!palette.open || !answered()) return;
+  if (!palette.open) return;
+  if (!answered()) {
+    if (live.hasChildNodes()) live.replaceChildren();
+    return;
+  }
   sift();
   if (awaited === input.value.trim()) follow(false);
   awaited = null;
@@ -117,7 +122,6 @@ if (palette) {
   });
   input.addEventListener("input", () => {
     awaited = null;
-    // What was found for other text is no answer to this one.
     if (!answered() || input.value.trim().length < LEAST_LETTERS) live.replaceChildren();
     sift();
   });

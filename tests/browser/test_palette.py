@@ -72,6 +72,31 @@ def test_the_keyboard_alone_finds_and_opens_a_user(visit, alice, users, size):
         expect(page.locator("h1")).to_contain_text("mbr_002")
 
 
+def test_a_late_answer_to_earlier_text_leaves_the_first_line_marked(
+    visit, alice, users
+):
+    with visit.page(member=alice) as page:
+        page.clock.install(time=0)
+        page.goto(f"{PLACE}/reports/")
+        page.clock.pause_at(3600)
+        page.keyboard.press("Control+k")
+        held = []
+        page.route(re.compile(r"q=mbr_0$"), lambda route: held.append(route))
+        page.keyboard.type("mbr_0")
+        with page.expect_request(re.compile(r"q=mbr_0$")):
+            page.clock.run_for(300)
+        page.keyboard.type("0")
+        with page.expect_response(re.compile(r"q=mbr_0$")) as late:
+            held[0].continue_()
+        late.value.finished()
+        page.clock.run_for(300)
+
+        expect(options(page)).to_have_count(6)
+        expect(chosen(page)).to_contain_text("mbr_007")
+        page.keyboard.press("Enter")
+        expect(page.locator("h1")).to_contain_text("mbr_007")
+
+
 def test_a_pasted_id_opens_before_the_answer_is_there(visit, alice, users):
     job = make_parsing_job(user=users[3], status="completed")
     with visit.page(member=alice) as page:
