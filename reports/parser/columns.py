@@ -60,10 +60,11 @@ class Strip:
         units = [self.columns[n].unit for n in titled]
         if len(set(units)) == 2 and None not in units:
             return titled[1]
-        after = [c.role for c in self.columns[titled[1] :]] if titled[1:] else []
-        before = [c.role for c in self.columns[: titled[1]]] if after else []
-        both = len(titled) == 2 and Role.UNIT in before and Role.UNIT in after
-        return titled[1] if both else None
+        if len(titled) != 2:
+            return None
+        before = Role.UNIT in {c.role for c in self.columns[: titled[1]]}
+        after = Role.UNIT in {c.role for c in self.columns[titled[1] :]}
+        return titled[1] if before == after else None
 
     @property
     def second_range(self) -> int | None:
@@ -227,6 +228,9 @@ def _cut(a: Title, b: Title, spans: Sequence[tuple[float, float]]) -> float:
     # Cells that stand under one title and not under the other belong to it.
     under_a = [x0 for x0, x1 in spans if a.x0 < x1 < near_high and x0 < a.x1]
     under_b = [x1 for x0, x1 in spans if near_low < x0 < b.x1 and x1 > b.x0]
+    if not any(x0 < a.x1 and x1 > a.x0 for x0, x1 in spans):
+        # Nor is a title over none: its cells are set to the right of their column.
+        under_a = [x1 for x0, x1 in spans if x0 > a.x1 and x1 < near_high]
     reach = max((crossed for crossed, _, _ in merged), default=0) or 1
     best: float | None = None
     place = (a.x1 + b.x0) / 2

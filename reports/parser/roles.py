@@ -88,6 +88,9 @@ _TITLES: dict[Role, str] = {
         resultado actual|resultado obtido|resultado atual|resultaat|resultat actuel
         this time|svar|varde|wyniki|tulos|vysledek|vysledky|hodnota|eredmeny|rezultat
         rezultate|nalaz|uitkomst|waarde|resultater|resultado del paciente
+        relativ|absolut|relativo|absoluto|relativer wert|absolutwert|valor relativo
+        valor absoluto|valeur relative|valeur absolue|fuera de rango|dentro de rango
+        fora da faixa|fuori range|hors norme
     """,
     Role.UNIT: """
         unit|units|unit s|uom|u o m|unit of measure|unit of measurement

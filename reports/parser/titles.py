@@ -23,17 +23,23 @@ from .roles import (
     Role,
     is_goal,
     is_name_title,
+    is_title,
     is_title_word,
     role_of,
 )
 
 _MOST_WORDS = 26
 _TWO = 2
+# Of a table's width, left of its titles where none stands over the names.
+_ROOM = 0.3
 # Beside no column for what is out of range these are a status, as on a card.
-_INSIDE = frozenset(["in range", "within range", "within normal range"])
+_INSIDE = frozenset(
+    ["in range", "within range", "within normal range", "dentro de rango"]
+)
 _OUTSIDE = frozenset(
     [
         *("out of range", "outside range", "outside normal range", "abnormal"),
+        *("fuera de rango", "fora da faixa", "fuori range", "hors norme"),
         *("out of range result", "abnormal result"),
     ]
 )
@@ -231,11 +237,20 @@ def _may_be_titles(lines: Sequence[Line]) -> bool:
 def _is_labelled(line: Line) -> bool:
     """Whether a line says something behind a label: 'Reference range: 70 - 99'."""
     texts = [cell.text for cell in line.cells]
-    if any(announced_range(text) for text in texts):
+    if any(announced_range(text) or _says_more(text) for text in texts):
         return True
     return any(
         a.endswith(":") and not b.endswith(":") for a, b in pairwise([*texts, ""])
     )
+
+
+def _says_more(text: str) -> bool:
+    """Whether a text goes on behind the colon of a title: 'Method: Enzymatic'."""
+    label, colon, rest = text.partition(":")
+    more = rest.strip()
+    if not colon or role_of(label.partition("/")[0]) is None:
+        return False
+    return bool(more) and not is_title(more) and day_of(more) is None
 
 
 def _stack(lines: Sequence[Line]) -> list[list[Word]]:
@@ -380,6 +395,9 @@ def _is_table(titles: list[Title], unread: int) -> bool:
     if named:
         return bool(beside) or Role.METHOD in kinds or unread == 0
     beside.discard(Role.FLAG)
+    if first == 0 and unread == 0 and beside:
+        # Above names without a title of their own.
+        return titles[0].x0 > _ROOM * titles[-1].x1
     if Role.METHOD in kinds and unread <= 2 and first > 0:
         return True
     if any(is_name_title(t.text) for t in titles[first:] if t.role is Role.NAME):

@@ -11,7 +11,7 @@ from reports.parser.folding import fold
 from reports.parser.lines import Cell, Line, part_cells
 from reports.parser.pages import Word
 from reports.parser.ranges import looks_like_range, read_bounds
-from reports.parser.roles import ZONES, Role
+from reports.parser.roles import ZONES, Role, is_title
 from reports.parser.values import (
     has_decimal_commas,
     is_blank,
@@ -156,8 +156,10 @@ def part_under_units(
 
 
 def _units_over(line: Line) -> list[Cell]:
-    """The units behind a heading that has nothing else; empty if there are not two."""
+    """The units behind a heading, before titles at most; empty if there are not two."""
     _, *cells = part_cells(line.words, gap=line.tight)
+    while cells and is_title(cells[-1].text):
+        cells.pop()
     whole = len(cells) > 1 and all(is_unit(cell.text) for cell in cells)
     return cells if whole else []
 
@@ -205,9 +207,13 @@ def _undated(line: Line, parts: Parts) -> Parts:
     if _has_value(ranged):
         return {Role.VALUE: ranged, Role.RANGE: []}
     cells = part_cells(parts.get(Role.NAME, []), gap=line.tight)
-    if len(cells) > 1 and _has_value(list(cells[-1].words)):
-        name = [word for cell in cells[:-1] for word in cell.words]
-        return {Role.NAME: name, Role.VALUE: list(cells[-1].words)}
+    for n, cell in enumerate(cells):
+        value = [word for own in cells[n:] for word in own.words]
+        # Its unit may stand apart, and be taken for the unit of the earlier result.
+        bare = cell is cells[-1] and Role.UNIT in parts and is_numeric_value(cell.text)
+        if _has_value(value) or bare:
+            name = [word for own in cells[:n] for word in own.words]
+            return {Role.NAME: name, Role.VALUE: value}
     return {}
 
 

@@ -218,7 +218,9 @@ class TableReader:
         if not cells[at]:
             return None
         fields = read_fields(parts, has_limits=False, titled_unit=columns[at].unit)
-        if not is_numeric_value(fields.value) or fields.units == row.fields.units:
+        if not is_numeric_value(fields.value) or not fields.units:
+            return None
+        if fields.units == row.fields.units:
             return None
         return replace(row, fields=fields, name_text=row.test_name)
 

@@ -183,6 +183,54 @@ def test_two_units_may_have_their_ranges_between_them(tmp_path: Path) -> None:
     ]
 
 
+def test_numbers_set_to_the_right_of_their_column_are_under_its_title(
+    tmp_path: Path,
+) -> None:
+    xs = (40, 273, 300, 430)
+    report = read(
+        tmp_path,
+        [
+            row((40, 170, 430), "ERITROGRAMA", "Resultado", "Valores de referência"),
+            row(xs, "Hemoglobina", "13,5", "g/dL", "12,0 a 15,5"),
+            row(xs, "VCM", "88,5", "fL", "82,0 a 98,0"),
+            row(xs, "RDW", "12,9", "%", "11,9 a 15,5"),
+            row((40, 282, 390, 430), "LEUCOGRAMA", "%", "/mm3", "Referência"),
+            row((40, 282, 397, 430), "Eosinófilos", "4", "290", "50 a 500"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Hemoglobina", "13,5", "g/dL", "12,0 a 15,5"),
+        ("VCM", "88,5", "fL", "82,0 a 98,0"),
+        ("RDW", "12,9", "%", "11,9 a 15,5"),
+        ("Eosinófilos", "4", "%", None),
+        ("Eosinófilos", "290", "/mm3", "50 a 500"),
+    ]
+
+
+def test_relative_and_absolute_results_stand_in_columns_of_their_own(
+    tmp_path: Path,
+) -> None:
+    xs = (40, 180, 250, 340)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Fraktion", "relativ", "Referenz", "absolut"),
+            row(xs, "Albumin", "53,1 %", "55,8-66,1", "3,93 g/dl"),
+            row(xs, "Alpha-1-Globulin", "5,6 %", "2,9-4,9", "0,41 g/dl"),
+            row(xs, "A/G-Quotient", "1,13", "1,20-2,00"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Albumin", "53,1", "%", "55,8-66,1"),
+        ("Albumin", "3,93", "g/dl", None),
+        ("Alpha-1-Globulin", "5,6", "%", "2,9-4,9"),
+        ("Alpha-1-Globulin", "0,41", "g/dl", None),
+        ("A/G-Quotient", "1,13", None, "1,20-2,00"),
+    ]
+
+
 def test_dates_may_end_over_the_numbers_beside_them(tmp_path: Path) -> None:
     titles = (40, 170, 215, 280, 340)
     xs = (40, 208, 254, 280, 340)

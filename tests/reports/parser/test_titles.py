@@ -72,3 +72,16 @@ def test_the_first_column_holds_the_names_whatever_its_title() -> None:
     )
 
     assert [t.role for t in found] == [Role.NAME, Role.RANGE, Role.VALUE, Role.UNIT]
+
+
+def test_names_need_no_title_where_there_is_room_for_them() -> None:
+    titles = line((240, "Résultat"), (300, "Unité"), (370, "Valeurs de référence"))
+
+    assert roles([titles]) == [Role.VALUE, Role.UNIT, Role.RANGE]
+
+
+def test_a_label_with_its_text_is_no_title() -> None:
+    method = line((40, "Método: Enzimático"))
+    below = line((240, "Resultado"), (400, "Valores de referência"), top=112)
+
+    assert roles([method, below]) == []
