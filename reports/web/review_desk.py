@@ -37,6 +37,7 @@ from reports.queries import (
 from reports.queries.review_queue import earlier_values
 from reports.states import ParsingJobStatus, ReviewStatus
 from reports.web.review_forms import MoveForm, ReasonForm
+from reports.web.review_notes import without_repetition
 from reports.web.review_pages import desk_pages
 from reports.web.review_queue import read_id
 from reports.web.review_rows import (
@@ -198,9 +199,10 @@ def desk_state(request: TenantRequest, review: Review) -> DeskState:
     rows = review_rows(tenant=request.tenant, review=review)
     earlier = earlier_values(job=review.job)
     comments = comments_of(review=review)
+    notes = without_repetition(review.notes)
     return DeskState(
         review=review,
-        rows=[desk_row(row, review.notes, earlier, comments) for row in rows],
+        rows=[desk_row(row, notes, earlier, comments) for row in rows],
         is_mine=_is_mine(request, review),
         holder=_holder(review),
     )

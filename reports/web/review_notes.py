@@ -12,7 +12,7 @@ from portal.pills import words
 from reports.parser.report import LoincReason, NoteCode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 _REASONS: dict[str, str] = {
     LoincReason.TEAM_ALIAS: "remembered by your team",
@@ -30,6 +30,8 @@ _REASONS: dict[str, str] = {
     LoincReason.SCALE_CONTRADICTS: "scale contradicts",
     LoincReason.METHOD_NOT_PRINTED: "method not printed",
 }
+_PAIR = 2
+_SHOWN_VALUES = 4
 CONTRADICTS = frozenset(
     {
         LoincReason.UNIT_CONTRADICTS,
@@ -38,6 +40,24 @@ CONTRADICTS = frozenset(
         LoincReason.SCALE_CONTRADICTS,
     }
 )
+
+
+def without_repetition(notes: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The notes, those on one test that is printed over and over as a single one."""
+    told: list[Mapping[str, Any]] = []
+    first: dict[int, dict[str, Any]] = {}
+    for note in notes:
+        if note["code"] != NoteCode.DUPLICATE or len(note["rows"]) != _PAIR:
+            told.append(note)
+            continue
+        (later, earlier), facts = note["rows"], note["facts"]
+        if earlier not in first:
+            values = [_text(facts, "other")]
+            first[earlier] = {**note, "rows": [earlier], "facts": {"values": values}}
+            told.append(first[earlier])
+        first[earlier]["rows"].append(later)
+        first[earlier]["facts"]["values"].append(_text(facts, "value"))
+    return told
 
 
 def note_sentence(note: Mapping[str, Any]) -> str:
@@ -68,9 +88,8 @@ def note_sentence(note: Mapping[str, Any]) -> str:
                 f" {_text(facts, 'range')}, {_text(facts, 'fits')} would not."
             )
         case NoteCode.DUPLICATE:
-            return (
-                f"Printed twice: {_text(facts, 'other')} and {_text(facts, 'value')}."
-            )
+            pair = [_text(facts, "other"), _text(facts, "value")]
+            return _repeats(facts.get("values", pair))
         case NoteCode.SECOND_PERSON:
             pages = ", ".join(
                 _number(value)
@@ -96,6 +115,14 @@ def reason_words(reasons: list[str]) -> str:
 def is_contradicted(reasons: list[str]) -> bool:
     """Whether something printed speaks against a candidate."""
     return not CONTRADICTS.isdisjoint(reasons)
+
+
+def _repeats(values: list[str]) -> str:
+    if len(values) == _PAIR:
+        return f"Printed twice: {values[0]} and {values[1]}."
+    shown, more = values[:_SHOWN_VALUES], len(values) - _SHOWN_VALUES
+    rest = f" and {more} more" if more > 0 else ""
+    return f"Printed several times: {', '.join(shown)}{rest}."
 
 
 def _arithmetic(facts: Mapping[str, Any]) -> str:

@@ -15,7 +15,12 @@ from portal.gauges import meter
 from portal.pills import words
 from reports.parser.values import read_number
 from reports.states import RowDecision
-from reports.web.review_notes import is_contradicted, note_sentence, reason_words
+from reports.web.review_notes import (
+    is_contradicted,
+    note_sentence,
+    reason_words,
+    without_repetition,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -202,7 +207,7 @@ def checks_of(review: Review, rows: Iterable[ReviewRow]) -> list[Check]:
             severity=note["severity"],
             rows=tuple((at, names[at]) for at in note["rows"] if at in names),
         )
-        for note in review.notes
+        for note in without_repetition(review.notes)
     ]
     return sorted(checks, key=lambda check: check.severity != "contradiction")
 

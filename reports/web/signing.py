@@ -42,7 +42,7 @@ from reports.states import (
     RowDecision,
     SignatureMeaning,
 )
-from reports.web.review_notes import note_sentence
+from reports.web.review_notes import note_sentence, without_repetition
 from reports.web.signing_rows import changed_row, desk_url, gap_links, ink_of
 
 if TYPE_CHECKING:
@@ -295,8 +295,9 @@ def _doubted(
     request: TenantRequest, review: Review, rows: Iterable[ReviewRow]
 ) -> list[tuple[ReviewRow, Ink | None, list[str]]]:
     """What was decided to be a result although a check speaks against it, and why."""
+    notes = without_repetition(review.notes)
     doubts = [
-        (row, [note_sentence(n) for n in review.notes if row.position in n["rows"]])
+        (row, [note_sentence(n) for n in notes if row.position in n["rows"]])
         for row in rows
         if row.is_kept and row.is_decided
     ]
