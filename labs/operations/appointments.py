@@ -111,7 +111,8 @@ def require_bookable(*, order: Order) -> bool:
             raise DomainError("requisition_missing", "The requisition is not made yet.")
     elif low not in _BOOKABLE:
         raise DomainError(
-            "order_not_bookable", f"No visit is booked for an order at {low}."
+            "order_not_bookable",
+            f"No visit can be booked: the order is at {low.replace('_', ' ')}.",
         )
     if active_of(order=order) is not None:
         raise DomainError(

@@ -223,7 +223,7 @@ def record_review(
 
 def read_reason(text: str) -> str:
     """A reason that says something. Raises: reason_missing, reason_too_long."""
-    reason = text.strip()
+    reason = text.replace("\0", "").strip()  # PostgreSQL takes no text with it
     if not reason:
         raise DomainError("reason_missing", "Say why.", "reason")
     if len(reason) > REASON_MAX_LENGTH:

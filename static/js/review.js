@@ -29,7 +29,8 @@ function choose(row, { focus = true } = {}) {
   chosen = row.id;
   mark();
   if (focus) nameOf(row).focus({ preventScroll: true });
-  row.scrollIntoView({ block: "nearest" });
+  // A row can be taller than the room there is: its name is seen in any case.
+  for (const one of [row, nameOf(row)]) one.scrollIntoView({ block: "nearest" });
   desk.dispatchEvent(new CustomEvent("desk:row", { detail: row.dataset }));
 }
 

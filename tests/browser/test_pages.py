@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PHONE, assert_sound, complaints
+from tests.browser.conftest import OVERFLOW, PHONE, assert_sound, complaints
 from tests.factories.accounts import ACTOR
 from tests.factories.reports import make_parsed, make_parsing_job, make_pdf, make_pdf_of
 from tests.factories.users import make_user
@@ -206,6 +206,18 @@ def test_a_bad_file_is_refused_in_place(visit, alice, users):
         expect(page.get_by_label("Client user id")).to_have_value("mbr_007")
         expect(page.locator(".err")).to_contain_text("Nothing was stored.")
         assert_sound(page)
+
+
+def test_text_of_twice_the_size_folds_a_page_as_a_phone_does(visit, alice, users):
+    with visit.page(member=alice) as page:
+        browser = page.context.new_cdp_session(page)
+        sizes = {"standard": 32, "fixed": 26}
+        browser.send("Page.setFontSizes", {"fontSizes": sizes})
+        for path in ("/users/", "/orders/", "/reports/", "/reviews/"):
+            page.goto(f"{PLACE}{path}")
+
+            expect(page.locator(".navtoggle")).to_be_visible()
+            assert page.evaluate(OVERFLOW) <= 0
 
 
 def test_a_mistyped_id_keeps_the_chosen_file(visit, alice, users):

@@ -470,6 +470,16 @@ def test_a_duplicate_is_told_of_and_kept_with_a_reason(nora, user):
     assert review.duplicate_decided == "Two draws"
 
 
+def test_a_reason_that_the_database_cannot_hold_is_none(nora, user):
+    review = on_desk(user, nora)
+
+    answer = nora.web.post(f"{QUEUE}{review.id}/duplicate/", {"reason": " \0"})
+
+    assert answer["Location"] == f"{QUEUE}{review.id}/"
+    review.refresh_from_db()
+    assert review.duplicate_decided == ""
+
+
 def test_who_loses_the_lease_reads_on_and_changes_nothing(nora, otto, user):
     review = on_desk(user, nora)
     otto.web.post(f"{QUEUE}{review.id}/take-over/", {"reason": "Called away"})
