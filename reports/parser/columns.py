@@ -21,6 +21,7 @@ from .values import is_worded_value
 # Of rows that have a cell for each title, to tell columns by their order.
 _LEAST_WHOLE = 3
 _HOLDS_ON = re.compile(r"\d\s?[-–—] |^[-–—] \d|^[<>≤≥]=? \d|\d [-–—]$")
+_BLOOD_GROUPS = frozenset(["a", "b", "ab", "o"])
 _STARTS_VALUE = re.compile(r"[<>≤≥=+-]?\s*\d|[<>≤≥]|[\[(]?(?:H|L|\*)[\])]?$")
 
 
@@ -263,12 +264,15 @@ def cut_line(line: Line, strip: Strip) -> list[list[Word]]:
             parts[first] += cell.words
             last, home = cell.words[-1], first
             continue
-        for word in cell.words:
+        for n, word in enumerate(cell.words, start=1):
             before, home = home, _home(word, strip.columns)
             if last is not None and _holds_on(last, word):
                 home = before
             elif home != first and spilling:
-                if home == first + 1 and _starts_value(word, strip.columns[home]):
+                after = cell.words[n].text if n < len(cell.words) else ""
+                if home == first + 1 and _starts_value(
+                    word, strip.columns[home], after
+                ):
                     spilling = False
                 else:
                     home = first
@@ -277,9 +281,12 @@ def cut_line(line: Line, strip: Strip) -> list[list[Word]]:
     return parts
 
 
-def _starts_value(word: Word, column: Column) -> bool:
+def _starts_value(word: Word, column: Column, after: str) -> bool:
     if _STARTS_VALUE.match(word.text):
         return True
+    if word.text.casefold() in _BLOOD_GROUPS and _STARTS_VALUE.match(after):
+        # The end of a name: 'Vitamin A 45', 'Thyroid peroxidase Ab 88'.
+        return False
     return word.x0 >= column.left and is_worded_value(word.text)
 
 

@@ -158,6 +158,7 @@ _TITLES: dict[Role, str] = {
         ref range unit|referensintervall|refintervall|referensomrade|referenceinterval
         referanseomrade|ref omrade|viitearvot|viitevali|wartosci referencyjne
         wartosc referencyjna|zakres ref|zakres norm|norma|normy|zakres
+        cutoff|cut off|cutoff value|cut off value|cutoff level|cut off level
         referencni meze|referencni rozmezi|referenciatartomany|referentni interval
         interval de referinta|interval biologic de referinta|valori de referinta
         referentni intervali|referentiewaarde|ref waarden
@@ -236,8 +237,10 @@ ZONES = frozenset(
         *("niedrig", "erhoht", "hoch", "bajo", "alto", "bas", "eleve", "basso"),
     ]
 )
-# Words of a range that someone aims at, beside that of the laboratory.
-_GOALS = frozenset(["optimal", "target", "goal", "ideal", "desired", "functional"])
+# Words of a range that someone aims at, or decides by, beside that of the laboratory.
+_GOALS = frozenset(
+    ["optimal", "target", "goal", "ideal", "desired", "functional", "cutoff", "cut"]
+)
 _PHRASES: dict[tuple[str, ...], Role] = {
     tuple(phrase.split()): role
     for role, phrases in _TITLES.items()
@@ -252,7 +255,7 @@ TITLES = {"".join(phrase): role for phrase, role in _PHRASES.items()}
 
 
 def is_goal(text: str) -> bool:
-    """Whether a title of ranges means a goal and not the laboratory's own range."""
+    """Whether a title of ranges means a goal or a limit, not the laboratory's range."""
     return not _GOALS.isdisjoint(text.split())
 
 

@@ -58,7 +58,7 @@ _THOUSAND_OR_MILLION = re.compile(r"mils?(?:/|mm)")
 # A single letter is a flag far more often than a unit, save these, in lower case.
 _LONE_LETTERS = frozenset({"s", "g"})
 _FLAG_WORDS = frozenset({"lo", "hi", "low", "high", "no", "c", "iv", "m", "eia", "od"})
-_NAME_WORDS = frozenset({"inr", "ph", "gpl", "mpl", "apl", "eu", "bu", "u", "h"})
+_NAME_WORDS = frozenset({"inr", "ph", "apl", "eu", "bu", "u", "h"})
 
 
 def _squeeze(text: str) -> str:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reports.parser.fields import is_unit, text_of
-from reports.parser.lines import Line, is_of_size
-from reports.parser.names import is_method, is_prose, opens_explanation
+from reports.parser.lines import Line, is_of_size, part_cells
+from reports.parser.names import has_letters, is_method, is_prose, opens_explanation
 from reports.parser.pages import Word
-from reports.parser.ranges import is_plain_range
+from reports.parser.ranges import is_plain_range, looks_like_range
 from reports.parser.roles import Role
 from reports.parser.values import is_flag
 
@@ -99,6 +99,9 @@ class Continuation:
             return False
         if words[0].x0 < last.name[0].x0 - 0.25 * line.size:
             return False
+        if text[:1] == text[-1:] == "-":
+            # A heading between dashes: '-- REFERENCE VALUE --'.
+            return False
         before = last.test_name
         if is_cut_off(before):
             return True
@@ -144,9 +147,25 @@ def _is_next_row(last: Row, words: list[Word]) -> bool:
 def _add_range(last: Row, words: list[Word]) -> bool:
     if not last.fields.range and last.fields.range_words:
         return False
+    if _begins_bands(last, words):
+        return False
     text = " ".join(filter(None, (last.fields.range, text_of(words))))
     last.fields = with_range(last.fields, text, words)
     return True
+
+
+def _begins_bands(last: Row, words: list[Word]) -> bool:
+    """Whether labels stand apart from limits below a range that has neither apart."""
+    own = last.fields.range_words
+    whole = bool(own) and len(part_cells(own)) == 1 and looks_like_range(text_of(own))
+    label, *limits = part_cells(words)
+    return (
+        whole
+        and len(limits) == 1
+        and has_letters(label.text)
+        and not looks_like_range(label.text)
+        and looks_like_range(limits[0].text)
+    )
 
 
 def _add_unit(last: Row, words: list[Word]) -> bool:

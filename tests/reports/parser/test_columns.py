@@ -250,3 +250,44 @@ def test_dates_may_end_over_the_numbers_beside_them(tmp_path: Path) -> None:
         ("Saturation", "6", "%", "(15-45)"),
         ("Ferritin", "9", "ug/L", "(30-200)"),
     ]
+
+
+def test_a_letter_before_a_number_in_its_cell_ends_the_name(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            row((40, 150, 250, 330), "TEST", "RESULT", "LIMITS", "UNITS"),
+            row((40, 150, 250, 330), "TSH", "3.4", "0.45 - 4.50", "uIU/mL"),
+            row((40, 250, 330), "Thyroid peroxidase (TPO) Ab 88", "0 - 34", "IU/mL"),
+            row((40, 150, 250, 330), "ABO grouping", "AB", "", ""),
+        ],
+    )
+
+    assert printed(report) == [
+        ("TSH", "3.4", "uIU/mL", "0.45 - 4.50"),
+        ("Thyroid peroxidase (TPO) Ab", "88", "IU/mL", "0 - 34"),
+        ("ABO grouping", "AB", None, None),
+    ]
+
+
+def test_a_cutoff_is_the_range_where_no_other_is_printed(tmp_path: Path) -> None:
+    xs = (40, 200, 300, 400)
+    alone = read(
+        tmp_path,
+        [
+            row(xs, "Analyte", "Result", "Cutoff", "Units"),
+            row(xs, "Opiates", "NEGATIVE", "100", "ng/mL"),
+            row(xs, "Methadone", "POSITIVE", "150", "ng/mL"),
+        ],
+    )
+    beside = read(
+        tmp_path,
+        [
+            row((*xs, 480), "Analyte", "Result", "Cutoff", "Units", "Reference range"),
+            row((*xs, 480), "Opiates", "NEGATIVE", "100", "ng/mL", "Negative"),
+            row((*xs, 480), "Methadone", "POSITIVE", "150", "ng/mL", "Negative"),
+        ],
+    )
+
+    assert [r.reference_range for r in alone.results] == ["100", "150"]
+    assert [r.reference_range for r in beside.results] == ["Negative", "Negative"]
