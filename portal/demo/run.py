@@ -28,7 +28,12 @@ from portal.demo import notes
 from portal.demo.access import give_access
 from portal.demo.processes import DemoProcess
 from portal.demo.webhooks import HOST, find_port, log_path
-from portal.health import check_database, check_database_version
+from portal.health import (
+    check_database,
+    check_database_version,
+    check_deliverer,
+    check_worker,
+)
 from portal.lib.embedded import server
 from portal.lib.embedded.base import data_root
 from portal.lib.embedded.programs import ServerUnavailable
@@ -43,7 +48,6 @@ WORKER_STOP_TIMEOUT_S = 10
 DELIVERER_STOP_TIMEOUT_S = 10
 RECEIVER_STOP_TIMEOUT_S = 5
 RECEIVER_START_TIMEOUT_S = 20.0
-DELIVERER = "deliverer"
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 ANY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104 (compared with, not listened on)
 
@@ -87,13 +91,9 @@ def run_demo(options: DemoOptions, *, say: Callable[[str], None]) -> None:
     processes: list[DemoProcess] = []
     try:
         with contextlib.suppress(KeyboardInterrupt):
-            granted = _prepare(options)
-            processes += _processes(options, granted)
-            for process in processes:
-                if process.name == DELIVERER and granted.webhooks_port:
-                    _wait_for_receiver(granted.webhooks_port)
-                process.start()
+            granted = _prepare(options, processes)
             _wait_until_ready(options, processes)
+            connection.close()
             say(_welcome(granted))
             _watch(processes, parent_is_gone, say=say)
     finally:
@@ -104,8 +104,12 @@ def run_demo(options: DemoOptions, *, say: Callable[[str], None]) -> None:
         server.leave_all()
 
 
-def _prepare(options: DemoOptions) -> notes.DemoNotes:
-    """Bring database, data, sign-in and keys into being; one demo at a time does."""
+def _prepare(options: DemoOptions, processes: list[DemoProcess]) -> notes.DemoNotes:
+    """Bring database, data, sign-in and keys into being; one demo at a time does.
+
+    What runs is started and added to `processes`: at once what only answers others,
+    with its data in place what acts by itself.
+    """
     _require_port(options)
     with _only_one_prepares():
         if options.reset:
@@ -119,6 +123,7 @@ def _prepare(options: DemoOptions) -> notes.DemoNotes:
         port = 0
         if HOST in settings.WEBHOOK_LOCAL_HOSTS:
             port = find_port(kept=kept.webhooks_port, beside=options.port) or 0
+        _start(processes, _answering(options, webhooks_port=port))
         granted = give_access(
             teams=load_demo_data(webhooks_port=port, bare=options.bare),
             kept=kept,
@@ -126,8 +131,16 @@ def _prepare(options: DemoOptions) -> notes.DemoNotes:
         )
         granted = replace(granted, webhooks_port=port)
         notes.write_notes(granted)
-    connection.close()
+    if port:
+        _wait_for_receiver(port)
+    _start(processes, _acting(options))
     return granted
+
+
+def _start(running: list[DemoProcess], more: list[DemoProcess]) -> None:
+    for process in more:
+        running.append(process)
+        process.start()
 
 
 def _adopt(chosen: Mapping[str, str]) -> None:
@@ -223,10 +236,9 @@ def _require_database() -> None:
         raise DemoRefused(f"{version.sentence} {version.remedy}")
 
 
-def _processes(options: DemoOptions, granted: notes.DemoNotes) -> list[DemoProcess]:
-    """What runs, in the order in which it starts; it stops in the opposite one."""
+def _answering(options: DemoOptions, *, webhooks_port: int) -> list[DemoProcess]:
+    """Web server and receiver, which load while the data does."""
     environment = _environment(options)
-    manage = str(settings.BASE_DIR / "manage.py")
     granian = [sys.executable, "-m", "granian", "--interface", "wsgi"]
     granian += ["--host", options.host, "--port", str(options.port)]
     granian += ["--workers", "2", "--blocking-threads", "4"]
@@ -234,22 +246,29 @@ def _processes(options: DemoOptions, granted: notes.DemoNotes) -> list[DemoProce
     granian += ["--workers-kill-timeout", str(WORKERS_KILL_TIMEOUT_S)]
     granian += ["--log-level", "warning", "--working-dir", str(settings.BASE_DIR)]
     granian += ["portal.wsgi:application"]
-    worker = [sys.executable, manage, "worker"]
-    deliverer = [sys.executable, manage, "deliver_webhooks"]
-    processes = [
-        DemoProcess("web server", granian, environment, WEB_STOP_TIMEOUT_S),
-        DemoProcess("worker", worker, environment, WORKER_STOP_TIMEOUT_S),
+    web = DemoProcess("web server", granian, environment, WEB_STOP_TIMEOUT_S)
+    if not webhooks_port:
+        return [web]
+    listener = _command("listen", "--port", str(webhooks_port))
+    listener += ["--output", str(log_path())]
+    receiver = DemoProcess("receiver", listener, environment, RECEIVER_STOP_TIMEOUT_S)
+    return [receiver, web]
+
+
+def _acting(options: DemoOptions) -> list[DemoProcess]:
+    """Worker and deliverer, which act on the data."""
+    environment = _environment(options)
+    deliverer = _command("deliver_webhooks")
+    return [
+        DemoProcess("deliverer", deliverer, environment, DELIVERER_STOP_TIMEOUT_S),
+        DemoProcess("worker", _command("worker"), environment, WORKER_STOP_TIMEOUT_S),
     ]
-    if port := granted.webhooks_port:
-        listener = [sys.executable, manage, "listen", "--port", str(port)]
-        listener += ["--output", str(log_path())]
-        processes.append(
-            DemoProcess("receiver", listener, environment, RECEIVER_STOP_TIMEOUT_S)
-        )
-    processes.append(
-        DemoProcess(DELIVERER, deliverer, environment, DELIVERER_STOP_TIMEOUT_S)
-    )
-    return processes
+
+
+def _command(*words: str) -> list[str]:
+    """A command of ours; demo itself has passed the checks already."""
+    manage = str(settings.BASE_DIR / "manage.py")
+    return [sys.executable, manage, *words, "--skip-checks"]
 
 
 def _wait_for_receiver(port: int) -> None:
@@ -309,7 +328,13 @@ def _wait_until_ready(options: DemoOptions, processes: list[DemoProcess]) -> Non
 
 
 def _readiness(options: DemoOptions) -> str:
-    """`ready`, what /readyz says against it, or nothing when nobody answers."""
+    """`ready`, what speaks against it, or nothing when nobody answers.
+
+    /readyz is asked last, as each of its refusals is an error in the log.
+    """
+    for check in (check_worker, check_deliverer):
+        if not (found := check()).ok:
+            return found.sentence
     client = http.client.HTTPConnection(
         options.reachable_host, options.port, timeout=ANSWER_TIMEOUT_S
     )

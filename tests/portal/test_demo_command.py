@@ -330,6 +330,7 @@ def test_demo_serves_prints_its_access_and_changes_nothing_when_run_again(
         *first["api_keys"].values(),
     ):
         assert printed in welcome
+    assert "ERROR" not in welcome
     assert stat.S_IMODE((demo.var / "demo.json").stat().st_mode) == 0o600
     assert second == first
     assert users_again == users
