@@ -226,8 +226,10 @@ def _cut(a: Title, b: Title, spans: Sequence[tuple[float, float]]) -> float:
             merged[-1] = (crossed, merged[-1][1], x1)
         else:
             merged.append((crossed, x0, x1))
-    # Cells that stand under one title and not under the other belong to it.
-    under_a = [x0 for x0, x1 in spans if a.x0 < x1 < near_high and x0 < a.x1]
+    # Cells that stand under one title and not under the other belong to it; between
+    # results in two units, what has no title goes with the first.
+    reaches = near_high if a.role is b.role is Role.VALUE else a.x1
+    under_a = [x0 for x0, x1 in spans if a.x0 < x1 < near_high and x0 < reaches]
     under_b = [x1 for x0, x1 in spans if near_low < x0 < b.x1 and x1 > b.x0]
     if not any(x0 < a.x1 and x1 > a.x0 for x0, x1 in spans):
         # Nor is a title over none: its cells are set to the right of their column.
@@ -261,6 +263,11 @@ def cut_line(line: Line, strip: Strip) -> list[list[Word]]:
         if spilling and last is not None and is_worded_value(cell.text):
             # A finding set to the right of its column, longer than that.
             first = _home(cell.words[-1], strip.columns)
+            parts[first] += cell.words
+            last, home = cell.words[-1], first
+            continue
+        if strip.columns[first].role is Role.VALUE and is_worded_value(cell.text):
+            # A finding longer than its column is wide.
             parts[first] += cell.words
             last, home = cell.words[-1], first
             continue

@@ -34,6 +34,9 @@ def read_dated(lines: Sequence[Line]) -> Titled:
         return (), 0
     if others and (others[0].x0 > dated[0].x0 or not is_title(others[0].text)):
         return (), 0
+    if others and role_of(others[0].text) is Role.VALUE:
+        # The dates are of earlier results: 'Result', '02-Mar-25', '19-Oct-24'.
+        return (), 0
     for n, line in enumerate(lines[1:], start=2):
         beside = [c for c in line.cells if role_of(c.text) in (Role.UNIT, Role.RANGE)]
         if beside:

@@ -106,7 +106,9 @@ _CATEGORY = re.compile(
     | (?:first|second|third|1st|2nd|3rd|i|ii|iii)\s(?:trimester|trim|trimestre).* |
     trimester.* | trim\s.*
     | (?:\d+\s)?\d+\s?(?:to\s\d+\s?)?(?:years?|yrs?|y|yo|months?|mos?|m|weeks?|wks?
-    |days?|d|hours?|hrs?|jahre|anos|ans)\b.*
+    |days?|d|jahre|anos|ans)\b.*
+    | (?:\d+\s)?\d+\s?(?:to\s\d+\s?)?(?:hours?|hrs?)\b
+      (?!\s(?:post|pp|ppbs|after|urin\w*|gluc\w*|plasma|serum|blood|creat\w*|protein)\b).*
     | (?:up\sto|less\sthan|more\sthan|greater\sthan|over|under|above|below|between
     |from|age[ds]?|upto|aged)\s.*
     | (?:half|average|twice|two\stimes|double|three\stimes|triple|1\s2|2\stimes
@@ -132,7 +134,8 @@ _CATEGORY = re.compile(
 
 _OPENING = re.compile(
     r"""(?ix) ^ \W* (?:
-    interpretations?\b | ziel(?:werte?|bereich)\w*\b | interpretive | interpretative |
+    interpretations?\b | catatan\b | keterangan\b | kriteria\b
+    | ziel(?:werte?|bereich)\w*\b | interpretive | interpretative |
     comments?\b | notes?\b | clinical\s+(?:significance|notes?|utility|use|background
     |correlation|implication|information|interpretation)
     | remarks?\b | references?\s*:? $ | reference\s*:\s | explanation | advi[cs]e\b |

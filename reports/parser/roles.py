@@ -59,6 +59,7 @@ _TITLES: dict[Role, str] = {
         antigen|antigens|item name|items|test items
         islem|islem adi|onderdeel|laboratorietest|bezeichnung|testbezeichnung
         denominacion|denominacao|designation|denominazione|omschrijving
+        pemeriksaan|nama pemeriksaan|jenis pemeriksaan|ujian|nama ujian
     """,
     Role.VALUE: """
         current|aktuell|actuel|actual|atual|attuale|huidig|aktualny
@@ -91,6 +92,7 @@ _TITLES: dict[Role, str] = {
         relativ|absolut|relativo|absoluto|relativer wert|absolutwert|valor relativo
         valor absoluto|valeur relative|valeur absolue|fuera de rango|dentro de rango
         fora da faixa|fuori range|hors norme
+        hasil|hasil pemeriksaan|keputusan
     """,
     Role.UNIT: """
         unit|units|unit s|uom|u o m|unit of measure|unit of measurement
@@ -101,7 +103,7 @@ _TITLES: dict[Role, str] = {
         birimi|eenheid|jednostka|conv unit
         conventional units
         enhet|enhed|enheter|enheder|jedn|yksikko|jednotka|jednotky|mertekegyseg
-        mjerna jedinica|unitate|unitati|j m|unid|einh
+        mjerna jedinica|unitate|unitati|j m|unid|einh|satuan
     """,
     Role.RANGE: """
         reference range|reference ranges|ref range|ref ranges|range|ranges
@@ -162,6 +164,7 @@ _TITLES: dict[Role, str] = {
         referencni meze|referencni rozmezi|referenciatartomany|referentni interval
         interval de referinta|interval biologic de referinta|valori de referinta
         referentni intervali|referentiewaarde|ref waarden
+        nilai rujukan|nilai normal|nilai referensi|rujukan|julat rujukan|julat normal
     """,
     Role.LOW: """
         low|lower limit|min|minimum|lower|ref low|low limit|lower ref limit
@@ -181,12 +184,12 @@ _TITLES: dict[Role, str] = {
         bewertung|auff|alerta|anormal|anomalia|observacion|comment|comments|evaluation
         rating
         interp|notes|durum|flag s|sig
-        flaga|flagga|judgement|judgment|judgement of item|uwagi|anmarkning
+        flaga|flagga|judgement|judgment|judgement of item|uwagi|anmarkning|keterangan
     """,
     Role.METHOD: """
         method|methods|methodology|technique|test method|methode|metodo|tecnica
         analysis method
-        method used|technology|method name|instrument|analyzer|equipment|yontem
+        method used|technology|method name|instrument|analyzer|equipment|yontem|metode
         principle
         methode technique|method instrument|tech
     """,

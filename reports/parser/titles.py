@@ -46,7 +46,11 @@ _OUTSIDE = frozenset(
 # Results in one of two systems of units: the one that stands first is answered.
 _OF_SYSTEM = frozenset(["si result", "si results", "si value"])
 _ONE_LIMIT = ({Role.RANGE, Role.LOW}, {Role.RANGE, Role.HIGH})
-_FILLERS = {"and", "of", "in", "the", "for", "your", "by", "with", "si", "age", "sex"}
+_FILLERS = {
+    *("and", "of", "in", "the", "for", "your", "by", "with", "si", "age", "sex"),
+    *("absolute", "percent", "percentage"),
+}
+_SHARES = {"percent", "percentage"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,7 @@ def read_titles(lines: Sequence[Line]) -> tuple[Title, ...]:
         unread += left
         if not found:
             unknown.append(_title(Role.OTHER, " ".join(w.text for w in group), group))
-    titles = _name_dated(titles, unknown)
+    titles = _part_flags(_name_dated(titles, unknown), groups)
     told = [*_read_dates(titles, unknown), *_read_units(titles, unknown)]
     titles += told
     unread -= sum(len(title.text.split()) for title in told)
@@ -130,6 +134,21 @@ def _name_dated(titles: list[Title], unknown: list[Title]) -> list[Title]:
         replace(title, role=Role.NAME) if title is values[0] else title
         for title in titles
     ]
+
+
+def _part_flags(titles: list[Title], groups: Sequence[list[Word]]) -> list[Title]:
+    """Part 'Result Flag' where no other title is of the results: two columns, set
+    close.
+    """
+    if any(title.role is Role.VALUE for title in titles):
+        return titles
+    for n, title in enumerate(titles):
+        own = [w for g in groups for w in g if title.x0 <= w.x0 and w.x1 <= title.x1]
+        kinds = [role_of(word.text) for word in own]
+        if title.role is Role.FLAG and kinds == [Role.VALUE, Role.FLAG]:
+            parted = [_title(Role.VALUE, "", own[:1]), _title(Role.FLAG, "", own[1:])]
+            return [*titles[:n], *parted, *titles[n + 1 :]]
+    return titles
 
 
 def _read_dates(titles: list[Title], unknown: list[Title]) -> list[Title]:
@@ -224,7 +243,10 @@ def _may_be_titles(lines: Sequence[Line]) -> bool:
         hits = sum(
             1
             for word in line.words
-            if word.text[0] in "%/" or is_title_word(word.text) or day_of(word.text)
+            if word.text[0] in "%/"
+            or is_title_word(word.text)
+            or day_of(word.text)
+            or ("/" in word.text and looks_like_units(word.text.strip("()[]")))
         )
         if not hits and line is lines[0]:
             return False
@@ -300,12 +322,16 @@ def _read_group(words: list[Word]) -> tuple[list[Title], int]:
     if len(titles) == 1 and titles[0].role is Role.RANGE:
         # Whose range it is stands before or behind: 'WHO 2010 Reference'.
         titles = [_title(Role.RANGE, titles[0].text, words)]
-    if len(titles) == 1 and titles[0].role is Role.VALUE and words[-1] is not last:
+    if len(titles) == 1 and titles[0].role is Role.VALUE and len(words) > 1:
         behind = words[words.index(last) + 1 :] if last in words else []
         unit = " ".join(word.text for word in behind).strip("()[],")
         if looks_like_units(unit):
             titles = [replace(titles[0], x1=behind[-1].x1, unit=unit)]
             strange.difference_update(behind)
+        elif any(fold(word.text) in _SHARES for word in words):
+            titles = [replace(titles[0], unit="%")]
+        if titles[0].unit and not strange:
+            titles = [replace(titles[0], x0=words[0].x0, x1=words[-1].x1)]
     return titles, len(strange)
 
 
@@ -392,6 +418,9 @@ def _is_table(titles: list[Title], unread: int) -> bool:
     if any(t.role is Role.NAME and t.text[:1].isdigit() for t in titles):
         return False
     beside = kinds & {Role.UNIT, Role.RANGE, Role.LOW, Role.FLAG, Role.PREVIOUS}
+    if len({t.unit for t in titles if t.unit}) == _TWO:
+        # Results in each of two units: 'Percent Values', 'Absolute Values (10^9/L)'.
+        beside.add(Role.UNIT)
     if named:
         return bool(beside) or Role.METHOD in kinds or unread == 0
     beside.discard(Role.FLAG)

@@ -95,10 +95,11 @@ _WORDED = re.compile(
     | l[ií]mpid[oa] | limpide | klar | transparente | transparent | escas[oa]s?
     | rar[aeio]s?
     | abundantes? | rares? | nombreu(?:x|ses) | wenig(?:e)? | vereinzelt | reichlich
+    | (?:non[\s-]*)?rea[kc]tif
     | reactivo | não\s+reagente | reagente | não\s+detectad[oa] | non\s+détecté |
     absent[es]?
     ) (?:\s*[(\[]?\s*(?:\++|\d\s*\+|1\s*:\s*\d+|<?\s*1\s*/\s*\d+
-    |(?<=[\s(\[])<?\s*\d+(?:[.,]\d+)?)\s*[)\]]?)?
+    |(?<=[\s(\[])<?\s*\d+(?:[.,]\d+)?|(?<=[(\[])<?\s*\d+(?:[.,]\d+)?\s*[a-zµμ]{1,5}/[a-zµμ]{1,2})\s*[)\]]?)?
     [)"'\].]* $"""
 )
 _TITRE = re.compile(r"(?:[<>≤≥]\s*)?1\s*:\s*\d+(?:[.,]\d+)?")

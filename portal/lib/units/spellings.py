@@ -110,6 +110,7 @@ WHOLE: dict[str, str] = {
     "mmfall1hr": "mm/h",
     "mm/lhr": "mm/h",
     "mm/std": "mm/h",
+    "mm/jam": "mm/h",
     "mm/1std": "mm/h",
     "mm/60min": "mm/h",
     "mmhg": "mm[Hg]",

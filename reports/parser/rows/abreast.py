@@ -10,7 +10,7 @@ from reports.parser.lines import Cell, Line, clip_lines, part_cells
 from reports.parser.values import is_flag, is_numeric_value, is_value
 
 from .row import Section
-from .wording import clean_name, may_name_a_test
+from .wording import clean_name, is_heading, may_name_a_test
 
 _LEAST_LINES = 3
 
@@ -39,6 +39,22 @@ def part_abreast(lines: Sequence[Line], section: Section) -> list[list[Line]]:
     ]
     strips[0] = sorted([*strips[0], *across], key=lambda line: line.middle)
     return strips
+
+
+def begins_abreast(lines: Sequence[Line], section: Section) -> int:
+    """Where untitled tables side by side begin below a heading; else how many lines.
+
+    So they may follow a titled table, whose columns say nothing of them.
+    """
+    for n, line in enumerate(lines):
+        if not is_heading(line):
+            continue
+        starts = [
+            s for own in lines[n + 1 : n + 6] for s in _second_names(own, section)
+        ]
+        if any(sum(abs(s - x) < 1 for s in starts) >= _LEAST_LINES for x in starts):
+            return n
+    return len(lines)
 
 
 def _second_names(line: Line, section: Section) -> list[float]:

@@ -136,7 +136,8 @@ class TableReader:
         if not text and line.middle - last.line.middle < 3 * line.size:
             self._announced = line
             return True
-        if last.page != line.page or line.middle - last.line.middle > 3 * line.size:
+        above = self._announced or last.line
+        if last.page != line.page or line.middle - above.middle > 3 * line.size:
             return False
         if not looks_like_range(text) or len(text) > 60:
             return False
@@ -313,11 +314,13 @@ class TableReader:
         if name_words and Role.PREVIOUS in others:
             self.passed.append(line)
         last = self.rows[-1] if self.rows else None
+        # Nothing but a range is of the row above, be it as far off as the next row.
+        reach = 2.4 if set(parts) == {Role.RANGE} else 1.9
         near = (
             last is not None
             and not self._explaining
             and last.page == line.page
-            and line.middle - last.line.middle < 1.9 * line.size
+            and line.middle - last.line.middle < reach * line.size
         )
         if near and last and self._continuation.add_line(last, line, parts):
             return

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from reports.parser.columns import Strip, lay_strips
+from reports.parser.columns import Strip, lay_strips, part_strips
 from reports.parser.dated_titles import read_bare_dates, read_dated
 from reports.parser.fields import split_value, unit_in_range
 from reports.parser.lines import Line, clip_lines, make_line, part_cells
@@ -17,7 +17,7 @@ from reports.parser.roles import Role, is_name_title, role_of
 from reports.parser.titles import Title, has_title_word, read_titles
 from reports.parser.values import is_numeric_value
 
-from .abreast import part_abreast
+from .abreast import begins_abreast, part_abreast
 from .blocks import give_blocks, part_blocks
 from .cards import read_cards
 from .implied import implied_titles, merge_readings
@@ -81,7 +81,12 @@ class _Walker:
             self._titles = table.titles
             body = lines[table.end : end]
             self._note_panel_above(lines[max(0, table.start - 6) : table.start])
-            self._walk_titled(table.titles, body, page, carried=False)
+            own = len(body)
+            if len(part_strips(table.titles)) == 1:
+                own = begins_abreast(body, self._section)
+            self._walk_titled(table.titles, body[:own], page, carried=False)
+            if own < len(body):
+                self._walk_untitled(body[own:], page)
         if self._titles:
             self._read_left(lines, before)
 

@@ -34,6 +34,7 @@ def roles(lines: Sequence[Line]) -> list[Role]:
         ("Prueba", "Resultado", "Unidades", "Valores de referencia"),
         ("Analyses", "Résultats", "Unités", "Valeurs de référence"),
         ("Tetkik", "Sonuç", "Birim", "Referans Aralığı"),
+        ("Pemeriksaan", "Hasil", "Satuan", "Nilai Rujukan"),
     ],
 )
 def test_titles_are_known_in_several_languages(titles: tuple[str, ...]) -> None:
@@ -85,3 +86,28 @@ def test_a_label_with_its_text_is_no_title() -> None:
     below = line((240, "Resultado"), (400, "Valores de referência"), top=112)
 
     assert roles([method, below]) == []
+
+
+def test_a_flag_set_close_behind_the_result_is_a_column_of_its_own() -> None:
+    titles = line(
+        (40, "Test"), (190, "RESULT FLAG"), (260, "UNITS"), (330, "2025/03/11")
+    )
+
+    assert roles([titles])[:3] == [Role.NAME, Role.VALUE, Role.FLAG]
+
+
+def test_two_results_are_told_apart_by_percent_and_unit_in_their_titles() -> None:
+    titles = read_titles(
+        [
+            line(
+                (40, "Differential Count"),
+                (200, "Percent Values"),
+                (320, "Absolute Values (10^9/L)"),
+            )
+        ]
+    )
+
+    assert [(t.role, t.unit) for t in titles[1:]] == [
+        (Role.VALUE, "%"),
+        (Role.VALUE, "10^9/L"),
+    ]

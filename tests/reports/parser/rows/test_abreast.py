@@ -72,3 +72,28 @@ def test_lists_of_findings_with_colons_stand_abreast(tmp_path: Path) -> None:
         ("Glucose", "Negative"),
         ("Ketones", "Nil"),
     ]
+
+
+def test_untitled_tables_side_by_side_may_follow_a_titled_one(tmp_path: Path) -> None:
+    xs = (40, 120, 310, 400)
+    report = read(
+        tmp_path,
+        [
+            row((40, 170, 230, 290), "Test", "Result", "Unit", "Reference Range"),
+            row((40, 170, 230, 290), "Glucose", "5.7", "mmol/L", "4.1 - 5.9"),
+            "URINALYSIS",
+            row(xs, "Color", "Yellow", "RBC", "0-1 /hpf"),
+            row(xs, "pH", "6.0", "WBC", "4-6 /hpf"),
+            row(xs, "Protein", "Negative", "Bacteria", "Few"),
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("Glucose", "5.7"),
+        ("Color", "Yellow"),
+        ("pH", "6.0"),
+        ("Protein", "Negative"),
+        ("RBC", "0-1"),
+        ("WBC", "4-6"),
+        ("Bacteria", "Few"),
+    ]
