@@ -67,7 +67,10 @@ _TITRE = re.compile(r"[<>≤≥=]*\s*1\s*[:/]\s*\d+")
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a row says besides its name; None where it does not say."""
+    """What a row says besides its name; None where it does not say.
+
+    exact_specimen is the name's or the panel's, named_specimen the name's alone.
+    """
 
     units: str | None
     is_number: bool | None
@@ -75,6 +78,7 @@ class Evidence:
     is_titre: bool
     specimens: frozenset[str] | None
     exact_specimen: str | None
+    named_specimen: str | None
     share: str | None
     methods: frozenset[str]
     panel: str
@@ -140,6 +144,7 @@ def collect_evidence(
         is_titre=bool(_TITRE.fullmatch(value)),
         specimens=specimens,
         exact_specimen=specimen,
+        named_specimen=hints.specimen,
         share=share,
         methods=methods,
         panel=title,

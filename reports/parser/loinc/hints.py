@@ -178,12 +178,12 @@ _FURNITURE_WORDS = """
     enzymatic enzyme kinetic ifcc idms traceable jaffe urease god pod godpod hexokinase
     gldh uv biuret bcg bcp diazo uricase arsenazo opt pnpp chod pap gpo microscopy
     microscopic impedance flow cytometry cytometer electrode dry chemistry sls
-    cyanmeth cyanide optical density histogram derived rapid card screen screening
+    cyanmeth cyanide histogram derived rapid card screen screening
     3rd 4th third fourth generation gen ultrasensitive ultra us reflex estimated est
     edta citrate fluoride whole naf heparin count new old repeat per hpf lpf
     observation finding standardised standardized w rfl refl wrfl rflx rfx conf using
     deposit deposits sediment sedimen sedimento farr
-    confirmation abbreviated system enz enzym enzymatisch enzymatique
+    abbreviated system enz enzym enzymatisch enzymatique
 """
 _FURNITURE = frozenset(_FURNITURE_WORDS.split())
 

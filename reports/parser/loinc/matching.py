@@ -63,6 +63,7 @@ _SAMPLE_TYPES: dict[str, SampleType] = {
     "saliva": SampleType.SALIVA,
 }
 _VESSELS = frozenset({"arterial", "venous", "capillary"})
+_WHOLE_BLOOD = _VESSELS | {"blood"}
 _SHARES = frozenset({"NFr", "MFr", "VFr", "SFr", "Ratio"})
 _COUNTS = frozenset({"NCnc"})
 
@@ -213,11 +214,7 @@ class _Scale:
 
 def _score(entry: Entry, rows: tuple[Entry, ...], evidence: Evidence) -> _Scale:
     scale = _Scale()
-    agrees = (
-        unit_agrees(property=entry.property, units=evidence.units)
-        if evidence.units
-        else None
-    )
+    agrees = _unit_agrees(entry, evidence)
     if agrees is False:
         scale.take(LoincReason.UNIT_CONTRADICTS, _UNIT_CONTRADICTS, bar=True)
     elif agrees:
@@ -230,7 +227,7 @@ def _score(entry: Entry, rows: tuple[Entry, ...], evidence: Evidence) -> _Scale:
         is_named = entry.method and entry.method in evidence.methods
         if entry.specimen != rows[0].specimen and not is_named:
             scale.score *= _SPECIMEN_UNUSUAL
-    elif entry.specimen not in evidence.specimens or _is_of_another_vessel(
+    elif entry.specimen not in evidence.specimens or _is_of_another_blood(
         entry, evidence
     ):
         scale.take(LoincReason.SPECIMEN_CONTRADICTS, _SPECIMEN_CONTRADICTS, bar=True)
@@ -255,10 +252,27 @@ def _score(entry: Entry, rows: tuple[Entry, ...], evidence: Evidence) -> _Scale:
     return scale
 
 
-def _is_of_another_vessel(entry: Entry, evidence: Evidence) -> bool:
-    """Whether gases of venous blood are printed and the code is of arterial blood."""
+def _unit_agrees(entry: Entry, evidence: Evidence) -> bool | None:
+    """Whether the row's unit is one that the entry's test is given in; None unknown."""
+    if not evidence.units:
+        return None
+    unit = normalise_units(evidence.units)
+    if entry.scale != "Qn":
+        # 'HBsAg 0.02 IU/mL' was measured: no code of mere presence says that.
+        is_amount = unit and dimension_of(unit) is Dimension.UNIT_CONCENTRATION
+        return False if is_amount and evidence.is_number else None
+    usual = {dimension_of(each) for each in entry.units}
+    if unit and usual == {Dimension.RENIN_ACTIVITY}:
+        return dimension_of(unit) in usual
+    return unit_agrees(property=entry.property, units=evidence.units)
+
+
+def _is_of_another_blood(entry: Entry, evidence: Evidence) -> bool:
+    """Whether venous gases meet arterial ones, or a test of plasma whole blood."""
     vessels = {entry.specimen, evidence.exact_specimen}
-    return len(vessels) == 2 and vessels <= _VESSELS
+    if len(vessels) == 2 and vessels <= _VESSELS:
+        return True
+    return evidence.named_specimen == "serum" and entry.specimen in _WHOLE_BLOOD
 
 
 def _is_of_another_scale(

@@ -58,7 +58,8 @@ _LAB_ID = re.compile(r"(?<=[A-Za-z)])[\s,]*(?:0[1-9]|\[\d+\]|\(\d\))$")
 _BRACKETS = re.compile(r"[(\[{]([^()\[\]{}]*)[)\]}]?")
 # What a bracket may not be stripped of: it makes another test of the name before it.
 _QUALIFIER = re.compile(
-    r"(?i)^\s*(?:free|ioni[sz]ed|indirect|(?:un)?conjugated|ratio|index|control)\s*$"
+    r"(?i)^\s*(?:free|ioni[sz]ed|indirect|(?:un)?conjugated|ratio|index|control"
+    r"|(?:beta|gamma|delta|[βγδ])[\s-]*tocopherol)\s*$"
 )
 # Words outside a bracket that the abbreviation in it does not say: "Hepatitis C Virus
 # (HCV) RNA" is no antibody.

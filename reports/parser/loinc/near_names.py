@@ -19,6 +19,7 @@ _CUTOFF = 84.0
 _MARGIN = 5.0
 
 _SHORT_WORD = re.compile(r"\b[a-z]{1,4}\b")
+_LETTER = re.compile(r"[a-z]|[ivx]+")
 _SMALL = frozenset(("de", "di", "do", "du", "in", "of", "the", "la", "le"))
 
 # Words whose presence on one side only makes two near spellings different tests.
@@ -90,17 +91,17 @@ def _keeps_short_words(text: str, known: str) -> bool:
     """Whether a near name has the abbreviations of the text: MPO is no misspelt TPO."""
     short = [word for word in _SHORT_WORD.findall(fold(text)) if word not in _SMALL]
     letters = _letters_of().get(known, frozenset())
-    return letters == {word for word in short if len(word) == 1} and all(
+    return letters == set(filter(_LETTER.fullmatch, short)) and all(
         word in known for word in short
     )
 
 
 @lru_cache(maxsize=1)
 def _letters_of() -> dict[str, frozenset[str]]:
-    """The single letters that are words of a printed name, by its key."""
+    """The letters and Roman numbers that are words of a printed name, by its key."""
     return {
         name_key(name): frozenset(
-            word for word in _SHORT_WORD.findall(fold(name)) if len(word) == 1
+            filter(_LETTER.fullmatch, _SHORT_WORD.findall(fold(name)))
         )
         for known in load_catalogue().aliases.values()
         for name in known

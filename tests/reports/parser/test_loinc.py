@@ -155,8 +155,19 @@ def test_a_name_of_two_analytes_is_decided_by_unit_or_specimen() -> None:
             if not by_unit and usual.specimen == rival.specimen:
                 undecided.add((key, one, other))
 
-    # Measles in English, rubella in Spanish and Portuguese: a person tells.
-    assert undecided == {("rubeolaigg", "measles_igg", "rubella_igg")}
+    # What one word says of two tests, a person tells: rubeola is measles in English and
+    # rubella in Spanish, azotemia urea in Italy and its nitrogen elsewhere.
+    assert {(one, other) for _, one, other in undecided} == {
+        ("measles_igg", "rubella_igg"),
+        ("bun", "urea"),
+        ("troponin_i", "troponin_t"),
+        ("covid_ag", "covid_pcr"),
+        ("influenza_a", "influenza_a_rna"),
+        ("influenza_b", "influenza_b_rna"),
+        ("h_pylori_iga", "h_pylori_igg"),
+        ("h_pylori_iga", "h_pylori_igm"),
+        ("h_pylori_igg", "h_pylori_igm"),
+    }
 
 
 def test_the_loinc_notice_is_at_hand() -> None:
@@ -457,3 +468,31 @@ def test_glucose_under_a_heading_of_urine_is_never_that_of_blood() -> None:
         verdict = match("Glukoz", "mg/dL", panel=heading, value="5")
 
         assert verdict.matches[0].loinc_code == "5792-7"
+
+
+@pytest.mark.parametrize(
+    ("name", "units", "value"),
+    [
+        ("Azotemia", "mg/dL", "34"),
+        ("Troponin", "ng/L", "9"),
+        ("Influenza A", None, "Not detected"),
+        ("COVID-19", None, "Negative"),
+        ("H. Pylori Antibody", None, "Negative"),
+        ("Direct Renin", "uIU/mL", "12"),
+        ("Plasma Hemoglobin", "mg/dL", "3"),
+        ("HBsAg Quantitative", "IU/mL", "0.02"),
+        ("Factor II", "%", "98"),
+        ("PSA Density", None, "0.1"),
+        ("Vitamin E (Gamma Tocopherol)", "mg/L", "1.2"),
+        ("Dexamethasone Suppression Test - Cortisol", "ug/dL", "1.1"),
+    ],
+)
+def test_a_neighbour_of_a_common_test_waits_for_a_person(
+    name: str, units: str | None, value: str
+) -> None:
+    assert match(name, units, value=value).status is not AUTO
+
+
+def test_three_part_counts_are_no_neutrophils_or_monocytes() -> None:
+    assert code_of(match("GRAN%", "%", value="61")) == "19023-1"
+    assert code_of(match("MID#", "10^9/L", value="0.6")) == "32154-7"
