@@ -162,7 +162,10 @@ def working_review(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
     if not review.claimed_by_key:
         raise Conflict("claim_needed", "Claim the review before changing it.")
     if actor.kind != ActorKind.MEMBER or review.claimed_by_key != actor.key:
-        raise Conflict("claim_lost", "Somebody else has taken this review.")
+        raise Conflict(
+            "claim_lost",
+            "Somebody else has taken this review: reload the page to see who.",
+        )
     review.claimed_until = timezone.now() + LEASE
     return review
 
