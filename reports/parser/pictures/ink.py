@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 _RULE = 3  # heights; in a shorter picture a dash would be taken for a rule
+# Of a line's height: how far the feet of the line above reach in, and the heads of
+# the one below.
+_FEET, _HEADS = 0.2, 0.1
 
 
 class Run(NamedTuple):
@@ -29,7 +32,9 @@ class Run(NamedTuple):
 
 
 def find_ink(line: Picture) -> Mask:
-    """Where a line's picture differs from its paper, rules along the line left out."""
+    """Where a line's picture differs from its paper, without rules along the line and
+    what hangs in from its neighbours.
+    """
     pixels = line.astype(np.int16)
     paper = np.median(pixels.reshape(-1, pixels.shape[2]), axis=0)
     apart = np.abs(pixels - paper).max(axis=2)
@@ -37,7 +42,20 @@ def find_ink(line: Picture) -> Mask:
     ink: Mask = apart > limit
     if line.shape[1] > _RULE * line.shape[0]:
         ink[ink.mean(axis=1) > 0.85] = False
-    return ink
+    return _without_neighbours(ink)
+
+
+def _without_neighbours(ink: Mask) -> Mask:
+    height = ink.shape[0]
+    if not ink[0].any() and not ink[-1].any():
+        return ink
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(ink.astype(np.uint8))
+    tops = stats[:, cv2.CC_STAT_TOP]
+    ends = tops + stats[:, cv2.CC_STAT_HEIGHT]
+    strange = (tops == 0) & (ends < _FEET * height)
+    strange |= (ends == height) & (tops > (1 - _HEADS) * height)
+    kept: Mask = ink & ~strange[labels]
+    return kept
 
 
 def is_red(line: Picture, ink: Mask, x0: float, x1: float) -> bool:

@@ -20,7 +20,7 @@ from .levelling import fit_levelling
 from .repair import repair_text
 from .skew import find_skew
 from .view import View, map_points, rotate_view, scale_view, turn_view
-from .words import Piece, find_pitch, measure_line, part_line
+from .words import Piece, find_pitch, measure_alone, measure_line, part_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -144,11 +144,19 @@ def _read_lines(view: View, quads: Quads, engine: Engine) -> list[_Line]:
     lines = []
     for quad, measured, scale in found:
         em = measured.em * scale
+        if em and not _is_near(em, usual):
+            alone = measure_alone(measured)
+            if _is_near(alone.em * scale, usual):
+                measured, em = alone, usual
         # Ink is measured to a pixel or two; print of nearly one size is of one size.
-        if not em or 0.75 < em / usual < 1.3:
+        if not em or _is_near(em, usual):
             em = usual or 0.78 * LINE_HEIGHT * scale
         lines.append(_Line(quad, em, part_line(measured, em=em / scale, pitch=pitch)))
     return lines
+
+
+def _is_near(em: float, usual: float) -> bool:
+    return 0.75 < em / usual < 1.3
 
 
 def _lay_out(lines: Sequence[_Line], view: View) -> tuple[list[Word], Matrix]:

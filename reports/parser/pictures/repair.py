@@ -38,6 +38,9 @@ _NAMES = (
     (re.compile(r"\b(p?C)0(?=2\b)"), r"\1O"),
     (re.compile(r"\b(25-?|\()0(?=H\b)"), r"\1O"),
     (re.compile(r"\bB[lI|](?=2\b)"), "B1"),
+    # words of ranges and names that begin with what looks like a digit or a letter
+    (re.compile(r"^0R$"), "OR"),
+    (re.compile(r"^[lI|](?=[èe]re$)"), "1"),
 )
 
 

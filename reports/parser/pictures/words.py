@@ -8,7 +8,7 @@ knows of pages or of laboratories.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -120,6 +120,20 @@ def measure_line(reading: Reading, line: Picture) -> MeasuredLine | None:
         em,
         baseline,
     )
+
+
+def measure_alone(measured: MeasuredLine) -> MeasuredLine:
+    """The line by those of its signs alone that touch no other.
+
+    A pen's stroke joins the signs it crosses, and reaches below them.
+    """
+    homes = measured.homes
+    alone = [n for n, home in enumerate(homes) if homes.count(home) == 1]
+    if not alone:
+        return measured
+    signs = [measured.signs[n] for n in alone]
+    em, baseline = _measure(signs, [homes[n] for n in alone], measured.runs)
+    return replace(measured, em=em, baseline=baseline)
 
 
 def _followed(signs: Sequence[Sign]) -> list[bool]:

@@ -42,11 +42,13 @@ def read_pair(words: Sequence[Word]) -> tuple[Fields, Fields] | None:
     """The fields of '61,0 % 4.526 /mm³ 1.500 a 7.000'; None where words say less.
 
     One of the two is in per cent and the other counted. A lone range belongs to the
-    second number, unless it is clearly nearer to the first.
+    number whose unit stands behind it; to the second, where none does, unless it is
+    clearly nearer to the first.
     """
     if not any("%" in word.text for word in words):
         return None
     parts: list[_Part] = []
+    owner = None
     at = 0
     while at < len(words):
         if parts and words[at].text in _JOINERS:
@@ -54,6 +56,8 @@ def read_pair(words: Sequence[Word]) -> tuple[Fields, Fields] | None:
         elif parts and not parts[-1].range and (spread := _range_at(words, at)):
             parts[-1].range = spread
             at += len(spread)
+            owner = _owner(words[at:], parts)
+            at += len(owner.unit) if owner else 0
         elif len(parts) < 2 and (found := _value_at(words, at)):
             parts.append(found)
             at += found.taken
@@ -69,7 +73,12 @@ def read_pair(words: Sequence[Word]) -> tuple[Fields, Fields] | None:
     more = _range_at(words, at) if second.range and not first.range else []
     if more:
         first.range, second.range = second.range, more
-    elif not first.range and second.range and _is_nearer(second.range, first, second):
+    elif (
+        not first.range
+        and second.range
+        and owner is not second
+        and (owner is first or _is_nearer(second.range, first, second))
+    ):
         first.range, second.range = second.range, []
     return _fields(first), _fields(second)
 
@@ -100,6 +109,14 @@ def _range_at(words: Sequence[Word], at: int) -> list[Word]:
         if len(spread) == length and is_plain_range(text_of(spread)):
             return spread
     return []
+
+
+def _owner(words: Sequence[Word], parts: Sequence[_Part]) -> _Part | None:
+    """The number whose unit stands again at the head of the words."""
+    for part in parts:
+        if text_of(list(words[: len(part.unit)])) == text_of(part.unit):
+            return part
+    return None
 
 
 def _is_nearer(spread: list[Word], first: _Part, second: _Part) -> bool:

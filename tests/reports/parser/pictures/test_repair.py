@@ -19,6 +19,8 @@ from reports.parser.pictures.repair import repair_text
         ("pC02", "pCO2"),
         ("25-0H", "25-OH"),
         ("Bl2", "B12"),
+        ("0R", "OR"),
+        ("lère", "1ère"),
     ],
 )
 def test_a_look_alike_becomes_the_sign_that_is_printed(read, printed):
@@ -26,7 +28,8 @@ def test_a_look_alike_becomes_the_sign_that_is_printed(read, printed):
 
 
 @pytest.mark.parametrize(
-    "text", ["103", "0.02", "C3", "10O", "l0", "4,2", "x10⁹/L", "5·0", "Al", "ALT"]
+    "text",
+    ["103", "0.02", "C3", "10O", "l0", "4,2", "x10⁹/L", "5·0", "Al", "ALT", "0RH"],
 )
 def test_a_number_and_what_might_be_meant_stay_as_read(text):
     assert repair_text(text) == text

@@ -8,7 +8,12 @@ import pytest
 pytest.importorskip("cv2", reason="pictures need the OCR group")
 
 from reports.parser.pictures.engine import LINE_HEIGHT, Reading, Sign
-from reports.parser.pictures.words import find_pitch, measure_line, part_line
+from reports.parser.pictures.words import (
+    find_pitch,
+    measure_alone,
+    measure_line,
+    part_line,
+)
 
 EM = 36
 TALL, FOOT = round(0.72 * EM), 38
@@ -85,6 +90,29 @@ def test_a_dash_with_paper_around_it_stands_alone():
     found = words(line, read(line, ("2", 17), ("-", 40), ("3", 63)))
 
     assert [piece.text for piece in found] == ["2", "-", "3"]
+
+
+def test_a_pen_through_digits_does_not_make_the_last_one_a_footnote():
+    crossed = (10, 46, FOOT - TALL, LINE_HEIGHT)
+    line = draw_line(crossed, (48, 64))
+
+    measured = measure_line(read(line, ("2", 17), ("4", 36), ("3", 56)), line)
+
+    assert measured.em > 1.3 * EM
+    (piece,) = part_line(measure_alone(measured), em=EM)
+    assert piece.text == "243"
+
+
+def test_feet_of_the_line_above_neither_size_a_line_nor_close_its_gaps():
+    feet = [(left, left + 30, 0, 6) for left in range(0, 180, 40)]
+    line = draw_line((10, 25), (29, 44), (56, 71), *feet)
+
+    measured = measure_line(
+        read(line, ("A", 17), ("B", 36), (" ", 50), ("H", 63)), line
+    )
+
+    assert measured.em == pytest.approx(EM, abs=1)
+    assert [piece.text for piece in part_line(measured, em=EM)] == ["AB", "H"]
 
 
 def test_raised_digits_after_ten_are_an_exponent():
