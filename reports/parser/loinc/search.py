@@ -17,6 +17,7 @@ from reports.parser.report import LoincReason, SampleType
 
 from .catalogue import Entry, fold, load_catalogue
 from .evidence import SPECIMENS_OF
+from .hints import Hints, read_hints
 from .names import read_name
 from .release import ReleaseRow, search_release
 
@@ -29,6 +30,8 @@ _UNIT = 0.2
 _SPECIMEN = 0.1
 # A code of the release that is not in our catalogue is the rarer answer.
 _UNUSUAL = 0.9
+# What is left where a word of the text says another specimen, share or method.
+_MISSED = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +68,20 @@ def search_loinc(
     words = _WORD.findall(fold(text))
     if not words:
         return ()
-    named = {sense.analyte for sense in read_name(text).senses}
+    reading = read_name(text)
+    said = reading.hints if reading.senses else read_hints(text)[1]
+    named = {
+        (sense.analyte, code)
+        for sense in reading.senses
+        for code in sense.codes or _codes_of(sense.analyte)
+    }
     hits: dict[str, LoincHit] = {}
-    for row, analyte in _own_rows():
-        name = _likeness(words, text, row, is_named=analyte in named)
+    for row, about in _own_rows():
+        name = _likeness(
+            words, text, row, about=about, is_named=(row.analyte, row.code) in named
+        )
         if name:
+            name *= _MISSED ** _count_missed(row, said)
             _keep(hits, _hit(row, name, unit, specimen))
     for found in search_release(release, text) if release else ():
         if found.code not in hits:
@@ -93,11 +105,32 @@ def _keep(hits: dict[str, LoincHit], hit: LoincHit) -> None:
 
 
 @lru_cache(maxsize=1)
-def _own_rows() -> tuple[tuple[Entry, str], ...]:
+def _own_rows() -> tuple[tuple[Entry, frozenset[str]], ...]:
+    """Each row with the words of its specimen and panels."""
     return tuple(
-        (row, analyte)
-        for analyte, rows in load_catalogue().entries.items()
+        (row, frozenset((row.specimen, *_WORD.findall(" ".join(row.panels)))))
+        for rows in load_catalogue().entries.values()
         for row in rows
+    )
+
+
+def _codes_of(analyte: str) -> tuple[str, ...]:
+    return tuple(row.code for row in load_catalogue().entries[analyte])
+
+
+def _count_missed(row: Entry, said: Hints) -> int:
+    """How much of what the text says a row is not: "urine", "absolute", "direct"."""
+    missed = said.specimen is not None and not (
+        row.specimen == said.specimen
+        # "Blood" is said of serum too, and a day's urine is urine.
+        or {row.specimen, said.specimen} <= {"serum", "blood"}
+        or (row.specimen, said.specimen) == ("urine24", "urine")
+    )
+    is_count = row.property == "NCnc"
+    return (
+        missed
+        + (said.share is not None and is_count is (said.share == "percent"))
+        + bool(said.methods and row.method not in said.methods)
     )
 
 
@@ -112,13 +145,20 @@ def _words_of(code: str, analyte: str) -> tuple[frozenset[str], ...]:
     return tuple(frozenset(_WORD.findall(fold(name))) for name in names)
 
 
-def _likeness(words: list[str], text: str, row: Entry, *, is_named: bool) -> float:
+def _begins(word: str, others: frozenset[str]) -> bool:
+    return any(other.startswith(word) for other in others)
+
+
+def _likeness(
+    words: list[str], text: str, row: Entry, *, about: frozenset[str], is_named: bool
+) -> float:
     """How well one of the row's names answers the words; 0 where none holds all."""
     if text.strip() == row.code:
         return 1.0
     best = 1.0 if is_named else 0.0
+    of_name = [word for word in words if not _begins(word, about)] or words
     for known in _words_of(row.code, row.analyte):
-        if known and all(any(k.startswith(w) for k in known) for w in words):
+        if known and all(_begins(word, known) for word in of_name):
             exact = sum(word in known for word in words)
             best = max(best, 0.4 + 0.3 * exact / len(words) + 0.3 * exact / len(known))
     return best

@@ -171,3 +171,28 @@ def test_a_picture_is_no_table(tmp_path):
 )
 def test_the_check_digit_is_held(code, is_valid):
     assert has_check_digit(code) is is_valid
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("hba1c", "4548-4"),
+        ("vit d", "1989-3"),
+        ("sgpt", "1742-6"),
+        ("plt", "777-3"),
+        ("k", "2823-3"),
+        ("urine prot", "20454-5"),
+        ("urine wbc", "5821-4"),
+        ("creatinine urine", "2161-8"),
+        ("urine sodium", "2955-3"),
+        ("protein 24h", "2889-4"),
+        ("neutrophils absolute", "751-8"),
+        ("ldl direct", "18262-6"),
+        ("cbc platelets", "777-3"),
+        ("vanco trough", "4092-3"),
+    ],
+)
+def test_what_the_text_says_of_specimen_share_and_method_leads(
+    text: str, code: str
+) -> None:
+    assert search_loinc(text)[0].loinc_code == code
