@@ -11,15 +11,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from portal.lib.units import looks_like_units
+
 from .dates import is_day
-from .lines import Line, part_cells
+from .lines import Cell, Line, part_cells
 from .pages import Word
 from .roles import Role, is_name_title, is_title, role_of
 from .titles import Title
-from .values import is_worded_value
+from .values import is_flag, is_worded_value
 
 # Of rows that have a cell for each title, to tell columns by their order.
 _LEAST_WHOLE = 3
+# Between two words of a phrase, in sizes of type.
+_BLANK = 0.45
 _HOLDS_ON = re.compile(r"\d\s?[-–—] |^[-–—] \d|^[<>≤≥]=? \d|\d [-–—]$")
 _BLOOD_GROUPS = frozenset(["a", "b", "ab", "o"])
 _STARTS_VALUE = re.compile(r"[<>≤≥=+-]?\s*\d|[<>≤≥]|[\[(]?(?:H|L|\*)[\])]?$")
@@ -266,8 +270,8 @@ def cut_line(line: Line, strip: Strip) -> list[list[Word]]:
             parts[first] += cell.words
             last, home = cell.words[-1], first
             continue
-        if strip.columns[first].role is Role.VALUE and is_worded_value(cell.text):
-            # A finding longer than its column is wide.
+        if strip.columns[first].role is Role.VALUE and _is_finding(cell):
+            # Longer than its column is wide.
             parts[first] += cell.words
             last, home = cell.words[-1], first
             continue
@@ -286,6 +290,19 @@ def cut_line(line: Line, strip: Strip) -> list[list[Word]]:
             parts[home].append(word)
             last = word
     return parts
+
+
+def _is_finding(cell: Cell) -> bool:
+    """Whether a cell is one finding in words: 'Calcium oxalate +', set as a phrase."""
+    if is_worded_value(cell.text):
+        return True
+    first = cell.words[0].text
+    if not first[:1].isalpha() or is_flag(first):
+        return False
+    return all(
+        b.x0 - a.x1 < _BLANK * b.size and not looks_like_units(b.text)
+        for a, b in pairwise(cell.words)
+    )
 
 
 def _starts_value(word: Word, column: Column, after: str) -> bool:

@@ -235,8 +235,11 @@ def is_numeric_value(text: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_worded_value(text: str) -> bool:
-    """Whether the text is a finding in words: Non reactive, 1+, Pale yellow."""
+    """Whether the text is a finding in words: Non reactive, 1+, Amber, clear."""
     plain = text.strip()
+    first, comma, second = plain.partition(", ")
+    if comma and is_worded_value(first):
+        return is_worded_value(second)
     if _PATTERNED.fullmatch(plain):
         return True
     return bool(_WORDED.match(plain)) and not is_blank(text)

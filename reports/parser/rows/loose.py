@@ -50,6 +50,7 @@ from .row import (
 )
 from .wording import (
     clean_name,
+    is_band,
     is_exact,
     is_heading,
     is_leader,
@@ -241,7 +242,7 @@ class LooseReader:
             cells = hold_together(part_cells(words[n:], gap=tight))
             pair = read_pair(words[n:])
             fields = pair[0] if pair else type_cells(cells)
-            if fields is None:
+            if fields is None or is_band(fields):
                 continue
             if pair:
                 return Row(line.page, words[:n], fields, line, titled=False)

@@ -63,6 +63,7 @@ from .row import (
 )
 from .wording import (
     clean_name,
+    is_band,
     is_heading,
     may_name_a_test,
     split_name_flag,
@@ -279,7 +280,7 @@ class TableReader:
         if is_blank(fields.value):
             self._pending.clear()
             return True
-        if _is_of_header(fields):
+        if _is_of_header(fields) or is_band(fields):
             return False
         score = self._weigh(row)
         needed = 6.0 if self._explaining or (self._carried and not self.rows) else 3.5

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from reports.parser.dates import NUMBER_DATE
 from reports.parser.fields import (
+    Fields,
     is_status,
     is_unit,
     split_value,
@@ -90,12 +91,16 @@ _HEADING_WORD = re.compile(
     r"|formule|serolog[ií]a|perfil|bilan|gerinnung|schilddr[uü]se)\b"
 )
 _DATED_NAME = re.compile(rf"\s{NUMBER_DATE.pattern}\W*$")
+# A limit of which something is said: 'Ratio < 10 %'.
+_LIMITED = re.compile(r"[<>≤≥]=?\s*\d[\d.,]*(?:\s*[^\s\d()\[\]]{1,8})?$")
 # How a test was done, or in what, said under its name.
 _NOTED = re.compile(
     r"(?i)\W*(?:m[eé]thod\w*|m[eé]todo\w*|techni\w+|sample|specimen|material|muestra)\s*:"
 )
 # Two sentences: a name may have dots, but behind words cut short.
 _SENTENCES = re.compile(r"\b[^\W\d_]{4,}\.\s+[^\W\d_]+(?:\s+\S+){3}")
+# 'Positive (24 mg/L)' tells its number, where a limit would have a sign.
+_EXACT = re.compile(r"[-+]?[\d.,]+|[^\d<>]+(?:\([\d.,]+[^\d<>]*\))?")
 _WRAP_END = re.compile(r"[-–(/,&+]$|\b(?:and|of|with|to|for|by|in)$", re.IGNORECASE)
 
 
@@ -176,6 +181,8 @@ def may_name_a_test(name: str) -> bool:
     head, colon, _ = name.partition(":")
     if colon and (_NOTED.match(name) or is_category(head)):
         return False
+    if _LIMITED.search(name):
+        return False
     if ". " in name and _SENTENCES.search(name):
         return False
     if "; " in name and sum(map(str.isdigit, name)) > 3:
@@ -224,7 +231,13 @@ def is_part_of_name(text: str) -> bool:
 
 def is_exact(value: str) -> bool:
     """A value that no explanation table would hold: no span and no comparator."""
-    return bool(re.fullmatch(r"[-+]?[\d.,]+|[^\d<>]+", value.strip()))
+    return bool(_EXACT.fullmatch(value.strip()))
+
+
+def is_band(fields: Fields) -> bool:
+    """Whether a limit is said to mean something: '< 10 %: probable'."""
+    words = (*fields.value_words, *fields.units_words)
+    return fields.value[:1] in "<>≤≥" and words[-1].text.endswith(":")
 
 
 def without_raised(words: list[Word]) -> list[Word]:

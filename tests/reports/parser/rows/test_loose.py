@@ -437,3 +437,22 @@ def test_a_mark_may_stand_before_the_unit_and_colours_name_cells(
         ("White Cells", ">100", "/uL", None),
         ("Red Cells", "<10", "/uL", None),
     ]
+
+
+def test_a_limit_of_which_something_is_said_is_no_row(tmp_path: Path) -> None:
+    xs = (40, 256, 289, 368)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "PSA total", "3.2", "ug/L", "(0.0 - 4.5)"),
+            row(xs, "PSA free", "0.8", "ug/L", "(0.1 - 1.9)"),
+            row(xs, "Free/total PSA ratio", "25", "%", "(> 25)"),
+            "Ratio < 10 %: 56 % probability of cancer; > 25 %: 8 %.",
+        ],
+    )
+
+    assert [r.test_name for r in report.results] == [
+        "PSA total",
+        "PSA free",
+        "Free/total PSA ratio",
+    ]

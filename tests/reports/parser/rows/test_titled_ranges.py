@@ -95,6 +95,7 @@ def test_a_long_finding_stays_whole_under_a_narrow_title(tmp_path: Path) -> None
             TITLES,
             row(XS, "Haemoglobin", "9.8", "g/dL", "12 - 16"),
             row(XS, "RBC Morphology", "Microcytic hypochromic, anisocytosis +"),
+            row(XS, "Crystals", "Calcium oxalate +"),
             row(XS, "2 hours Post Prandial Glucose", "196", "mg/dL", "Up to 140"),
         ],
     )
@@ -102,5 +103,26 @@ def test_a_long_finding_stays_whole_under_a_narrow_title(tmp_path: Path) -> None
     assert [(r.test_name, r.value) for r in report.results] == [
         ("Haemoglobin", "9.8"),
         ("RBC Morphology", "Microcytic hypochromic, anisocytosis +"),
+        ("Crystals", "Calcium oxalate +"),
         ("2 hours Post Prandial Glucose", "196"),
+    ]
+
+
+def test_a_line_that_explains_ends_before_a_finding_with_its_number(
+    tmp_path: Path,
+) -> None:
+    xs = (40, 180, 190, 330)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "TEST", "", "RESULT", "NORMAL VALUE"),
+            row(xs, "Haemoglobin", ":", "9.8 gm%", "12 - 16 gm%"),
+            "Interpretation : Titre of 1:80 or more is considered significant.",
+            row(xs, "C.R.P.", ":", "Positive (24 mg/L)"),
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("Haemoglobin", "9.8"),
+        ("C.R.P.", "Positive (24 mg/L)"),
     ]
