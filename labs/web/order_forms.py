@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.validators import RegexValidator
+from django.utils import timezone
 
 from labs.models.order import COMMENTS_MAX_LENGTH
 from labs.operations.diagnoses import check_diagnoses
@@ -21,12 +22,14 @@ from users.states import Ethnicity, Gender, GenderIdentity, Race, SexualOrientat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import date
 
     from labs.models import Marker
 
 DIAGNOSES_ASKED = 4
 _NONE = ("", "Not given")
 _NAME_MAX = 50
+_FIRST_BIRTH_YEAR = 1900
 _LINES = ("first_line", "second_line", "city", "state", "zip", "country")
 _ADDRESS = (*_LINES, "access_notes")
 
@@ -50,7 +53,7 @@ def _of(pattern: str, message: str) -> RegexValidator:
 
 
 _is_name = RegexValidator(
-    person_name.regex, message="Letters, digits, blanks and . , ' - alone."
+    person_name.regex, message="Use only letters, digits, blanks and . , ' -"
 )
 _is_phone = _of(PHONE, "Enter a phone number, such as +1 555 010 1234.")
 _is_zip = _of(ZIP_CODE, "Enter a zip code of 5 digits.")
@@ -119,12 +122,20 @@ def _question_field(marker: Marker, question: Mapping[str, Any]) -> forms.Field:
             return forms.CharField(max_length=500, **common)
 
 
+def _is_birth_date(day: date) -> None:
+    if day > timezone.now().date():
+        raise forms.ValidationError("This day is still to come.")
+    if day.year < _FIRST_BIRTH_YEAR:  # what a year typed by half becomes
+        raise forms.ValidationError("Enter the year in full, such as 1990.")
+
+
 class PatientForm(forms.Form):
     """Who is tested, where they live, and who stands for a minor."""
 
     first_name = _text("Enter the first name.", limit=_NAME_MAX, validators=[_is_name])
     last_name = _text("Enter the last name.", limit=_NAME_MAX, validators=[_is_name])
     dob = forms.DateField(
+        validators=[_is_birth_date],
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
         error_messages={
             "required": "Enter the birth date.",

@@ -379,6 +379,20 @@ def test_a_question_that_needs_an_answer_has_a_step_of_its_own(
     ]
 
 
+@pytest.mark.parametrize("day", ["2190-05-17", "0199-05-17"])
+def test_a_patient_was_born_within_living_memory(
+    wizard, alice_tenant, user, panel, day
+):
+    alice_tenant.minor_ordering_enabled = True
+    alice_tenant.save(update_fields=["minor_ordering_enabled"])
+    wizard.to_patient(user, panel)
+
+    page = wizard.next(**{**PATIENT, "dob": day})
+
+    assert list(page.context["form"].errors) == ["dob"]
+    assert wizard.open("review").context["step"] == "patient"
+
+
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
