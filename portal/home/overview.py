@@ -26,6 +26,7 @@ TILES = 4
 ATTENTION_ITEMS = 8
 # Of so many last events the types are shown.
 EVENTS = 500
+TYPES_SHOWN = 8
 # How long the page waits before it asks again when nobody is in a hurry.
 CALM_POLL_S = 60
 
@@ -85,6 +86,10 @@ def _events(request: TenantRequest) -> OverviewPart:
     if not request.rights.allow(Area.WEBHOOKS):
         return OverviewPart()
     types = recent_event_types(tenant=request.tenant, among=EVENTS)
-    shown = {"types": types, "among": EVENTS}
+    shown = {
+        "types": types[:TYPES_SHOWN],
+        "more": len(types[TYPES_SHOWN:]),
+        "among": EVENTS,
+    }
     card = OverviewCard(50, "portal/_recent_events.html", shown)
     return OverviewPart(cards=(card,))

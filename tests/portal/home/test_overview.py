@@ -12,13 +12,15 @@ from django.utils import timezone
 
 from accounts.models import AuditEntry
 from accounts.states import Role
+from accounts.webhooks.catalogue import EVENT_TYPES
 from labs.models import Order
-from portal.home.overview import ATTENTION_ITEMS
+from portal.home.overview import ATTENTION_ITEMS, TYPES_SHOWN
 from portal.lib.registry import AttentionItem, OverviewPart, Register, Tile, Urgency
 from tests.factories.accounts import ACTOR, make_api_key, make_member
 from tests.factories.labs import make_lab_test, make_order
 from tests.factories.reports import make_parsing_job
 from tests.factories.users import make_user
+from tests.factories.webhooks import make_event
 from users.operations.sources import connect_source
 
 pytestmark = pytest.mark.django_db
@@ -192,6 +194,19 @@ def test_recent_events_are_counted_by_type_and_name_nobody(alice_web, dana):
     assert html.count("provider.connection.created") == 1
     assert 'class="num">2</td>' in html
     assert "mbr_dana" not in html
+
+
+def test_the_latest_types_of_events_are_shown_and_the_rest_counted(
+    alice_web, dana, alice_tenant
+):
+    kinds = [kind for kind in EVENT_TYPES if kind.startswith("daily.data.")]
+    for kind in kinds[: TYPES_SHOWN + 2]:
+        make_event(tenant=alice_tenant, event_type=kind)
+
+    html = alice_web.get(PLACE).content.decode()
+
+    assert html.count("daily.data.") == TYPES_SHOWN
+    assert "And 2 more types." in html
 
 
 def test_nothing_of_another_tenant_is_shown(
