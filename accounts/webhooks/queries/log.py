@@ -37,7 +37,7 @@ class Outcome(OpenChoices):
     FAILED = "failed", "Failed"
     HELD = "held", "Held"
     DROPPED = "dropped", "Dropped"
-    MISSED = "missed", "Missed: all but delivered and waiting"
+    MISSED = "missed", "Missed: failed, held, dropped or to be tried again"
 
 
 _OUTCOMES: dict[str, Q] = {
