@@ -199,15 +199,22 @@ class TeamForm(forms.Form):
         _offer_zones(self, self["time_zone"].value())
 
 
+class _PageAddress(forms.URLField):
+    """An address that a browser opens, by one of `schemes`."""
+
+    def __init__(self, *, schemes: list[str]) -> None:
+        super().__init__(required=False, assume_scheme="https")
+        # In place of Django's own, which takes ftp as well.
+        self.validators = [
+            URLValidator(schemes, message="Give an address that begins https://.")
+        ]
+
+
 class BrandForm(forms.Form):
     """What patients see of a team (contract 9.2, brand_information and logo_url)."""
 
     company_name = forms.CharField(required=False, max_length=NAME_MAX_LENGTH)
-    company_website = forms.URLField(
-        required=False,
-        assume_scheme="https",
-        validators=[URLValidator(schemes=["https", "http"])],
-    )
+    company_website = _PageAddress(schemes=["https", "http"])
     support_email = forms.EmailField(required=False)
     support_contact = forms.CharField(required=False, max_length=80)
     company_address = forms.CharField(
@@ -219,9 +226,7 @@ class BrandForm(forms.Form):
             RegexValidator(r"^#[0-9a-fA-F]{6}\Z", "Six hexadecimal digits after a #.")
         ],
     )
-    logo_url = forms.URLField(
-        required=False, assume_scheme="https", validators=[URLValidator(["https"])]
-    )
+    logo_url = _PageAddress(schemes=["https"])
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}

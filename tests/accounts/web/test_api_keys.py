@@ -96,6 +96,18 @@ def test_a_refused_key_stays_in_the_form(alice_web, label):
     assert written() == before
 
 
+def test_a_scope_there_is_not_is_refused_where_it_is_chosen(alice_web):
+    before = written()
+
+    reply = alice_web.post(
+        f"{SANDBOX}create/", {**ASKED, "reach": "some", "scopes": ["no:scope"]}
+    )
+
+    assert reply.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert 'id="id_scopes_error"' in reply.content.decode()
+    assert written() == before
+
+
 @pytest.mark.parametrize(
     ("role", "sandbox", "production"),
     [
