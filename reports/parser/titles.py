@@ -314,6 +314,7 @@ def _read_group(words: list[Word]) -> tuple[list[Title], int]:
         else:
             unread.append(parts[n])
             n += 1
+    titles = _join_twins(titles, words)
     strange = {part.word for part in unread if part.folded not in _FILLERS}
     roles = {title.role for title in titles}
     if Role.RANGE in roles and roles in _ONE_LIMIT:
@@ -333,6 +334,20 @@ def _read_group(words: list[Word]) -> tuple[list[Title], int]:
         if titles[0].unit and not strange:
             titles = [replace(titles[0], x0=words[0].x0, x1=words[-1].x1)]
     return titles, len(strange)
+
+
+def _join_twins(titles: list[Title], words: list[Word]) -> list[Title]:
+    """Take a title in two languages for one: 'Analyse / Onderzoek'."""
+    slashes = [word for word in words if word.text in ("/", "|")]
+    joined: list[Title] = []
+    for title in titles:
+        last = joined[-1] if joined else title
+        twin = any(last.x1 <= word.x0 and word.x1 <= title.x0 for word in slashes)
+        if twin and last.role is title.role:
+            joined[-1] = replace(last, x1=title.x1)
+        else:
+            joined.append(title)
+    return joined
 
 
 def _part_unit(words: list[Word]) -> list[list[Word]]:

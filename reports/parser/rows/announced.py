@@ -20,6 +20,10 @@ from reports.parser.ranges import (
 from .row import Row, with_announced, with_range
 from .wording import range_on
 
+# In points, and in sizes of type.
+_HANGING = 2.0
+_NEXT_LINE = 1.9
+
 
 def is_of_range(row: Row) -> bool:
     """Whether what seemed a value stands in a cell that says it is a range."""
@@ -74,6 +78,26 @@ def take_range_beside(row: Row, cells: Sequence[Cell]) -> None:
         if text is not None and looks_like_range(text):
             row.fields = with_announced(row.fields, text, list(cell.words))
             return
+
+
+def take_hanging(rows: Sequence[Row], lines: Sequence[Line]) -> None:
+    """Give announced ranges the bands that hang below them, where their text begins."""
+    by_word = {id(word): n for n, line in enumerate(lines) for word in line.words}
+    for row in rows:
+        words = row.fields.range_words
+        at = by_word.get(id(words[-1])) if words else None
+        text = announced_range(lines[at].text) if at is not None else None
+        if at is None or not text or words[0].middle - row.line.middle < row.line.size:
+            continue
+        last, begins = lines[at], lines[at].words[-len(text.split())].x0
+        for line in lines[at + 1 :]:
+            near = line.middle - last.middle < _NEXT_LINE * line.size
+            hangs = abs(line.x0 - begins) < _HANGING and len(line.cells) == 1
+            if not (near and hangs and looks_like_range(line.text)):
+                break
+            text = f"{text} {line.text}"
+            row.fields = with_range(row.fields, text, list(line.words))
+            last = line
 
 
 def stand_over(candidates: Sequence[tuple[Line, Row | None]]) -> bool:

@@ -21,6 +21,7 @@ _LEAST_BANDS = 2
 _ALIGNED = 2.0
 _NEXT_LINE = 1.9
 _BESIDE = 1.5
+_BELOW = 3.0
 
 
 @dataclass(slots=True)
@@ -62,16 +63,24 @@ def part_blocks(lines: Sequence[Line]) -> tuple[list[Line], list[Block]]:
 
 
 def give_blocks(blocks: Iterable[Block], rows: Sequence[Row]) -> None:
-    """Give each block to the row beside it that has no range."""
+    """Give each block to the row without a range beside it, else to that above it."""
     for block in blocks:
         reach = _BESIDE * block.size
-        beside = [
-            (abs(value.middle - (block.top + block.bottom) / 2), n)
+        bare = [
+            (value, n)
             for n, row in enumerate(rows)
             if row.page == block.page and not row.fields.range
             for value in row.fields.value_words[:1]
+        ]
+        beside = [
+            (abs(value.middle - (block.top + block.bottom) / 2), n)
+            for value, n in bare
             if block.top - reach < value.middle < block.bottom + reach
             and value.x1 < block.label.x0
+        ] or [
+            (block.top - value.middle, n)
+            for value, n in bare
+            if 0 < block.top - value.middle < _BELOW * block.size
         ]
         if beside:
             row = rows[min(beside)[1]]

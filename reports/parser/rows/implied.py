@@ -14,11 +14,15 @@ from .row import Row, with_range, words_of
 
 # So many rows make a table, in whose columns less must speak for one more.
 _MANY = 8
+_LEAST = 4
 
 
-def implied_titles(rows: Sequence[Row]) -> tuple[Title, ...]:
-    """Columns that rows without titles stand in; empty where they share none."""
-    if len(rows) < 4:
+def implied_titles(rows: Sequence[Row], *, least: int = _LEAST) -> tuple[Title, ...]:
+    """Columns that rows without titles stand in; empty where they share none.
+
+    least: of rows that make columns.
+    """
+    if len(rows) < least:
         return ()
     named = Title(Role.NAME, "", min(r.name[0].x0 for r in rows), 0.0)
     titles = [Title(Role.NAME, "", named.x0, named.x0 + 10)]

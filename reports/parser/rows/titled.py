@@ -15,7 +15,7 @@ from reports.parser.fields import (
     is_unit,
     text_of,
 )
-from reports.parser.lines import Line
+from reports.parser.lines import Line, part_cells
 from reports.parser.names import (
     heads_explanation,
     is_administrative,
@@ -208,7 +208,9 @@ class TableReader:
             return None
         columns = self._strip.columns
         cells = cut_line(row.line, self._strip)
-        parts: Parts = {Role.VALUE: cells[at]}
+        if not cells[at]:
+            return None
+        beside: Parts = {}
         other = self._strip.second_range
         places = range(at + 1, at + 3)
         if other is not None and columns[at + 1].role is not Role.UNIT:
@@ -216,11 +218,15 @@ class TableReader:
         for n in places:
             role = columns[n].role if n < len(columns) else Role.OTHER
             if role in (Role.UNIT, Role.RANGE) and cells[n]:
-                parts.setdefault(role, cells[n])
-        if not cells[at]:
-            return None
-        fields = read_fields(parts, has_limits=False, titled_unit=columns[at].unit)
-        if not is_numeric_value(fields.value) or not fields.units:
+                beside.setdefault(role, cells[n])
+        first, *_ = part_cells(cells[at], gap=row.line.tight)
+        # A drawing beside the table may have words too.
+        for words in (cells[at], list(first.words)):
+            parts = {Role.VALUE: words, **beside}
+            fields = read_fields(parts, has_limits=False, titled_unit=columns[at].unit)
+            if is_numeric_value(fields.value) and fields.units:
+                break
+        else:
             return None
         if fields.units == row.fields.units:
             return None

@@ -18,6 +18,7 @@ from reports.parser.titles import Title, has_title_word, read_titles
 from reports.parser.values import is_numeric_value
 
 from .abreast import begins_abreast, part_abreast
+from .announced import take_hanging
 from .blocks import give_blocks, part_blocks
 from .cards import read_cards
 from .implied import implied_titles, merge_readings
@@ -88,9 +89,10 @@ class _Walker:
             if own < len(body):
                 self._walk_untitled(body[own:], page)
         if self._titles:
-            self._read_left(lines, before)
+            self._read_left(lines, page, before)
+        take_hanging(self.rows[before:], lines)
 
-    def _read_left(self, lines: Sequence[Line], before: int) -> None:
+    def _read_left(self, lines: Sequence[Line], page: Page, before: int) -> None:
         """Rows of tables without titles of their own, in columns of their own.
 
         They follow a titled table, perhaps below its notes. before: how many rows
@@ -102,6 +104,11 @@ class _Walker:
         left = [
             line for line in lines if not any(id(word) in used for word in line.words)
         ]
+        left, blocks = part_blocks(left)
+        records = read_records(left, self._section.copy())
+        records = [row for row in records if row.score >= _SURE_LEFT]
+        give_blocks(blocks, records)
+        left = _without(left, records)
         labelled = any(_is_labelled(line) for line in left)
         tabular = sum(1 for line in left if _is_tabular(line))
         read: list[Row] = []
@@ -117,6 +124,11 @@ class _Walker:
         found = [row for row in whole if (row.test_name, row.fields.value) not in said]
         if len(found) < _LEAST_LEFT:
             found = [row for row in found if _is_labelled(row.line)]
+        else:
+            found = self._with_neighbours(found, left, page)
+        found += [
+            row for row in records if (row.test_name, row.fields.value) not in said
+        ]
         if not found:
             return
         tops = [row.line.top for row in own]
@@ -124,6 +136,20 @@ class _Walker:
         abreast = tops != sorted(tops)
         both = [*own, *found]
         self.rows[before:] = both if abreast else sorted(both, key=_top)
+
+    def _with_neighbours(
+        self, rows: list[Row], lines: Sequence[Line], page: Page
+    ) -> list[Row]:
+        """Rows with those between them that but stand in the same columns."""
+        titles = implied_titles(rows, least=_LEAST_LEFT)
+        if not titles:
+            return rows
+        top, bottom = rows[0].line.top, rows[-1].line.bottom
+        body = [line for line in lines if line.bottom > top and line.top < bottom]
+        (strip,) = lay_strips(titles, body, width=page.width)
+        table = TableReader(self._section.copy(), strip, carried=False)
+        table.read(body)
+        return merge_readings(rows, table.rows)
 
     def _is_whole(self, row: Row) -> bool:
         fields = row.fields

@@ -217,7 +217,7 @@ def test_relative_and_absolute_results_stand_in_columns_of_their_own(
         [
             row(xs, "Fraktion", "relativ", "Referenz", "absolut"),
             row(xs, "Albumin", "53,1 %", "55,8-66,1", "3,93 g/dl"),
-            row(xs, "Alpha-1-Globulin", "5,6 %", "2,9-4,9", "0,41 g/dl"),
+            row((*xs, 440), "Alpha-1-Globulin", "5,6 %", "2,9-4,9", "0,41 g/dl", "ALB"),
             row(xs, "A/G-Quotient", "1,13", "1,20-2,00"),
         ],
     )

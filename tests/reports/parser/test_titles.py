@@ -75,6 +75,12 @@ def test_the_first_column_holds_the_names_whatever_its_title() -> None:
     assert [t.role for t in found] == [Role.NAME, Role.RANGE, Role.VALUE, Role.UNIT]
 
 
+def test_a_title_in_two_languages_is_one() -> None:
+    titles = line((40, "Analyse / Onderzoek"), (200, "Resultaat"), (300, "Eenheid"))
+
+    assert roles([titles]) == [Role.NAME, Role.VALUE, Role.UNIT]
+
+
 def test_names_need_no_title_where_there_is_room_for_them() -> None:
     titles = line((240, "Résultat"), (300, "Unité"), (370, "Valeurs de référence"))
 

@@ -62,6 +62,29 @@ def test_a_plain_range_under_a_name_is_that_of_its_value(tmp_path: Path) -> None
     ]
 
 
+def test_bands_hang_below_the_beginning_of_an_announced_range(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            [(40, "CREATININEMIA"), (250, "1,02 mg/dl")],
+            [(60, "V.R.:"), (85, "Hombres: 0,70 - 1,20 mg/dl")],
+            [(85, "Mujeres: 0,50 - 0,90 mg/dl")],
+            [(40, "GLUCEMIA"), (250, "94 mg/dl")],
+            [(60, "V.R.:"), (85, "70 - 110 mg/dl")],
+        ],
+    )
+
+    assert printed(report) == [
+        (
+            "CREATININEMIA",
+            "1,02",
+            "mg/dl",
+            "Hombres: 0,70 - 1,20 mg/dl Mujeres: 0,50 - 0,90 mg/dl",
+        ),
+        ("GLUCEMIA", "94", "mg/dl", "70 - 110"),
+    ]
+
+
 def test_a_range_in_front_of_its_value_is_not_read_as_one(tmp_path: Path) -> None:
     report = read(
         tmp_path,

@@ -64,6 +64,30 @@ def test_a_record_without_a_value_or_a_test_gives_no_row(tmp_path: Path) -> None
     assert [(r.test_name, r.value) for r in report.results] == [("Sodium", "140")]
 
 
+def test_a_record_may_follow_a_table_with_its_bands_below(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            [(40, "Exame"), (250, "Resultado"), (400, "Valores de referência")],
+            [(40, "Colesterol total"), (250, "204 mg/dL"), (400, "< 190")],
+            [(40, "Triglicérides"), (250, "98 mg/dL"), (400, "< 150")],
+            "",
+            "25-HIDROXIVITAMINA D",
+            "Resultado: 23,4 ng/mL",
+            "Valores de referência:",
+            "Deficiência: inferior a 20 ng/mL",
+            "Grupos de risco: 30 a 60 ng/mL",
+        ],
+    )
+
+    assert printed(report)[-1] == (
+        "25-HIDROXIVITAMINA D",
+        "23,4",
+        "ng/mL",
+        "Deficiência: inferior a 20 ng/mL Grupos de risco: 30 a 60 ng/mL",
+    )
+
+
 def test_a_date_beside_the_name_is_no_part_of_it(tmp_path: Path) -> None:
     lines: list[list[Drawn] | str] = []
     for name, value in (("Sodium", "139 mmol/L"), ("Potassium", "3.3 mmol/L")):

@@ -532,6 +532,30 @@ def test_a_test_without_a_result_of_the_latest_day_is_no_row(tmp_path: Path) -> 
     ]
 
 
+def test_rows_below_a_table_in_columns_of_their_own_come_with_those_between(
+    tmp_path: Path,
+) -> None:
+    below = (40, 340, 400, 470)
+    report = read(
+        tmp_path,
+        [
+            row((40, 150, 220, 300), "Test", "Result", "Unit", "Range"),
+            row((40, 150, 220, 300), "Glucose", "92", "mg/dL", "70 - 99"),
+            row((40, 150, 220, 300), "Sodium", "139", "mmol/L", "136 - 145"),
+            "Performed as the protocol of the laboratory has it",
+            row(below, "Rheumatoid factor", "14", "IU/mL", "< 20"),
+            row(below, "Anti-CCP", "< 7", "U/mL", "< 17"),
+            row(below, "Anti-dsDNA", "5.1", "IU/mL", "< 10.0"),
+        ],
+    )
+
+    assert printed(report)[2:] == [
+        ("Rheumatoid factor", "14", "IU/mL", "< 20"),
+        ("Anti-CCP", "< 7", "U/mL", "< 17"),
+        ("Anti-dsDNA", "5.1", "IU/mL", "< 10.0"),
+    ]
+
+
 def test_a_name_centred_over_two_lines_is_whole_beside_a_bold_value(
     tmp_path: Path,
 ) -> None:
