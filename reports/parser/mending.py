@@ -43,6 +43,8 @@ _COMMA = re.compile(rf"{COMPARATOR}?\d{{1,3}},\d{{1,2}}")
 _POINT = re.compile(rf"(?P<whole>{COMPARATOR}?\d{{1,3}})\.(?P<rest>\d{{1,2}})")
 _FEWEST_COMMAS = 8
 _COMMAS_A_POINT = 4
+# Between the ends of a range, the first of which was taken for a letter.
+_SPANS = frozenset(("-", "–", "a", "à", "to", "bis"))
 _SPECK = re.compile(r"(?P<number>\d+)[.,](?P<dash>[-–])(?=\D*$)")
 
 
@@ -63,7 +65,24 @@ def mend_words(words: Iterable[Word]) -> list[Word]:
             continue
         text = mend_label(mend_range(mend_unit(word.text)))
         mended.extend(_part(word._replace(text=text)))
-    return _with_commas(_without_lab_numbers(mended))
+    return _with_commas(_without_lab_numbers(_with_ones(mended)))
+
+
+def _with_ones(words: list[Word]) -> list[Word]:
+    """Ranges that begin with a letter begin with the digit it looks like: 'l a 5'."""
+    mended = list(words)
+    for n, (word, span, end) in enumerate(
+        zip(words, words[1:], words[2:], strict=False)
+    ):
+        thin = word.text in ("l", "I", "|") and span.text in _SPANS
+        if thin and is_numeric_value(end.text) and _is_beside(word, span):
+            mended[n] = word._replace(text="1")
+    return mended
+
+
+def _is_beside(last: Word, word: Word) -> bool:
+    near = -0.2 < (word.x0 - last.x1) / last.size < 1.2
+    return near and abs(word.middle - last.middle) < 0.3 * last.size
 
 
 def _without_lab_numbers(words: list[Word]) -> list[Word]:

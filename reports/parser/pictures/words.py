@@ -36,6 +36,11 @@ _NO_BLANK = 0.09
 _BLANK_STEP = 1.6
 _LIKELY_STEP = 1.3
 _MANY_STEPS = 6
+# In ems of the font itself, whose capitals may be of any height.
+_ADVANCE = 0.6
+# A narrow letter of a typewriter takes as much paper as any, a little less than half
+# a step to each side.
+_HALF_STEP = 0.4
 _NARROW = frozenset("1Iil|!'")
 _POINT_LOST = 0.3
 _POINTS = frozenset(".,")
@@ -174,6 +179,7 @@ def part_line(measured: MeasuredLine, *, em: float, pitch: float = 0) -> list[Pi
     signs, runs, homes = measured.signs, measured.runs, measured.homes
     width = measured.line.shape[1]
     baseline = measured.baseline
+    font = em * pitch / _ADVANCE if pitch else em
     if not measured.em:
         middle = median((runs[home].top + runs[home].bottom) / 2 for home in homes)
         baseline = middle + (_ABOVE - _BELOW) / 2 * em
@@ -185,8 +191,12 @@ def part_line(measured: MeasuredLine, *, em: float, pitch: float = 0) -> list[Pi
             first, last = runs[homes[part[0]]], runs[homes[part[-1]]]
             x0, x1 = _edges(members, first, last, width, em)
             small = raised[part[0]]
+            if pitch and not small:
+                half = _HALF_STEP * pitch * em
+                x0 = max(0.0, min(x0, measured.centres[part[0]] - half))
+                x1 = min(float(width), max(x1, measured.centres[part[-1]] + half))
             foot = float(first.bottom) if small else baseline
-            size = (first.bottom - first.top) / _TALL if small else em
+            size = (first.bottom - first.top) / _TALL if small else font
             pieces.append(
                 Piece(
                     _text(part, signs, raised),

@@ -79,6 +79,8 @@ def read_fields(
         word for word in parts.get(Role.UNIT, ()) if not _DAY.fullmatch(word.text)
     )
     printed_unit = text_of(unit_words)
+    # Where both letters are one sign, a picture's reader knows but the first.
+    printed_unit = "fl" if printed_unit == "f" else printed_unit
     range_words = _without_tail(parts.get(Role.RANGE, ()))
     printed_range = text_of(range_words)
     if has_limits and not printed_range:

@@ -24,6 +24,19 @@ def test_numbers_apart_or_on_another_line_stay_two(tail: Word) -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ([word("l", 200), word("a", 210), word("5", 220)], "1"),
+        ([word("I", 200), word("-", 210), word("12", 220)], "1"),
+        ([word("l", 200), word("a", 240), word("5", 250)], "l"),
+        ([word("I", 200), word("a", 210), word("day", 220)], "I"),
+    ],
+)
+def test_a_range_begins_with_a_digit(words: list[Word], first: str) -> None:
+    assert mend_words(words)[0].text == first
+
+
+@pytest.mark.parametrize(
     ("glued", "parts"),
     [
         ("140mmol/L", ["140", "mmol/L"]),

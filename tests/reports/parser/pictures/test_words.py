@@ -191,6 +191,19 @@ def test_evenly_spaced_signs_are_of_a_typewriter_and_keep_their_brackets():
     assert piece.text == text
 
 
+def test_narrow_signs_of_a_typewriter_take_a_step_each():
+    pitch = 22
+    line = draw_line((8, 12), (30, 34), (200, 204))
+    signs = (("1", 10), ("1", 32), ("1", 202))
+
+    found = words(line, read(line, *signs), pitch=pitch / EM)
+
+    assert [piece.text for piece in found] == ["11", "1"]
+    assert found[0].x0 == pytest.approx(10 - 0.4 * pitch, abs=0.5)
+    assert found[0].x1 == pytest.approx(32 + 0.4 * pitch, abs=0.5)
+    assert found[0].em == pytest.approx(pitch / 0.6)
+
+
 def test_white_paper_has_no_words():
     line = draw_line()
 

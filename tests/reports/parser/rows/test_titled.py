@@ -115,6 +115,19 @@ def test_a_range_without_a_value_is_not_added_to_the_row_above(tmp_path: Path) -
     assert printed(report) == [("Sedimentation Rate", "12", "mm/hr", "0-15")]
 
 
+def test_letters_drawn_as_one_sign_are_two_in_a_unit(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            TITLES,
+            row(XS, "MCV", "76.2", "f", "83 - 101"),
+            row(XS, "MCH", "23.8", "pg", "27 - 32"),
+        ],
+    )
+
+    assert [result.units for result in report.results] == ["fl", "pg"]
+
+
 def test_a_flag_beside_the_unit_is_no_part_of_it(tmp_path: Path) -> None:
     report = read(
         tmp_path,
