@@ -14,6 +14,7 @@ class Dimension(StrEnum):
     SUBSTANCE_CONCENTRATION = "moles/volume"
     NUMBER_CONCENTRATION = "count/volume"
     NUMBER_AREA = "count/field"
+    NUMBER_CONTENT = "count/specimen"
     FRACTION = "fraction"
     UNIT_CONCENTRATION = "units/volume"
     UNITS = "units"
@@ -90,6 +91,7 @@ _SHAPES: tuple[tuple[re.Pattern[str], Dimension], ...] = tuple(
         (_VOLUME, Dimension.VOLUME),
         (_MASS, Dimension.MASS),
         (r"\{cells\}", Dimension.COUNT),
+        (r"10\*6/\{ejaculate\}", Dimension.NUMBER_CONTENT),
         (r"\{Log\w*\}(?:/mL)?", Dimension.LOGARITHM),
         (r"Cel|\[degF\]", Dimension.TEMPERATURE),
         (r"[cm]m", Dimension.LENGTH),
@@ -142,7 +144,8 @@ _PROPERTIES: dict[str, frozenset[Dimension]] = {
     "Time": frozenset({Dimension.TIME}),
     "Osmol": frozenset({Dimension.OSMOLALITY, Dimension.SUBSTANCE_CONCENTRATION}),
     "LsCnc": frozenset({Dimension.ACIDITY}),
-    "Rden": frozenset({Dimension.RATIO, Dimension.INDEX}),
+    # 'kg/L', on Polish and Italian reports.
+    "Rden": frozenset({Dimension.RATIO, Dimension.INDEX, Dimension.MASS_CONCENTRATION}),
     "Titr": frozenset({Dimension.TITRE, Dimension.RATIO}),
     "MCnt": frozenset({Dimension.MASS_RATIO}),
     "CCnt": frozenset({Dimension.UNIT_CONTENT}),

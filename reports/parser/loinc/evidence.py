@@ -31,7 +31,9 @@ _PANEL_SPECIMENS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (
             r"urin|harn(?!stoff|saeure|saure)|mocz(?!nik|an)|\bua\b|u/a\b|\bu/?r/?e\b|\bure\b"
             r"|\bucs\b|orina|\bege\b|\bc\.?u\.?e\b|idrar|virtsa|vizelet|\bmoci?\b|mokrac|kencing"
-            r"|air seni|nuoc tieu|尿",
+            r"|air seni|nuoc tieu|尿"
+            # Drugs are screened for and confirmed in urine.
+            r"|presumptive|definitive|specimen validity",
             "urine",
         ),
         (

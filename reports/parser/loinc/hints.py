@@ -197,7 +197,8 @@ _SPECIMEN_WITHIN = re.compile(r"\s+i\.?\s?([spbu])\b\.?\s*$")
 _INSTRUMENT = re.compile(r"\b(?:lc|gc|uplc|icp)\s?[-/]?\s?ms(?:\s?[-/]?\s?ms)?\b")
 _SPECIMEN_LETTER = re.compile(
     r"^(f?[sbpu]|f|[av]b|kb|du|tu|pt|fl|csv|sp|(?:erc|lkc|trc|lymfo)s?(?:\(b\))?|ery)"
-    r"\s*[.\-—]\s*(?=[a-z0-9]{2}|c-|k$)|^([su])\s+(?=[a-z]{2})"
+    r"\s*[.\-—]\s*(?=[a-z0-9]{2}|c-|k$)"
+    r"|^([sup])\s+(?=[a-z]{2})|^(b)\s+(?=h[bae]|glu|lac|lead)"
 )
 # A specimen's letter behind a name: 'Natrium;P' in the north, 'Lead, B' in America.
 _SPECIMEN_BEHIND = re.compile(
@@ -225,6 +226,11 @@ _LETTER_SPECIMENS: dict[str, str | None] = {
 _WORD = re.compile(r"[a-z0-9]+|[%#]")
 
 
+def begins_with_specimen(name: str) -> bool:
+    """Whether a name begins as with a specimen's letter: 'S-TSH', and 'P-LCR'."""
+    return _SPECIMEN_LETTER.match(fold(name)) is not None
+
+
 @lru_cache(maxsize=4096)
 def read_hints(name: str) -> tuple[tuple[str, ...], Hints]:
     """What is left of a name without its furniture, and what the rest says.
@@ -242,7 +248,7 @@ def read_hints(name: str) -> tuple[tuple[str, ...], Hints]:
     letter = _SPECIMEN_LETTER.match(folded)
     if letter:
         # Of cells in blood where the letter is none of a specimen.
-        said = _LETTER_SPECIMENS.get(letter[1] or letter[2], "blood")
+        said = _LETTER_SPECIMENS.get(letter[letter.lastindex or 0], "blood")
         specimen = specimen or said
         folded = folded[letter.end() :]
     elif behind := (_SPECIMEN_BEHIND.search(folded) or _SPECIMEN_WITHIN.search(folded)):

@@ -62,6 +62,13 @@ _SAMPLE_TYPES: dict[str, SampleType] = {
     "stool": SampleType.STOOL,
     "saliva": SampleType.SALIVA,
 }
+_CONCENTRATIONS = frozenset(
+    {
+        Dimension.MASS_CONCENTRATION,
+        Dimension.SUBSTANCE_CONCENTRATION,
+        Dimension.UNIT_CONCENTRATION,
+    }
+)
 _VESSELS = frozenset({"arterial", "venous", "capillary"})
 _WHOLE_BLOOD = _VESSELS | {"blood"}
 _SHARES = frozenset({"NFr", "MFr", "VFr", "SFr", "Ratio"})
@@ -259,7 +266,7 @@ def _unit_agrees(entry: Entry, evidence: Evidence) -> bool | None:
     unit = normalise_units(evidence.units)
     if entry.scale != "Qn":
         # 'HBsAg 0.02 IU/mL' was measured: no code of mere presence says that.
-        is_amount = unit and dimension_of(unit) is Dimension.UNIT_CONCENTRATION
+        is_amount = unit and dimension_of(unit) in _CONCENTRATIONS
         return False if is_amount and evidence.is_number else None
     usual = {dimension_of(each) for each in entry.units}
     if unit and usual == {Dimension.RENIN_ACTIVITY}:
@@ -272,7 +279,10 @@ def _is_of_another_blood(entry: Entry, evidence: Evidence) -> bool:
     vessels = {entry.specimen, evidence.exact_specimen}
     if len(vessels) == 2 and vessels <= _VESSELS:
         return True
-    return evidence.named_specimen == "serum" and entry.specimen in _WHOLE_BLOOD
+    named = evidence.named_specimen
+    if entry.specimen == "serum":
+        return named in ("arterial", "capillary")
+    return named == "serum" and entry.specimen in _WHOLE_BLOOD
 
 
 def _is_of_another_scale(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from .catalogue import Catalogue, Sense, load_catalogue, name_key, sorted_key
-from .hints import Hints, read_hints
+from .hints import Hints, begins_with_specimen, read_hints
 from .lexicon import drop_reflex, english_key
 from .near_names import find_near
 
@@ -174,8 +174,10 @@ def read_name(name: str) -> NameReading:
     for form, certainty in forms:
         senses, quality = _look_up(form, catalogue)
         if senses:
-            # "Occult Blood" names no specimen, though "Blood Glucose" would.
-            said = replace(hints, specimen=None) if hints.specimen == "blood" else hints
+            # "Occult Blood" names no specimen, though "Blood Glucose" would; nor
+            # does "P-LCR".
+            is_word = hints.specimen == "blood" or begins_with_specimen(form)
+            said = replace(hints, specimen=None) if is_word else hints
             return NameReading(senses, certainty * quality, said)
         if certainty <= _BRACKET_ONLY:
             continue

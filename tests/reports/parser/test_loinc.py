@@ -485,6 +485,8 @@ def test_glucose_under_a_heading_of_urine_is_never_that_of_blood() -> None:
         ("PSA Density", None, "0.1"),
         ("Vitamin E (Gamma Tocopherol)", "mg/L", "1.2"),
         ("Dexamethasone Suppression Test - Cortisol", "ug/dL", "1.1"),
+        ("Total Sperm Count", "million/ejaculate", "50.4"),
+        ("Volume", "mL", "2.8"),
     ],
 )
 def test_a_neighbour_of_a_common_test_waits_for_a_person(
@@ -496,3 +498,27 @@ def test_a_neighbour_of_a_common_test_waits_for_a_person(
 def test_three_part_counts_are_no_neutrophils_or_monocytes() -> None:
     assert code_of(match("GRAN%", "%", value="61")) == "19023-1"
     assert code_of(match("MID#", "10^9/L", value="0.6")) == "32154-7"
+
+
+def test_an_amount_is_no_mere_presence() -> None:
+    found = match("Oxycodone", "ng/mL", value="1844", panel="DRUG SCREEN, URINE")
+
+    assert found.status is REVIEW
+    screened = match("Oxycodone", "ng/mL", value="Negative", panel="DRUG SCREEN, URINE")
+    assert screened.status is AUTO
+    assert code_of(screened) == "10998-3"
+
+
+def test_drugs_confirmed_in_urine_get_no_code_of_serum() -> None:
+    verdict = match(
+        "Gabapentin", "ng/mL", value="9800", panel="DEFINITIVE CONFIRMATION"
+    )
+
+    assert verdict.status is REVIEW
+
+
+def test_a_letter_before_a_known_name_is_no_specimen() -> None:
+    assert code_of(match("P-LCR", "%", value="22.6")) == "48386-7"
+    assert match("P-LCR", "%", value="22.6").status is AUTO
+    assert code_of(match("P Glucose fasting", "mmol/L", value="5.1")) == "14771-0"
+    assert code_of(match("B Lymphocytes", "%", value="12")) != "736-9"
