@@ -62,6 +62,8 @@ def cut_parts(line: Line, strip: Strip) -> Parts:
         _part_value_of_name(parts)
     if not strip.has(Role.UNIT) and Role.VALUE in parts:
         _part_untitled_unit(line, parts)
+    if Role.UNIT in parts and Role.RANGE not in parts:
+        _part_range_of_unit(parts)
     return parts
 
 
@@ -233,6 +235,16 @@ def _part_value_of_unit(parts: Parts) -> None:
     value, unit, _, _ = split_value(text)
     if is_value(value) and (unit or not is_unit(text)):
         parts[Role.VALUE] = [*marks, *parts.pop(Role.UNIT)]
+
+
+def _part_range_of_unit(parts: Parts) -> None:
+    """Give the range what stands behind the unit, as where both have one title."""
+    words = parts[Role.UNIT]
+    for n in range(1, len(words)):
+        behind = text_of(words[n:])
+        if _is_written_range(behind) and is_unit(text_of(words[:n])):
+            parts[Role.UNIT], parts[Role.RANGE] = words[:n], words[n:]
+            return
 
 
 def _part_value_of_name(parts: Parts) -> None:
