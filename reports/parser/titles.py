@@ -159,7 +159,9 @@ def _read_dates(titles: list[Title], unknown: list[Title]) -> list[Title]:
     told = [t for t in unknown if not t.text.startswith(":") and day_of(t.text)]
     days = read_days([t.text for t in told])
     dated = [(day, t) for day, t in zip(days, told, strict=True) if day is not None]
-    if not dated:
+    beyond = dated and all(title.x0 < dated[0][1].x0 for title in titles)
+    if not dated or (beyond and len(dated) == 1 and Role.NAME not in kinds):
+        # A date alone, right of all else, is that of a header: 'Ref  Reported'.
         return []
     latest = max(day for day, _ in dated)
     for _, title in dated:

@@ -62,6 +62,8 @@ _WORDED = re.compile(
     | prawidłow[aey] | negatief | positief | negativní | pozitivní
     | norm\.? | n\.n | n\.d
     | numeros[oa]s? | massenhaft | full\s+field | seen\s*[(\[]\s*\+{1,4}\s*[)\]]
+    | no\s+(?:[^\W\d]+\s+){0,2}(?:antibod(?:y|ies)|organisms?|bands?|m-?\s?spike)
+      \s+(?:detected|seen|found|isolated|identified|observed)
     | none(?:\s+(?:seen|detected|found))? | no\s+(?:growth|ova|cyst|parasite|organism
     |malaria|agglutination).*
     | normal | abnormal | adequate | inadequate | reduced | increased | decreased

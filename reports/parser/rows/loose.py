@@ -62,11 +62,14 @@ from .wording import (
 )
 
 _DATED = 3
+_IN_COLUMN = 2.5
+_LEAST_FINDINGS = 3
 _SMALLER = 0.9
 _DATE_OR_TIME = re.compile(
     r"\d{4}-\d\d-\d\d|\d{1,2}[./-]\d{1,2}[./-](?:\d\d){1,2}|\d{1,2}:\d\d(?::\d\d)?"
 )
 _OPEN_SPAN = re.compile(r"(?<![^\W_])[\d.,]*\d\s*[-–—]$")
+_FINDING = re.compile(r"(?i)(?:not )?detected|(?:non[- ]?)?reactive|positive|negative")
 _CURRENCY = re.compile(r"(?:^|\s)(?:R|Rs\.?|INR|USD|EUR|GBP|AED|SAR|[$€£₹])$")
 
 
@@ -99,6 +102,11 @@ class LooseReader:
             for _, row in candidates
             if row is not None
         ]
+        findings = [
+            row.fields.value_words[0].x0
+            for _, row in candidates
+            if row is not None and _FINDING.fullmatch(row.fields.value)
+        ]
         usual = _usual_size(row for _, row in candidates if row is not None)
         explaining = False
         over = stand_over(candidates)
@@ -120,6 +128,7 @@ class LooseReader:
             if not known and _is_small_print(row, usual):
                 continue
             score = self._score(row, edges, known=known)
+            score += _IN_COLUMN if _is_of_column(row, findings) else 0
             if not row.fields.range and announces_range(lines[n + 1 : n + 2]):
                 score += 2
             titles = len(line.cells) > 1 and heads_explanation(line.text)
@@ -310,6 +319,14 @@ def _is_measured(cell: Cell) -> bool:
 def _is_mark_before(text: str) -> bool:
     """Whether a sign in front of a name says that its value is high or low."""
     return is_mark(text) or text in ("^", "v")
+
+
+def _is_of_column(row: Row, findings: Sequence[float]) -> bool:
+    """Whether a row without unit and range finds something, as others over it do."""
+    if row.fields.units or row.fields.range or not _FINDING.fullmatch(row.fields.value):
+        return False
+    x0 = row.fields.value_words[0].x0
+    return sum(1 for x in findings if abs(x - x0) < 2) >= _LEAST_FINDINGS
 
 
 def _usual_size(rows: Iterable[Row]) -> float:

@@ -29,10 +29,13 @@ _LESSER = 0.9
 Pending = Sequence[tuple[Line, list[Word]]]
 
 
-def named_above(row: Row, pending: Pending, section: Section) -> Row | None:
+def named_above(
+    row: Row, pending: Pending, section: Section, *, after: Sequence[Row]
+) -> Row | None:
     """The row with the name above it, where only its method stands beside it.
 
-    pending: the last line of words alone, if one is right above.
+    pending: the last line of words alone, if one is right above. after: the row before,
+    if there is one; where its name is not bold, a bold line is a heading.
     """
     if not pending:
         return None
@@ -43,6 +46,7 @@ def named_above(row: Row, pending: Pending, section: Section) -> Row | None:
     if not may_name_a_test(named.test_name):
         return None
     plainer = words[0].bold and not row.name[0].bold
+    plainer = plainer and all(last.name[0].bold for last in after)
     known = section.knows(row.test_name, row.fields)
     lesser = (is_lesser(row.name, words) or plainer) and not known
     printed = text_of(row.name)

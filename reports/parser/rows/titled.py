@@ -273,7 +273,9 @@ class TableReader:
 
     def _judge(self, row: Row) -> bool:
         """Take the row if enough speaks for it."""
-        named = named_above(row, self._pending[-1:], self._section)
+        named = named_above(
+            row, self._pending[-1:], self._section, after=self.rows[-1:]
+        )
         if named is not None:
             row = named
             self._pending.pop()

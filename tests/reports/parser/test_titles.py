@@ -117,3 +117,13 @@ def test_two_results_are_told_apart_by_percent_and_unit_in_their_titles() -> Non
         (Role.VALUE, "%"),
         (Role.VALUE, "10^9/L"),
     ]
+
+
+def test_a_date_alone_at_the_end_of_a_header_is_no_title_of_results() -> None:
+    header = line(
+        (40, "Your Ref"), (112, "HC/418"), (322, "Reported"), (390, "16/09/2025 18:55")
+    )
+    dated = line((40, "Test"), (200, "Ref"), (322, "Reported"), (390, "16/09/2025"))
+
+    assert roles([header]) == []
+    assert Role.VALUE in roles([dated])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.reports.parser.drawing import printed, read, row
+from tests.reports.parser.drawing import Ink, printed, read, row
 
 XS = (40, 220, 300, 380)
 
@@ -44,4 +44,42 @@ def test_a_heading_between_dashes_is_not_of_the_name_above(tmp_path: Path) -> No
     assert printed(report) == [
         ("Cardiolipin IgG", "48.2", "GPL", "<15.0"),
         ("Cardiolipin IgM", "12.4", "MPL", "<15.0"),
+    ]
+
+
+def test_a_finding_may_take_two_lines(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            row(XS, "Analyte", "Value", "Units", "Reference"),
+            row(XS, "Hemoglobin", "10.9", "g/dL", "11.7 - 15.5"),
+            row(XS, "Antibody Screen", "NO ANTIBODIES"),
+            [Ink(220, "DETECTED", y=89)],
+            row(XS, "Ferritin", "9", "ng/mL", "16 - 154"),
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("Hemoglobin", "10.9"),
+        ("Antibody Screen", "NO ANTIBODIES DETECTED"),
+        ("Ferritin", "9"),
+    ]
+
+
+def test_a_bold_heading_over_plain_names_names_no_row(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            row(XS, "Test", "Result", "Units", "Reference"),
+            row(XS, "Gentamicin, Trough", "0.6", "mcg/mL", "<1.0"),
+            [Ink(40, "DIRECT ANTIGLOBULIN TEST", bold=True)],
+            row(XS, "Blood Type, Newborn", "A Positive"),
+            row(XS, "Direct Antiglobulin Test, IgG", "Negative", "", "Negative"),
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("Gentamicin, Trough", "0.6"),
+        ("Blood Type, Newborn", "A Positive"),
+        ("Direct Antiglobulin Test, IgG", "Negative"),
     ]

@@ -26,6 +26,25 @@ def test_a_remark_behind_the_range_is_left_out(tmp_path: Path) -> None:
     ]
 
 
+def test_findings_in_a_column_need_no_range(tmp_path: Path) -> None:
+    names = ("Salmonella species", "Shigella / EIEC", "Norovirus")
+    report = read(
+        tmp_path,
+        [
+            "FAECES MULTIPLEX PCR",
+            *[row(XS, name, "Not Detected") for name in names],
+            row(XS, "Calprotectin", "388", "ug/g", "(<50)"),
+            row(XS, "Hemoglobin", "10.9", "g/dL", "(11.7 - 15.5)"),
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        *((name, "Not Detected") for name in names),
+        ("Calprotectin", "388"),
+        ("Hemoglobin", "10.9"),
+    ]
+
+
 def test_digits_grouped_by_blanks_are_one_number(tmp_path: Path) -> None:
     report = read(
         tmp_path,
