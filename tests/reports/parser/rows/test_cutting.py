@@ -197,19 +197,19 @@ def test_units_may_stand_under_a_title_that_names_results_too(tmp_path: Path) ->
 
 
 def test_a_range_behind_the_unit_under_one_title_is_the_range(tmp_path: Path) -> None:
-    xs = (40, 230, 300, 350)
+    xs = (40, 230, 300, 330)
     report = read(
         tmp_path,
         [
-            row(xs, "Investigation", "Result", "Units", "and Biological"),
+            row(xs, "INVESTIGATION", "RESULT", "UNITS", "BIOLOGICAL REF."),
             row(xs, "Haemoglobin", "10.2", "g/dL", "12.0 - 15.0"),
-            row(xs, "Total Leucocyte Count", "9,400", "/cumm", "4,000 - 10,000"),
-            row(xs, "Platelet Count", "3.82", "lakhs/cumm", "1.5 - 4.1"),
+            row(xs, "Total Leucocyte Count", "9,400", "/uL", "4,000 - 10,000"),
+            row(xs, "Platelet Count", "382", "K/uL", "150 - 410"),
         ],
     )
 
     assert printed(report) == [
         ("Haemoglobin", "10.2", "g/dL", "12.0 - 15.0"),
-        ("Total Leucocyte Count", "9,400", "/cumm", "4,000 - 10,000"),
-        ("Platelet Count", "3.82", "lakhs/cumm", "1.5 - 4.1"),
+        ("Total Leucocyte Count", "9,400", "/uL", "4,000 - 10,000"),
+        ("Platelet Count", "382", "K/uL", "150 - 410"),
     ]
