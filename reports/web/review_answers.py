@@ -214,9 +214,9 @@ def show_dialog(
 
 
 def desk_row_url(request: TenantRequest, ref: RowRef) -> str:
-    """Where the desk shows a row."""
+    """Where the desk shows a row; its name, as focus goes where a fragment leads."""
     here = page_url(request, "reports:review", review_id=ref.review_id)
-    return f"{here}?row={ref.position}#row-{ref.position}"
+    return f"{here}?row={ref.position}#name-{ref.position}"
 
 
 def row_url(request: TenantRequest, review: Review, position: int) -> str:

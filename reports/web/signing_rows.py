@@ -109,7 +109,7 @@ def gap_links(
         elif gap.code == "critical_unacknowledged":
             links = [(names[at], f"#critical-{at}") for at in gap.at]
         elif gap.at:
-            links = [(names[at], f"{desk}?row={at}#row-{at}") for at in gap.at]
+            links = [(names[at], f"{desk}?row={at}#name-{at}") for at in gap.at]
         else:
             links = [("Settle it", desk)]
         found.append(GapLinks(gap.code, _GAPS[gap.code], tuple(links)))

@@ -101,12 +101,23 @@ async function keep() {
   const place = { page: box.svg.closest(".desk__page").dataset.pageNumber };
   for (const side of ["x0", "y0", "x1", "y1"]) place[side] = box[side].toFixed(1);
   const row = document.getElementById(task?.row ?? "");
+  const { rect } = box;
+  box = null; // it stays in sight until the answer is there
   leave();
-  if (!row) {
-    const add = desk.querySelector('[data-act="add"]').getAttribute("href");
-    await htmx.ajax("GET", `${add}?${new URLSearchParams(place)}`, { target: "#d-form" });
-    return;
+  try {
+    await (row ? redraw(row, place) : read(place));
+  } finally {
+    rect.remove();
   }
+}
+
+async function read(place) {
+  say("Reading what stands there.");
+  const add = desk.querySelector('[data-act="add"]').getAttribute("href");
+  await htmx.ajax("GET", `${add}?${new URLSearchParams(place)}`, { target: "#d-form" });
+}
+
+async function redraw(row, place) {
   const link = row.querySelector('[data-act="redraw"]');
   await htmx.ajax("POST", link.pathname, {
     target: `#${row.id}`,

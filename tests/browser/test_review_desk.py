@@ -112,6 +112,14 @@ def test_thirty_markers_are_reviewed_by_keyboard_and_no_edit_is_lost(
         page.keyboard.press("Escape")
         expect(page.locator("#name-0")).to_be_focused()
 
+        page.keyboard.press("m")
+        expect(page.get_by_role("heading", name="Merge with the next")).to_be_visible()
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/?row=0#name-0")
+        expect(page.locator("#name-0")).to_be_focused()
+        page.keyboard.press("z")
+        expect(page.locator("#row-1")).not_to_have_attribute("data-decided", "")
+
         divider = page.get_by_role("separator")
         divider.press("ArrowLeft")
         expect(divider).to_have_attribute("aria-valuenow", "46")
@@ -148,7 +156,7 @@ def test_thirty_markers_are_reviewed_by_keyboard_and_no_edit_is_lost(
         page.goto(desk)
         for act, state in (("Undo Vitamin B12", "As read"), ("Confirm", "Confirmed")):
             page.locator("#row-29").get_by_role("button", name=act).click()
-            expect(page).to_have_url(re.compile(r"\?row=29#row-29$"))
+            expect(page).to_have_url(re.compile(r"\?row=29#name-29$"))
             expect(page.locator("#row-29").get_by_label(state)).to_be_visible()
 
     rows = {

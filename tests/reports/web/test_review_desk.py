@@ -300,7 +300,7 @@ def test_confirming_answers_the_row_and_what_changed_beside_it(
     assert {"desk-head", "desk-checks", "desk-bar"} <= set(
         re.findall(r'id="(desk-\w+)"', saved)
     )
-    assert plain["Location"] == f"{QUEUE}{review.id}/?row=1#row-1"
+    assert plain["Location"] == f"{QUEUE}{review.id}/?row=1#name-1"
     assert [row.decision for row in rows_of(review)] == ["undecided", "undecided"]
 
 
@@ -453,7 +453,7 @@ def test_a_box_is_drawn_anew_and_put_back(nora, user):
     for answer, is_drawn in ((drawn, True), (undone, False)):
         assert re.findall(r'id="(overlay-\d)"', answer) == ["overlay-1"]
         assert ('points="7.0,37.0' in answer) == is_drawn
-    assert plain["Location"] == f"{QUEUE}{review.id}/?row=1#row-1"
+    assert plain["Location"] == f"{QUEUE}{review.id}/?row=1#name-1"
     row = rows_of(review)[1]
     assert (row.values["provenance"]["value"], row.version) == (None, 4)
 
