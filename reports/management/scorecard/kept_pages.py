@@ -20,7 +20,13 @@ from reports.parser.pages import Page
 from reports.parser.parsing import MAX_PAGES
 
 _CODE = Path(parser.__file__).parent
-_READERS = ("documents.py", "pages.py", "text_layer.py", "pictures/*.py")
+_READERS = (
+    "documents.py",
+    "pages.py",
+    "spelling.py",
+    "text_layer.py",
+    "pictures/*.py",
+)
 
 
 def rows_of_kept(folder: Path, paths: Sequence[Path]) -> Answer:
