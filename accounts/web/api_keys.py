@@ -23,7 +23,7 @@ from accounts.operations.api_keys import (
     rotate_api_key,
     successor_ends_at,
 )
-from accounts.queries import api_keys, management_keys
+from accounts.queries import api_keys, live_api_keys, management_keys
 from accounts.queries.api_calls import calls_by_day
 from accounts.states import Area
 from accounts.web.dialogs import ask, posted, put_in_page, render_form
@@ -109,7 +109,8 @@ def key_list(request: TenantRequest) -> HttpResponse:
 @require_right(Area.API_KEYS, write=True)
 @step_up
 def create(request: TenantRequest) -> HttpResponse:
-    form = ApiKeyForm(posted(request))
+    taken = live_api_keys(tenant=request.tenant, at=timezone.now())
+    form = ApiKeyForm(posted(request), taken=taken)
     if request.method == "POST" and form.is_valid():
         try:
             key, text = create_api_key(

@@ -131,13 +131,14 @@ def member_remove(request: TenantRequest, member_id: str) -> HttpResponse:
         return go_to(request, back)
     team = request.tenant.team.name
     who = "you" if is_self else _name(membership)
+    whose, maker = ("yours", "you") if is_self else ("theirs", "they")
     return ask(
         request,
         title=f"Leave {team}?" if is_self else f"Remove {who} from {team}?",
         says=(
             f"From the next click on, {who} will see nothing of {team}, in both"
-            " environments. Open invitations of theirs are withdrawn. API keys they"
-            " made keep working: rotate those that they know."
+            f" environments. Open invitations of {whose} are withdrawn. API keys"
+            f" {maker} made keep working: rotate those that {maker} know."
         ),
         verb="Leave team" if is_self else "Remove member",
         keep="Stay" if is_self else "Keep member",

@@ -96,6 +96,17 @@ def test_a_refused_key_stays_in_the_form(alice_web, label):
     assert written() == before
 
 
+def test_a_form_sent_twice_makes_one_key(alice_web):
+    alice_web.post(f"{SANDBOX}create/", ASKED)
+    before = written()
+
+    reply = alice_web.post(f"{SANDBOX}create/", ASKED)
+
+    assert reply.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert list(reply.context["form"].errors) == ["label"]
+    assert written() == before
+
+
 def test_a_scope_there_is_not_is_refused_where_it_is_chosen(alice_web):
     before = written()
 
