@@ -32,6 +32,7 @@ KINDS: dict[str, type[DomainError]] = {
     if isinstance(kind, type) and issubclass(kind, DomainError)
 }
 _CODE = re.compile(r"[a-z][a-z0-9_]+")
+_WITHOUT_CODE = 422  # answered by lines, each with a type
 _REFUSAL = "refusal"  # portal.lib.api.errors.refusal(status, code, sentence)
 
 
@@ -61,6 +62,8 @@ def error_codes() -> tuple[ErrorCode, ...]:
     sentences: dict[str, set[str]] = {}
     for module, part, nodes in _reached(modules):
         for code, status, sentence in _made(part, nodes, module, modules):
+            if status == _WITHOUT_CODE:
+                continue
             statuses.setdefault(code, set()).add(status)
             if sentence:
                 sentences.setdefault(code, set()).add(sentence)
@@ -214,7 +217,7 @@ def _kind(
 
 def _status(kind: type[DomainError]) -> int:
     if issubclass(kind, Invalid):
-        return 422
+        return _WITHOUT_CODE
     if issubclass(kind, TooMany):
         return 429
     return next((s for base, s in STATUSES.items() if issubclass(kind, base)), 400)

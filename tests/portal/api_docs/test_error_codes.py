@@ -18,8 +18,8 @@ def found(code):
         ),
         # A member of an enumeration, its sentence looked up in a table.
         ErrorCode("empty_file", (400,), ("The file is empty.",)),
-        # Two kinds of one code.
-        ErrorCode("provider_unknown", (400, 422), ("No such source.",)),
+        # Of two kinds, one of them without a code on the wire.
+        ErrorCode("provider_unknown", (400,), ("No such source.",)),
         # What varies in a sentence.
         ErrorCode(
             "sandbox_user_limit", (400,), ("The sandbox holds at most … users.",)
@@ -45,8 +45,12 @@ def test_every_code_is_listed_once_in_order():
     assert codes == sorted(set(codes))
     assert len(codes) > 150
     assert {status for each in error_codes() for status in each.statuses} == {
-        *(400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 503)
+        *(400, 401, 403, 404, 405, 409, 413, 415, 429, 503)
     }
+
+
+def test_what_comes_as_lines_without_a_code_is_not_listed():
+    assert (found("idempotency_key_mismatch"), found("dob_in_future")) == (None, None)
 
 
 def test_what_only_a_page_refuses_is_not_listed():
