@@ -166,6 +166,8 @@ _METHODS: dict[str, str] = {
     "dipstick": "strip",
     "strip": "strip",
 }
+# Methods that make another test of a name: protein electrophoresis is no protein.
+_NAMING = frozenset({"electrophoresis"})
 # Words that change neither the analyte nor the specimen.
 _FURNITURE_WORDS = """
     level levels test tests value result results conc concentration assay method by the
@@ -266,6 +268,6 @@ def read_hints(name: str) -> tuple[tuple[str, ...], Hints]:
             share = _SHARES.get(word, share)
             methods.update({_METHODS[word]} if word in _METHODS else ())
     shareless = [word for word in kept if word not in _SHARES]
-    bare = [word for word in shareless if word not in _METHODS]
+    bare = [word for word in shareless if word not in _METHODS or word in _NAMING]
     texts = dict.fromkeys(" ".join(words) for words in (kept, shareless, bare) if words)
     return tuple(texts), Hints(specimen, share, frozenset(methods))

@@ -38,7 +38,8 @@ _SAID = """
     erythrocytes distribution width: erythrozytenverteilungsbreite
     platelets volume: thrombozytenvolumen plattchenvolumen
     concentration: konzentration concentracion concentrazione concentracao stezenie conc
-    count: numeration recuento conteggio contagem anzahl zahl liczba sayisi jumlah ct
+    count: numeration recuento conteggio contagem anzahl zahl liczba sayisi jumlah
+        hitung ct
     surface: oberflache oberflachen superficie powierzchniowy
     surface antigen: oberflachenantigen
     hcv: vhc

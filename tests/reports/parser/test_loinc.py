@@ -487,6 +487,8 @@ def test_glucose_under_a_heading_of_urine_is_never_that_of_blood() -> None:
         ("Dexamethasone Suppression Test - Cortisol", "ug/dL", "1.1"),
         ("Total Sperm Count", "million/ejaculate", "50.4"),
         ("Volume", "mL", "2.8"),
+        ("Blood Ketones", "mmol/L", "0.4"),
+        ("Protein Electrophoresis", None, "See report"),
     ],
 )
 def test_a_neighbour_of_a_common_test_waits_for_a_person(
@@ -522,3 +524,9 @@ def test_a_letter_before_a_known_name_is_no_specimen() -> None:
     assert match("P-LCR", "%", value="22.6").status is AUTO
     assert code_of(match("P Glucose fasting", "mmol/L", value="5.1")) == "14771-0"
     assert code_of(match("B Lymphocytes", "%", value="12")) != "736-9"
+
+
+def test_albumins_share_of_protein_is_told_by_its_unit() -> None:
+    assert code_of(match("Albumin", "%", value="58.1")) == "13980-8"
+    assert code_of(match("Albumin", "g/dL", value="4.1")) == "1751-7"
+    assert match("Albumin", value="4.1").status is AUTO
