@@ -17,7 +17,7 @@ from .dates import is_day
 from .lines import Cell, Line, part_cells
 from .pages import Word
 from .roles import Role, is_name_title, is_title, role_of
-from .titles import Title
+from .table_titles import Title
 from .values import is_flag, is_worded_value
 
 # Of rows that have a cell for each title, to tell columns by their order.

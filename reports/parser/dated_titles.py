@@ -14,7 +14,8 @@ from .fields import is_unit, split_value
 from .lines import Cell, Line, make_line, part_cells
 from .ranges import looks_like_range
 from .roles import Role, is_title, role_of
-from .titles import Title, read_titles
+from .table_titles import Title
+from .titles import read_titles
 from .values import is_numeric_value
 
 _LEAST_DATES = 2

@@ -19,52 +19,21 @@ from .ranges import announced_range
 from .roles import (
     LONGEST_TITLE,
     TITLES,
-    ZONES,
     Role,
-    is_goal,
-    is_name_title,
     is_title,
     is_title_word,
     role_of,
 )
+from .table_titles import Title, find_zones, is_table, settle_titles
 
 _MOST_WORDS = 26
 _TWO = 2
-# Of a table's width, left of its titles where none stands over the names.
-_ROOM = 0.3
-# Beside no column for what is out of range these are a status, as on a card.
-_INSIDE = frozenset(
-    ["in range", "within range", "within normal range", "dentro de rango"]
-)
-_OUTSIDE = frozenset(
-    [
-        *("out of range", "outside range", "outside normal range", "abnormal"),
-        *("fuera de rango", "fora da faixa", "fuori range", "hors norme"),
-        *("out of range result", "abnormal result"),
-    ]
-)
-# Results in one of two systems of units: the one that stands first is answered.
-_OF_SYSTEM = frozenset(["si result", "si results", "si value"])
 _ONE_LIMIT = ({Role.RANGE, Role.LOW}, {Role.RANGE, Role.HIGH})
 _FILLERS = {
     *("and", "of", "in", "the", "for", "your", "by", "with", "si", "age", "sex"),
     *("absolute", "percent", "percentage"),
 }
 _SHARES = {"percent", "percentage"}
-
-
-@dataclass(frozen=True, slots=True)
-class Title:
-    """A column's title: what it announces, its words and where they stand.
-
-    unit is printed in it where every value below is in that unit.
-    """
-
-    role: Role
-    text: str
-    x0: float
-    x1: float
-    unit: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +72,7 @@ def read_titles(lines: Sequence[Line]) -> tuple[Title, ...]:
     titles.sort(key=lambda title: title.x0)
     if not titles:
         return ()
-    zones = _zones(titles, unknown)
+    zones = find_zones(titles, unknown)
     if zones:
         unread -= sum(len(t.text.split()) for t in unknown if t in zones)
         unknown = [title for title in unknown if title not in zones]
@@ -114,11 +83,11 @@ def read_titles(lines: Sequence[Line]) -> tuple[Title, ...]:
             ],
             key=lambda title: title.x0,
         )
-    titles = _settle(_add_unknown(titles, unknown))
+    titles = settle_titles(_add_unknown(titles, unknown))
     named = sum(len(t.text.split()) for t in titles if t.role is Role.NAME)
     if unread > max(2, 0.34 * (read + unread)) + named:
         return ()
-    return tuple(titles) if _is_table(titles, unread) else ()
+    return tuple(titles) if is_table(titles, unread) else ()
 
 
 def _name_dated(titles: list[Title], unknown: list[Title]) -> list[Title]:
@@ -335,6 +304,9 @@ def _read_group(words: list[Word]) -> tuple[list[Title], int]:
             titles = [replace(titles[0], unit="%")]
         if titles[0].unit and not strange:
             titles = [replace(titles[0], x0=words[0].x0, x1=words[-1].x1)]
+        elif strange and words[0] in strange and words[-1] is last:
+            # What kind of value it is: 'Ct Value', 'Control Value'.
+            titles = [_title(Role.VALUE, " ".join(w.text for w in words), words)]
     return titles, len(strange)
 
 
@@ -361,91 +333,3 @@ def _part_unit(words: list[Word]) -> list[list[Word]]:
 
 def _title(role: Role, text: str, words: Sequence[Word]) -> Title:
     return Title(role, text, min(w.x0 for w in words), max(w.x1 for w in words))
-
-
-def _zones(titles: Sequence[Title], unknown: Sequence[Title]) -> list[Title]:
-    """Columns of which one has the result, each for a level; none where there is a
-    column of results, or no other of ranges.
-    """
-    if any(
-        title.role is Role.VALUE and fold(title.text) not in ZONES for title in titles
-    ):
-        return []
-    zones = [title for title in (*titles, *unknown) if fold(title.text) in ZONES]
-    ranged = any(t.role is Role.RANGE and t not in zones for t in titles)
-    return zones if len(zones) > 1 and ranged else []
-
-
-def _settle(titles: list[Title]) -> list[Title]:
-    """Resolve titles that mean different things in different company."""
-    titles = _with_results(titles)
-    roles = {title.role for title in titles}
-    settled: list[Title] = []
-    bands = roles >= {Role.LOW, Role.HIGH}
-    ranges = [title for title in titles if title.role is Role.RANGE]
-    goals = [title for title in ranges if is_goal(title.text)]
-    of_lab = len(ranges) > len(goals)
-    outside = any(t.text in _OUTSIDE for t in titles)
-    for title in titles:
-        role = title.role
-        if of_lab and title in goals:
-            role = Role.OTHER
-        if role in (Role.LOW, Role.HIGH) and (Role.RANGE in roles or not bands):
-            role = Role.OTHER
-        if role is Role.RANGE and title.text in ("normal", "normals"):
-            abnormal = any(t.text == "abnormal" for t in titles)
-            role = Role.VALUE if abnormal else role
-        if (
-            role is Role.VALUE
-            and title.text == "abnormal"
-            and not any(t.text in ("normal", "normals") for t in titles)
-        ):
-            role = Role.FLAG
-        if role is Role.VALUE and title.text in _INSIDE and not outside:
-            role = Role.OTHER
-        if title.text in _OF_SYSTEM and Role.VALUE not in {t.role for t in settled}:
-            role = Role.VALUE
-        settled.append(replace(title, role=role))
-    return settled
-
-
-def _with_results(titles: list[Title]) -> list[Title]:
-    """Take 'Result (previous)' for the results where no other column has them."""
-    held = [n for n, title in enumerate(titles) if title.role is Role.PREVIOUS]
-    others = {title.role for title in titles}
-    if len(held) != 1 or Role.VALUE in others or not others & {Role.UNIT, Role.RANGE}:
-        return titles
-    at = held[0]
-    if role_of(titles[at].text.split()[0]) is not Role.VALUE:
-        return titles
-    return [*titles[:at], replace(titles[at], role=Role.VALUE), *titles[at + 1 :]]
-
-
-def _is_table(titles: list[Title], unread: int) -> bool:
-    """Whether these titles, in this order, head a table of results."""
-    roles = [title.role for title in titles]
-    kinds = set(roles)
-    if Role.VALUE not in kinds:
-        return kinds >= {Role.NAME, Role.UNIT, Role.RANGE}
-    first = roles.index(Role.VALUE)
-    names = [t for t in titles[:first] if t.role is Role.NAME]
-    named = any(is_name_title(t.text) for t in names)
-    if named and titles[first].x0 - max(t.x1 for t in names) < 6:
-        return False
-    if any(t.role is Role.NAME and t.text[:1].isdigit() for t in titles):
-        return False
-    beside = kinds & {Role.UNIT, Role.RANGE, Role.LOW, Role.FLAG, Role.PREVIOUS}
-    if len({t.unit for t in titles if t.unit}) == _TWO:
-        # Results in each of two units: 'Percent Values', 'Absolute Values (10^9/L)'.
-        beside.add(Role.UNIT)
-    if named:
-        return bool(beside) or Role.METHOD in kinds or unread == 0
-    beside.discard(Role.FLAG)
-    if first == 0 and unread == 0 and beside:
-        # Above names without a title of their own.
-        return titles[0].x0 > _ROOM * titles[-1].x1
-    if Role.METHOD in kinds and unread <= 2 and first > 0:
-        return True
-    if any(is_name_title(t.text) for t in titles[first:] if t.role is Role.NAME):
-        return bool(beside) and unread <= 2
-    return bool(beside) and unread <= 8 and first > 0

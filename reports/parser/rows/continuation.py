@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from reports.parser.fields import is_unit, text_of
+from reports.parser.fields import is_status, is_unit, text_of
 from reports.parser.lines import Line, is_of_size, part_cells
 from reports.parser.names import has_letters, is_method, is_prose, opens_explanation
 from reports.parser.pages import Word
@@ -149,9 +149,23 @@ def _add_range(last: Row, words: list[Word]) -> bool:
         return False
     if _begins_bands(last, words):
         return False
-    text = " ".join(filter(None, (last.fields.range, text_of(words))))
+    text = " ".join(filter(None, (_whole_range(last), text_of(words))))
     last.fields = with_range(last.fields, text, words)
     return True
+
+
+def _whole_range(last: Row) -> str | None:
+    """The range above more of it, with what of a band was taken for the flag.
+
+    So '< 40 Low' over '>= 60 High', which say nothing of the value.
+    """
+    spread, printed = last.fields.range, text_of(last.fields.range_words)
+    name = printed.removeprefix(spread or "").strip()
+    if spread is None or name == printed or not is_status(name):
+        return spread
+    if last.fields.flag == name:
+        last.fields = replace(last.fields, flag=None)
+    return printed
 
 
 def _begins_bands(last: Row, words: list[Word]) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from reports.parser.lines import part_cells
 from reports.parser.pages import Word
 from reports.parser.roles import Role
-from reports.parser.titles import Title
+from reports.parser.table_titles import Title
 
 from .row import Row, with_range, words_of
 

@@ -37,6 +37,11 @@ KnownName = Callable[[str, "str | None", str, "str | None", "SampleType | None"]
 # Of a result in another unit from the row it repeats: in sizes of type, in points.
 _FARTHEST = 3.4
 _ALIGNED = 2.0
+_LOAD = re.compile(r"(?i)toleran|\bO?GTT\b|glucose|challenge|post[\s-]?prandial")
+_TIMED = re.compile(
+    r"(?i)fasting|(?:(?:after|at)\s)?(?:\d+(?:[.,]5)?|½|half|one|two|three)\s*(?:an?\s)?"
+    r"(?:h(?:ou)?rs?|h|min(?:ute)?s?)\.?(?:\s(?:post|after|pp)\b.*)?"
+)
 _SPECIMEN_LINE = re.compile(
     r"(?i)\W*(?:primary\s+)?(?:sample|specimen)(?:\s+type)?\s*:"
 )
@@ -85,6 +90,10 @@ class Section:
     def is_morphology(self) -> bool:
         """Whether the section describes a smear: there words are no results."""
         return bool(re.search(r"(?i)smear|morpholog", self.panel or ""))
+
+    def times(self, name: str) -> bool:
+        """Whether a name tells when glucose was tested after a load: '1 hour'."""
+        return bool(_TIMED.fullmatch(name) and _LOAD.search(self.panel or ""))
 
     def copy(self) -> Section:
         """The section as it is now, for a row that is put together later."""

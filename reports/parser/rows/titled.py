@@ -102,7 +102,8 @@ class TableReader:
     def _read_line(self, line: Line, parts: Parts) -> None:
         if self._read_announced(line):
             return
-        if opens_explanation(line.text) and not _is_sure(parts):
+        banded = set(parts) == {Role.RANGE} and self._is_near(line, parts)
+        if opens_explanation(line.text) and not banded and not _is_sure(parts):
             self._explaining = True
             self._pending.clear()
             return
@@ -280,7 +281,7 @@ class TableReader:
             row = named
             self._pending.pop()
         name = row.test_name
-        if not may_name_a_test(name):
+        if not may_name_a_test(name) and not self._section.times(name):
             return False
         fields = row.fields
         if is_unit(fields.value) and not is_value(fields.value):
@@ -316,6 +317,17 @@ class TableReader:
     def _weigh(self, row: Row) -> float:
         return self._evidence.weigh(row, explaining=self._explaining)
 
+    def _is_near(self, line: Line, parts: Parts) -> bool:
+        """Whether a line may go on with the last row.
+
+        Nothing but a range is of that row, be it as far off as the next one.
+        """
+        last = self.rows[-1] if self.rows else None
+        if last is None or self._explaining or last.page != line.page:
+            return False
+        reach = 2.4 if set(parts) == {Role.RANGE} else 1.9
+        return line.middle - last.line.middle < reach * line.size
+
     def _read_rest(self, line: Line, parts: Parts) -> None:
         """A line without a value: more of a name, a range or a unit, or a heading."""
         name_words = parts.get(Role.NAME, [])
@@ -323,14 +335,7 @@ class TableReader:
         if name_words and Role.PREVIOUS in others:
             self.passed.append(line)
         last = self.rows[-1] if self.rows else None
-        # Nothing but a range is of the row above, be it as far off as the next row.
-        reach = 2.4 if set(parts) == {Role.RANGE} else 1.9
-        near = (
-            last is not None
-            and not self._explaining
-            and last.page == line.page
-            and line.middle - last.line.middle < reach * line.size
-        )
+        near = self._is_near(line, parts)
         if near and last and self._continuation.add_line(last, line, parts):
             return
         if name_words and not others:

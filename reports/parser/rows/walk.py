@@ -14,7 +14,8 @@ from reports.parser.names import heads_explanation, opens_explanation
 from reports.parser.pages import Page
 from reports.parser.ranges import is_plain_range
 from reports.parser.roles import Role, is_name_title, role_of
-from reports.parser.titles import Title, has_title_word, read_titles
+from reports.parser.table_titles import Title
+from reports.parser.titles import has_title_word, read_titles
 from reports.parser.values import is_numeric_value
 
 from .abreast import begins_abreast, part_abreast
@@ -35,6 +36,7 @@ from .wording import is_exact, is_heading
 # Of rows below a titled table that stand in no column of it.
 _LEAST_LEFT = 2
 _LEAST_WORDS = 4
+_SURE_ABOVE = 4
 _SURE_LEFT = 8
 _BELOW_DATES = 16
 _OR = frozenset({"soit", "ou", "or", "=", "entspricht", "entspr."})
@@ -166,8 +168,15 @@ class _Walker:
         reader = LooseReader(self._section)
         reader.read(lines)
         sure = [row for row in reader.rows if row.score >= 7]
-        if len(sure) >= 4:
+        measured = [row for row in sure if self._is_measured(row)]
+        if len(sure) >= _SURE_ABOVE or len(measured) > 1:
             self.rows.extend(sure)
+
+    def _is_measured(self, row: Row) -> bool:
+        """Whether a number of a known test, in its unit, stands right of its name."""
+        fields = row.fields
+        known = self._section.knows(row.test_name, fields)
+        return known and bool(fields.units) and is_numeric_value(fields.value)
 
     def _note_panel_above(self, lines: Sequence[Line]) -> None:
         """The heading nearest above a table names its panel."""

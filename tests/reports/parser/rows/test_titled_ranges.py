@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from reports.parser import parse_report
-from tests.reports.parser.drawing import Drawn, draw, printed, read, row
+from reports.parser.report import Interpretation
+from tests.reports.parser.drawing import Drawn, Ink, draw, printed, read, row
 
 XS = (40, 220, 300, 380)
 TITLES: list[Drawn] = row(XS, "Test", "Result", "Unit", "Reference Range")
@@ -125,4 +126,85 @@ def test_a_line_that_explains_ends_before_a_finding_with_its_number(
     assert [(r.test_name, r.value) for r in report.results] == [
         ("Haemoglobin", "9.8"),
         ("C.R.P.", "Positive (24 mg/L)"),
+    ]
+
+
+def test_a_band_of_the_range_may_read_as_an_explanation(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            row(XS, "Test", "Result", "Units", "Reference Interval"),
+            row(XS, "HBA1C", "5.9", "%", "Pre-diabetics: 5.7 - 6.4"),
+            [Ink(380, "Therapeutic goals: < 7.0")],
+            row(XS, "HDL CHOLESTEROL", "41", "mg/dL", "< 40 Low"),
+            [Ink(380, ">= 60 High")],
+        ],
+    )
+
+    assert [r.reference_range for r in report.results] == [
+        "Pre-diabetics: 5.7 - 6.4 Therapeutic goals: < 7.0",
+        "< 40 Low >= 60 High",
+    ]
+    assert report.results[1].interpretation is Interpretation.UNKNOWN
+
+
+def test_hours_after_a_load_of_glucose_are_rows(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            "75g ORAL GLUCOSE TOLERANCE TEST",
+            row(XS, "EXAMINATION", "RESULT", "UNIT", "REFERENCE RANGE"),
+            row(XS, "Creatinine", "58", "umol/L", "45 - 84"),
+            row(XS, "Fasting", "4.91", "mmol/L", "3.89 - 5.09"),
+            row(XS, "1 hour", "9.62", "mmol/L", "< 10.0"),
+            row(XS, "2 hours", "8.77", "mmol/L", "< 8.5"),
+        ],
+    )
+
+    assert [r.test_name for r in report.results] == [
+        "Creatinine",
+        "Fasting",
+        "1 hour",
+        "2 hours",
+    ]
+
+
+def test_a_value_of_a_kind_beside_the_result_is_not_the_result(tmp_path: Path) -> None:
+    xs = (40, 220, 307, 362)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Test Description", "Result", "Ct Value", "Reference Range"),
+            row(xs, "HBsAg", "Reactive", "24.6", "Non Reactive"),
+            row(xs, "Anti HCV", "Non Reactive", "-", "Non Reactive"),
+            row(xs, "Anti HIV", "Non Reactive", "-", "Non Reactive"),
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("HBsAg", "Reactive"),
+        ("Anti HCV", "Non Reactive"),
+        ("Anti HIV", "Non Reactive"),
+    ]
+
+
+def test_two_measured_rows_above_the_first_titles_are_read(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            row((40, 167), "Age/Sex", ": 66 Y/M"),
+            "URINE CULTURE",
+            row((40, 167), "Pus cells", ": 25-30 /hpf"),
+            row((40, 167), "Epithelial cells", ": 2-3 /hpf"),
+            row((40, 180, 241), "Antibiotic", "MIC (µg/ml)", "Interpretation"),
+            row((40, 180, 241), "Amikacin", "<=2", "S"),
+            row((40, 180, 241), "Cefepime", "8", "S"),
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("Pus cells", "25-30"),
+        ("Epithelial cells", "2-3"),
+        ("Amikacin", "<=2"),
+        ("Cefepime", "8"),
     ]
