@@ -26,7 +26,7 @@ _STATES = {
 _UNTOLD = ("none", "not interpreted")
 # A value is written at each point up to so many, a day under as many as have room.
 _VALUES_AT_MOST = 8
-_DAY_ROOM = 48
+_DAY_ROOM = 72
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,12 +187,12 @@ def _dots(
 
 
 def _days(marks: Sequence[TrendMark], places: Sequence[float]) -> SafeString:
-    """Months under the axis, the last one always, others where they have room."""
+    """Days under the axis, the last one always, others where they have room."""
     texts: list[tuple[str, int, str]] = []
     free_until = _WIDTH + _DAY_ROOM * 1.0
     for mark, x in zip(reversed(marks), reversed(places), strict=True):
         if free_until - x >= _DAY_ROOM:
-            texts.append((f"{x:.1f}", _HEIGHT - 6, f"{mark.day:%b %y}"))
+            texts.append((f"{x:.1f}", _HEIGHT - 6, _day(mark)))
             free_until = x
     return format_html_join(
         "", '<text x="{}" y="{}" text-anchor="middle">{}</text>', texts

@@ -27,6 +27,7 @@ def test_points_stand_at_their_time_and_height():
     assert second - first < third - second
     assert top < middle < bottom
     assert 'aria-label="Falls"' in svg
+    assert ">1 Jan 2026</text>" in svg
     assert "1 Jan 2025 40 ng/mL; 1 Jul 2025 20 ng/mL; 1 Jan 2026 30 ng/mL" in svg
 
 
