@@ -80,7 +80,10 @@ def test_thirty_markers_are_reviewed_by_keyboard_and_no_edit_is_lost(
         assert len(found) == 7
         assert complaints(page) == []
 
-        other.goto(desk)
+        other.goto(QUEUE)
+        # The whole row is its button.
+        other.get_by_role("cell", name="Example Laboratory").click(force=True)
+        other.wait_for_url(f"**{desk}")
         open_value(other, "Potassium")
         retype(other, "4.3")
         expect(other.locator(".bm--edited b")).to_have_text("Potassium")
