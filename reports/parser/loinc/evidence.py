@@ -23,6 +23,8 @@ SPECIMENS_OF: dict[SampleType, frozenset[str]] = {
     SampleType.OTHER: frozenset({"csf", "fluid", "semen", "breath", "sweat", "other"}),
 }
 
+_NOT_BLOOD = frozenset().union(*SPECIMENS_OF.values()) - _BLOOD_SIDE
+
 # Panel titles, by the words that give a specimen away. The first that fits counts.
 _PANEL_SPECIMENS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), specimen)
@@ -45,6 +47,8 @@ _PANEL_SPECIMENS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"semen|seminal|spermio|sperma", "semen"),
         (r"pleural|ascit|peritoneal|synovial|body fluid", "fluid"),
         (r"saliva", "saliva"),
+        # What grew, and the least of a drug that stops it: no drug's level in blood.
+        (r"^(?!.*refl).*cult(?:ur|iv)|coltur|susceptib|antibiogram", "culture"),
         (r"\bcord\b|umbilical|nabelschnur", "cord"),
         (r"arterial|arterios|\babg\b", "arterial"),
         (r"\bvbg\b|\bven.*(?:gas|gaz|bga)|(?:gas|gaz|bga).*\b(?:ven|vein)", "venous"),
@@ -54,6 +58,8 @@ _PANEL_SPECIMENS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"blood|h(?:a)?ematolog|\bcbc\b|h(?:a)?emogram|haemogram|lipid|liver",
             "blood",
         ),
+        # A part of urinalysis, whose own title is not always beside it.
+        (r"(?<!bio)chemical exam|exame[n]? quimico(?!.*sang)|esame chimico", "urine"),
     )
 )
 _PERCENT_PANEL = re.compile(r"differential|\bd\.?l\.?c\b|percent|relative|%")
@@ -92,6 +98,8 @@ def _specimens_with(specimen: str) -> frozenset[str]:
         return _BLOOD_SIDE
     if specimen == "urine":
         return SPECIMENS_OF[SampleType.URINE]
+    if specimen == "culture":
+        return _NOT_BLOOD
     return frozenset({specimen})
 
 

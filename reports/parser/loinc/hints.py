@@ -184,7 +184,7 @@ _FURNITURE_WORDS = """
     3rd 4th third fourth generation gen ultrasensitive ultra us reflex estimated est
     edta citrate fluoride whole naf heparin count new old repeat per hpf lpf
     observation finding standardised standardized w rfl refl wrfl rflx rfx conf using
-    deposit deposits sediment sedimen sedimento farr
+    ia deposit deposits sediment sedimen sedimento farr
     abbreviated system enz enzym enzymatisch enzymatique
 """
 _FURNITURE = frozenset(_FURNITURE_WORDS.split())

@@ -530,3 +530,19 @@ def test_albumins_share_of_protein_is_told_by_its_unit() -> None:
     assert code_of(match("Albumin", "%", value="58.1")) == "13980-8"
     assert code_of(match("Albumin", "g/dL", value="4.1")) == "1751-7"
     assert match("Albumin", value="4.1").status is AUTO
+
+
+def test_a_chemical_examination_is_one_of_urine() -> None:
+    for heading in ("CHEMICAL EXAMINATION", "Examen químico"):
+        assert (
+            code_of(match("Glucose", "mg/dL", panel=heading, value="100")) == "5792-7"
+        )
+    heading = "BIOCHEMICAL EXAMINATION"
+    assert code_of(match("Glucose", "mg/dL", panel=heading, value="100")) == "2345-7"
+
+
+def test_what_stops_a_germ_is_no_level_in_blood() -> None:
+    for heading in ("BLOOD CULTURE", "Wound culture - Susceptibility", "Hemocultivo"):
+        assert match("Gentamicin", "ug/mL", panel=heading, value="2").status is REVIEW
+    reflex = "Urinalysis with reflex to culture"
+    assert match("Protein", value="Negative", panel=reflex).status is AUTO
