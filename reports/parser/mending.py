@@ -25,8 +25,9 @@ _UNIT_THEN_RANGE = re.compile(
 _UNITS_PER = re.compile(r"^([mkµμu]?)[l1|]U(?=/)")
 # A stroke that was lost between an amount and a volume.
 _STROKE_LOST = re.compile(r"(?P<amount>[munpµμ]?(?:g|mol))(?P<volume>d?L)")
-# Of a range, in which a point was taken for a colon or a speck for a point.
+# Of a range, in which a point or a dash was taken for a colon, a speck for a point.
 _COLON = re.compile(r"(?P<whole>\d+):(?P<rest>\d+\s*[-–]\s*\d+\.\d)")
+_COLON_FOR_DASH = re.compile(r"(?P<low>\d+\.\d+):(?P<high>\d+\.\d+)")
 # A laboratory's number, raised behind each name: '01', also read as 'o1' and 'a²'.
 _LAB_NUMBER = re.compile(r"[0oOaα“\"][1-4²³]")
 _NUMBERED = re.compile(r"(?P<name>.*[^\W\d]{3}\)?)(?:0[1-4]|[“\"][1-4])")
@@ -144,6 +145,7 @@ def mend_range(text: str) -> str:
     """A range as printed where a colon or a speck is in the place of its points."""
     if ":" in text:
         text = _COLON.sub(r"\g<whole>.\g<rest>", text)
+        text = _COLON_FOR_DASH.sub(r"\g<low>-\g<high>", text)
     return _SPECK.sub(r"\g<number>\g<dash>", text)
 
 

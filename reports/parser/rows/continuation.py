@@ -23,6 +23,9 @@ from .wording import clean_name, is_cut_off, is_part_of_name, join_wrapped
 _SAME_SIZE = 0.1
 _BESIDE = frozenset({Role.RANGE, Role.UNIT, Role.METHOD})
 
+# Signs that a typewriter draws a rule with.
+_RULE = " -–—_=.*"
+
 
 class Continuation:
     """Adds lines to rows, and remembers brackets that may be methods after all."""
@@ -42,6 +45,8 @@ class Continuation:
 
     def add_line(self, last: Row, line: Line, parts: Parts) -> bool:
         """Take a line without a value into the row above it, if it goes on there."""
+        if not line.text.strip(_RULE):
+            return False
         name_words = parts.get(Role.NAME, [])
         others: set[Role] = set(parts) - {Role.NAME}
         took = False

@@ -33,6 +33,8 @@ from .row import Parts
 
 # Of signs without a letter or a digit behind a range: longer, they draw something.
 _LONGEST_MARK = 3
+# Of a flag behind a range without a title of its own, in font sizes.
+_FAR = 2.0
 # Of an earlier result, in a column without a title beside the units.
 _DAY = re.compile(r"\d{1,2}[./-]\d{1,2}[./-](?:\d\d){1,2}|\d{4}-\d\d-\d\d")
 
@@ -81,7 +83,9 @@ def read_fields(
     printed_unit = text_of(unit_words)
     # Where both letters are one sign, a picture's reader knows but the first.
     printed_unit = "fl" if printed_unit == "f" else printed_unit
-    range_words = _without_tail(parts.get(Role.RANGE, ()))
+    range_words, apart = _part_flag_apart(parts.get(Role.RANGE, ()))
+    flag = flag or apart
+    range_words = _without_tail(range_words)
     printed_range = text_of(range_words)
     if has_limits and not printed_range:
         ends = [text_of(parts.get(role, [])) for role in (Role.LOW, Role.HIGH)]
@@ -143,6 +147,17 @@ def read_fields(
         units_words=unit_words if units else (),
         range_words=range_words,
     )
+
+
+def _part_flag_apart(spread: Sequence[Word]) -> tuple[Sequence[Word], str | None]:
+    """A plain range, and the flag that stands far behind it, in a column of its own."""
+    if len(spread) < 2:
+        return spread, None
+    *words, last = spread
+    far = last.x0 - words[-1].x1 > _FAR * last.size
+    if far and is_flag(last.text) and is_plain_range(text_of(words)):
+        return words, last.text
+    return spread, None
 
 
 def _without_tail(spread: Sequence[Word]) -> tuple[Word, ...]:

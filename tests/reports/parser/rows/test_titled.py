@@ -115,6 +115,30 @@ def test_a_range_without_a_value_is_not_added_to_the_row_above(tmp_path: Path) -
     assert printed(report) == [("Sedimentation Rate", "12", "mm/hr", "0-15")]
 
 
+def test_a_flag_far_behind_a_range_is_no_part_of_it(tmp_path: Path) -> None:
+    xs = (*XS, 520)
+    report = read(
+        tmp_path,
+        [
+            TITLES,
+            row(xs, "Glucose", "101", "mg/dL", "70 - 99", "H"),
+            row(xs, "HDL Cholesterol", "39", "mg/dL", "> 40", "L"),
+            row(xs, "Sodium", "140", "mmol/L", "136 - 145"),
+        ],
+    )
+
+    assert [result.reference_range for result in report.results] == [
+        "70 - 99",
+        "> 40",
+        "136 - 145",
+    ]
+    assert [result.interpretation for result in report.results] == [
+        Interpretation.ABNORMAL,
+        Interpretation.ABNORMAL,
+        Interpretation.NORMAL,
+    ]
+
+
 def test_letters_drawn_as_one_sign_are_two_in_a_unit(tmp_path: Path) -> None:
     report = read(
         tmp_path,
