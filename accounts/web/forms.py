@@ -29,6 +29,7 @@ from accounts.states import Role, Theme
 from portal.lib.periods import time_zones
 
 if TYPE_CHECKING:
+    from django.db.models import QuerySet
     from django.http import QueryDict
 
 PAGE_SIZES = (25, 50, 100)
@@ -145,12 +146,25 @@ class AddressForm(forms.Form):
 
 
 class KeyForm(forms.Form):
-    """A new API key."""
+    """A key's name; a new one takes none of those `taken`."""
 
     label = forms.CharField(
         max_length=LABEL_MAX_LENGTH,
         error_messages={"required": "Say what will use it."},
     )
+
+    def __init__(
+        self, *given: Any, taken: QuerySet[Any] | None = None, **named: Any
+    ) -> None:
+        super().__init__(*given, **named)
+        self.taken = taken
+
+    def clean_label(self) -> str:
+        label: str = self.cleaned_data["label"]
+        # A form that is sent twice makes one key, and a name revokes the key meant.
+        if self.taken is not None and self.taken.filter(label=label).exists():
+            raise forms.ValidationError("A key has this name: choose another.")
+        return label
 
 
 class RotateForm(forms.Form):

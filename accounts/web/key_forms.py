@@ -18,7 +18,6 @@ from accounts.states import SCOPES, Access
 from accounts.web.forms import KeyForm
 
 if TYPE_CHECKING:
-    from django.db.models import QuerySet
     from django.http import QueryDict
 
     from accounts.models import ApiKey
@@ -51,10 +50,7 @@ class ScopeRow:
 
 
 class ApiKeyForm(KeyForm):
-    """A key's name and rules.
-
-    `key` is the one that is changed, if one is; no new one takes a name of `taken`.
-    """
+    """A key's name and rules; `key` is the one that is changed, if one is."""
 
     reach = forms.ChoiceField(
         choices=[(ALL_SCOPES, "All that the team can do"), (SOME_SCOPES, "Only some")],
@@ -79,7 +75,6 @@ class ApiKeyForm(KeyForm):
         self,
         *given: Any,
         key: ApiKey | None = None,
-        taken: QuerySet[ApiKey] | None = None,
         end_words: str = "",
         **named: Any,
     ) -> None:
@@ -93,7 +88,7 @@ class ApiKeyForm(KeyForm):
                 "lasting": KEEP_END if key.expires_at else NO_END,
             }
         super().__init__(*given, **named)
-        self.key, self.taken = key, taken
+        self.key = key
         lasting = self.fields["lasting"]
         assert isinstance(lasting, forms.ChoiceField)  # noqa: S101 - for the type checker
         lasting.choices = [
@@ -101,13 +96,6 @@ class ApiKeyForm(KeyForm):
             (NO_END, "Never"),
             *((str(days), f"In {days} days") for days in LASTING_DAYS),
         ]
-
-    def clean_label(self) -> str:
-        label: str = self.cleaned_data["label"]
-        # A form that is sent twice makes one key, and a name revokes the key meant.
-        if self.taken is not None and self.taken.filter(label=label).exists():
-            raise forms.ValidationError("A key has this name: choose another.")
-        return label
 
     @property
     def scope_rows(self) -> list[ScopeRow]:

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 @step_up
 def create(request: TenantRequest) -> HttpResponse:
     """For this team alone: keys of a whole organisation are made by operators."""
-    form = KeyForm(posted(request))
+    taken = management_keys(request.tenant.team).filter(revoked_at=None)
+    form = KeyForm(posted(request), taken=taken)
     back = page_url(request, "team:api_keys")
     if request.method == "POST" and form.is_valid():
         try:

@@ -61,6 +61,16 @@ def test_a_management_key_without_a_name_is_refused(alice_web):
     assert not ManagementKey.objects.exists()
 
 
+def test_a_form_sent_twice_makes_one_management_key(alice_web, key):
+    confirm(alice_web)
+
+    reply = alice_web.post(CREATE, {"label": key.label})
+
+    assert reply.status_code == 422
+    assert list(reply.context["form"].errors) == ["label"]
+    assert ManagementKey.objects.get() == key
+
+
 def test_a_management_key_is_revoked_by_typing_its_name(alice_web, key):
     wrong = alice_web.post(revoke_path(key.pk), {"typed_name": "terraform"})
     kept = ManagementKey.objects.get().revoked_at
