@@ -77,7 +77,8 @@ _TITRE = re.compile(r"[<>≤≥=]*\s*1\s*[:/]\s*\d+")
 class Evidence:
     """What a row says besides its name; None where it does not say.
 
-    exact_specimen is the name's or the panel's, named_specimen the name's alone.
+    exact_specimen is the name's or the panel's, named_specimen the name's alone, or
+    "whole blood".
     """
 
     units: str | None
@@ -154,7 +155,7 @@ def collect_evidence(
         is_titre=bool(_TITRE.fullmatch(value)),
         specimens=specimens,
         exact_specimen=specimen,
-        named_specimen=hints.specimen,
+        named_specimen="whole blood" if hints.is_whole else hints.specimen,
         share=share,
         methods=methods,
         panel=title,

@@ -17,12 +17,13 @@ class Hints:
     """What a name says besides the analyte.
 
     specimen is a catalogue specimen, share "percent" or "absolute", methods the
-    catalogue's method words.
+    catalogue's method words; is_whole tells whole blood from what is called blood.
     """
 
     specimen: str | None = None
     share: str | None = None
     methods: frozenset[str] = frozenset()
+    is_whole: bool = False
 
 
 _SPECIMENS: dict[str, str] = {
@@ -197,6 +198,7 @@ _TIMED_URINE = re.compile(
 # "Kalium i. S.": German for in serum, plasma, blood, urine.
 _SPECIMEN_WITHIN = re.compile(r"\s+i\.?\s?([spbu])\b\.?\s*$")
 _INSTRUMENT = re.compile(r"\b(?:lc|gc|uplc|icp)\s?[-/]?\s?ms(?:\s?[-/]?\s?ms)?\b")
+_WHOLE_BLOOD = re.compile(r"\bwhole blood|vollblut|\bsang(?:re|ue)? (?:total|intero)")
 _SPECIMEN_LETTER = re.compile(
     r"^(f?[sbpu]|f|[av]b|kb|du|tu|pt|fl|csv|sp|(?:erc|lkc|trc|lymfo)s?(?:\(b\))?|ery)"
     r"\s*[.\-—]\s*(?=[a-z0-9]{2}|c-|k$)"
@@ -270,4 +272,5 @@ def read_hints(name: str) -> tuple[tuple[str, ...], Hints]:
     shareless = [word for word in kept if word not in _SHARES]
     bare = [word for word in shareless if word not in _METHODS or word in _NAMING]
     texts = dict.fromkeys(" ".join(words) for words in (kept, shareless, bare) if words)
-    return tuple(texts), Hints(specimen, share, frozenset(methods))
+    is_whole = _WHOLE_BLOOD.search(folded) is not None
+    return tuple(texts), Hints(specimen, share, frozenset(methods), is_whole)

@@ -265,7 +265,7 @@ def _unit_agrees(entry: Entry, evidence: Evidence) -> bool | None:
     if not evidence.units:
         return None
     unit = normalise_units(evidence.units)
-    if entry.scale != "Qn":
+    if entry.scale in ("Ord", "Nom"):
         # 'HBsAg 0.02 IU/mL' was measured: no code of mere presence says that.
         is_amount = unit and dimension_of(unit) in _CONCENTRATIONS
         return False if is_amount and evidence.is_number else None
@@ -282,7 +282,7 @@ def _is_of_another_blood(entry: Entry, evidence: Evidence) -> bool:
         return True
     named = evidence.named_specimen
     if entry.specimen == "serum":
-        return named in ("arterial", "capillary")
+        return named in ("arterial", "capillary", "whole blood")
     return named == "serum" and entry.specimen in _WHOLE_BLOOD
 
 

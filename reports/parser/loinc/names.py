@@ -177,6 +177,7 @@ def read_name(name: str) -> NameReading:
             # "Occult Blood" names no specimen, though "Blood Glucose" would; nor
             # does "P-LCR".
             is_word = hints.specimen == "blood" or begins_with_specimen(form)
+            is_word = is_word and not hints.is_whole
             said = replace(hints, specimen=None) if is_word else hints
             return NameReading(senses, certainty * quality, said)
         if certainty <= _BRACKET_ONLY:

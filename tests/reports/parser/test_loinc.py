@@ -546,3 +546,10 @@ def test_what_stops_a_germ_is_no_level_in_blood() -> None:
         assert match("Gentamicin", "ug/mL", panel=heading, value="2").status is REVIEW
     reflex = "Urinalysis with reflex to culture"
     assert match("Protein", value="Negative", panel=reflex).status is AUTO
+
+
+def test_whole_blood_is_no_serum() -> None:
+    assert match("Selenium, Whole Blood", "ug/L", value="110").status is REVIEW
+    assert code_of(match("Glucose, Whole Blood", "mg/dL", value="92")) == "2339-0"
+    assert code_of(match("Lactate (sangue total)", "mmol/L", value="1")) == "32693-4"
+    assert match("Blood Urea", "mg/dL", value="24").status is AUTO
