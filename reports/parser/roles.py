@@ -56,6 +56,7 @@ _TITLES: dict[Role, str] = {
         analys|undersokelse|undersogelse|provets namn|komponent|tutkimus|nazwa badania
         vysetreni|vizsgalat|pretraga|parametar|analiza|analize
         estudio realizado|estudios
+        infection|infections|pathogen|pathogens|allergen|allergens
         antigen|antigens|item name|items|test items
         islem|islem adi|onderdeel|laboratorietest|bezeichnung|testbezeichnung
         denominacion|denominacao|designation|denominazione|omschrijving

@@ -123,6 +123,7 @@ def is_table(titles: list[Title], unread: int) -> bool:
     if any(t.role is Role.NAME and t.text[:1].isdigit() for t in titles):
         return False
     beside = kinds & {Role.UNIT, Role.RANGE, Role.LOW, Role.FLAG, Role.PREVIOUS}
+    beside |= kinds & {Role.SPECIMEN}
     if len({t.unit for t in titles if t.unit}) == _TWO:
         # Results in each of two units: 'Percent Values', 'Absolute Values (10^9/L)'.
         beside.add(Role.UNIT)

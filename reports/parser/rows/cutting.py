@@ -10,7 +10,7 @@ from reports.parser.fields import is_mark, is_unit, split_value, text_of
 from reports.parser.folding import fold
 from reports.parser.lines import Cell, Line, part_cells
 from reports.parser.pages import Word
-from reports.parser.ranges import looks_like_range, read_bounds
+from reports.parser.ranges import announced_range, looks_like_range, read_bounds
 from reports.parser.roles import ZONES, Role, is_title
 from reports.parser.values import (
     has_decimal_commas,
@@ -56,6 +56,8 @@ def cut_parts(line: Line, strip: Strip) -> Parts:
             continue
         parts.setdefault(column.role, []).extend(words)
     _part_leader(parts)
+    if Role.VALUE in parts and Role.RANGE not in parts:
+        _part_labelled_range(line, parts)
     if Role.NAME in parts and Role.UNIT in parts:
         _part_value_of_unit(parts)
     if Role.NAME in parts and Role.VALUE in parts:
@@ -270,6 +272,17 @@ def _part_untitled_unit(line: Line, parts: Parts) -> None:
     unit = list(part_cells(earlier, gap=line.tight)[0].words)
     if is_unit(text_of(unit)):
         parts[Role.UNIT] = unit
+
+
+def _part_labelled_range(line: Line, parts: Parts) -> None:
+    """Take a range that says so behind the value: '22   Reference Range: 6 - 50'."""
+    cells = part_cells(parts[Role.VALUE], gap=line.tight)
+    for n, cell in enumerate(cells[1:], start=1):
+        spread = announced_range(cell.text)
+        if spread and looks_like_range(spread):
+            parts[Role.VALUE] = [word for c in cells[:n] for word in c.words]
+            parts[Role.RANGE] = [word for c in cells[n:] for word in c.words]
+            return
 
 
 def _part_leader(parts: Parts) -> None:

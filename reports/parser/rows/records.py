@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from reports.parser.dates import read_days
-from reports.parser.fields import text_of
+from reports.parser.fields import is_status, text_of
 from reports.parser.lines import Line, part_cells
 from reports.parser.names import has_letters
 from reports.parser.pages import Word
 from reports.parser.ranges import looks_like_range, without_label
 from reports.parser.roles import Role, is_name_title, is_title, role_of
-from reports.parser.values import is_blank, is_value
+from reports.parser.values import is_blank, is_flag, is_value
 
 from .naming import part_flag_word
 from .reading import read_fields
@@ -112,17 +112,20 @@ def _entries(line: Line) -> Iterator[_Entry]:
         yield entry
 
 
-def _undated(heading: Line) -> list[Word]:
-    """The words of a heading without the date that stands apart behind them."""
+def _bare(heading: Line) -> list[Word]:
+    """The words of a heading without a date or 'Normal' that stands apart behind."""
     first, *others = part_cells(heading.words, gap=heading.tight)
     dated = others and read_days([cell.text for cell in others])[0] is not None
-    return list(first.words if dated else heading.words)
+    told = (
+        len(others) == 1 and is_status(others[0].text) and not is_flag(others[0].text)
+    )
+    return list(first.words if dated or told else heading.words)
 
 
 def _row(
     name: _Entry | None, heading: Line | None, parts: Parts, section: Section
 ) -> Row | None:
-    words = name.words if name else _undated(heading) if heading else []
+    words = name.words if name else _bare(heading) if heading else []
     if not words or not parts.get(Role.VALUE):
         return None
     if name is not None and not is_name_title(name.label):
@@ -144,7 +147,7 @@ def _row(
     known = section.knows(text, fields)
     if not known and name is None:
         whole = fields.units and looks_like_range(fields.range or "")
-        alone = heading is not None and len(heading.cells) == 1
+        alone = heading is not None and len(part_cells(words, gap=heading.tight)) == 1
         if not (whole and alone) or has_heading_word(text):
             return None
     if not known and not (fields.units or fields.range):

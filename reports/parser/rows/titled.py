@@ -29,7 +29,7 @@ from reports.parser.ranges import (
     announced_range,
     looks_like_range,
 )
-from reports.parser.roles import Role
+from reports.parser.roles import Role, is_title
 from reports.parser.values import (
     is_blank,
     is_numeric_value,
@@ -366,8 +366,11 @@ class TableReader:
 def _is_of_header(fields: Fields) -> bool:
     """Whether what stands for a value or a range is of a header: 'Status: Final'."""
     spread = fields.range or ""
-    return is_administrative(fields.value) or (
-        not looks_like_range(spread) and is_administrative(spread)
+    label, colon, text = fields.value.partition(": ")
+    return (
+        is_administrative(fields.value)
+        or bool(colon and text and is_title(label))
+        or (not looks_like_range(spread) and is_administrative(spread))
     )
 
 

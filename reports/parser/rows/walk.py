@@ -37,6 +37,7 @@ from .wording import is_exact, is_heading
 _LEAST_LEFT = 2
 _LEAST_WORDS = 4
 _SURE_ABOVE = 4
+_LEAST_TITLES = 4
 _SURE_LEFT = 8
 _BELOW_DATES = 16
 _OR = frozenset({"soit", "ou", "or", "=", "entspricht", "entspr."})
@@ -195,7 +196,7 @@ class _Walker:
     ) -> None:
         if not lines:
             return
-        strips = lay_strips(titles, _told_apart(lines), width=page.width)
+        strips = lay_strips(titles, _told_apart(lines, titles), width=page.width)
         for strip in strips:
             own = lines
             if len(strips) > 1:
@@ -273,9 +274,11 @@ def _is_labelled(line: Line) -> bool:
     return bool(name and unit and spread)
 
 
-def _told_apart(lines: Sequence[Line]) -> list[Line]:
+def _told_apart(lines: Sequence[Line], titles: Sequence[Title]) -> list[Line]:
     """The lines up to the first explanation, whose columns say nothing of others."""
     for n, line in enumerate(lines):
+        if n > 0 and _heads_other(line, titles):
+            return list(lines[:n])
         if opens_explanation(line.text) and n > 2:
             return list(lines[:n])
         if heads_explanation(line.text) and len(line.cells) > 1 and n > 0:
@@ -283,6 +286,20 @@ def _told_apart(lines: Sequence[Line]) -> list[Line]:
             if not digits:
                 return list(lines[:n])
     return list(lines)
+
+
+def _heads_other(line: Line, titles: Sequence[Title]) -> bool:
+    """Whether words alone stand in other columns, as titles of another table do."""
+    if len(line.cells) < _LEAST_TITLES or any(sign.isdigit() for sign in line.text):
+        return False
+    own = 0
+    for cell in line.cells:
+        own += any(
+            abs(cell.x0 - title.x0) < line.size
+            or title.x0 - line.size < cell.x0 < cell.x1 < title.x1 + line.size
+            for title in titles
+        )
+    return 2 * own <= len(line.cells)
 
 
 def _without(lines: Sequence[Line], rows: Sequence[Row]) -> list[Line]:
@@ -328,7 +345,8 @@ def find_tables(lines: Sequence[Line]) -> list[TitledPart]:
                 break
             if depth > 1 and role_of(group[0].text) is Role.FLAG:
                 break
-            if depth > 1 and best is None and read_titles(group[-1:]):
+            stacked = depth > 1 and best is None and not _interleave(group[-2:])
+            if stacked and read_titles(group[-1:]):
                 break
             if best and _are_whole(best[1]) and heads_explanation(group[-1].text):
                 break
@@ -382,6 +400,12 @@ def _adds_name(upper: Sequence[Title], both: Sequence[Title]) -> bool:
     """Whether a line below titles has one more of names: a heading, not a title."""
     names = [sum(1 for t in titles if t.role is Role.NAME) for titles in (upper, both)]
     return 0 < names[0] < names[1]
+
+
+def _interleave(lines: Sequence[Line]) -> bool:
+    """Whether two lines are nearer than lines of one column can stand."""
+    above, below = lines
+    return below.middle - above.middle < 0.85 * min(above.size, below.size)
 
 
 def _are_close(lines: Sequence[Line]) -> bool:

@@ -90,7 +90,7 @@ _HEADING_WORD = re.compile(
     r"|h[eé]?matolog[ií][ae]|ematologia|hemograma|hemogramme|emocromo|esame|exame|urina"
     r"|formule|serolog[ií]a|perfil|bilan|gerinnung|schilddr[uü]se)\b"
 )
-_DATED_NAME = re.compile(rf"\s{NUMBER_DATE.pattern}\W*$")
+_DATED_NAME = re.compile(rf"\s\(?{NUMBER_DATE.pattern}\W*$")
 # A limit of which something is said: 'Ratio < 10 %'.
 _LIMITED = re.compile(r"[<>≤≥]=?\s*\d[\d.,]*(?:\s*[^\s\d()\[\]]{1,8})?$")
 # How a test was done, or in what, said under its name.

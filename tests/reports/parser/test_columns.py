@@ -291,3 +291,27 @@ def test_a_cutoff_is_the_range_where_no_other_is_printed(tmp_path: Path) -> None
 
     assert [r.reference_range for r in alone.results] == ["100", "150"]
     assert [r.reference_range for r in beside.results] == ["Negative", "Negative"]
+
+
+def test_a_column_of_specimens_is_enough_beside_names_and_results(
+    tmp_path: Path,
+) -> None:
+    xs = (61, 255, 387)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Infection", "Sample", "Result"),
+            row(xs, "Chlamydia", "Urine", "Negative"),
+            row(xs, "Chlamydia", "Throat swab", "Negative"),
+            row(xs, "Syphilis", "Finger-prick blood", "Non-reactive"),
+            row(xs, "Hepatitis C antibody", "Finger-prick blood", "Non-reactive"),
+            "The laboratory has finished testing.",
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("Chlamydia", "Negative"),
+        ("Chlamydia", "Negative"),
+        ("Syphilis", "Non-reactive"),
+        ("Hepatitis C antibody", "Non-reactive"),
+    ]

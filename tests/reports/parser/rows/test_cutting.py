@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.reports.parser.drawing import printed, read, row
+from tests.reports.parser.drawing import Ink, printed, read, row
 
 XS = (40, 230, 300, 370)
 
@@ -210,4 +210,64 @@ def test_a_range_behind_the_unit_under_one_title_is_the_range(tmp_path: Path) ->
     assert printed(report) == [
         ("Haemoglobin", "10.2", "g/dL", "12.0 - 15.0"),
         ("Platelet Count", "3.82", "/cumm", "1.5 - 4.1"),
+    ]
+
+
+def test_a_range_that_says_so_is_no_part_of_the_value(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            [(40, "ACTH, PLASMA"), (500, "Lab: TBR")],
+            row((40, 230), "Analyte", "Value"),
+            row(XS, "ACTH, PLASMA", "22", "", "Reference Range: 6-50 pg/mL"),
+            [(40, "INSULIN"), (500, "Lab: TBR")],
+            row((40, 230), "Analyte", "Value"),
+            row(XS, "INSULIN", "21.4", "H", "Reference Range: < OR = 18.4 uIU/mL"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("ACTH, PLASMA", "22", "pg/mL", "6-50 pg/mL"),
+        ("INSULIN", "21.4", "uIU/mL", "< OR = 18.4 uIU/mL"),
+    ]
+
+
+def test_a_title_of_two_lines_may_stand_around_the_others(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            [
+                Ink(370, "Reference (WHO 6th", y=45),
+                *row(XS, "Test", "Result", "Units"),
+                Ink(370, "ed.)", y=55),
+            ],
+            row(XS, "Volume", "2.8", "mL", ">=1.4"),
+            row(XS, "Total motility", "38", "%", ">=42"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Volume", "2.8", "mL", ">=1.4"),
+        ("Total motility", "38", "%", ">=42"),
+    ]
+
+
+def test_another_table_below_does_not_cut_the_columns(tmp_path: Path) -> None:
+    xs = (38, 168, 228, 320, 400)
+    others = (38, 125, 260, 430)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Component", "Value", "Ref Range", "Test Method", "Performed At"),
+            row(xs, "Protime", "29.8", "9.4 - 12.5 Seconds", "", "OAKHURST"),
+            row(xs, "INR", "2.7", "0.9 - 1.1", "", "OAKHURST"),
+            "TSH WITH REFLEX (02/10/2025 6:12 AM CST)",
+            row(others, "Specimen", "Location of the body", "Method of it", "Received"),
+            row(others, "Blood", "", "Venipuncture of it", "02/10/2025"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Protime", "29.8", "Seconds", "9.4 - 12.5 Seconds"),
+        ("INR", "2.7", None, "0.9 - 1.1"),
     ]

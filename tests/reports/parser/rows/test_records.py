@@ -168,3 +168,28 @@ def test_a_whole_record_takes_an_unknown_heading_for_its_name(tmp_path: Path) ->
         ("MARCADOR INVENTADO", "3,12"),
     ]
     assert "HEMOGRAMA" not in {r.test_name for r in report.results}
+
+
+def test_how_a_value_is_stands_apart_from_the_name_over_its_record(
+    tmp_path: Path,
+) -> None:
+    report = read(
+        tmp_path,
+        [
+            line
+            for name, value, spread in (
+                ("hs-CRP", "0.41 mg/L", "0.00-3.00 mg/L"),
+                ("ALT (SGPT)", "14 IU/L", "0-32 IU/L"),
+            )
+            for line in (
+                [(40, name), (500, "Normal")],
+                f"Your Value: {value}",
+                f"Reference Interval: {spread}",
+            )
+        ],
+    )
+
+    assert printed(report) == [
+        ("hs-CRP", "0.41", "mg/L", "0.00-3.00"),
+        ("ALT (SGPT)", "14", "IU/L", "0-32"),
+    ]
