@@ -140,6 +140,8 @@ class LooseReader:
             begins = below is not None and known and _goes_on(row, below)
             if begins or (self.rows and _goes_on(self.rows[-1], row)):
                 score += 1
+            if not known and below is not None and self._is_between(row, below):
+                score += 2
             if over and n and candidates[n - 1][1] is None:
                 take_range_over(row, candidates[n - 1][0])
             if explaining and not is_exact(row.fields.value):
@@ -149,6 +151,17 @@ class LooseReader:
                 row.panel = self._section.panel
                 row.specimen = self._section.specimen
                 self.rows.extend(part_equal(row))
+
+    def _is_between(self, row: Row, below: Row) -> bool:
+        """Whether a row stands in a list, between tests that are known."""
+        above = self.rows[-1] if self.rows else None
+        return (
+            above is not None
+            and _goes_on(above, row)
+            and _goes_on(row, below)
+            and self._section.knows(above.test_name, above.fields)
+            and self._section.knows(below.test_name, below.fields)
+        )
 
     def may_be_row(self, line: Line) -> bool:
         """Whether a line has a known name and a value with a unit or a range."""

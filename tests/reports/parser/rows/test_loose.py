@@ -475,3 +475,23 @@ def test_a_limit_of_which_something_is_said_is_no_row(tmp_path: Path) -> None:
         "PSA free",
         "Free/total PSA ratio",
     ]
+
+
+def test_a_strange_name_between_known_ones_is_a_row(tmp_path: Path) -> None:
+    xs = (40, 137)
+    report = read(
+        tmp_path,
+        [
+            "LABORATORY REPORT ON URINE",
+            "Specimen : Urine",
+            row(xs, "Colour", ": Straw"),
+            row(xs, "Appearance", ": Clear"),
+            row(xs, "Sediment", ": Nil"),
+            row(xs, "Specific Gravity", ": 1.015"),
+            row(xs, "Albumin", ": Trace"),
+            row(xs, "Sugar", ": Nil"),
+            row(xs, "Pus Cells", ": 6-8 /HPF"),
+        ],
+    )
+
+    assert ("Sediment", "Nil") in [(r.test_name, r.value) for r in report.results]
