@@ -53,7 +53,7 @@ def test_an_admin_finds_why_an_endpoint_fails_and_replays_what_it_missed(
     with visit.page(member=alice) as page:
         page.goto(PLACE)
         page.get_by_role("link", name="An endpoint fails").click()
-        expect(page.get_by_text("The receiver answers 500 since")).to_be_visible()
+        expect(page.get_by_text("The receiver answers 500, first")).to_be_visible()
         found = complaints(page)
         page.get_by_role("button", name="Outcome").click()
         page.get_by_role("link", name="Failed", exact=True).click()
