@@ -362,7 +362,7 @@ _REFUSALS = {
     RefusalCode.EMPTY: "The file is empty.",
     RefusalCode.UNSUPPORTED: "Only PDF, JPEG and PNG files can be read.",
     RefusalCode.MISMATCH: "The file is not of the type that was stated.",
-    RefusalCode.ENCRYPTED: "The PDF is encrypted.",
+    RefusalCode.ENCRYPTED: "The PDF is encrypted: save it without its password first.",
     RefusalCode.UNREADABLE: "The file is damaged or incomplete.",
     RefusalCode.TOO_MANY_PIXELS: "The picture has too many pixels.",
 }
