@@ -18,6 +18,7 @@ from reports.parser.spelling import count_misread
 
 from .engine import LINE_HEIGHT, Engine, Reading, cut_line
 from .levelling import fit_levelling
+from .missed import find_missed
 from .repair import repair_text
 from .skew import find_skew
 from .view import View, map_points, rotate_view, scale_view, turn_view
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 _DETECTED_SIDE = 1440
 _LEVEL = 0.3  # degrees
 _LEAST_SURE = 0.5
+_SURE_ALONE = 0.9
+_FLAGS = frozenset("<>%")
 # Dirt is found as lines too, so a page with words enough is read whatever their share.
 _LEAST_LEGIBLE = 0.5
 _MANY_WORDS = 30
@@ -63,6 +66,7 @@ def read_view(
     of whose lines most can't be read is not legible.
     """
     upright, quads = _stand_upright(view, engine)
+    quads = np.concatenate([quads, _find_missed(upright, quads, engine)])
     lines = _read_lines(upright, quads, engine)
     words, back = _lay_out(lines, upright)
     return Page(
@@ -100,6 +104,19 @@ def _find_lines(view: View, engine: Engine) -> Quads:
     quads = engine.find_lines(small.pixels)
     stretch = [view.width / small.width, view.height / small.height]
     return quads * np.array(stretch, np.float32)
+
+
+def _find_missed(view: View, quads: Quads, engine: Engine) -> Quads:
+    """Where letters and digits stand that no line holds, if surely read."""
+    missed = find_missed(view.pixels, quads)
+    readings = engine.read_lines([cut_line(view.pixels, quad) for quad in missed])
+    sure = [
+        reading.sure >= _SURE_ALONE
+        and (reading.text.isalnum() or reading.text in _FLAGS)
+        for reading in readings
+    ]
+    kept: Quads = missed[np.array(sure, bool)]
+    return kept
 
 
 def _sides(quads: Quads) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

@@ -1,0 +1,85 @@
+"""Single letters and digits that the detector of lines passed over.
+
+A number of one digit, alone in its column, is at times too small to be seen as a line.
+Found by its ink: of the size of letters, alone, and level with lines on its left.
+Geometry and pixels; whether it says anything is for who reads it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import cv2
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Picture = NDArray[np.uint8]
+    Quads = NDArray[np.float32]
+
+_FEWEST_LINES = 8
+# All in heights of the usual line, which is half as high again as its digits.
+_LOWEST, _HIGHEST = 0.35, 0.75
+# A bar between columns is thinner than any digit.
+_THINNEST, _WIDEST = 0.18, 0.8
+_APART = 0.2
+_LEVEL = 0.15
+_DARKER = 30
+
+
+def find_missed(pixels: Picture, quads: Quads) -> Quads:
+    """Quadrilaterals (n of 4 corners of x, y) around letters that no quad holds.
+
+    quads: the lines found, level.
+    """
+    none = np.zeros((0, 4, 2), np.float32)
+    if len(quads) < _FEWEST_LINES:
+        return none
+    line = float(np.median(quads[:, 3, 1] - quads[:, 0, 1]))
+    if line < 8:
+        return none
+    grey = cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY)
+    ink: Picture = np.asarray(
+        cv2.adaptiveThreshold(
+            grey,
+            255,
+            cv2.ADAPTIVE_THRESH_MEAN_C,
+            cv2.THRESH_BINARY_INV,
+            2 * round(line) + 1,
+            _DARKER,
+        ),
+        np.uint8,
+    )
+    for quad in np.round(quads).astype(np.int32):
+        cv2.fillConvexPoly(ink, np.ascontiguousarray(quad), 0)
+    _, _, stats, _ = cv2.connectedComponentsWithStats(ink)
+    middles = quads[:, :, 1].mean(axis=1)
+    ends = quads[:, :, 0].max(axis=1)
+    found = []
+    for left, top, wide, high, _ in stats[1:]:
+        if not _LOWEST * line < high < _HIGHEST * line:
+            continue
+        if not _THINNEST * line < wide < _WIDEST * line:
+            continue
+        level = np.abs(middles - (top + high / 2)) < _LEVEL * line
+        if not (level & (ends < left)).any() or not _is_alone(
+            ink, (left, top, wide, high), round(_APART * line)
+        ):
+            continue
+        middle = float(np.median(middles[level]))
+        x0, x1 = left - _APART * line, left + wide + _APART * line
+        y0, y1 = middle - line / 2, middle + line / 2
+        found.append([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
+    return np.array(found, np.float32).reshape(-1, 4, 2)
+
+
+def _is_alone(ink: Picture, box: tuple[int, int, int, int], apart: int) -> bool:
+    """Whether there is no other ink as near to a letter as `apart` pixels."""
+    left, top, wide, high = box
+    around = ink[
+        max(0, top - apart) : top + high + apart,
+        max(0, left - apart) : left + wide + apart,
+    ]
+    inner = ink[top : top + high, left : left + wide]
+    return cv2.countNonZero(around) - cv2.countNonZero(inner) < 4
