@@ -23,6 +23,9 @@ _SPELT = re.compile(
 _SPELT_US = re.compile(
     r"\b([A-Za-z]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})\b"
 )
+_MONTH_YEAR = re.compile(
+    r"(?P<month>[A-Za-zÀ-ÿ]{3,9})\.?[\s/-]+(?P<year>(?:19|20)\d\d)"
+)
 # One kind of sign, and nothing after it: "35.0-45.0" is a range.
 NUMBER_DATE = re.compile(
     r"(?<![\d.,/-])(?P<a>\d{1,2})(?P<sign>[/.-])(?P<b>\d{1,2})(?P=sign)"
@@ -65,7 +68,7 @@ def read_days(texts: Sequence[str]) -> list[str | None]:
     run one way, then the day first.
     """
     readings = [
-        [read_date(text, month_first=month_first) for text in texts]
+        [read_date(text, month_first=month_first) or _month_of(text) for text in texts]
         for month_first in (False, True)
     ]
     return max(readings, key=lambda days: (sum(map(bool, days)), _run_one_way(days)))
@@ -79,7 +82,14 @@ def is_day(text: str) -> bool:
 @lru_cache(maxsize=8192)
 def day_of(text: str) -> str | None:
     """A date to compare by; where the order is in doubt the day comes first."""
-    return read_date(text) or read_date(text, month_first=False)
+    return read_date(text) or read_date(text, month_first=False) or _month_of(text)
+
+
+def _month_of(text: str) -> str | None:
+    """A month and its year alone as YYYY-MM: 'Mar 2025'."""
+    match = _MONTH_YEAR.fullmatch(text.strip())
+    month = _month(match["month"]) if match else None
+    return f"{match['year']}-{month:02}" if match and month else None
 
 
 def _run_one_way(days: Sequence[str | None]) -> bool:

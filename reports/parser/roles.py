@@ -64,6 +64,7 @@ _TITLES: dict[Role, str] = {
     """,
     Role.VALUE: """
         current|aktuell|actuel|actual|atual|attuale|huidig|aktualny
+        today|today s result|this visit
         latest|most recent|newest|you|yours|titre|titres|titer|titers|mic|mic value
         sensitivity|susceptibility
         result|results|result s|results s|value|values|observed value|observed values
@@ -208,6 +209,7 @@ _TITLES: dict[Role, str] = {
         onceki sonuc|historical result|historical results|delta|previous reading
         old result
         prior value|antecedents|change|last results|previous 1|previous 2
+        last visit|previous visit|last test|earlier|earlier result|earlier results
         last time|time before last|the time before last|previous time|forra svaret
         tidigare|tidligere|poprzedni wynik|poprzednio|vorige uitslag|edellinen
     """,

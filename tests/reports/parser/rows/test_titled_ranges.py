@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from reports.parser import parse_report
 from reports.parser.report import Interpretation
 from tests.reports.parser.drawing import Drawn, Ink, draw, printed, read, row
@@ -28,6 +30,28 @@ def test_dates_beside_the_result_are_of_earlier_ones(tmp_path: Path) -> None:
     assert printed(report) == [
         ("Hb", "10.9", "g/dl", "11.5-16"),
         ("MCV", "72.6", "fl", "75-95"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "days", [("Mar 2025", "Sep 2025"), ("Last Visit", "Today"), ("Earlier", "Result")]
+)
+def test_the_latest_of_two_results_is_read(
+    tmp_path: Path, days: tuple[str, str]
+) -> None:
+    xs = (40, 200, 270, 340, 430)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Test", *days, "Unit", "Reference Range"),
+            row(xs, "Haemoglobin", "12.5", "11.2", "g/dL", "12.0 - 15.0"),
+            row(xs, "Sodium", "141", "139", "mmol/L", "136 - 145"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Haemoglobin", "11.2", "g/dL", "12.0 - 15.0"),
+        ("Sodium", "139", "mmol/L", "136 - 145"),
     ]
 
 
