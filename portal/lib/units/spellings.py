@@ -526,6 +526,7 @@ COUNTED: frozenset[str] = frozenset(
         "plt",
         "nos",
         "no",
+        "parasites",
         "sperm",
         "leu",
         "leuc",

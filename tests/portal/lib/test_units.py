@@ -26,7 +26,8 @@ SPELLINGS: dict[str, str] = {
     "10*6/uL": """Million/uL|mill/cumm|million/cumm|M/uL|mill/mm3|10^6/uL|x10E6/uL
         |10*6/mm3|millions/cmm|mil/uL""",
     "10*12/L": "10^12/L|x10¹²/L|x 1012/L|T/L|T/l",
-    "/uL": "/uL|cells/cumm|cumm|/cu mm|/cumm|cells/uL|cells/mm³|cells / cu.mm|/mm3|/µL",
+    "/uL": "/uL|cells/cumm|parasites/µL|cumm|/cu mm|/cumm|cells/uL|cells/mm³|/mm3|/µL"
+    "|cells / cu.mm",
     "/[HPF]": "/hpf|/HPF|/h.p.f|cells/hpf|/HP Field|per hpf|hpf|p/campo|/ HPF",
     "/[LPF]": "/lpf|/LPF|lpf|per lpf",
     "%": "%|percent| % |(%)|% of total Hb|%NGSP|% (calc)",
