@@ -44,7 +44,7 @@ _LABEL = re.compile(
 )
 _ANNOUNCED = re.compile(
     r"(?i)^(?P<open>[(\[]?)\s*(?:bio(?:logical|\.)?\s*)?"
-    r"(?:ref(?:erence|er\.|\.)?|normal|standard|expected|desirable|healthy|optimal)"
+    r"(?:ref(?:erence|er\.|\.)?|normal|usual|standard|expected|desirable|healthy|optimal)"
     r"\s*(?:range|zone|interval|values?|int\.|limits?|rng)\.?\s*(?P<mark>(?:[:=](?:-(?=\s|$))?)?)\s*"
 )
 _SHORT_RANGE = r"(?P<range>[<>≤≥\d][^()\[\]:]{,30})[)\]]?$"

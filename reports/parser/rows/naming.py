@@ -51,7 +51,8 @@ def named_above(
     lesser = (is_lesser(row.name, words) or plainer) and not known
     printed = text_of(row.name)
     bracketed = printed.startswith("(") and printed.endswith(")")
-    if not is_method(printed) and not bracketed and not lesser:
+    method = is_method(printed) and not known
+    if not method and not bracketed and not lesser:
         return None
     if lesser and not section.knows(named.test_name, row.fields):
         return None

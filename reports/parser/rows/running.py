@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from reports.parser.fields import Fields, is_unit, split_value, text_of
-from reports.parser.lines import Line
+from reports.parser.lines import Cell, Line
 from reports.parser.pages import Word
 from reports.parser.ranges import is_plain_range
 from reports.parser.values import is_numeric_value
@@ -18,6 +18,8 @@ from .row import Row, Section
 from .wording import clean_name, is_exact, may_name_a_test
 
 _LEAST_ITEMS = 3
+_LEAST_BARE = 5
+_LONGEST_UNIT = 4
 _LONGEST_NAME = 6
 _NEXT_LINE = 1.9
 _ENDS_ITEM = re.compile(r"[)\]][.,;]?$")
@@ -34,7 +36,35 @@ def read_running(lines: Sequence[Line], section: Section) -> list[Row]:
         least = max(_LEAST_ITEMS, len(paragraph) + 1)
         if len({row.test_name for row in found}) >= least:
             rows += found
-    return rows or _read_grid(lines, section)
+    return rows or _read_grid(lines, section) or _read_letter(lines, section)
+
+
+def _read_letter(lines: Sequence[Line], section: Section) -> list[Row]:
+    """The rows of paragraphs that list results without ranges: 'Hb 118 g/L,'.
+
+    None where results stand in columns, for then a sentence quotes or explains them.
+    """
+    if any(len(line.cells) > 2 and _is_united(line.cells[1:]) for line in lines):
+        return []
+    rows: list[Row] = []
+    for paragraph in _paragraphs(lines):
+        words = [(line, word) for line in paragraph for word in line.words]
+        found: list[Row] = []
+        start = 0
+        for n, (_, word) in enumerate(words):
+            if word.text[-1:] in ",;." and (
+                row := _read_bare_item(words[start : n + 1], section)
+            ):
+                found.append(row)
+                start = n + 1
+        least = max(_LEAST_BARE, len(paragraph) + 1)
+        if len({row.test_name for row in found}) >= least:
+            rows += found
+    return rows
+
+
+def _is_united(cells: Sequence[Cell]) -> bool:
+    return any(split_value(cell.text)[1] or is_unit(cell.text) for cell in cells)
 
 
 def _read_grid(lines: Sequence[Line], section: Section) -> list[Row]:
@@ -74,6 +104,46 @@ def _read_paragraph(lines: Sequence[Line], section: Section) -> list[Row]:
     return rows
 
 
+def _read_bare_item(words: Sequence[tuple[Line, Word]], section: Section) -> Row | None:
+    """The row that ends with a concentration: 'Hb 118 g/L,'. A dose is none."""
+    own = [word for _, word in words]
+    own[-1] = own[-1]._replace(text=own[-1].text.rstrip(",;."))
+    for n in range(max(1, len(own) - _LONGEST_UNIT), len(own)):
+        value, unit, flag, spread = split_value(text_of(own[n:]))
+        if unit and "/" in unit and not spread and is_numeric_value(value):
+            break
+    else:
+        return None
+    fields = Fields(
+        value=value,
+        units=unit,
+        flag=flag,
+        value_words=(own[n],),
+        units_words=tuple(own[n + 1 :]),
+    )
+    if not is_exact(value):
+        return None
+    return _named(words[:n], fields, section)
+
+
+def _named(
+    words: Sequence[tuple[Line, Word]], fields: Fields, section: Section
+) -> Row | None:
+    """The row of the longest known name that ends before its value."""
+    own = [word for _, word in words]
+    for first in range(max(0, len(own) - _LONGEST_NAME), len(own)):
+        name = clean_name(text_of(own[first:]))
+        bare = Fields(value=fields.value, units=fields.units)
+        if may_name_a_test(name) and section.knows(name, bare):
+            break
+    else:
+        return None
+    line = words[-1][0]
+    row = Row(line.page, own[first:], fields, line, section.panel, section.specimen)
+    row.score, row.titled = 7.0, False
+    return row
+
+
 def _read_item(words: Sequence[tuple[Line, Word]], section: Section) -> Row | None:
     """The row that ends with a bracketed range: 'Hb 11.9 g/dl (12-16),'."""
     own = [word for _, word in words]
@@ -87,13 +157,6 @@ def _read_item(words: Sequence[tuple[Line, Word]], section: Section) -> Row | No
             break
     else:
         return None
-    for first in range(max(0, n - _LONGEST_NAME), n):
-        name = clean_name(text_of(own[first:n]))
-        fields = Fields(value=value, units=unit)
-        if may_name_a_test(name) and section.knows(name, fields):
-            break
-    else:
-        return None
     fields = Fields(
         value=value,
         units=unit,
@@ -103,7 +166,4 @@ def _read_item(words: Sequence[tuple[Line, Word]], section: Section) -> Row | No
         units_words=tuple(own[n + 1 : opens]),
         range_words=tuple(own[opens:]),
     )
-    line = words[n][0]
-    row = Row(line.page, own[first:n], fields, line, section.panel, section.specimen)
-    row.score, row.titled = 7.0, False
-    return row
+    return _named(words[:n], fields, section)

@@ -107,6 +107,7 @@ def test_other_cells_are_no_range(text: str) -> None:
     ("line", "text"),
     [
         ("Reference range: 70 - 99", "70 - 99"),
+        ("Usual range: 0.0 - 5.0 mmol/L", "0.0 - 5.0 mmol/L"),
         ("N.R: 36 - 48 %", "36 - 48 %"),
         ("Referentie: 8,5 - 11,0 mmol/L", "8,5 - 11,0 mmol/L"),
         ("Bio. Ref. Interval. :", ""),

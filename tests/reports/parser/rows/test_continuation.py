@@ -83,3 +83,20 @@ def test_a_bold_heading_over_plain_names_names_no_row(tmp_path: Path) -> None:
         ("Blood Type, Newborn", "A Positive"),
         ("Direct Antiglobulin Test, IgG", "Negative"),
     ]
+
+
+def test_a_known_name_is_no_method_of_the_heading_over_it(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            row(XS, "Observation", "Result", "Units", "Reference"),
+            row(XS, "Potassium", "4.4", "mmol/L", "3.5 - 5.1"),
+            "Lipids",
+            row(XS, "LDL Direct", "71", "mg/dL", "< 100"),
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("Potassium", "4.4"),
+        ("LDL Direct", "71"),
+    ]
