@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     Picture = NDArray[np.uint8]
     Mask = NDArray[np.bool_]
 
-_RULE = 3  # heights; in a shorter picture a dash would be taken for a rule
+# In heights. In a picture shorter than the first a dash would be taken for a rule, but
+# not as near to its upper or lower edge as the second.
+_RULE = 3
+_EDGE = 0.2
 # Of a line's height: how far the feet of the line above reach in, and the heads of
 # the one below.
 _FEET, _HEADS = 0.2, 0.1
@@ -40,8 +43,11 @@ def find_ink(line: Picture) -> Mask:
     apart = np.abs(pixels - paper).max(axis=2)
     limit = max(0.4 * float(np.percentile(apart, 98)), 20.0)
     ink: Mask = apart > limit
-    if line.shape[1] > _RULE * line.shape[0]:
-        ink[ink.mean(axis=1) > 0.85] = False
+    ruled = ink.mean(axis=1) > 0.85
+    if line.shape[1] <= _RULE * line.shape[0]:
+        inner = round(_EDGE * line.shape[0])
+        ruled[inner:-inner] = False
+    ink[ruled] = False
     return _without_neighbours(ink)
 
 

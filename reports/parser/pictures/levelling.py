@@ -24,6 +24,9 @@ _FEW_LINES = 8
 _SOME_LINES = 20
 _NEXT_LINES = (0.8, 6.0)
 _LINES_BELOW = (10.0, 25.0)
+_FAR_BELOW = (25.0, 60.0)
+_CLEARLY = 1.2
+_SLIGHT = 0.004  # of a lean, which hardly moves what it is wrong for
 _CALM = 1e-3  # holds back bends that hardly a line asks for
 
 
@@ -62,6 +65,8 @@ def fit_levelling(quads: Points, *, em: float, size: tuple[int, int]) -> Levelli
     em /= scale
     down = _fit_down(left, right, em)
     across = _fit_across(left, right, em, slant=-down[0])
+    if _is_upright(left, right, em, down=down, across=across):
+        down, across = np.zeros_like(down), np.zeros_like(across)
     return Levelling(middle, scale, down, across)
 
 
@@ -121,12 +126,40 @@ def _fit_across(left: Points, right: Points, em: float, *, slant: float) -> Valu
     # better are a reason to bend.
     before = _aligned(left, plain, em) + _aligned(right, plain, em)
     after = _aligned(left, found, em) + _aligned(right, found, em)
-    return found if after > 1.2 * before else plain
+    return found if after > _CLEARLY * before else plain
 
 
-def _aligned(ends: Points, across: Values, em: float) -> int:
+def _is_upright(
+    left: Points, right: Points, em: float, *, down: Values, across: Values
+) -> bool:
+    """Whether columns stand upright as they are, and would not once lines were turned.
+
+    So it is in a screenshot, where what stands beside a line may be set a little lower
+    all the way down: lines alone would say that the picture leans.
+    """
+
+    def count(found: Values) -> int:
+        ends = (left, right)
+        return sum(_aligned(own, found, em, drops=_FAR_BELOW) for own in ends)
+
+    if abs(down[0]) < _SLIGHT:
+        return False
+    as_is = count(np.zeros_like(across))
+    others = [np.array([-down[0], 0.0, 0.0])]
+    if np.abs(across).max() > _SLIGHT:
+        others.append(across)
+    return as_is >= _FEW_LINES and as_is > _CLEARLY * max(map(count, others))
+
+
+def _aligned(
+    ends: Points,
+    across: Values,
+    em: float,
+    *,
+    drops: tuple[float, float] = _LINES_BELOW,
+) -> int:
     """How many ends have one exactly under them, some lines below."""
-    pairs = _under(ends, across, em, drops=_LINES_BELOW)
+    pairs = _under(ends, across, em, drops=drops)
     if len(pairs) == 0:
         return 0
     x0 = pairs[:, 0] + _across_terms(*pairs[:, :2].T) @ across

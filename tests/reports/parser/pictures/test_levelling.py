@@ -79,3 +79,18 @@ def test_a_single_line_is_only_turned():
 
     assert np.count_nonzero(levelling.down) == 1
     assert np.count_nonzero(levelling.across) == 1
+
+
+def test_a_screenshot_whose_values_stand_a_little_low_is_not_turned():
+    quads = np.array(
+        [
+            [(x, y), (x + wide, y), (x + wide, y + EM), (x, y + EM)]
+            for row in range(24)
+            for x, wide, y in ((40, 190, 90 * row), (700, 60, 90 * row + 8))
+        ],
+        np.float64,
+    )
+
+    straight = fit_levelling(quads, em=EM, size=(800, 2200)).map(quads.reshape(-1, 2))
+
+    assert np.abs(straight - quads.reshape(-1, 2)).max() < 0.01
