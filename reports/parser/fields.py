@@ -76,7 +76,9 @@ _STATUS = re.compile(
     r"|(?:inom|innanför|utanför) referensintervall(?:et)?"
     r"|normaal|verhoogd|verlaagd|erhöht|erniedrigt"
     r"|(?:(?:below|above|near|not|sub)[ -]?)?optimal"
-    r"|(?:in|within|out of|above|below)(?: normal)? range)"
+    r"|(?:in|within|out of|outside|above|below)"
+    r"(?: (?:the )?(?:normal|reference|standard))? (?:range|limits)"
+    r"(?:\s*[-–—:,]?\s*\(?(?:high|low)\)?)?)"
 )
 _WITH_STATUS = re.compile(
     rf"\s+(?:[-–—,;]\s+)?(?P<status>{_STATUS.pattern[4:]})$", re.IGNORECASE

@@ -123,17 +123,23 @@ class Continuation:
 
 def take_unit_below(last: Row, line: Line, text: str) -> bool:
     """Give a row without a unit the one that stands alone under its value."""
+    if not is_unit_below(last, line, text):
+        return False
+    words = [word for cell in line.cells for word in cell.words]
+    last.fields = with_units(last.fields, text, words)
+    last.line = _stretch(last.line, line)
+    return True
+
+
+def is_unit_below(last: Row, line: Line, text: str) -> bool:
+    """Whether a text on a line is a unit under the value of a row that has none."""
     reach = 2 * max(line.size, last.line.size)
     near = last.page == line.page and line.middle - last.line.middle < reach
     if last.fields.units or not near or not is_unit(text) or is_flag(text):
         return False
     value = last.fields.value_words
     words = [word for cell in line.cells for word in cell.words]
-    if not value or words[0].x0 > value[-1].x1 or words[-1].x1 < value[0].x0:
-        return False
-    last.fields = with_units(last.fields, text, words)
-    last.line = _stretch(last.line, line)
-    return True
+    return bool(value) and words[0].x0 <= value[-1].x1 and words[-1].x1 >= value[0].x0
 
 
 def _goes_on(last: Row, parts: Parts) -> bool:

@@ -38,7 +38,7 @@ from .announced import (
     take_range_of_name,
     take_range_over,
 )
-from .continuation import take_unit_below
+from .continuation import is_unit_below, take_unit_below
 from .naming import is_lesser
 from .pairs import read_pair
 from .row import (
@@ -131,6 +131,8 @@ class LooseReader:
             score += _IN_COLUMN if _is_of_column(row, findings) else 0
             if not row.fields.range and announces_range(lines[n + 1 : n + 2]):
                 score += 2
+            if any(is_unit_below(row, b, b.text) for b in lines[n + 1 : n + 2]):
+                score += 2
             titles = len(line.cells) > 1 and heads_explanation(line.text)
             digits = any(sign.isdigit() for sign in line.text)
             if not known and (opens_explanation(line.text) or (titles and not digits)):
@@ -198,6 +200,8 @@ class LooseReader:
         if not may_name_a_test(name) or len(above.cells[0].words) > 8:
             return None
         if is_method(above.cells[0].text):
+            return None
+        if above.cells[0].x0 > line.cells[0].x1:
             return None
         cells = hold_together(part_cells(line.words, gap=line.tight))
         fields = type_cells(cells)

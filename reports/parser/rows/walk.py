@@ -22,6 +22,7 @@ from .abreast import begins_abreast, part_abreast
 from .announced import take_hanging
 from .blocks import give_blocks, part_blocks
 from .cards import read_cards
+from .drawings import without_axes, without_badges
 from .implied import implied_titles, merge_readings
 from .loose import LooseReader
 from .medication import without_medication
@@ -82,13 +83,14 @@ class _Walker:
             self._note_panel_above(lines[:start])
         for n, table in enumerate(tables):
             end = tables[n + 1].start if n + 1 < len(tables) else len(lines)
-            self._titles = table.titles
+            beside = _beside(self._titles if n else (), table.titles)
+            self._titles = tuple(sorted((*beside, *table.titles), key=_left))
             body = lines[table.end : end]
             self._note_panel_above(lines[max(0, table.start - 6) : table.start])
             own = len(body)
-            if len(part_strips(table.titles)) == 1:
+            if len(part_strips(self._titles)) == 1:
                 own = begins_abreast(body, self._section)
-            self._walk_titled(table.titles, body[:own], page, carried=False)
+            self._walk_titled(self._titles, body[:own], page, carried=False)
             if own < len(body):
                 self._walk_untitled(body[own:], page)
         if self._titles:
@@ -217,6 +219,7 @@ class _Walker:
     def _walk_untitled(self, lines: Sequence[Line], page: Page) -> None:
         """Records and cards first, then what stands in lines, table by table."""
         before = len(self.rows)
+        lines = without_badges(without_axes(lines, self._section))
         lines, blocks = part_blocks(lines)
         for read in _READERS:
             rows = read(lines, self._section)
@@ -389,6 +392,22 @@ def _repeats_titles(titles: Sequence[Title], lines: Sequence[Line]) -> bool:
         )
     )
     return alike > 1 and alike == len(cells)
+
+
+def _beside(above: Sequence[Title], titles: Sequence[Title]) -> list[Title]:
+    """Titles of tables that go on beside one whose own titles stand lower."""
+    left, right = min(t.x0 for t in titles), max(t.x1 for t in titles)
+    return [
+        title
+        for group in (part_strips(above) if above else ())
+        if {Role.NAME, Role.VALUE} <= {t.role for t in group}
+        and (group[0].x0 > right or max(t.x1 for t in group) < left)
+        for title in group
+    ]
+
+
+def _left(title: Title) -> float:
+    return title.x0
 
 
 def _are_whole(titles: Sequence[Title]) -> bool:

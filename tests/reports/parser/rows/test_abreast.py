@@ -97,3 +97,33 @@ def test_untitled_tables_side_by_side_may_follow_a_titled_one(tmp_path: Path) ->
         ("WBC", "4-6"),
         ("Bacteria", "Few"),
     ]
+
+
+def test_tables_abreast_may_have_their_titles_at_different_heights(
+    tmp_path: Path,
+) -> None:
+    left, right = (40, 130, 180, 220), (310, 400, 450, 490)
+    titles = ("Test", "Result", "Unit", "Reference")
+
+    report = read(
+        tmp_path,
+        [
+            row(left, *titles),
+            row(left, "Sodium", "140", "mmol/L", "135 - 145"),
+            row(right, *titles),
+            row(left, "Potassium", "4.2", "mmol/L", "3.5 - 5.1"),
+            row(right, "Urea", "5.1", "mmol/L", "2.5 - 7.8"),
+            [
+                *row(left, "Chloride", "101", "mmol/L", "98 - 107"),
+                *row(right, "Glucose", "4.9", "mmol/L", "3.9 - 5.6"),
+            ],
+        ],
+    )
+
+    assert printed(report) == [
+        ("Sodium", "140", "mmol/L", "135 - 145"),
+        ("Potassium", "4.2", "mmol/L", "3.5 - 5.1"),
+        ("Chloride", "101", "mmol/L", "98 - 107"),
+        ("Urea", "5.1", "mmol/L", "2.5 - 7.8"),
+        ("Glucose", "4.9", "mmol/L", "3.9 - 5.6"),
+    ]

@@ -1,0 +1,150 @@
+"""What cards and charts show beside a result that is none of its parts.
+
+Numbers along the axis of a chart, and badges that say in words how a value is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from reports.parser.fields import Fields, is_status, is_unit, split_value
+from reports.parser.lines import Cell, Line, make_line
+from reports.parser.pages import Word
+from reports.parser.values import (
+    NUMBER,
+    has_decimal_commas,
+    is_numeric_value,
+    is_worded_value,
+    read_number,
+)
+
+from .row import Section
+from .wording import clean_name
+
+_TICK = re.compile(rf"-?{NUMBER}")
+_FEWEST_TICKS = 3
+_MOST_NAMED = 1
+# In sizes of type: ticks stand further apart than lines, badges right below.
+_APART = 2.0
+_ALIGNED = 0.4
+_UNEVEN = 0.12
+_BELOW = 2.2
+_DRAWN = frozenset("●○◦")
+
+
+class _Tick(NamedTuple):
+    line: int
+    cell: Cell
+    middle: float
+    number: float
+
+
+def without_axes(lines: Sequence[Line], section: Section) -> list[Line]:
+    """The lines without numbers that stand and fall in even steps along a chart.
+
+    Results under one another may do so too, so most of the lines must have no name of
+    a test.
+    """
+    ticks = _ticks(lines)
+    taken: set[int] = set()
+    for n, first in enumerate(ticks):
+        for second in ticks[n + 1 :]:
+            axis = _follow(first, second, ticks[n + 1 :])
+            named = sum(_has_name(lines[tick.line], section) for tick in axis)
+            if len(axis) >= _FEWEST_TICKS and named <= _MOST_NAMED:
+                taken.update(id(word) for tick in axis for word in tick.cell.words)
+    return _without(lines, taken)
+
+
+def without_badges(lines: Sequence[Line]) -> list[Line]:
+    """The lines without words such as 'In range' below a value, alone or by its unit.
+
+    The line of the value then reaches down to where they were.
+    """
+    left: list[Line] = []
+    for line in lines:
+        above = left[-1] if left else None
+        rest = _beside_badge(line) if above and _has_value(above) else None
+        near = above and line.middle - above.middle < _BELOW * max(
+            above.size, line.size
+        )
+        if rest is None or above is None or not near:
+            left.append(line)
+        elif rest:
+            left.append(make_line(rest, page=line.page, drawn=line.drawn))
+        else:
+            left[-1] = replace(above, bottom=line.bottom)
+    return left
+
+
+def _ticks(lines: Sequence[Line]) -> list[_Tick]:
+    bare = [
+        (n, cell)
+        for n, line in enumerate(lines)
+        for cell in line.cells
+        if _TICK.fullmatch(cell.text)
+    ]
+    comma = has_decimal_commas(cell.text for _, cell in bare)
+    return [
+        _Tick(n, cell, cell.words[0].middle, number)
+        for n, cell in bare
+        if (number := read_number(cell.text, decimal_comma=comma)) is not None
+    ]
+
+
+def _follow(first: _Tick, second: _Tick, below: Sequence[_Tick]) -> list[_Tick]:
+    """The ticks from a first on, each as far below as the second; empty if none is."""
+    apart, fall = second.middle - first.middle, first.number - second.number
+    size = max(first.cell.words[0].size, second.cell.words[0].size)
+    if apart < _APART * size or fall <= 0 or not _stand_under(first, second):
+        return []
+    axis = [first, second]
+    for tick in below:
+        last = axis[-1]
+        even = abs(tick.middle - last.middle - apart) < _UNEVEN * apart
+        falls = abs(last.number - tick.number - fall) < 0.01 * fall
+        if even and falls and _stand_under(last, tick):
+            axis.append(tick)
+    return axis
+
+
+def _stand_under(upper: _Tick, lower: _Tick) -> bool:
+    a, b = upper.cell, lower.cell
+    near = _ALIGNED * a.words[0].size
+    return abs(a.x0 - b.x0) < near or abs(a.x1 - b.x1) < near
+
+
+def _has_name(line: Line, section: Section) -> bool:
+    return any(section.knows(clean_name(cell.text), Fields()) for cell in line.cells)
+
+
+def _beside_badge(line: Line) -> list[Word] | None:
+    """The words of a line but those of a badge; None if it has none, or says more."""
+    others = [cell for cell in line.cells if not is_status(cell.text)]
+    words = [word for cell in others for word in cell.words if word.text not in _DRAWN]
+    text = " ".join(word.text for word in words)
+    if len(others) == len(line.cells) or (words and not is_unit(text)):
+        return None
+    return words
+
+
+def _has_value(line: Line) -> bool:
+    values = [split_value(cell.text)[0] for cell in line.cells]
+    return any(
+        is_numeric_value(value) or (is_worded_value(value) and not is_status(value))
+        for value in values
+    )
+
+
+def _without(lines: Sequence[Line], taken: set[int]) -> list[Line]:
+    left = []
+    for line in lines:
+        words = [word for word in line.words if id(word) not in taken]
+        if len(words) == len(line.words):
+            left.append(line)
+        elif words:
+            left.append(make_line(words, page=line.page, drawn=line.drawn))
+    return left
