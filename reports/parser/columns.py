@@ -107,6 +107,18 @@ def part_strips(titles: Sequence[Title]) -> list[list[Title]]:
     return strips
 
 
+def titles_beside(above: Sequence[Title], titles: Sequence[Title]) -> list[Title]:
+    """Titles of tables that go on beside one whose own titles stand lower."""
+    left, right = min(t.x0 for t in titles), max(t.x1 for t in titles)
+    return [
+        title
+        for group in (part_strips(above) if above else ())
+        if {Role.NAME, Role.VALUE} <= {t.role for t in group}
+        and (group[0].x0 > right or max(t.x1 for t in group) < left)
+        for title in group
+    ]
+
+
 def lay_strips(
     titles: Sequence[Title], lines: Sequence[Line], *, width: float
 ) -> list[Strip]:

@@ -22,6 +22,9 @@ _PARTING = frozenset("|·•¦│")
 _WIDER = 0.1
 # A number set so much larger than its unit shifts the middle of their line.
 _LARGER = 1.4
+# Of two lines of a picture, in sizes of type: less than half the pitch of print.
+_ONE_LEVEL, _ONE_LEVEL_IN_GAP = 0.5, 0.65
+_CLOSE = 1.5
 _RAISED = 1.75
 
 
@@ -160,6 +163,48 @@ def _follow_lines(words: Sequence[Word]) -> list[list[Word]]:
         last = groups[best][-3:]
         ends[best] = (word.x1, sum(w.middle for w in last) / len(last))
     return sorted(groups, key=lambda group: median(w.middle for w in group))
+
+
+def join_levels(lines: Sequence[Line]) -> list[Line]:
+    """Lines of a picture joined where they show one level, parted by larger print.
+
+    Not for tables: there a cell may be centred between two lines of its neighbour.
+    """
+    joined = list(lines[:1])
+    for line in lines[1:]:
+        last = joined[-1]
+        if line.drawn and _shares_level(last.words, line.words, line.size):
+            words = (*last.words, *line.words)
+            joined[-1] = make_line(words, page=line.page, drawn=True)
+        else:
+            joined.append(line)
+    return joined
+
+
+def _level(group: Sequence[Word]) -> float:
+    return median(word.middle for word in group)
+
+
+def _shares_level(upper: Sequence[Word], lower: Sequence[Word], size: float) -> bool:
+    """Whether what two lines of a picture hold is one line, parted by larger print.
+
+    So near no two lines are printed over one another. One may stand in a gap of the
+    other, or close beside what it belongs to; far beside it is of another column.
+    """
+    apart = (_level(lower) - _level(upper)) / size
+    if apart >= _ONE_LEVEL_IN_GAP:
+        return False
+    if _is_in_gap(upper, lower) or _is_in_gap(lower, upper):
+        return True
+    gaps = [max(b.x0 - a.x1, a.x0 - b.x1) for a in upper for b in lower]
+    return apart < _ONE_LEVEL and 0 <= min(gaps) < _CLOSE * size
+
+
+def _is_in_gap(inner: Sequence[Word], outer: Sequence[Word]) -> bool:
+    x0, x1 = min(word.x0 for word in inner), max(word.x1 for word in inner)
+    sides = [word.x1 < x0 for word in outer]
+    clear = all(word.x1 < x0 or word.x0 > x1 for word in outer)
+    return clear and any(sides) and not all(sides)
 
 
 def make_line(words: Iterable[Word], *, page: int, drawn: bool = False) -> Line:

@@ -23,6 +23,8 @@ _UNIT_THEN_RANGE = re.compile(
     rf"(?:[-–]{NUMBER})?[)\]]?)"
 )
 _UNITS_PER = re.compile(r"^([mkµμu]?)[l1|]U(?=/)")
+_PER_UNITS = re.compile(r"^([mkµμu]?U)[l|](?=/)")
+_LITRES = frozenset({"I/I", "l/I", "I/l", "|/|", "l/|", "|/l"})
 # A stroke that was lost between an amount and a volume.
 _STROKE_LOST = re.compile(r"(?P<amount>[munpµμ]?(?:g|mol))(?P<volume>d?L)")
 # Of a range, in which a point or a dash was taken for a colon, a speck for a point.
@@ -46,13 +48,14 @@ _FEWEST_COMMAS = 8
 _COMMAS_A_POINT = 4
 # Between the ends of a range, the first of which was taken for a letter.
 _SPANS = frozenset(("-", "–", "a", "à", "to", "bis"))
+_HALF = 0.2  # of a size, by which a box may be wrong
 _SPECK = re.compile(r"(?P<number>\d+)[.,](?P<dash>[-–])(?=\D*$)")
 
 
 def mend_words(words: Iterable[Word]) -> list[Word]:
     """The same words, in the same order, mended."""
     mended: list[Word] = []
-    for word in words:
+    for word in _without_halves(list(words)):
         last = mended[-1] if mended else None
         if last is not None and _is_tail(last, word):
             mended[-1] = last._replace(
@@ -84,6 +87,22 @@ def _with_ones(words: list[Word]) -> list[Word]:
 def _is_beside(last: Word, word: Word) -> bool:
     near = -0.2 < (word.x0 - last.x1) / last.size < 1.2
     return near and abs(word.middle - last.middle) < 0.3 * last.size
+
+
+def _without_halves(words: list[Word]) -> list[Word]:
+    """Words without the halves of signs: read once more, inside a larger word's box."""
+    return [
+        word
+        for word in words
+        if len(word.text) > 1
+        or not any(
+            other.x0 < word.x0 - _HALF * word.size
+            and word.x1 < other.x1 + _HALF * word.size
+            and other.top < word.middle < other.bottom
+            for other in words
+            if len(other.text) > 1
+        )
+    ]
 
 
 def _without_lab_numbers(words: list[Word]) -> list[Word]:
@@ -124,6 +143,8 @@ def mend_unit(text: str) -> str:
     """A unit as printed where l, I and 1 were taken for one another."""
     if "U/" in text:
         text = _UNITS_PER.sub(r"\1IU", text)
+    if "/" in text:
+        text = "l/l" if text in _LITRES else _PER_UNITS.sub(r"\1I", text)
     if text.endswith(("I", "/1")) and not text[:-2].isdigit():
         litre = f"{text[:-1]}l"
         if "/" in text and is_unit(litre):

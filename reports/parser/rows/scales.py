@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from statistics import median
 
 from reports.parser.fields import Fields, split_value
 from reports.parser.lines import Cell, Line, part_cells
@@ -20,6 +21,9 @@ from .row import Row, Section, with_range, with_units
 from .wording import clean_name, is_exact, may_name_a_test, split_name_unit
 
 _END = re.compile(rf"(?i)(?P<label>min|max|low|high)?\.?\s*:?\s*(?P<number>{NUMBER})")
+_BARE = re.compile(NUMBER)
+_FEWEST_ENDED = 5
+_WIDE = 1.25
 _LEAST_SCALES = 2
 _ENDS = 2
 _HIGHEST = 3
@@ -50,6 +54,42 @@ def read_scales(lines: Sequence[Line], section: Section) -> list[Row]:
             rows.append(row)
             free = n + 1
     return rows if len(rows) >= _LEAST_SCALES else []
+
+
+def take_ends(rows: Sequence[Row]) -> None:
+    """Give rows the range whose ends stand behind the value, as numbers under a bar.
+
+    So may two earlier results, but these don't rise in every one of many rows, nor by
+    much.
+    """
+    ended = [
+        (row, ends)
+        for row in rows
+        if not row.fields.range and row.fields.units and (ends := _ends_behind(row))
+    ]
+    spreads = [_spread(low.text, high.text) for _, (low, high) in ended]
+    widths = [
+        last / first
+        for _, (a, b) in ended
+        if (first := read_number(a.text)) and (last := read_number(b.text))
+    ]
+    if (
+        len(ended) < _FEWEST_ENDED
+        or not all(spreads)
+        or median(widths or [1.0]) < _WIDE
+    ):
+        return
+    for (row, (low, high)), spread in zip(ended, spreads, strict=True):
+        if spread:
+            row.fields = with_range(row.fields, spread, [*low.words, *high.words])
+
+
+def _ends_behind(row: Row) -> tuple[Cell, Cell] | None:
+    """The two bare numbers that are all there is behind the value and its unit."""
+    last = max(word.x1 for word in (*row.fields.value_words, *row.fields.units_words))
+    behind = [cell for cell in row.line.cells if cell.x0 > last]
+    bare = all(_BARE.fullmatch(cell.text) for cell in behind)
+    return (behind[0], behind[1]) if bare and len(behind) == _ENDS else None
 
 
 def _spread(low: str, high: str) -> str | None:

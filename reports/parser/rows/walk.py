@@ -6,10 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from reports.parser.columns import Strip, lay_strips, part_strips
+from reports.parser.columns import Strip, lay_strips, part_strips, titles_beside
 from reports.parser.dated_titles import read_bare_dates, read_dated
 from reports.parser.fields import split_value, unit_in_range
-from reports.parser.lines import Line, clip_lines, make_line, part_cells
+from reports.parser.lines import (
+    Line,
+    clip_lines,
+    join_levels,
+    make_line,
+    part_cells,
+)
 from reports.parser.names import heads_explanation, opens_explanation
 from reports.parser.pages import Page
 from reports.parser.ranges import is_plain_range
@@ -29,7 +35,7 @@ from .medication import without_medication
 from .records import read_records
 from .row import KnownName, Row, Section, words_of
 from .running import read_running
-from .scales import read_scales
+from .scales import read_scales, take_ends
 from .titled import TableReader
 from .transposed import read_transposed
 from .wording import is_exact, is_heading
@@ -83,7 +89,7 @@ class _Walker:
             self._note_panel_above(lines[:start])
         for n, table in enumerate(tables):
             end = tables[n + 1].start if n + 1 < len(tables) else len(lines)
-            beside = _beside(self._titles if n else (), table.titles)
+            beside = titles_beside(self._titles if n else (), table.titles)
             self._titles = tuple(sorted((*beside, *table.titles), key=_left))
             body = lines[table.end : end]
             self._note_panel_above(lines[max(0, table.start - 6) : table.start])
@@ -219,7 +225,7 @@ class _Walker:
     def _walk_untitled(self, lines: Sequence[Line], page: Page) -> None:
         """Records and cards first, then what stands in lines, table by table."""
         before = len(self.rows)
-        lines = without_badges(without_axes(lines, self._section))
+        lines = without_badges(without_axes(join_levels(lines), self._section))
         lines, blocks = part_blocks(lines)
         for read in _READERS:
             rows = read(lines, self._section)
@@ -228,6 +234,7 @@ class _Walker:
         for strip in part_abreast(lines, self._section):
             self._walk_loose(strip, page)
         give_blocks(blocks, self.rows[before:])
+        take_ends(self.rows[before:])
 
     def _walk_loose(self, lines: Sequence[Line], page: Page) -> None:
         """Rows by their own form, then once more by the columns those rows imply."""
@@ -392,18 +399,6 @@ def _repeats_titles(titles: Sequence[Title], lines: Sequence[Line]) -> bool:
         )
     )
     return alike > 1 and alike == len(cells)
-
-
-def _beside(above: Sequence[Title], titles: Sequence[Title]) -> list[Title]:
-    """Titles of tables that go on beside one whose own titles stand lower."""
-    left, right = min(t.x0 for t in titles), max(t.x1 for t in titles)
-    return [
-        title
-        for group in (part_strips(above) if above else ())
-        if {Role.NAME, Role.VALUE} <= {t.role for t in group}
-        and (group[0].x0 > right or max(t.x1 for t in group) < left)
-        for title in group
-    ]
 
 
 def _left(title: Title) -> float:

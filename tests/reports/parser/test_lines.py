@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from reports.parser.lines import Line, clip_lines, is_of_size, make_line, read_lines
+from reports.parser.lines import (
+    Line,
+    clip_lines,
+    is_of_size,
+    join_levels,
+    make_line,
+    read_lines,
+)
 from reports.parser.pages import Word
 
 SIZE = 9.0
@@ -114,3 +121,32 @@ def test_a_raised_mark_does_not_part_a_name_from_its_value() -> None:
     ]
 
     assert texts(read_lines(words, page=1)) == ["WBC 01 6.1"] * 2
+
+
+def test_a_larger_value_on_a_picture_is_on_the_line_it_stands_in_a_gap_of() -> None:
+    words = [word("Glucose", 40, 50), word("102", 200, 55.5), word("99", 400, 51)]
+
+    found = join_levels(read_lines([*words, word("Sugar", 40, 62)], page=1, drawn=True))
+
+    assert texts(found) == ["Glucose 102 99", "Sugar"]
+
+
+def test_half_a_line_between_words_over_one_another_keeps_two_lines_of_a_picture() -> (
+    None
+):
+    words = [word("Vitamin", 40, 50), word("30", 200, 56), word("(25-OH)", 40, 62)]
+
+    assert len(join_levels(read_lines(words, page=1, drawn=True))) == 3
+
+
+def test_a_menu_far_beside_a_row_of_a_picture_is_no_part_of_it() -> None:
+    words = [word("Billing", 40, 50), word("WBC", 300, 54.4), word("11.6", 420, 54.4)]
+
+    filler = [word(f"row{n}", 300, 80 + 20 * n) for n in range(4)]
+
+    assert texts(join_levels(read_lines([*words, *filler], page=1, drawn=True)))[
+        :2
+    ] == [
+        "Billing",
+        "WBC 11.6",
+    ]

@@ -140,3 +140,22 @@ def test_a_label_that_lost_a_letter_gets_it_back(read: str, printed: str) -> Non
     (mended,) = mend_words([word(read, 20)])
 
     assert mended.text == printed
+
+
+def test_half_of_a_digit_read_once_more_inside_its_number_is_left_out() -> None:
+    words = [word("7.8", 28), word("8", 38), word("mIU/mL", 60)]
+
+    assert [w.text for w in mend_words(words)] == ["7.8", "mIU/mL"]
+
+
+def test_a_single_digit_beside_a_number_stays() -> None:
+    words = [word("7.8", 28), word("8", 60)]
+
+    assert [w.text for w in mend_words(words)] == ["7.8", "8"]
+
+
+@pytest.mark.parametrize(("read", "printed"), [("I/I", "l/l"), ("µUl/mL", "µUI/mL")])
+def test_letters_of_a_unit_that_look_alike_are_those_of_a_unit(
+    read: str, printed: str
+) -> None:
+    assert mend_unit(read) == printed

@@ -310,3 +310,25 @@ def test_tests_with_titles_of_their_own_are_read_below_a_table(tmp_path: Path) -
         ("GLUCOSE", "103", "mg/dL"),
         ("CREATININE", "0.92", "mg/dL"),
     ]
+
+
+def test_an_earlier_result_in_brackets_of_its_day_is_no_result(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            "Leucocytes",
+            "6,42 G/L",
+            "Valeurs usuelles : 4,00 - 10,00",
+            "Antériorité (10/07/2025) : 6,10 G/L",
+            "",
+            "Plaquettes",
+            "412 G/L",
+            "Valeurs usuelles : 150 - 400",
+            "Antériorité (10/07/2025) : 388 G/L",
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [
+        ("Leucocytes", "6,42"),
+        ("Plaquettes", "412"),
+    ]

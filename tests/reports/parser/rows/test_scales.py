@@ -46,3 +46,42 @@ def test_a_value_may_stand_between_the_ends_with_its_unit_above(
         ("Haemoglobin", "13.8", "g/dL", "12.0 - 15.0"),
         ("Ferritin", "12", "µg/L", "15 - 150"),
     ]
+
+
+BARS = (
+    ("Glucose", "102 mg/dL", "70", "99"),
+    ("Insulin", "14.2 µIU/mL", "2.6", "24.9"),
+    ("ALT", "61 U/L", "7", "55"),
+    ("Albumin", "4.6 g/dL", "3.5", "5.0"),
+    ("Ferritin", "212 ng/mL", "24", "336"),
+)
+
+
+def test_numbers_under_bars_beside_values_are_the_ends_of_ranges(
+    tmp_path: Path,
+) -> None:
+    report = read(tmp_path, [row((40, 150, 350, 450), *bar) for bar in BARS])
+
+    assert [r.reference_range for r in report.results] == [
+        "70 - 99",
+        "2.6 - 24.9",
+        "7 - 55",
+        "3.5 - 5.0",
+        "24 - 336",
+    ]
+
+
+def test_earlier_results_that_do_not_all_rise_are_no_ranges(tmp_path: Path) -> None:
+    earlier = [*BARS[:4], ("Ferritin", "212 ng/mL", "336", "24")]
+
+    report = read(tmp_path, [row((40, 150, 350, 450), *bar) for bar in earlier])
+
+    assert {r.reference_range for r in report.results} == {None}
+
+
+def test_earlier_results_that_rise_a_little_are_no_ranges(tmp_path: Path) -> None:
+    earlier = [(name, value, "98", "99") for name, value, *_ in BARS]
+
+    report = read(tmp_path, [row((40, 150, 350, 450), *bar) for bar in earlier])
+
+    assert {r.reference_range for r in report.results} == {None}
