@@ -1,25 +1,21 @@
-// Rows of a list by keys: data-rows names what a row is opened by. j and k act on the
-// whole page, arrows once focus is in the list; not when switched off in the profile.
+// Lines of lists by keys: j and k act on the whole page, arrows once a line has the focus;
+// not when switched off in the profile. A line is what its row is opened by: rowlink.
 const FIELD = "input, textarea, select, [contenteditable], dialog, [popover]";
-
-function step(list, to) {
-  const rows = [...list.querySelectorAll(list.dataset.rows)];
-  const at = rows.indexOf(document.activeElement);
-  const wanted = { first: 0, last: rows.length - 1, next: at + 1, before: at - 1 }[to];
-  rows[Math.min(Math.max(wanted, 0), rows.length - 1)]?.focus();
-}
+const STEPS = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 };
 
 document.addEventListener("keydown", (event) => {
-  const list = document.querySelector("[data-rows]");
-  if (!list || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest(FIELD)) return;
-  const inList = list.contains(event.target);
-  const letters = document.body.dataset.shortcuts === "off" ? {} : { j: "next", k: "before" };
-  const arrows = inList
-    ? { ArrowDown: "next", ArrowUp: "before", Home: "first", End: "last" }
-    : {};
-  const to = { ...letters, ...arrows }[event.key];
-  if (!to) return;
+  const rows = [...document.querySelectorAll("#content .rowlink")].filter(
+    (row) => row.checkVisibility() && !row.closest("dialog"),
+  );
+  const at = rows.indexOf(document.activeElement);
+  const isLetter = event.key === "j" || event.key === "k";
+  if (isLetter ? document.body.dataset.shortcuts === "off" : at < 0) return;
+  const ends = { Home: 0, End: rows.length - 1 };
+  const step = STEPS[event.key];
+  const to = step ? Math.min(Math.max(at + step, 0), rows.length - 1) : ends[event.key];
+  if (to === undefined || !rows[to]) return;
   event.preventDefault();
-  step(list, to);
+  rows[to].focus();
 });

@@ -54,6 +54,25 @@ def test_a_second_key_that_comes_late_goes_nowhere(visit, alice, user):
         expect(page.get_by_role("dialog", name="Resolve an id")).to_be_visible()
 
 
+def test_j_and_k_walk_the_lines_of_a_list_and_enter_opens_one(
+    visit, alice, alice_tenant
+):
+    users = [
+        make_user(tenant=alice_tenant, client_user_id=f"mbr_{number:03}")
+        for number in range(3)
+    ]
+    with visit.page(member=alice) as page:
+        page.goto(f"{PLACE}/users/")
+        names = page.locator("#user-list .rowlink").all_inner_texts()
+        for key, at in (("j", 0), ("j", 1), ("k", 0), ("End", 2), ("ArrowUp", 1)):
+            page.keyboard.press(key)
+            expect(page.locator(":focus")).to_have_text(names[at])
+        page.keyboard.press("Enter")
+
+        opened = next(user for user in users if user.client_user_id == names[1])
+        page.wait_for_url(f"**/users/{opened.uuid}/")
+
+
 def test_a_slash_searches_and_keys_do_nothing_in_the_field(visit, alice, user):
     with visit.page(member=alice) as page:
         page.goto(f"{PLACE}/users/")
