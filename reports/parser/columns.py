@@ -16,6 +16,7 @@ from portal.lib.units import looks_like_units
 from .dates import is_day
 from .lines import Cell, Line, part_cells
 from .pages import Word
+from .ranges import is_plain_range
 from .roles import Role, is_name_title, is_title, role_of
 from .table_titles import Title
 from .values import is_flag, is_worded_value
@@ -57,6 +58,11 @@ class Strip:
     def unit(self) -> str | None:
         """The unit that the title of the results prints."""
         return next((c.unit for c in self.columns if c.role is Role.VALUE), None)
+
+    @property
+    def first(self) -> int:
+        """Where the results stand, or the first of them."""
+        return next(n for n, c in enumerate(self.columns) if c.role is Role.VALUE)
 
     @property
     def second(self) -> int | None:
@@ -276,6 +282,13 @@ def cut_line(line: Line, strip: Strip) -> list[list[Word]]:
     for cell in part_cells(line.words, gap=line.tight):
         first = _home(cell.words[0], strip.columns)
         spilling = strip.columns[first].role is Role.NAME
+        end = _home(cell.words[-1], strip.columns)
+        reaches = end != first and strip.columns[end].role is Role.RANGE
+        if reaches and is_plain_range(cell.text):
+            # One range, though it begins left of its column.
+            parts[end] += cell.words
+            last, home = cell.words[-1], end
+            continue
         if spilling and last is not None and is_worded_value(cell.text):
             # A finding set to the right of its column, longer than that.
             first = _home(cell.words[-1], strip.columns)

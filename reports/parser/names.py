@@ -58,8 +58,8 @@ _ADMINISTRATIVE = re.compile(
     |temperature|spo2|waist|hip|vr|pr|qrs|qt|qtc)(?:\s.*)?
     | fasting(?:\sstatus)? | panel\scode | total\samount.* | amount.* | grand\stotal.*
     | sub\s?total.* | net\s.* | discount.*
-    | paid.* | balance.* | price.* | qty.* | tax.* | cgst.* | sgst.* | igst.* |
-    vat\b.* | cash.* | card\s.* | change\sdue
+    | paid.* | balance.* | price.* | qty.* | tax(?:es|able)?(?:[^a-z].*)? |
+    cgst.* | sgst.* | igst.* | vat\b.* | cash.* | card\s.* | change\sdue
     | geburtsdatum.* | eingang.* | ausgang.* | auftrag.* | patientin.* | alter |
     geschlecht | einsender.* | befund(?:datum|nr|nummer).*
     | fecha.* | edad | sexo | paciente.* | medico.* | nombre.* | nome.* | data\s(?:de

@@ -142,13 +142,18 @@ def _read_dates(titles: list[Title], unknown: list[Title]) -> list[Title]:
 
 
 def _read_units(titles: list[Title], unknown: list[Title]) -> list[Title]:
-    """Titles that are units, over results in each: '%' and '/mm3', with two ranges."""
-    kinds = [title.role for title in titles]
+    """Titles that are units, over results in each: '%' and '/mm3', with their ranges.
+
+    One range behind both is of the last.
+    """
+    kinds = {title.role for title in titles}
     united = [t for t in unknown if looks_like_units(t.text) and not t.text.isalpha()]
-    if Role.VALUE in kinds or not len(united) == kinds.count(Role.RANGE) == _TWO:
-        return []
     ranges = sorted(t.x0 for t in titles if t.role is Role.RANGE)
-    if united[0].x1 > ranges[0] or united[1].x1 > ranges[1]:
+    if Role.VALUE in kinds or len(united) != _TWO or not 0 < len(ranges) <= _TWO:
+        return []
+    if united[0].x1 > ranges[0] or united[1].x1 > ranges[-1]:
+        return []
+    if len(ranges) == 1 and united[1].x1 > ranges[0]:
         return []
     for title in united:
         unknown.remove(title)

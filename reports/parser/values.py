@@ -69,7 +69,8 @@ _WORDED = re.compile(
     | normal | abnormal | adequate | inadequate | reduced | increased | decreased
     | small | large | few | many | plenty
     | moderate | occasional | rare | scanty | several | numerous
-    | packed | loaded | tntc | clear | cloudy | turbid | hazy | slightly\s+\w+ | clara?
+    | packed | loaded | tntc | clear | cloudy | turbid | hazy | slightly\s+\w+ |
+    clar[ao]?
     | (?:pale|light|dark|deep|bright|amber|straw)?[\s-]*
       (?:yellow(?:ish)?|straw|amber|brown(?:ish)?|red(?:dish)?|green(?:ish)?|colou?rless
         |orange|black|amarill[oa]|amarel[oa]|(?:hell|stroh|dunkel)?gelb|jaune|giallo

@@ -47,7 +47,7 @@ _SEDIMENTED = re.compile(
     r"|godz|saat|jam|t|time|tunti)\)?"
 )
 _STOOL = ("stool", "feces", "faeces", "fezes", "heces", "feci", "selles", "stuhl")
-_PER_SURFACE = re.compile(r"ml?/?(?:min|mn|mt|m|s|sec)?[/x*(]*1\.?73.*")
+_PER_SURFACE = re.compile(r"ml?/?(?:min|mn|mt|dak|dk|m|s|sec)?[/x*(]*1\.?73.*")
 
 # What only UCUM writes, so a text in UCUM already is left as it is.
 _UCUM_MARK = re.compile(r"[\[{*]|\(24\.h\)")

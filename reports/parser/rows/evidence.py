@@ -61,7 +61,7 @@ class Evidence:
             return 0
         elif fields.range and fields.value.casefold() == fields.range.casefold():
             score += 1.5
-        if fields.units and is_unit(fields.units):
+        if fields.units_words and is_unit(fields.units or ""):
             score += 2
         if fields.range and looks_like_range(fields.range):
             score += 2

@@ -31,6 +31,8 @@ from reports.parser.values import (
 
 from .row import Parts
 
+# In the place of a unit, of a number that has none.
+_SIGNS = frozenset(["+", "++", "-", "--", "↑", "↓"])
 # Of signs without a letter or a digit behind a range: longer, they draw something.
 _LONGEST_MARK = 3
 # Of a flag behind a range without a title of its own, in font sizes.
@@ -98,6 +100,8 @@ def read_fields(
     if unit_words and range_words and (lead := _unit_in_front(unit_words, range_words)):
         unit_words, range_words = (*unit_words, *lead), range_words[len(lead) :]
         printed_unit, printed_range = text_of(unit_words), text_of(range_words)
+    if flag is None and is_numeric_value(value) and printed_unit in _SIGNS:
+        flag, printed_unit, unit_words = printed_unit, "", ()
     if printed_unit and is_blank(printed_unit):
         printed_unit, unit_words = "", ()
     if printed_unit and not is_unit(printed_unit) and is_worded_value(value):

@@ -162,7 +162,9 @@ class TableReader:
 
     def _read_row(self, line: Line, parts: Parts) -> bool:
         fields = read_fields(
-            parts, has_limits=self._strip.has(Role.LOW), titled_unit=self._strip.unit
+            parts,
+            has_limits=self._strip.has(Role.LOW),
+            titled_unit=self._titled_unit(line),
         )
         name_words = parts.get(Role.NAME, [])
         if not name_words:
@@ -209,7 +211,7 @@ class TableReader:
             return None
         columns = self._strip.columns
         cells = cut_line(row.line, self._strip)
-        if not cells[at]:
+        if not cells[at] or not cells[self._strip.first]:
             return None
         beside: Parts = {}
         other = self._strip.second_range
@@ -231,7 +233,17 @@ class TableReader:
             return None
         if fields.units == row.fields.units:
             return None
-        return replace(row, fields=fields, name_text=row.test_name)
+        again = replace(row, fields=fields, name_text=row.test_name)
+        if fields.range and fields.range == row.fields.range:
+            row.fields = replace(row.fields, range=None, range_words=())
+        return again
+
+    def _titled_unit(self, line: Line) -> str | None:
+        """The unit that is printed over the result of a line."""
+        at = self._strip.second
+        if at is None or cut_line(line, self._strip)[self._strip.first]:
+            return self._strip.unit
+        return self._strip.columns[at].unit
 
     def _part_name_unit(self, row: Row) -> None:
         """Take the unit from behind the name where no other is printed."""

@@ -151,12 +151,16 @@ class _Walker:
     def _with_neighbours(
         self, rows: list[Row], lines: Sequence[Line], page: Page
     ) -> list[Row]:
-        """Rows with those between them that but stand in the same columns."""
+        """Rows with those between and right below that but stand in their columns."""
         titles = implied_titles(rows, least=_LEAST_LEFT)
         if not titles:
             return rows
-        top, bottom = rows[0].line.top, rows[-1].line.bottom
-        body = [line for line in lines if line.bottom > top and line.top < bottom]
+        top, last = rows[0].line.top, rows[-1].line
+        body = [line for line in lines if top < line.bottom and line.top < last.bottom]
+        for line in lines:
+            if line.top >= last.bottom and _are_close([last, line]):
+                body.append(line)
+                last = line
         (strip,) = lay_strips(titles, body, width=page.width)
         table = TableReader(self._section.copy(), strip, carried=False)
         table.read(body)
@@ -341,7 +345,9 @@ def find_tables(lines: Sequence[Line]) -> list[TitledPart]:
     tables: list[TitledPart] = []
     n = 0
     while n < len(lines):
-        if not has_title_word(lines[n]):
+        pair = lines[n : n + 2]
+        wrapped = len(pair) > 1 and _interleave(pair)
+        if not any(has_title_word(line) for line in pair[: 1 + wrapped]):
             n += 1
             continue
         best: tuple[int, tuple[Title, ...], int] | None = None
@@ -349,13 +355,14 @@ def find_tables(lines: Sequence[Line]) -> list[TitledPart]:
             group = lines[n : n + depth]
             if len(group) < depth or not _are_close(group):
                 break
-            if depth > 1 and any(c.isdigit() for c in group[-1].text):
+            within = depth > 1 and _interleave(group[-2:])
+            if depth > 1 and not within and any(c.isdigit() for c in group[-1].text):
                 break
             if depth == 2 and any(is_numeric_value(w.text) for w in group[0].words):
                 break
             if depth > 1 and role_of(group[0].text) is Role.FLAG:
                 break
-            stacked = depth > 1 and best is None and not _interleave(group[-2:])
+            stacked = depth > 1 and best is None and not within
             if stacked and read_titles(group[-1:]):
                 break
             if best and _are_whole(best[1]) and heads_explanation(group[-1].text):

@@ -61,7 +61,7 @@ SPELLINGS: dict[str, str] = {
     "mmol/mol": "mmol/mol|mmol/mol Hb",
     "mL/min/{1.73_m2}": """mL/min/1.73m2|mL/min/1.73 m²|ml/min/1.73 sq.m|ml/min/1.73
         |mL/min/1.73m^2|ML/MIN/1.73|mL/min/{1.73_m2}|ml/min/1,73m²|mL/min/1.73 m2
-        |ml/min per 1.73 m2""",
+        |ml/min per 1.73 m2|mL/dk/1.73 m²""",
     "mL/min": "mL/min|ml/min|ML/MIN",
     "mm/h": "mm/hr|mm/h|mm/1st hr|mm/1hr.|mm/hour|mm 1st hour|mm/1 hr|MM/HR",
     "s": "sec|seconds|Sec.|secs|s|SECONDS",

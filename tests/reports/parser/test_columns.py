@@ -208,6 +208,52 @@ def test_numbers_set_to_the_right_of_their_column_are_under_its_title(
     ]
 
 
+def test_units_over_two_results_have_one_range_that_is_of_the_last(
+    tmp_path: Path,
+) -> None:
+    xs = (40, 160, 205, 255)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Fraction", "%", "g/L", "Valeurs de référence"),
+            row(xs, "Albumine", "46,2", "39,7", "40,2 - 47,6"),
+            row(xs, "Gamma globulines", "32,3", "27,8", "8,0 - 13,5"),
+            row(xs, "Protéines totales", "", "86", "64 - 83"),
+            "Rua das Acácias, 1200 - Central de atendimento: 11 5550-0000",
+        ],
+    )
+
+    assert printed(report) == [
+        ("Albumine", "46,2", "%", None),
+        ("Albumine", "39,7", "g/L", "40,2 - 47,6"),
+        ("Gamma globulines", "32,3", "%", None),
+        ("Gamma globulines", "27,8", "g/L", "8,0 - 13,5"),
+        ("Protéines totales", "86", "g/L", "64 - 83"),
+    ]
+
+
+def test_a_range_that_begins_left_of_its_column_stays_whole(tmp_path: Path) -> None:
+    xs = (40, 175, 230, 310)
+    report = read(
+        tmp_path,
+        [
+            row(
+                (40, 198, 254, 300), "LEUCOGRAMA", "%", "/mm3", "Valores de referência"
+            ),
+            row(xs, "Segmentados", "61,0 %", "4.526 /mm3", "1.500 a 7.000"),
+            row(xs, "Basófilos", "0,5 %", "37 /mm3", "0 a 300"),
+            row((40, 175, 254), "Plaquetas", "243.000 /mm3", "150.000 a 450.000"),
+        ],
+    )
+
+    assert printed(report)[-1] == (
+        "Plaquetas",
+        "243.000",
+        "/mm3",
+        "150.000 a 450.000",
+    )
+
+
 def test_relative_and_absolute_results_stand_in_columns_of_their_own(
     tmp_path: Path,
 ) -> None:

@@ -35,7 +35,11 @@ def test_lines_about_the_patient_and_the_order_name_no_test(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Reference plasma", "Sex hormone binding globulin", "Tabersonine", "O2"]
+    "text",
+    [
+        *("Reference plasma", "Sex hormone binding globulin", "Tabersonine", "O2"),
+        "Taxa de filtração glomerular",
+    ],
 )
 def test_names_that_begin_alike_are_left_alone(text: str) -> None:
     assert not is_administrative(text)

@@ -593,6 +593,47 @@ def test_rows_below_a_table_in_columns_of_their_own_come_with_those_between(
     ]
 
 
+def test_a_sign_where_a_unit_would_stand_is_a_mark(tmp_path: Path) -> None:
+    xs = (40, 200, 250, 330)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Analyse", "Résultat", "Unité", "Référence"),
+            row(xs, "IgG", "29,1", "g/L", "7,0 - 16,0"),
+            row(xs, "Rapport kappa/lambda", "9,61", "+", "0,31 - 1,56"),
+        ],
+    )
+
+    assert [(r.units, r.flag) for r in report.results] == [("g/L", None), (None, "+")]
+
+
+def test_titles_wrapped_half_a_line_beside_the_others_are_titles(
+    tmp_path: Path,
+) -> None:
+    report = read(
+        tmp_path,
+        [
+            [
+                Ink(480, "Res. anterior 02-", y=70),
+                Ink(40, "Análise", y=75),
+                Ink(230, "Resultado", y=75),
+                Ink(290, "Unidades", y=75),
+                Ink(380, "Referência", y=75),
+                Ink(510, "04-2025", y=80),
+            ],
+            "",
+            "",
+            row((40, 240, 290, 380, 520), "Glicose", "104", "mg/dL", "70 - 99", "98"),
+            row((40, 240, 290, 380, 520), "Ureia", "37", "mg/dL", "17 - 49", "35"),
+        ],
+    )
+
+    assert printed(report) == [
+        ("Glicose", "104", "mg/dL", "70 - 99"),
+        ("Ureia", "37", "mg/dL", "17 - 49"),
+    ]
+
+
 def test_a_name_centred_over_two_lines_is_whole_beside_a_bold_value(
     tmp_path: Path,
 ) -> None:
