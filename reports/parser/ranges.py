@@ -88,7 +88,7 @@ _FORM = re.compile(
 )
 
 # How many of a drug at which time of day.
-_DOSES = re.compile(r"[\d½/]+(?:-[\d½/]+){2,3}\W*")
+_DOSES = re.compile(r"[\d½/]+(?:-[\d½/]+){2,3}(?=\W|$)")
 _UNIT_DIGITS = re.compile(
     r"(?i)[x×]\s*e\s*\d{1,2}(?=\s*/)|(?<![\d.,])(?:[x×*]\s*10\s*(?:\^|e|\*+)?\s*\d{0,2}|10\s*(?:\^|e|\*+)\s*\d{1,2})"
     r"|/\s*1\.73\s*m.*"
@@ -189,7 +189,7 @@ def looks_like_range(text: str) -> bool:
     """Whether a text stands for a reference range by its own form."""
     plain = text.strip()
     tidy = _tidy(plain)
-    if _DOSES.fullmatch(plain):
+    if _DOSES.match(plain):
         return False
     return bool(
         _FORM.search(tidy)

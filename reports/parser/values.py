@@ -131,7 +131,7 @@ _FLAG_WORD = (
     r"|d[üu][şs][üu]k|l[aå]v|låg)"
     r"|Crit|\*{1,3}|#|↑{1,2}|↓{1,2}|▲|▼|⬆|⬇|!{1,2}|Hi|Lo)"
 )
-FLAG = re.compile(rf"[(\[{{]?\s*(?:[*!]+\s*)?{_FLAG_WORD}(?:\s*\*+)?\s*[)\]}}]?")
+FLAG = re.compile(rf"[(\[{{]?\s*(?:[*!]+\s*|[<>])?{_FLAG_WORD}(?:\s*\*+)?\s*[)\]}}]?")
 _FLAG_AFTER = re.compile(
     rf"(?P<value>.*?[\d)+%])\s*(?P<flag>[(\[{{]\s*{_FLAG_WORD}\s*[)\]}}]"
     rf"|(?<=[\d%)])\s*!?{_FLAG_WORD}"
@@ -266,7 +266,7 @@ def is_flag(text: str) -> bool:
 
 def _bare(flag: str) -> str:
     mark = flag.strip(" ()[]{}")
-    return mark.lstrip("!") or mark
+    return mark.lstrip("!<>") or mark
 
 
 @lru_cache(maxsize=8192)

@@ -40,9 +40,21 @@ def without_medication(lines: Sequence[Line]) -> list[Line]:
             opened = opened or line
         elif opened is not None and _ends(line, opened):
             opened = None
-        if opened is None:
+        if opened is None and not _lists_medicines(line):
             left.append(line)
     return left
+
+
+def _lists_medicines(line: Line) -> bool:
+    """Whether medicines stand behind their label: 'Medication: Ramipril 5 mg 1-0-0'."""
+    label, colon, _ = line.text.partition(":")
+    words = fold(label).split()
+    return (
+        bool(colon)
+        and len(words) <= _LONGEST_HEADING
+        and bool(words)
+        and (not _HEADINGS.isdisjoint(words))
+    )
 
 
 def heads_medication(line: Line) -> bool:

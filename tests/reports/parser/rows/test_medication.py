@@ -30,3 +30,17 @@ def test_doses_between_two_tables_of_results_are_no_rows(tmp_path: Path) -> None
         ("Potassium", "3.4", "mmol/L", "3.5 - 5.1"),
         ("Potassium", "3.9", "mmol/L", "3.5 - 5.1"),
     ]
+
+
+def test_medicines_behind_their_label_are_no_rows(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            "Labor: Natrium 138 mmol/l (136-145); Kalium 4,2 mmol/l (3,5-5,1);",
+            "Kreatinin 0,94 mg/dl (0,50-0,90).",
+            "",
+            "Medikation bei Entlassung: Ramipril 5 mg 1-0-0, Amlodipin 5 mg 0-0-1.",
+        ],
+    )
+
+    assert [r.test_name for r in report.results] == ["Natrium", "Kalium", "Kreatinin"]

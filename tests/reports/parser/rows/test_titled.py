@@ -634,6 +634,19 @@ def test_titles_wrapped_half_a_line_beside_the_others_are_titles(
     ]
 
 
+def test_a_mark_of_a_sign_and_a_letter_stands_before_its_value(tmp_path: Path) -> None:
+    report = read(
+        tmp_path,
+        [
+            row((40, 220, 290, 380), "Onderzoek", "Resultaat", "Eenheid", "Referentie"),
+            row((40, 205, 228, 290, 380), "ALT (GPT)", ">H", "49", "U/L", "< 35"),
+            row((40, 205, 225, 290, 380), "Foliumzuur", "<L", "3.4", "µg/L", "> 3.9"),
+        ],
+    )
+
+    assert [(r.value, r.flag) for r in report.results] == [("49", ">H"), ("3.4", "<L")]
+
+
 def test_a_name_centred_over_two_lines_is_whole_beside_a_bold_value(
     tmp_path: Path,
 ) -> None:
