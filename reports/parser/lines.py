@@ -18,6 +18,8 @@ CELL_GAP = 0.75
 TIGHT_GAP = 0.5
 _PITCH = 0.6
 _PARTING = frozenset("|·•¦│")
+_DOTS = frozenset(".…_")
+_FEWEST_DOTS = 4
 # In a picture a word ends with its ink, which leaves more between words.
 _WIDER = 0.1
 # A number set so much larger than its unit shifts the middle of their line.
@@ -82,7 +84,21 @@ def read_lines(words: Sequence[Word], *, page: int, drawn: bool = False) -> list
     if not words:
         return []
     groups = _follow_lines(words) if drawn else _join_large(_stack_lines(words))
-    return [make_line(group, page=page, drawn=drawn) for group in groups]
+    return [make_line(_join_leaders(g), page=page, drawn=drawn) for g in groups]
+
+
+def _join_leaders(words: Sequence[Word]) -> Sequence[Word]:
+    """Dots set apart, that lead from a name to its value, as one word."""
+    if sum(1 for word in words if word[0] in _DOTS) < _FEWEST_DOTS:
+        return words
+    joined: list[Word] = []
+    for word in sorted(words, key=lambda w: (w[1], w[3])):
+        last = joined[-1] if joined else None
+        if last and word.text in _DOTS and not last.text.strip("".join(_DOTS)):
+            joined[-1] = last._replace(text=last.text + word.text, x1=word.x1)
+        else:
+            joined.append(word)
+    return joined
 
 
 def is_typewritten(words: Sequence[Word], *, drawn: bool) -> bool:

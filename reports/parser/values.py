@@ -35,6 +35,7 @@ _SIGNED = rf"[-+−]?\s?{NUMBER}"
 _PLAIN = re.compile(rf"{_SIGNED}|\d{{1,3}}(?:[ \xa0]\d{{3}})+(?:[.,]\d+)?")
 _COMPARED = re.compile(rf"{COMPARATOR}\s*{_SIGNED}")
 _SPAN = re.compile(rf"{NUMBER}\s*(?:-|–|—|−|to)\s*{NUMBER}")
+_NUMBERS = re.compile(rf"{NUMBER}(?:\s+{NUMBER})+")
 _FRACTION = re.compile(rf"{NUMBER}\s*/\s*{NUMBER}")
 _POWER = re.compile(
     rf"{NUMBER}(?:\s*[xX×*]\s*10\s*\^?\s*-?\d{{1,2}}|[eE][+-]?\d{{1,2}})"
@@ -251,6 +252,12 @@ def is_worded_value(text: str) -> bool:
 def is_value(text: str) -> bool:
     """Whether the text is a result, in digits or in words."""
     return is_numeric_value(text) or is_worded_value(text)
+
+
+def are_numbers(text: str) -> bool:
+    """Whether a text is several numbers apart, and no one number in groups of three."""
+    several = len(text.split()) > 1
+    return several and not is_numeric_value(text) and bool(_NUMBERS.fullmatch(text))
 
 
 def is_blank(text: str) -> bool:

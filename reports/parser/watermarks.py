@@ -5,6 +5,7 @@ from __future__ import annotations
 from statistics import median
 
 from .pages import Word
+from .values import is_numeric_value
 
 
 def leave_out_watermarks(
@@ -23,7 +24,9 @@ def leave_out_watermarks(
     for word, faint, before in words:
         if word.size > 2.2 * usual and _covers_lines(word, solid):
             continue
-        if faint and solid and (word.size > 1.3 * usual or _overlaps(word, solid)):
+        # A number set large and light by itself is a result on a dark card.
+        large = word.size > 1.3 * usual and not is_numeric_value(word.text)
+        if faint and solid and (large or _overlaps(word, solid)):
             continue
         kept.append((word, before))
     return kept

@@ -43,7 +43,7 @@ def is_centred(cut: Sequence[tuple[Line, Parts]]) -> bool:
 
 
 def join_stacked(cut: Sequence[tuple[Line, Parts]]) -> list[tuple[Line, Parts]]:
-    """Rows whose value stands on its unit, with the name between the two lines."""
+    """Rows whose value stands on its unit, or takes two lines, its name between."""
     joined: list[tuple[Line, Parts]] = []
     n = 0
     while n < len(cut):
@@ -53,6 +53,12 @@ def join_stacked(cut: Sequence[tuple[Line, Parts]]) -> list[tuple[Line, Parts]]:
             parts = {**middle, Role.VALUE: upper[Role.VALUE]}
             parts[Role.UNIT] = lower[Role.VALUE]
             joined.append((line, parts))
+            n += 3
+            continue
+        if len(three) == 3 and _is_wrapped(three):
+            (_, upper), (line, middle), (_, lower) = three
+            value = [*upper[Role.VALUE], *lower[Role.VALUE]]
+            joined.append((line, {**middle, Role.VALUE: value}))
             n += 3
             continue
         if len(three) > 1 and _is_split(three[0], three[1]):
@@ -66,16 +72,35 @@ def join_stacked(cut: Sequence[tuple[Line, Parts]]) -> list[tuple[Line, Parts]]:
 
 
 def _is_stacked(three: Sequence[tuple[Line, Parts]]) -> bool:
-    (above, upper), (line, middle), (below, lower) = three
-    if set(upper) != {Role.VALUE} or set(lower) != {Role.VALUE}:
+    if not _is_between(three):
         return False
-    if Role.NAME not in middle or middle.keys() & {Role.VALUE, Role.UNIT}:
-        return False
+    (_, upper), _, (_, lower) = three
     unit = text_of(lower[Role.VALUE])
     return (
         is_numeric_value(text_of(upper[Role.VALUE]))
         and is_unit(unit)
         and not is_numeric_value(unit)
+    )
+
+
+def _is_wrapped(three: Sequence[tuple[Line, Parts]]) -> bool:
+    """Whether words of two lines are the value of the name between them."""
+    if not _is_between(three):
+        return False
+    return not any(
+        sign.isdigit() for _, parts in three[::2] for sign in text_of(parts[Role.VALUE])
+    )
+
+
+def _is_between(three: Sequence[tuple[Line, Parts]]) -> bool:
+    """Whether a name stands half a line below one text under the values' title, and
+    half a line above another.
+    """
+    (above, upper), (line, middle), (below, lower) = three
+    return (
+        set(upper) == {Role.VALUE} == set(lower)
+        and Role.NAME in middle
+        and not middle.keys() & {Role.VALUE, Role.UNIT}
         and line.middle - above.middle < above.size
         and below.middle - line.middle < line.size
     )
@@ -106,6 +131,10 @@ def gather_centred(cut: Sequence[tuple[Line, Parts]]) -> list[tuple[Line, Parts]
         line, own = cut[n]
         first = n
         while first > start and _continues(cut[first - 1], cut[first][0], (line, own)):
+            above, parts = cut[first - 1]
+            named = set(parts) == {Role.NAME} and Role.NAME in own
+            if named and not _is_mirrored(above, line, cut[n + 1 : n + 4]):
+                break
             first -= 1
         reach = line.middle - cut[first][0].middle
         last = n
@@ -139,6 +168,16 @@ def _continues(
         nameless = between and Role.NAME not in beside
         return (alike or nameless) and abs(line.size - own.size) < 0.6
     return True
+
+
+def _is_mirrored(above: Line, line: Line, below: Sequence[tuple[Line, Parts]]) -> bool:
+    """Whether a line of a name stands as far below its middle as the one above it."""
+    apart = line.middle - above.middle
+    return any(
+        set(parts) == {Role.NAME}
+        and abs(lower.middle - line.middle - apart) < _HALF_LINE / 2 * line.size
+        for lower, parts in below
+    )
 
 
 def _join_parts(several: Sequence[Parts]) -> Parts:

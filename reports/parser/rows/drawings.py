@@ -27,6 +27,8 @@ from .wording import clean_name
 _TICK = re.compile(rf"-?{NUMBER}")
 _FEWEST_TICKS = 3
 _MOST_NAMED = 1
+# A page with more is no chart, and comparing each with each takes long.
+_MOST_NUMBERS = 600
 # In sizes of type: ticks stand further apart than lines, badges right below.
 _APART = 2.0
 _ALIGNED = 0.4
@@ -49,12 +51,17 @@ def without_axes(lines: Sequence[Line], section: Section) -> list[Line]:
     a test.
     """
     ticks = _ticks(lines)
+    if len(ticks) > _MOST_NUMBERS:
+        return list(lines)
     taken: set[int] = set()
     for n, first in enumerate(ticks):
-        for second in ticks[n + 1 :]:
-            axis = _follow(first, second, ticks[n + 1 :])
+        below = [tick for tick in ticks[n + 1 :] if _stand_under(first, tick)]
+        for second in below:
+            axis = _follow(first, second, below)
+            if len(axis) < _FEWEST_TICKS:
+                continue
             named = sum(_has_name(lines[tick.line], section) for tick in axis)
-            if len(axis) >= _FEWEST_TICKS and named <= _MOST_NAMED:
+            if named <= _MOST_NAMED:
                 taken.update(id(word) for tick in axis for word in tick.cell.words)
     return _without(lines, taken)
 
@@ -99,7 +106,7 @@ def _follow(first: _Tick, second: _Tick, below: Sequence[_Tick]) -> list[_Tick]:
     """The ticks from a first on, each as far below as the second; empty if none is."""
     apart, fall = second.middle - first.middle, first.number - second.number
     size = max(first.cell.words[0].size, second.cell.words[0].size)
-    if apart < _APART * size or fall <= 0 or not _stand_under(first, second):
+    if apart < _APART * size or fall <= 0:
         return []
     axis = [first, second]
     for tick in below:

@@ -100,7 +100,8 @@ def read_fields(
     if unit_words and range_words and (lead := _unit_in_front(unit_words, range_words)):
         unit_words, range_words = (*unit_words, *lead), range_words[len(lead) :]
         printed_unit, printed_range = text_of(unit_words), text_of(range_words)
-    if flag is None and is_numeric_value(value) and printed_unit in _SIGNS:
+    marked = is_numeric_value(value) or printed_unit.startswith("+")
+    if flag is None and marked and printed_unit in _SIGNS:
         flag, printed_unit, unit_words = printed_unit, "", ()
     if printed_unit and is_blank(printed_unit):
         printed_unit, unit_words = "", ()

@@ -31,6 +31,7 @@ from reports.parser.ranges import (
 )
 from reports.parser.roles import Role, is_title
 from reports.parser.values import (
+    are_numbers,
     is_blank,
     is_numeric_value,
     is_value,
@@ -297,6 +298,9 @@ class TableReader:
             return False
         fields = row.fields
         if is_unit(fields.value) and not is_value(fields.value):
+            return False
+        if are_numbers(fields.value):
+            # Of columns that could not be told apart: no one printed the two as one.
             return False
         if is_blank(fields.value):
             self._pending.clear()

@@ -93,6 +93,8 @@ _HEADING_WORD = re.compile(
 _DATED_NAME = re.compile(rf"\s\(?{NUMBER_DATE.pattern}\W*$")
 # A limit of which something is said: 'Ratio < 10 %'.
 _LIMITED = re.compile(r"[<>≤≥]=?\s*\d[\d.,]*(?:\s*[^\s\d()\[\]]{1,8})?$")
+# Limits of several things in one line: 'Risque faible : < 1,16 g/L Risque élevé'.
+_LIMITS_OF = re.compile(r":\s*[<>≤≥]=?\s*\d")
 # How a test was done, or in what, said under its name.
 _NOTED = re.compile(
     r"(?i)\W*(?:m[eé]thod\w*|m[eé]todo\w*|techni\w+|sample|specimen|material|muestra)\s*:"
@@ -181,7 +183,7 @@ def may_name_a_test(name: str) -> bool:
     head, colon, _ = name.partition(":")
     if colon and (_NOTED.match(name) or is_category(head)):
         return False
-    if _LIMITED.search(name):
+    if _LIMITED.search(name) or _LIMITS_OF.search(name):
         return False
     if ". " in name and _SENTENCES.search(name):
         return False
@@ -235,9 +237,13 @@ def is_exact(value: str) -> bool:
 
 
 def is_band(fields: Fields) -> bool:
-    """Whether a limit is said to mean something: '< 10 %: probable'."""
+    """Whether a limit is said to mean something: '< 10 %: probable', 'low: < 10 %
+    high: > 30 %'.
+    """
+    if fields.value[:1] not in "<>≤≥":
+        return False
     words = (*fields.value_words, *fields.units_words)
-    return fields.value[:1] in "<>≤≥" and words[-1].text.endswith(":")
+    return words[-1].text.endswith(":") or bool(_LIMITS_OF.search(fields.range or ""))
 
 
 def without_raised(words: list[Word]) -> list[Word]:

@@ -150,3 +150,10 @@ def test_a_menu_far_beside_a_row_of_a_picture_is_no_part_of_it() -> None:
         "Billing",
         "WBC 11.6",
     ]
+
+
+def test_dots_set_apart_are_one_leader_of_their_name() -> None:
+    dots = [word(".", x, 50, size=4) for x in range(100, 160, 6)]
+    words = [word("Hématies", 40, 50), *dots, word("4,52", 200, 50)]
+
+    assert texts(read_lines(words, page=1)) == ["Hématies .......... 4,52"]

@@ -55,6 +55,15 @@ def test_faint_letters_alone_on_their_line_are_kept(tmp_path: Path) -> None:
     assert texts(read_pages(path)[0])[-1] == "Potassium"
 
 
+def test_a_large_faint_number_by_itself_is_kept(tmp_path: Path) -> None:
+    path = draw(
+        tmp_path / "a.pdf",
+        ["TSH", "mIU/L", [Ink(40, "4.91", size=16, grey=0.9)]],
+    )
+
+    assert texts(read_pages(path)[0]) == ["TSH", "mIU/L", "4.91"]
+
+
 def test_a_raised_exponent_is_marked(tmp_path: Path) -> None:
     path = draw(
         tmp_path / "a.pdf",

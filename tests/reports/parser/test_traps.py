@@ -184,3 +184,41 @@ def test_a_paper_that_is_no_lab_report_is_refused(tmp_path: Path, name: str) -> 
         read(tmp_path, OTHER_PAPERS[name])
 
     assert refused.value.reason is FailureReason.INVALID_INPUT
+
+
+def test_limits_of_several_risks_in_one_line_are_no_result(tmp_path: Path) -> None:
+    xs = (40, 240, 280, 413)
+    low, middle, high = (
+        f"Risque {of} : < {limit} g/L"
+        for of, limit in (("faible", "1,16"), ("modéré", "1,00"), ("élevé", "0,70"))
+    )
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Glycémie", "1,12", "g/L", "0,70 à 1,10"),
+            row(xs, "Cholestérol HDL", "0,48", "g/L", "> 0,40"),
+            row(xs, "Gamma GT", "38", "UI/L", "< 55"),
+            [(60, f"{low}   {middle}   {high}")],
+            [(60, low), (200, middle), (340, high)],
+        ],
+    )
+
+    assert [result.test_name for result in report.results] == [
+        "Glycémie",
+        "Cholestérol HDL",
+        "Gamma GT",
+    ]
+
+
+def test_numbers_of_two_columns_are_never_one_value(tmp_path: Path) -> None:
+    xs = (40, 230, 320, 400)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Exame", "Resultado", "Unidade", "Referência"),
+            row(xs, "Hemoglobina", "13,9", "g/dL", "13,4 a 16,7"),
+            row(xs, "Neutrófilos", "58,0 4.205", "", "1.800 a 7.700"),
+        ],
+    )
+
+    assert [(r.test_name, r.value) for r in report.results] == [("Hemoglobina", "13,9")]
