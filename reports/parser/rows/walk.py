@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
 
 from reports.parser.columns import Strip, lay_strips, part_strips, titles_beside
-from reports.parser.dated_titles import read_bare_dates, read_dated
 from reports.parser.fields import split_value, unit_in_range
 from reports.parser.lines import (
     Line,
@@ -19,9 +16,8 @@ from reports.parser.lines import (
 from reports.parser.names import heads_explanation, opens_explanation
 from reports.parser.pages import Page
 from reports.parser.ranges import is_plain_range
-from reports.parser.roles import Role, is_name_title, role_of
+from reports.parser.roles import Role, is_name_title
 from reports.parser.table_titles import Title
-from reports.parser.titles import has_title_word, read_titles
 from reports.parser.values import is_numeric_value
 
 from .abreast import begins_abreast, part_abreast
@@ -36,6 +32,7 @@ from .records import read_records
 from .row import KnownName, Row, Section, words_of
 from .running import read_running
 from .scales import read_scales, take_ends
+from .tables import are_close, find_tables
 from .titled import TableReader
 from .transposed import read_transposed
 from .wording import is_exact, is_heading
@@ -46,7 +43,6 @@ _LEAST_WORDS = 4
 _SURE_ABOVE = 4
 _LEAST_TITLES = 4
 _SURE_LEFT = 8
-_BELOW_DATES = 16
 _OR = frozenset({"soit", "ou", "or", "=", "entspricht", "entspr."})
 # Forms of a page without titles, the one that asks most of its rows first.
 _READERS = (read_running, read_records, read_transposed, read_scales, read_cards)
@@ -158,7 +154,7 @@ class _Walker:
         top, last = rows[0].line.top, rows[-1].line
         body = [line for line in lines if top < line.bottom and line.top < last.bottom]
         for line in lines:
-            if line.top >= last.bottom and _are_close([last, line]):
+            if line.top >= last.bottom and are_close([last, line]):
                 body.append(line)
                 last = line
         (strip,) = lay_strips(titles, body, width=page.width)
@@ -331,105 +327,5 @@ def _without(lines: Sequence[Line], rows: Sequence[Row]) -> list[Line]:
     return left
 
 
-@dataclass(frozen=True, slots=True)
-class TitledPart:
-    """Column titles and the lines they take; the end is excluded."""
-
-    titles: tuple[Title, ...]
-    start: int
-    end: int
-
-
-def find_tables(lines: Sequence[Line]) -> list[TitledPart]:
-    """The title lines of a page, from top to bottom."""
-    tables: list[TitledPart] = []
-    n = 0
-    while n < len(lines):
-        pair = lines[n : n + 2]
-        wrapped = len(pair) > 1 and _interleave(pair)
-        if not any(has_title_word(line) for line in pair[: 1 + wrapped]):
-            n += 1
-            continue
-        best: tuple[int, tuple[Title, ...], int] | None = None
-        for depth in (1, 2, 3):
-            group = lines[n : n + depth]
-            if len(group) < depth or not _are_close(group):
-                break
-            within = depth > 1 and _interleave(group[-2:])
-            if depth > 1 and not within and any(c.isdigit() for c in group[-1].text):
-                break
-            if depth == 2 and any(is_numeric_value(w.text) for w in group[0].words):
-                break
-            if depth > 1 and role_of(group[0].text) is Role.FLAG:
-                break
-            stacked = depth > 1 and best is None and not within
-            if stacked and read_titles(group[-1:]):
-                break
-            if best and _are_whole(best[1]) and heads_explanation(group[-1].text):
-                break
-            titles = read_titles(group)
-            if titles:
-                worth = len({t.role for t in titles} - {Role.OTHER})
-                if best is None or (
-                    worth > best[0] and not _adds_name(best[1], titles)
-                ):
-                    best = (worth, titles, depth)
-        if best is None:
-            titles, depth = read_dated(lines[n : n + 4])
-            if not titles:
-                titles, depth = read_bare_dates(lines[n : n + _BELOW_DATES])
-            best = (0, titles, depth) if titles else None
-        if best is None:
-            n += 1
-            continue
-        end = n + best[2]
-        while end < len(lines) and _repeats_titles(best[1], lines[end - 1 : end + 1]):
-            end += 1
-        tables.append(TitledPart(best[1], n, end))
-        n = end
-    return tables
-
-
-def _repeats_titles(titles: Sequence[Title], lines: Sequence[Line]) -> bool:
-    """Whether a line right under titles says them again, as in another language."""
-    if not _are_close(lines):
-        return False
-    cells = lines[-1].cells
-    alike = sum(
-        1
-        for cell in cells
-        if any(
-            title.role is role_of(cell.text)
-            and cell.x0 < title.x1
-            and title.x0 < cell.x1
-            for title in titles
-        )
-    )
-    return alike > 1 and alike == len(cells)
-
-
 def _left(title: Title) -> float:
     return title.x0
-
-
-def _are_whole(titles: Sequence[Title]) -> bool:
-    """Whether titles name all that a row of results has."""
-    return {t.role for t in titles} >= {Role.NAME, Role.VALUE, Role.UNIT, Role.RANGE}
-
-
-def _adds_name(upper: Sequence[Title], both: Sequence[Title]) -> bool:
-    """Whether a line below titles has one more of names: a heading, not a title."""
-    names = [sum(1 for t in titles if t.role is Role.NAME) for titles in (upper, both)]
-    return 0 < names[0] < names[1]
-
-
-def _interleave(lines: Sequence[Line]) -> bool:
-    """Whether two lines are nearer than lines of one column can stand."""
-    above, below = lines
-    return below.middle - above.middle < 0.85 * min(above.size, below.size)
-
-
-def _are_close(lines: Sequence[Line]) -> bool:
-    return all(
-        b.middle - a.middle < 2.0 * max(a.size, b.size) for a, b in pairwise(lines)
-    )
