@@ -20,6 +20,7 @@ from .row import (
 
 _HALF_LINE = 0.8
 _SMALLER = 0.9
+_NEXT_LINE = 1.6
 
 
 def is_centred(cut: Sequence[tuple[Line, Parts]]) -> bool:
@@ -50,15 +51,21 @@ def join_stacked(cut: Sequence[tuple[Line, Parts]]) -> list[tuple[Line, Parts]]:
         three = cut[n : n + 3]
         if len(three) == 3 and _is_stacked(three):
             (_, upper), (line, middle), (_, lower) = three
-            parts = {**middle, Role.VALUE: upper[Role.VALUE]}
-            parts[Role.UNIT] = lower[Role.VALUE]
-            joined.append((line, parts))
+            joined.append((line, {**middle, **_with_unit(upper, lower)}))
             n += 3
+            continue
+        if (reach := _wrapped_with_unit(three)) > 1:
+            (line, upper), *between, (_, lower) = three[:reach]
+            parts = {**upper, **_with_unit(upper, lower)}
+            for _, flags in between:
+                parts |= flags
+            parts[Role.NAME] = [*upper[Role.NAME], *lower.get(Role.NAME, [])]
+            joined.append((line, parts))
+            n += reach
             continue
         if len(three) == 3 and _is_wrapped(three):
             (_, upper), (line, middle), (_, lower) = three
-            value = [*upper[Role.VALUE], *lower[Role.VALUE]]
-            joined.append((line, {**middle, Role.VALUE: value}))
+            joined.append((line, {**middle, **_join_parts([upper, lower])}))
             n += 3
             continue
         if len(three) > 1 and _is_split(three[0], three[1]):
@@ -72,15 +79,42 @@ def join_stacked(cut: Sequence[tuple[Line, Parts]]) -> list[tuple[Line, Parts]]:
 
 
 def _is_stacked(three: Sequence[tuple[Line, Parts]]) -> bool:
-    if not _is_between(three):
-        return False
     (_, upper), _, (_, lower) = three
-    unit = text_of(lower[Role.VALUE])
-    return (
-        is_numeric_value(text_of(upper[Role.VALUE]))
-        and is_unit(unit)
-        and not is_numeric_value(unit)
+    return _is_between(three) and _is_unit_of(lower, upper)
+
+
+def _is_unit_of(lower: Parts, upper: Parts) -> bool:
+    """Whether one line has but the units of the numbers that the other has."""
+    if Role.VALUE not in upper or not is_numeric_value(text_of(upper[Role.VALUE])):
+        return False
+    units = [text_of(lower.get(role, [])) for role in (Role.VALUE, Role.RANGE)]
+    return bool(units[0]) and all(
+        is_unit(unit) and not is_numeric_value(unit) for unit in units if unit
     )
+
+
+def _with_unit(upper: Parts, lower: Parts) -> Parts:
+    """Value, unit and range of numbers over their units."""
+    parts = {Role.VALUE: upper[Role.VALUE], Role.UNIT: lower[Role.VALUE]}
+    spread = [*upper.get(Role.RANGE, []), *lower.get(Role.RANGE, [])]
+    return {**parts, Role.RANGE: spread} if spread else parts
+
+
+def _wrapped_with_unit(three: Sequence[tuple[Line, Parts]]) -> int:
+    """How many lines a row takes whose cells all wrap, the value's before its unit.
+
+    A flag may stand between the two. 0 where there is none.
+    """
+    (above, upper), *others = three
+    if Role.NAME not in upper or Role.UNIT in upper:
+        return 0
+    for n, (line, parts) in enumerate(others, start=2):
+        if line.middle - above.middle > _NEXT_LINE * above.size:
+            return 0
+        if set(parts) == {Role.FLAG}:
+            continue
+        return n if Role.NAME in parts and _is_unit_of(parts, upper) else 0
+    return 0
 
 
 def _is_wrapped(three: Sequence[tuple[Line, Parts]]) -> bool:
@@ -97,10 +131,12 @@ def _is_between(three: Sequence[tuple[Line, Parts]]) -> bool:
     half a line above another.
     """
     (above, upper), (line, middle), (below, lower) = three
+    spread = {Role.VALUE, Role.RANGE}
     return (
-        set(upper) == {Role.VALUE} == set(lower)
+        Role.VALUE in upper.keys() & lower.keys()
+        and upper.keys() | lower.keys() <= spread
         and Role.NAME in middle
-        and not middle.keys() & {Role.VALUE, Role.UNIT}
+        and not middle.keys() & {*upper, *lower, Role.UNIT}
         and line.middle - above.middle < above.size
         and below.middle - line.middle < line.size
     )
