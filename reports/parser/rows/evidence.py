@@ -89,7 +89,8 @@ class Evidence:
             score -= 2 if is_lower_case(row.test_name) else 0
             score -= 3 if self._is_of_inner_table(row) else 0
         if reads_on(row.test_name):
-            score -= 3
+            measured = is_exact(fields.value) and looks_like_range(fields.range or "")
+            score -= 2 if measured and aligned else 3
         if self._first and not is_of_size(row.line, self._first, by=1.2):
             score -= 1
         return score

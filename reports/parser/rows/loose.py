@@ -268,7 +268,7 @@ class LooseReader:
             cells = hold_together(part_cells(words[n:], gap=tight))
             pair = read_pair(words[n:])
             fields = pair[0] if pair else type_cells(cells)
-            if fields is None or is_band(fields):
+            if fields is None or is_band(text_of(words[:n]), fields):
                 continue
             if pair:
                 return Row(line.page, words[:n], fields, line, titled=False)

@@ -305,7 +305,7 @@ class TableReader:
         if is_blank(fields.value):
             self._pending.clear()
             return True
-        if _is_of_header(fields) or is_band(fields):
+        if _is_of_header(fields) or is_band(text_of(row.name), fields):
             return False
         score = self._weigh(row)
         needed = 6.0 if self._explaining or (self._carried and not self.rows) else 3.5

@@ -236,14 +236,15 @@ def is_exact(value: str) -> bool:
     return bool(_EXACT.fullmatch(value.strip()))
 
 
-def is_band(fields: Fields) -> bool:
+def is_band(name: str, fields: Fields) -> bool:
     """Whether a limit is said to mean something: '< 10 %: probable', 'low: < 10 %
-    high: > 30 %'.
+    high: > 30 %'. name: as printed.
     """
     if fields.value[:1] not in "<>≤≥":
         return False
     words = (*fields.value_words, *fields.units_words)
-    return words[-1].text.endswith(":") or bool(_LIMITS_OF.search(fields.range or ""))
+    several = name.endswith(":") and _LIMITS_OF.search(fields.range or "")
+    return words[-1].text.endswith(":") or bool(several)
 
 
 def without_raised(words: list[Word]) -> list[Word]:

@@ -696,3 +696,35 @@ def test_a_value_in_another_unit_beside_the_method_has_the_name_above(
         ("Creatinine", "1.31", "mg/dL", "0.70 - 1.20"),
         ("Creatinine", "116", "umol/L", None),
     ]
+
+
+def test_limits_with_a_word_stand_beside_a_value_below_its_own_limit(
+    tmp_path: Path,
+) -> None:
+    xs = (40, 230, 320, 440)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Test", "Result", "Reference range", "Unit"),
+            row(xs, "TSH", "2.01", "0.27 - 4.20", "uIU/mL"),
+            row(xs, "Beta HCG", "<1.0", "Non pregnant: <5.0", "mIU/mL"),
+        ],
+    )
+
+    assert printed(report)[1] == ("Beta HCG", "<1.0", "mIU/mL", "Non pregnant: <5.0")
+
+
+def test_a_long_name_without_a_unit_is_a_row_by_its_range(tmp_path: Path) -> None:
+    xs = (40, 300, 380, 460)
+    report = read(
+        tmp_path,
+        [
+            row(xs, "Esame", "Esito", "Unità", "Valori di riferimento"),
+            row(xs, "Fibrinogeno", "3,62", "g/L", "2,00 - 4,00"),
+            row(xs, "Tempo di zanolina parziale (indice)", "1,18", "", "0,80 - 1,20"),
+        ],
+    )
+
+    assert printed(report)[1:] == [
+        ("Tempo di zanolina parziale (indice)", "1,18", None, "0,80 - 1,20")
+    ]
