@@ -22,7 +22,7 @@ _LABELS: dict[str, str] = {
     "first": r"(?:first\s*names?|given\s*names?|forenames?|vornamen?|pr[ée]noms?)",
     "name": (
         r"(?:patient(?:'?s)?\s*name|name\s*of\s*patient|patient|full\s*name|name"
-        r"|pt\.?\s*name|client\s*name|paciente|nombre(?:\s*(?:y|e)\s*apellidos?)?"
+        r"|pt\.?\s*name|client(?:e|\s*name)|paciente|nombre(?:\s*(?:y|e)\s*apellidos?)?"
         r"|nombre\s*(?:del?\s*)?paciente|patientin?|nom(?:\s*du\s*patient)?"
         r"|nome(?:\s*d[oe]l?\s*pa[cz]iente)?|paziente|patient\(?e?\)?"
         r"|hasta\s*ad[ıi]|ad[ıi]?\s*soyad[ıi]?)"
@@ -38,7 +38,7 @@ _LABELS: dict[str, str] = {
         r"|do[ğg]um\s*tarihi)"
     ),
     "sex": (
-        r"(?:sex|gender|age\s*[/&,|-]\s*(?:sex|gender)|(?:sex"
+        r"(?:(?:legal\s*)?sex|gender|age\s*[/&,|-]\s*(?:sex|gender)|(?:sex"
         r"|gender)\s*[/&,|-]\s*age|geschlecht|sexo|sexe|sesso|cinsiyet"
         r"|y(?:ea)?rs?\s*/\s*sex|age\s*and\s*(?:sex|gender)"
         r"|(?:edad|idade|[âa]ge|et[àa]|alter)\s*[/&,|-]\s*(?:sexo|sexe|sesso|geschlecht)"
@@ -47,9 +47,9 @@ _LABELS: dict[str, str] = {
     "age": r"(?:age(?:\s*\(?years?\)?)?|alter|edad|idade|[âa]ge|et[àa]|ya[şs])",
     "reported": (
         r"(?:(?:date\s*(?:of\s*)?)?report(?:ed|ing)?(?:\s*(?:on|date|at|time"
-        r"|date\s*[&/]?\s*time|date/time))*|date\s*reported|released(?:\s*on)?"
+        r"|date\s*[&/]?\s*time|date/time))*|date\s*reported|resulted|released(?:\s*on)?"
         r"|approved(?:\s*on)?|authori[sz]ed\s*(?:on|date)|result\s*date"
-        r"|report\s*release\w*|befund(?:datum|\s*vom)|berichtsdatum|ausgangsdatum"
+        r"|report\s*release\w*|emiss[ãa]o|(?:end)?befund(?:datum|\s*vom)|berichtsdatum|ausgangsdatum"
         r"|fecha\s*(?:de\s*(?:la\s*)?)?(?:informe|resultados?|emisi[oó]n|validaci[oó]n"
         r"|reporte)|validado(?:\s*el)?|emitido\s*el"
         r"|date\s*d['’e]\s*(?:[ée]dition|r[ée]sultats?|validation)|[ée]dit[ée]\s*le"
@@ -60,7 +60,7 @@ _LABELS: dict[str, str] = {
     "collected": (
         r"(?:(?:sample|specimen|date|time)?\s*(?:of\s*)?(?:collect(?:ed|ion)|coll\.?"
         r"|drawn|taken)(?:\s*(?:on|date|at|time|date\s*[&/]?\s*time|date/time|dt))*"
-        r"|date\s*(?:collected|taken)|(?:blut|proben?)?-?\s*entnahme(?:datum|zeit)?"
+        r"|date\s*(?:collected|taken)|(?:sample|specimen)\s*date|(?:blut|proben?)?-?\s*entnahme(?:datum|zeit)?"
         r"|abnahme(?:datum|zeit)?|probe(?:nahme)?\s*vom"
         r"|(?:fecha\s*(?:de\s*(?:la\s*)?)?)?(?:toma(?:\s*de\s*(?:la\s*)?muestra)?"
         r"|extracci[oó]n|recolecci[oó]n)|fecha\s*(?:de\s*(?:la\s*)?)?muestra"
@@ -82,15 +82,29 @@ _LABELS: dict[str, str] = {
         r"|codi(?:ce|go)\s*(?:d[ei]l?a?\s*)?(?:campione|muestra|amostra)|accettazione)"
     ),
 }
+# A label of a day may go without a sign at its end: 'Prélevé le 22/10/2025'.
+_DAY_NEXT = (
+    r"|(?=\s\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\s\d{4}[./-]\d{1,2}[./-]\d{1,2}\b"
+    r"|\s\d{1,2}\s[^\W\d_]{3,9}\.?,?\s\d{4}\b)"
+)
+_DAYS = ("dob", "reported", "collected")
 LABELS = {
-    key: re.compile(rf"(?i)^\W*{pattern}\s*(?:[:：#]|\.\s*:|-\s|$)")
+    key: re.compile(
+        rf"(?i)^\W*{pattern}\s*?(?:\s*(?:[:：#]|\.\s*:|-\s|$)"
+        rf"{_DAY_NEXT if key in _DAYS else ''})"
+    )
     for key, pattern in _LABELS.items()
 }
+# The day of birth within a line that began with something else.
+BORN_WITHIN = re.compile(
+    r"(?i)\b(?:geb\.|geboren(?:\s*am)?|n[ée]e?\s*le|nat[oa]\s*il|dob|d\.o\.b\.)"
+    r"\s*:?\s*(?P<dob>\d{1,2}[./ -](?:\d{1,2}|[^\W\d_]{3,9})[./ -]\d{2,4})\b"
+)
 # Beside these the day of a date stands first.
 _CONTINENTAL = re.compile(
     r"(?i)\b(?:geburtsdatum|geschlecht|befund\w*|entnahme\w*|abnahme\w*|naissance|sexe"
     r"|pr[ée]l[èe]v\w*|dossier|paciente|sexo|fecha|nacimiento|coleta|nascimento|sesso"
-    r"|nascita|prelievo|paziente|referto)\b"
+    r"|nascita|prelievo|paziente|referto|n[ée]e?\s+le|nat[oa]\s+il)\b"
 )
 
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from .dates import NUMBER_DATE, read_date
 from .folding import fold
-from .labels import LABELS, speaks_continental
+from .labels import BORN_WITHIN, LABELS, speaks_continental
 from .lines import Line
 from .report import Metadata
 from .titles import read_titles
@@ -26,6 +26,20 @@ _ADDRESSED = re.compile(
     r"(?i)^\W*(?:madame|monsieur|mme|mlle|mr?\.?|frau|herrn?|sig\.?ra|sig\.?)\s+"
     r"(?P<name>\D{3,50}?)[\s,]+(?:n[ée]+\s*(?:\(e\))?\s*le|geb(?:oren|\.)?(?:\s*am)?"
     r"|nat[oa]\s*il)\s*:?\s*(?P<dob>\d.*)"
+)
+# Over the line with the day of birth: "Mme EXEMPLE Capucine".
+_ADDRESS = re.compile(
+    r"(?i)(?:madame|monsieur|mme|mlle|mr?s?\.?|ms\.?|frau|herrn?|sig\.?ra|sig\.?)\s+"
+    r"(?P<name>[^\d:]{3,50})"
+)
+# A name before the number or birth day of its patient: "Ann Sample MRN: 004".
+_BEFORE_NUMBER = re.compile(
+    r"(?P<name>[A-Z][\w'’.-]+(?:,?\s+[A-Z][\w'’.-]*){1,3})[\s·|,]+(?:MRN|DOB)\b"
+)
+_NO_NAME = re.compile(
+    r"(?i)\b(?:names?|patient|client|date|id|sex|age|gender|number|provider|physician"
+    r"|doctor|dr|report|results?|laborator\w+|chart|notes?|cent(?:er|re)|hospital"
+    r"|clinic|medical|health)\b"
 )
 _AGE = re.compile(
     r"(?i)\b(?P<years>\d{1,3})\s*(?:y(?:ea)?rs?|y|jahre?|ans|a[ñn]os|anni)\b"
@@ -72,7 +86,13 @@ _AGE_AND_SEX = re.compile(
 _LAB = re.compile(
     r"(?i)\b(?:laborator(?:y|ies)|labs?|diagnostics?|patholog(?:y|ies)"
     r"|path\s*labs?|labor|laboratorios?|laboratoire|laborat[oó]rio|laboratuvar\w*"
-    r"|medlab|healthcare|clinical chemistry|hospitals?|medical cent(?:er|re))\b"
+    r"|medlab|healthcare|clinical chemistry|hospitals?|(?:poly)?clinics?"
+    r"|medical cent(?:er|re))\b"
+)
+# What heads a report anywhere and names nobody.
+_HEADING = re.compile(
+    r"(?i)(?:lab(?:oratory)?|clinical|medical|pathology)?\s*(?:test\s*)?"
+    r"(?:results?|reports?)|performing\s*lab(?:oratory)?"
 )
 
 
@@ -178,10 +198,13 @@ def _labelled(
 ) -> list[tuple[str, str]]:
     """Label and text pairs, the text beside the label or in the cell after it."""
     pairs: list[tuple[str, str]] = []
-    for line in lines[:40]:
+    said: list[tuple[str, str]] = []
+    for n, line in enumerate(lines[:40]):
+        said += _unlabelled(line, lines[n + 1 : n + 3])
         if match := _ADDRESSED.match(line.text):
             pairs += [(key, match[key]) for key in ("name", "dob") if key in keys]
-        if not any(sign in line.text for sign in ":#：") and len(line.cells) < 2:
+        plain = not any(sign.isdigit() or sign in ":#：" for sign in line.text)
+        if plain and len(line.cells) < 2:
             continue
         cells = [cell.text for cell in line.cells]
         for at, cell in enumerate(cells):
@@ -195,7 +218,27 @@ def _labelled(
                 text = piece[end:].strip(" :：-#") or _text_beside(cells[at + 1 :])
                 if text:
                     pairs.append((key, text))
-    return pairs
+    return pairs + [(key, text) for key, text in said if key in keys]
+
+
+def _unlabelled(line: Line, below: Sequence[Line]) -> list[tuple[str, str]]:
+    """Name and day of birth that stand without labels of their own."""
+    found = []
+    match = _BEFORE_NUMBER.match(line.text)
+    if match and not _NO_NAME.search(match["name"]):
+        found.append(("name", match["name"]))
+    if match := BORN_WITHIN.search(line.text):
+        found.append(("dob", match["dob"]))
+    for cell in line.cells:
+        match = _ADDRESS.fullmatch(cell.text.strip())
+        if match and any(_tells_birth(after) for after in below):
+            found.append(("name", match["name"]))
+    return found
+
+
+def _tells_birth(line: Line) -> bool:
+    labelled = any(LABELS["dob"].match(cell.text.strip()) for cell in line.cells)
+    return labelled or BORN_WITHIN.search(line.text) is not None
 
 
 @lru_cache(maxsize=2048)
@@ -223,7 +266,9 @@ def _pieces(cell: str) -> list[str]:
     if ":" not in cell:
         return [cell.strip()]
     cuts = [0]
-    for match in re.finditer(r"(?<=\s)(?=[A-Z][\w./& ]{1,24}\s?:)", cell):
+    for match in re.finditer(
+        r"(?<=\s)(?=[A-Z][\w./& ]{1,24}\s?(?:(?<!\d):|:(?!\d\d\b)))", cell
+    ):
         before = cell[cuts[-1] : match.start()].rstrip()
         # "F. Nacimiento:", "DoB / Age:" and "Lab No:" are one label each.
         is_whole = re.search(r"[^\W\d_]{4}|\d", before) and before[-1] not in "/&,-"
@@ -319,6 +364,6 @@ def _lab_name(lines: Sequence[Line]) -> str | None:
             text = cell.text.strip()
             if _LAB.search(text) and ":" not in text and 1 < len(text.split()) <= 8:
                 digits = sum(1 for sign in text if sign.isdigit())
-                if digits <= 2:
+                if digits <= 2 and not _HEADING.fullmatch(text):
                     return text
     return None

@@ -227,3 +227,47 @@ def test_each_later_page_has_its_own_header(tmp_path: Path) -> None:
     assert headers == {
         3: Metadata("Casey", "Pretend", "1990-01-02"),
     }
+
+
+@pytest.mark.parametrize(
+    ("lines", "who"),
+    [
+        (
+            ["Mme MODÈLE Capucine", "Née le 09/06/1972 (53 ans)"],
+            ("Capucine", "MODÈLE", "1972-06-09"),
+        ),
+        (
+            ["Elias Mockford MRN: 00482915 DOB: 3/25/1957 Legal sex: Male"],
+            ("Elias", "Mockford", "1957-03-25"),
+        ),
+        (
+            ["Patient: Vorlage, Annegret, geb. 17.02.1966"],
+            ("Annegret", "Vorlage", "1966-02-17"),
+        ),
+        (
+            ["Tamsin Madeup · DOB 4 May 1990 · Female"],
+            ("Tamsin", "Madeup", "1990-05-04"),
+        ),
+        (["Patient Name DOB Sex", "Prescriber MRN"], (None, None, None)),
+    ],
+    ids=["address", "number", "within", "dots", "titles"],
+)
+def test_a_person_is_told_without_labels(tmp_path: Path, lines, who) -> None:
+    found = header(tmp_path, *lines)
+
+    assert (found.patient_first_name, found.patient_last_name, found.dob) == who
+
+
+def test_a_day_may_follow_its_label_without_a_sign(tmp_path: Path) -> None:
+    found = header(
+        tmp_path,
+        "Lab Results",
+        "Sample Polyclinic",
+        "Kit BV-09417 · Sample taken 12 Oct 2025 08:10 · Reported 14 Oct 2025",
+    )
+
+    assert found == Metadata(
+        lab_name="Sample Polyclinic",
+        date_collected="2025-10-12",
+        date_reported="2025-10-14",
+    )
