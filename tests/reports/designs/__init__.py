@@ -1,7 +1,8 @@
-"""Reports drawn as web pages, none of them by who made the parser ready for it.
+"""Reports drawn as web pages, each after the parser that first read it.
 
-Where the corpus proves what was mended, these ask what an unknown report gets: each
-came after the parser it was first read by, and that first figure is the one to quote.
+Where the corpus proves what was mended, these ask what an unknown report gets: the
+figure of the first sight is the one to quote. Those named e1 and e2 were drawn without
+knowing how the parser works, the others by who then mended it.
 A design is one file: a page that Chromium prints, and what it says in a script element
 `truth` of the shape that README tells for `report.truth.json`. People and laboratories
 in them are fictional.
