@@ -1,7 +1,9 @@
-"""How long the body of a request to a page may be, told before any of it is read.
+"""How long a body one caller may send, judged by the headers before it is read.
 
-Calls of the API bound theirs where they parse them (portal.lib.api.json, and the upload
-of reports). Must not be here: what one page takes (`takes_body`, beside the page).
+Anybody may send DATA_UPLOAD_MAX_MEMORY_SIZE bytes. More is for those alone whom the
+page or call of the path can identify: portal.server asks here before it keeps more than
+that of anyone. Must not be here: what one page takes (`takes_body`, beside the page) or
+one call (`body_max_bytes`, at its view).
 """
 
 from __future__ import annotations
@@ -9,48 +11,68 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
+from django.core.handlers.wsgi import WSGIHandler
+from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import get_resolver
+from rest_framework.exceptions import APIException
 
+from portal.lib.api.json import MEDIA_TYPE, dump_json
+from portal.lib.api.views import KeyedAPIView
 from portal.lib.web import is_signed_in
+from portal.middleware import is_api_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.http import HttpRequest, HttpResponse
+    from django.http import HttpRequest
     from django.http.response import HttpResponseBase
+    from django.template.response import SimpleTemplateResponse
+
+# Where CallerLimit writes the bytes that the caller may send, in the WSGI environment.
+CALLER_MAY_SEND = "portal.caller_may_send"
 
 
-class BodyLimitMiddleware:
-    """Refuse a page's body over its bound: 413, nothing read.
+class CallerLimit(WSGIHandler):
+    """Answers for a request without its body whether that body may be sent.
 
-    A page takes DATA_UPLOAD_MAX_MEMORY_SIZE bytes unless it says `takes_body`, and more
-    of those alone whom it knows: a body is spooled to disk for the CSRF check, before
-    the page itself is asked. Without `Content-Length` nothing is read at all.
+    A WSGI application that takes a request as any other; CONTENT_LENGTH states how long
+    the body is, or is so far. Where it may be sent, CALLER_MAY_SEND in the environment
+    says how long it may get, in bytes; else the answer is the refusal to send: 413, or
+    401 of the API. Middleware runs as for any request, so that sessions and proxies
+    count; the view does not, except to refuse a key that is missing or wrong.
     """
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
+    def _get_response(self, request: HttpRequest) -> HttpResponseBase:
+        match = get_resolver().resolve(request.path_info)
+        request.resolver_match = match
+        view: Any = match.func
+        limit: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        if issubclass(getattr(view, "cls", object), KeyedAPIView):
+            if not _has_key(view, request):
+                refusal: SimpleTemplateResponse = view(
+                    request, *match.args, **match.kwargs
+                )
+                return refusal.render()
+            limit = view.cls.body_max_bytes
+        else:
+            at_most, knows = getattr(view, "takes_body", (limit, is_signed_in))
+            limit = at_most if knows(request, **match.kwargs) else limit
+        if int(request.META["CONTENT_LENGTH"]) > limit:
+            return _too_large(request)
+        request.META[CALLER_MAY_SEND] = limit
+        return HttpResponse(status=204)
 
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Serve a request; it is judged once its page is known."""
-        return self.get_response(request)
 
-    def process_view(
-        self,
-        request: HttpRequest,
-        view: Callable[..., Any],
-        _args: tuple[Any, ...],
-        path: dict[str, Any],
-    ) -> HttpResponse | None:
-        """413 before anybody reads the body, or nothing."""
-        try:
-            length = int(request.META.get("CONTENT_LENGTH") or 0)
-        except ValueError:
-            return None  # Django reads nothing of it
-        at_most: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        if length <= at_most:
-            return None
-        wanted, is_known = getattr(view, "takes_body", (at_most, is_signed_in))
-        if length <= wanted and is_known(request, **path):
-            return None
-        return render(request, "413.html", status=413)
+def _has_key(view: Any, request: HttpRequest) -> bool:
+    """Whether the call comes with a key that its view takes."""
+    asked = view.cls(**view.initkwargs).initialize_request(request)
+    try:
+        return bool(asked.auth)
+    except APIException:
+        return False
+
+
+def _too_large(request: HttpRequest) -> HttpResponse:
+    if is_api_path(request.path_info):
+        body = dump_json({"detail": "The body is too large.", "code": "body_too_large"})
+        return HttpResponse(body, status=413, content_type=MEDIA_TYPE)
+    return render(request, "413.html", status=413)

@@ -18,7 +18,6 @@ from django_htmx.middleware import HtmxMiddleware as _Htmx
 from whitenoise.middleware import WhiteNoiseMiddleware as _WhiteNoise
 
 from accounts.web.middleware import TenantMiddleware as _Tenant
-from portal.body_limits import BodyLimitMiddleware as _BodyLimit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +59,6 @@ def _dashboard_only(middleware: Any) -> Any:
 WhiteNoiseMiddleware = _dashboard_only(_WhiteNoise)
 CSPMiddleware = _dashboard_only(_Csp)
 SessionMiddleware = _dashboard_only(_Session)
-BodyLimitMiddleware = _dashboard_only(_BodyLimit)
 CommonMiddleware = _dashboard_only(_Common)
 AuthenticationMiddleware = _dashboard_only(_Authentication)
 MessageMiddleware = _dashboard_only(_Message)

@@ -45,6 +45,12 @@ AUDIT_ANCHORS = Path(
     env.str("AUDIT_ANCHORS", default=str(VAR_DIR / "audit-anchors.ndjson"))
 )
 
+# What one web process takes at once: requests at work (a thread and a database
+# connection each), open connections of one address, and of all together.
+WEB_THREADS: int = env.int("WEB_THREADS", default=4)
+WEB_CONNECTIONS_PER_ADDRESS: int = env.int("WEB_CONNECTIONS_PER_ADDRESS", default=100)
+WEB_CONNECTIONS: int = env.int("WEB_CONNECTIONS", default=1000)
+
 ROOT_URLCONF = "portal.urls"
 WSGI_APPLICATION = "portal.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -94,7 +100,6 @@ MIDDLEWARE = [
     "portal.middleware.CSPMiddleware",
     "portal.middleware.SessionMiddleware",
     "portal.middleware.CommonMiddleware",
-    "portal.middleware.BodyLimitMiddleware",  # before the check that reads the body
     "django.middleware.csrf.CsrfViewMiddleware",
     "portal.middleware.AuthenticationMiddleware",
     "portal.middleware.MessageMiddleware",
@@ -482,5 +487,7 @@ LOGGING = {
         "botocore": {"level": "WARNING"},
         "s3transfer": {"level": "WARNING"},
         "urllib3": {"level": "WARNING"},
+        # Which would log each malformed request of a stranger.
+        "uvicorn": {"level": "ERROR"},
     },
 }

@@ -1,4 +1,4 @@
-"""The application for `granian --interface wsgi portal.wsgi:application`."""
+"""Django's WSGI application, as portal.server serves it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,13 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 application = get_wsgi_application()
 
 # They need the apps.
-from accounts.api.call_log import keep_call_log  # noqa: E402 - as above
+from accounts.api.call_log import finish_call_log, keep_call_log  # noqa: E402 - as above
 from portal.lib.time_limits import bound_statements  # noqa: E402 - as above
 
 bound_statements()
 keep_call_log()
+
+
+def stop() -> None:
+    """Write what this process still holds in memory; it is about to end."""
+    finish_call_log()

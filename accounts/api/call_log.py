@@ -9,7 +9,6 @@ Must not be here: the statement (accounts.operations.api_calls).
 
 from __future__ import annotations
 
-import atexit
 import logging
 import re
 import threading
@@ -17,7 +16,6 @@ import time
 from collections import deque
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from multiprocessing import util as multiprocessing
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
@@ -43,6 +41,7 @@ FLUSH_INTERVAL = timedelta(seconds=1)
 HELD_AT_MOST = 10_000
 _BATCH = 1_000
 _PARAMETER = re.compile(r"\(\?P<(\w+)>[^)]*\)")
+_kept: list[CallLog] = []
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
@@ -131,9 +130,13 @@ def keep_call_log() -> None:
     log = CallLog()
     call_observers.append(log.note)
     threading.Thread(target=log.run, name="call-log", daemon=True).start()
-    # A worker of a server is a process of multiprocessing, which skips atexit.
-    multiprocessing.Finalize(log, log.write, exitpriority=10)
-    atexit.register(log.write)
+    _kept.append(log)
+
+
+def finish_call_log() -> None:
+    """Write what is left, where the process is about to end."""
+    for log in _kept:
+        log.write()
 
 
 def _as_call(noted: Noted) -> Call:

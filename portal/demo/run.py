@@ -37,13 +37,12 @@ from portal.health import (
 from portal.lib.embedded import server
 from portal.lib.embedded.base import data_root
 from portal.lib.embedded.programs import ServerUnavailable
+from portal.server import STOP_S
 
 READY_TIMEOUT_S = 60.0
 ANSWER_TIMEOUT_S = 5.0
 POLL_S = 0.1
-# granian lets a kept-alive connection hold it up, then kills its workers.
-WORKERS_KILL_TIMEOUT_S = 5
-WEB_STOP_TIMEOUT_S = WORKERS_KILL_TIMEOUT_S + 3
+WEB_STOP_TIMEOUT_S = STOP_S + 3
 WORKER_STOP_TIMEOUT_S = 10
 DELIVERER_STOP_TIMEOUT_S = 10
 RECEIVER_STOP_TIMEOUT_S = 5
@@ -239,14 +238,11 @@ def _require_database() -> None:
 def _answering(options: DemoOptions, *, webhooks_port: int) -> list[DemoProcess]:
     """Web server and receiver, which load while the data does."""
     environment = _environment(options)
-    granian = [sys.executable, "-m", "granian", "--interface", "wsgi"]
-    granian += ["--host", options.host, "--port", str(options.port)]
-    granian += ["--workers", "2", "--blocking-threads", "4"]
-    granian += ["--respawn-failed-workers"]
-    granian += ["--workers-kill-timeout", str(WORKERS_KILL_TIMEOUT_S)]
-    granian += ["--log-level", "warning", "--working-dir", str(settings.BASE_DIR)]
-    granian += ["portal.wsgi:application"]
-    web = DemoProcess("web server", granian, environment, WEB_STOP_TIMEOUT_S)
+    server = [sys.executable, "-m", "portal.server", "--workers", "2"]
+    server += ["--host", options.host, "--port", str(options.port)]
+    server += ["--log-level", "warning"]
+    found = {**environment, "PYTHONPATH": str(settings.BASE_DIR)}
+    web = DemoProcess("web server", server, found, WEB_STOP_TIMEOUT_S)
     if not webhooks_port:
         return [web]
     listener = _command("listen", "--port", str(webhooks_port))

@@ -2,8 +2,8 @@
 
 Run as a script by `processes`, never imported: the standard library only. Its standard
 input is a pipe that demo alone holds open, so that it ends however demo ends, kill -9
-included. It also catches what a parent-death signal does not: granian's own workers,
-which outlive a killed granian.
+included. It also catches what a parent-death signal does not: the web server's own
+processes, which outlive their killed parent.
 """
 
 from __future__ import annotations

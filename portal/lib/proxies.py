@@ -32,7 +32,7 @@ class TrustedProxyMiddleware:
         if not settings.TRUSTED_PROXIES:
             raise MiddlewareNotUsed
         self.get_response = get_response
-        self.trusted = [ipaddress.ip_network(each) for each in settings.TRUSTED_PROXIES]
+        self.trusted = read_networks(settings.TRUSTED_PROXIES)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Serve a request as its client's."""
@@ -42,6 +42,11 @@ class TrustedProxyMiddleware:
             trusted=self.trusted,
         )
         return self.get_response(request)
+
+
+def read_networks(texts: Sequence[str]) -> list[Network]:
+    """Networks in CIDR form, or single addresses. Raises: ValueError."""
+    return [ipaddress.ip_network(each) for each in texts]
 
 
 def client_address(*, peer: str, forwarded: str, trusted: Sequence[Network]) -> str:

@@ -71,7 +71,7 @@ def measure(*, requests: int, rounds: int) -> None:
             "GET /v2/user (1 user)": "/v2/user",
             "GET /v2/providers": "/v2/providers",
         }
-        with served("tests.bench.bare:application", url) as server:
+        with served(url, application="tests.bench.bare:asgi") as server:
             for path in paths.values():
                 cost(server, path, key, 100)
             costs: dict[str, list[tuple[float, float]]] = {name: [] for name in paths}

@@ -21,7 +21,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 settings.ROOT_URLCONF = "tests.bench.bare_urls"
 django.setup()
 
-from accounts.api.call_log import keep_call_log  # noqa: E402 - needs the apps
+from accounts.api.call_log import finish_call_log, keep_call_log  # noqa: E402 - needs the apps
+from portal.server.application import Application  # noqa: E402 - as above
 
 keep_call_log()
 
@@ -35,3 +36,10 @@ def application(
 ) -> Iterable[bytes]:
     handler = _bare if environ["PATH_INFO"] == "/bare" else _ours
     return handler(environ, start_response)
+
+
+def stop() -> None:
+    finish_call_log()
+
+
+asgi = Application(__name__)

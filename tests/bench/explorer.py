@@ -169,7 +169,7 @@ def main() -> int:
             )
         print(f"slowest {max(medians):.1f} ms, must be at most {PAGE_MUST_MS:.0f}")
         if shutil.which("chromium"):
-            with served("portal.wsgi:application", url) as server:
+            with served(url) as server:
                 place = f"http://127.0.0.1:{server.port}"
                 path = next(each for each in pages(user) if "days=90" in each)
                 session = client.cookies["sessionid"].value

@@ -229,7 +229,7 @@ def in_browser(
     from tests.browser.conftest import CHROMIUM, FLAGS, WIDE
 
     session = bench.client.cookies["sessionid"].value
-    with served("portal.wsgi:application", database_url) as server:
+    with served(database_url) as server:
         place = f"http://127.0.0.1:{server.port}"
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)

@@ -219,7 +219,7 @@ def count_events() -> int:
 def measure(*, samples: int, rounds: int) -> None:
     with (
         database() as url,
-        served("portal.wsgi:application", url, workers=WORKERS) as server,
+        served(url, workers=WORKERS) as server,
     ):
         bench = Bench(server, url)
         bodies = [body(1_000, call) for call in range(5)]

@@ -125,7 +125,7 @@ def measure(*, rounds: int) -> None:
         person, key, series = fill()
         with (
             psycopg.connect(url, autocommit=True) as limit,
-            served("portal.wsgi:application", url) as server,
+            served(url) as server,
         ):
             limit.execute("SET TIME ZONE 'UTC'")
             pid = limit.info.backend_pid

@@ -52,7 +52,7 @@ def database() -> Iterator[str]:
 
 
 class Served:
-    """A granian with its worker processes, and what they have used."""
+    """A web server with its worker processes, and what they have used."""
 
     def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
         self.process = process
@@ -107,9 +107,12 @@ def other_backends(*known: int) -> list[int]:
 
 @contextmanager
 def served(
-    application: str, database_url: str, *, workers: int = 1
+    database_url: str,
+    *,
+    application: str = "portal.server.application:application",
+    workers: int = 1,
 ) -> Iterator[Served]:
-    """Serve a WSGI application as production does, with workers of two threads."""
+    """Serve an application as production does, with workers of two threads."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1] % 20000 + 10000
@@ -120,11 +123,11 @@ def served(
         "DEBUG": "false",
         "STATICFILES_COLLECTED": "false",
         "LOG_LEVEL": "ERROR",
+        "WEB_THREADS": "2",
     }
-    command = [sys.executable, "-m", "granian", "--interface", "wsgi"]
+    command = [sys.executable, "-m", "portal.server", "--log-level", "error"]
     command += ["--host", "127.0.0.1", "--port", str(port)]
-    command += ["--workers", str(workers)]
-    command += ["--blocking-threads", "2", "--log-level", "error", application]
+    command += ["--workers", str(workers), "--application", application]
     process = subprocess.Popen(command, env=environment)
     try:
         _wait_until_it_listens(process, port)

@@ -17,7 +17,7 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.views import APIView
 
 from portal.lib.api.compression import compress_answer
-from portal.lib.api.json import MEDIA_TYPE, dump_json
+from portal.lib.api.json import BODY_MAX_BYTES, MEDIA_TYPE, dump_json
 from portal.lib.api.schema import ApiSchema
 from portal.lib.errors import NotFound
 from portal.lib.registry import call_observers
@@ -53,6 +53,8 @@ class KeyedAPIView(APIView):
     reading: ClassVar[tuple[str, ...]] = ()
     # What the token of the user in the path may call; other tokens and keys may all.
     user_methods: ClassVar[tuple[str, ...]] = ()
+    # Of a whole body, asked before more of it is read than anybody may send.
+    body_max_bytes: ClassVar[int] = BODY_MAX_BYTES
     actor: Actor
 
     def dispatch(

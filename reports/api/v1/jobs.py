@@ -18,6 +18,7 @@ from reports.api.v1.inputs import (
     read_report_request,
 )
 from reports.operations.reports import require_parsing, submit_report
+from reports.parser.intake import MAX_BYTES
 from reports.payloads import ParsingJobAnswer, parsing_job_payload
 from reports.queries import parsing_job
 
@@ -32,6 +33,7 @@ class ParsingJobsView(TenantAPIView):
 
     area = Area.REPORTS
     parser_classes = [ReportUploadParser]
+    body_max_bytes = 2 * MAX_BYTES  # what is a little too large still gets its sentence
 
     @describe(
         "create_parsing_job",

@@ -1,0 +1,416 @@
+"""Django behind the event loop: a request with its whole body to a thread, and back.
+
+/healthz is answered by the loop itself and /readyz by a thread of its own, so that both
+answer while every other thread is at work. Must not be here: what a page or call does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from http import HTTPStatus
+from importlib import import_module
+from io import BytesIO
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
+from urllib.parse import unquote_to_bytes
+
+import orjson
+
+from portal.server.bodies import BodyRefused, CutOff, read_body
+from portal.server.connections import BoundedConnection, room, sweep
+from portal.server.streams import Gone, Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from uvicorn._types import (
+        ASGIReceiveCallable,
+        ASGISendCallable,
+        HTTPScope,
+        Scope,
+    )
+
+    Headers = list[tuple[bytes, bytes]]
+    Environ = dict[str, Any]
+    Handler = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
+
+logger = logging.getLogger(__name__)
+
+# Requests of a process that may wait for a thread; one more is told to come back.
+MOST_WAITING = 500
+MOST_WAITING_FOR_HEALTH = 20
+RETRY_AFTER_S = 1
+# What a refused client may still send before its connection is closed: many read the
+# answer only once they have sent all, and a connection closed before loses it.
+LINGER_S = 5
+_UNPACKED = frozenset({"", "identity"})
+_NO_BODY = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
+
+
+class Answer(NamedTuple):
+    """What is sent; `parts` instead of a body where that is still being made."""
+
+    status: int
+    headers: Headers
+    body: bytes = b""
+    parts: Stream | None = None
+
+
+_HEALTHY = Answer(
+    200,
+    [
+        (b"content-type", b"application/json"),
+        (b"cache-control", b"max-age=0, no-cache, no-store, must-revalidate, private"),
+        (b"x-content-type-options", b"nosniff"),
+        (b"content-length", b"15"),
+    ],
+    b'{"status":"ok"}',
+)
+
+
+class _Refused(Exception):
+    """A request that gets this answer instead of a view's."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer.status)
+        self.answer = answer
+
+
+class _Threads:
+    """A few threads, and how many requests they have or wait for them."""
+
+    def __init__(self, size: int, name: str, *, most_waiting: int) -> None:
+        self.pool = ThreadPoolExecutor(size, thread_name_prefix=name)
+        self.at_most = size + most_waiting
+        self.held = 0
+
+
+class Application:
+    """The ASGI application of a module like portal.wsgi.
+
+    The module is imported when a process starts to serve.
+    """
+
+    def __init__(self, wsgi: str = "portal.wsgi") -> None:
+        self.wsgi = wsgi
+        self.environ: Environ = {
+            "SCRIPT_NAME": "",
+            "wsgi.version": (1, 0),
+            "wsgi.errors": sys.stderr,
+            "wsgi.multithread": True,
+            "wsgi.multiprocess": True,
+            "wsgi.run_once": False,
+            "wsgi.url_scheme": "http",
+        }
+
+    async def __call__(
+        self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable
+    ) -> None:
+        """Serve a process's life, or one request."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif scope["type"] == "http":
+            await self._serve(scope, receive, send)
+
+    async def _live(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        self.loop = asyncio.get_running_loop()
+        await receive()
+        self.health = _Threads(1, "health", most_waiting=MOST_WAITING_FOR_HEALTH)
+        # In a thread, as Django refuses to touch a database in the loop's own.
+        await self.loop.run_in_executor(self.health.pool, self._load)
+        self.threads = _Threads(self.size, "web", most_waiting=MOST_WAITING)
+        sweep(self.loop)
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await self.loop.run_in_executor(None, self.stop)
+        await send({"type": "lifespan.shutdown.complete"})
+
+    def _load(self) -> None:
+        module: Any = import_module(self.wsgi)  # which sets Django up
+        from django.conf import settings
+
+        from portal.body_limits import CALLER_MAY_SEND, CallerLimit
+        from portal.lib.proxies import read_networks
+        from portal.lib.storage.scratch import scratch_folder
+
+        self.handler: Handler = module.application
+        self.caller_limit, self.may_send_key = CallerLimit(), CALLER_MAY_SEND
+        self.stop: Callable[[], None] = module.stop
+        self.folder = str(scratch_folder())
+        self.api_prefixes: tuple[str, ...] = settings.API_PREFIXES
+        self.size: int = settings.WEB_THREADS
+        self.anybody: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        room.per_address = settings.WEB_CONNECTIONS_PER_ADDRESS
+        room.in_all = settings.WEB_CONNECTIONS
+        room.trusted = read_networks(settings.TRUSTED_PROXIES)
+
+    async def _serve(
+        self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable
+    ) -> None:
+        if scope["path"] == "/healthz" and scope["method"] in {"GET", "HEAD"}:
+            await _send(send, _HEALTHY)
+            return
+        connection: BoundedConnection = scope["connection"]  # type: ignore[typeddict-item]
+        environ = self._environ(scope)
+        body: IO[bytes] = BytesIO()
+        try:
+            if "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ:
+                try:
+                    body = await self._body(environ, connection, receive)
+                except _Refused as refused:
+                    await _refuse(send, receive, refused.answer, environ)
+                    return
+            environ["wsgi.input"] = body
+            answer = await self._work(self.handler, environ, connection)
+        except CutOff:
+            return
+        except _Refused as refused:
+            answer = refused.answer
+        finally:
+            body.close()
+        await _send(send, answer)
+
+    async def _body(
+        self,
+        environ: Environ,
+        connection: BoundedConnection,
+        receive: ASGIReceiveCallable,
+    ) -> IO[bytes]:
+        """The whole body; CONTENT_LENGTH states its length then. Raises: _Refused."""
+        path = environ["PATH_INFO"]
+        if environ.get("HTTP_CONTENT_ENCODING", "").strip().lower() not in _UNPACKED:
+            sentence = "Send the body without a content coding."
+            answer = self._refusal(path, 415, "unsupported_content_coding", sentence)
+            answer.headers.append((b"accept-encoding", b"identity"))
+            raise _Refused(answer)
+
+        async def may_send(length: int) -> int:
+            asked = {**environ, "CONTENT_LENGTH": str(length), "wsgi.input": BytesIO()}
+            answer = await self._work(self.caller_limit, asked, connection)
+            if self.may_send_key not in asked:
+                raise _Refused(answer)
+            limit: int = asked[self.may_send_key]
+            return limit
+
+        at_most, stated = self.anybody, int(environ.get("CONTENT_LENGTH") or 0)
+        is_asked = stated > at_most
+        if is_asked:
+            at_most = await may_send(stated)
+        try:
+            body, length = await read_body(
+                receive,
+                at_most=at_most,
+                may_send=None if is_asked else may_send,
+                folder=self.folder,
+            )
+        except BodyRefused as refused:
+            raise _Refused(
+                self._refusal(path, refused.status, refused.code, refused.sentence)
+            ) from None
+        environ["CONTENT_LENGTH"] = str(length)
+        environ.pop("HTTP_TRANSFER_ENCODING", None)
+        return body
+
+    async def _work(
+        self, handler: Handler, environ: Environ, connection: BoundedConnection
+    ) -> Answer:
+        """Have a thread do it.
+
+        Raises: _Refused where too many wait for one; CutOff where the client went away
+        before its turn.
+        """
+        threads = self.health if environ["PATH_INFO"] == "/readyz" else self.threads
+        if threads.held >= threads.at_most:
+            sentence = "The server is busy. Try again in a moment."
+            answer = self._refusal(environ["PATH_INFO"], 503, "busy", sentence)
+            answer.headers.append((b"retry-after", str(RETRY_AFTER_S).encode()))
+            raise _Refused(answer)
+        answered: asyncio.Future[Answer | None] = self.loop.create_future()
+        run = partial(self._run, handler, environ, connection, answered)
+        threads.held += 1
+        connection.at_work = True
+        try:
+            threads.pool.submit(run)
+            found = await answered
+        finally:
+            threads.held -= 1
+            connection.at_work = False
+        if found is None:
+            raise CutOff
+        return found
+
+    def _run(
+        self,
+        handler: Handler,
+        environ: Environ,
+        connection: BoundedConnection,
+        answered: asyncio.Future[Answer | None],
+    ) -> None:
+        """Call a WSGI application, in a thread, and settle `answered`.
+
+        None: the client is gone, and nothing was begun.
+        """
+
+        def settle(answer: Answer | None) -> None:
+            self.loop.call_soon_threadsafe(_settle, answered, answer)
+
+        if connection.is_gone:
+            settle(None)
+            return
+        begun: list[tuple[int, Headers]] = []
+
+        def start_response(
+            status: str, headers: list[tuple[str, str]], _exc_info: Any = None
+        ) -> None:
+            encoded = [
+                (name.encode("latin-1"), value.encode("latin-1"))
+                for name, value in headers
+            ]
+            begun[:] = [(int(status[:3]), encoded)]
+
+        try:
+            response = handler(environ, start_response)
+            try:
+                status, headers = begun[0]
+                if (
+                    getattr(response, "streaming", False)
+                    and environ["SERVER_PROTOCOL"] != "HTTP/1.0"
+                ):
+                    parts = Stream(self.loop, self.folder)
+                    settle(Answer(status, headers, parts=parts))
+                    _write(parts, response, environ)
+                    return
+                body = b"" if status in _NO_BODY else b"".join(response)
+            finally:
+                cast(Any, response).close()
+        except Exception:  # Django answers its own; this is a fault of the frame
+            logger.exception("a request failed outside of its view")
+            settle(
+                self._refusal(
+                    environ["PATH_INFO"], 500, "fault", "Something failed on our side."
+                )
+            )
+            return
+        if status not in _NO_BODY and not any(
+            name.lower() == b"content-length" for name, _ in headers
+        ):
+            headers.append((b"content-length", str(len(body)).encode()))
+        settle(Answer(status, headers, body))
+
+    def _environ(self, scope: HTTPScope) -> Environ:
+        """The WSGI environment of a request, without its body (PEP 3333)."""
+        path, client = scope["raw_path"], scope["client"] or ("", 0)
+        server = scope["server"] or ("", 0)
+        environ = {
+            **self.environ,
+            "REQUEST_METHOD": scope["method"],
+            "PATH_INFO": (unquote_to_bytes(path) if b"%" in path else path).decode(
+                "latin-1"
+            ),
+            "QUERY_STRING": scope["query_string"].decode("latin-1"),
+            "SERVER_NAME": server[0],
+            "SERVER_PORT": str(server[1] or ""),
+            "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
+            "REMOTE_ADDR": client[0],
+            "REMOTE_PORT": str(client[1]),
+        }
+        for name, value in scope["headers"]:
+            key = name.decode("latin-1").upper().replace("-", "_")
+            if key not in {"CONTENT_TYPE", "CONTENT_LENGTH"}:
+                key = f"HTTP_{key}"
+            text = value.decode("latin-1")
+            if key in environ:
+                text = f"{environ[key]}{'; ' if key == 'HTTP_COOKIE' else ','}{text}"
+            environ[key] = text
+        return environ
+
+    def _refusal(self, path: str, status: int, code: str, sentence: str) -> Answer:
+        """An answer of the server's own: JSON of contract 1.3 below the API's paths."""
+        if path.startswith(self.api_prefixes):
+            body, kind = orjson.dumps({"detail": sentence, "code": code}), b"json"
+        else:
+            body, kind = sentence.encode(), b"plain"
+        media = {b"json": b"application/json", b"plain": b"text/plain; charset=utf-8"}
+        return Answer(
+            status,
+            [
+                (b"content-type", media[kind]),
+                (b"content-length", str(len(body)).encode()),
+                (b"cache-control", b"no-store"),
+                (b"x-content-type-options", b"nosniff"),
+            ],
+            body,
+        )
+
+
+def _settle(answered: asyncio.Future[Answer | None], answer: Answer | None) -> None:
+    if not answered.done():  # cancelled, where the process is stopping
+        answered.set_result(answer)
+    elif answer and answer.parts:
+        answer.parts.close()
+
+
+def _write(parts: Stream, response: Iterable[bytes], environ: Environ) -> None:
+    """Put an answer that is made in parts where its client takes it from."""
+    is_whole = False
+    try:
+        if environ["REQUEST_METHOD"] != "HEAD":
+            for part in response:
+                parts.write(part)
+        is_whole = True
+    except Gone:
+        pass
+    except Exception:  # its beginning is sent: the client sees it end in the middle
+        logger.exception("an answer broke off")
+    finally:
+        parts.end(is_whole=is_whole)
+
+
+async def _send(send: ASGISendCallable, answer: Answer) -> None:
+    """Send a whole answer, or its parts as they are made."""
+    await send(
+        {
+            "type": "http.response.start",
+            "status": answer.status,
+            "headers": answer.headers,
+        }
+    )
+    if answer.parts is not None:
+        try:
+            async for part in answer.parts.parts():
+                await send(
+                    {"type": "http.response.body", "body": part, "more_body": True}
+                )
+        except Gone:
+            return  # uvicorn closes the connection of an answer that is not complete
+        finally:
+            answer.parts.close()
+    await send({"type": "http.response.body", "body": answer.body, "more_body": False})
+
+
+async def _refuse(
+    send: ASGISendCallable,
+    receive: ASGIReceiveCallable,
+    answer: Answer,
+    environ: Environ,
+) -> None:
+    """Answer before the body has come; what still comes is thrown away for a while."""
+    headers = [*answer.headers, (b"connection", b"close")]
+    await send(
+        {"type": "http.response.start", "status": answer.status, "headers": headers}
+    )
+    await send({"type": "http.response.body", "body": answer.body, "more_body": True})
+    if "HTTP_EXPECT" not in environ:  # else it was never asked for its body
+        try:
+            async with asyncio.timeout(LINGER_S):
+                while (await receive()).get("more_body"):
+                    pass
+        except TimeoutError:
+            pass
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+application = Application()
