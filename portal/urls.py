@@ -5,9 +5,10 @@ from __future__ import annotations
 from csp.decorators import csp_update
 from django.contrib import admin
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from labs.web.requisition_link import open_link
+from portal.api_docs.document import api_document
 from portal.health import healthz, readyz
 from portal.metrics import metrics
 from users.api.logos import logo
@@ -32,7 +33,7 @@ urlpatterns = [
     path("v2/", include("users.api.v2.urls")),
     path("v3/", include("labs.api.v3.urls")),
     path("lab_report/v1/", include("reports.api.v1.urls")),
-    path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
+    path("api/schema/", api_document, name="api-schema"),
     path("api/docs/", api_docs, name="api-docs"),
     path("api/docs/", include("portal.api_docs.urls")),
     path("api/docs/", include("accounts.webhooks.web.docs_urls")),

@@ -6,6 +6,8 @@ import pytest
 from django.contrib.staticfiles import finders
 from django.urls import reverse
 
+from portal.api_docs import document
+
 pytestmark = pytest.mark.django_db
 
 
@@ -14,6 +16,29 @@ def test_the_document_is_openapi_3_1_and_open_to_all(client):
 
     assert reply.status_code == 200
     assert b"3.1.1" in reply.content[:40]
+
+
+def test_the_document_is_made_once_and_is_the_same_whatever_is_asked(
+    client, monkeypatch
+):
+    monkeypatch.setattr(document, "_made", [])
+    first = client.get("/api/schema/", {"version": "<b>mine</b>", "format": "json"})
+    monkeypatch.setattr(document, "SchemaGenerator", None)
+
+    again = client.get("/api/schema/", {"lang": "de"}, HTTP_HOST="localhost")
+
+    assert again.content == first.content
+    assert b"<b>" not in first.content
+
+
+def test_nobody_waits_while_the_document_is_made(client, monkeypatch):
+    monkeypatch.setattr(document, "_made", [])
+    with document._making:
+        reply = client.get("/api/schema/")
+
+    assert (reply.status_code, reply.headers["Retry-After"]) == (503, "5")
+    assert reply.json()["code"] == "busy"
+    assert client.get("/api/schema/").status_code == 200
 
 
 def test_the_docs_page_takes_every_asset_from_this_server(client):
