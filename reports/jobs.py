@@ -10,8 +10,10 @@ from uuid import UUID
 from portal.lib.jobs import job, periodic
 from reports.operations.page_pictures import DRAW_JOB, draw_report
 from reports.operations.reports import (
+    INSPECT_JOB,
     PARSE_JOB,
     give_up_parsing,
+    inspect_submitted,
     parse_submitted,
 )
 from reports.operations.rereading import (
@@ -32,6 +34,12 @@ def give_up(*, tenant_pk: int, job_id: str) -> None:
 def parse(*, tenant_pk: int, job_id: str) -> None:
     """Read a submitted report."""
     parse_submitted(tenant_pk=tenant_pk, job_id=UUID(job_id))
+
+
+@job(INSPECT_JOB, queue="parsing", on_give_up=give_up)
+def inspect(*, tenant_pk: int, job_id: str) -> None:
+    """Decide whether a submitted report can be read at all."""
+    inspect_submitted(tenant_pk=tenant_pk, job_id=UUID(job_id))
 
 
 def give_up_reread(*, tenant_pk: int, rereading_id: int) -> None:

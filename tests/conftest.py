@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import shutil
+from datetime import timedelta
 
 import pytest
 from django.conf import settings
@@ -13,6 +14,7 @@ from django.test import Client, override_settings
 from accounts.api import auth
 from accounts.operations.api_keys import forget_keys
 from accounts.states import Environment, Role
+from reports.operations import extraction
 from tests.clients import ApiClient
 from tests.factories.accounts import make_api_key, make_member, make_team, make_tenant
 from users.wearables import partitions
@@ -69,6 +71,8 @@ def _clean_process(_folders, monkeypatch):
     # A key that is forgotten halfway costs a query more, on a busy machine.
     monkeypatch.setattr(auth, "clock", lambda: 0.0)
     forget_keys()
+    # On a busy machine a look that costs 0.4 s of the processor may take longer.
+    monkeypatch.setattr(extraction, "LOOK_TIMEOUT", timedelta(seconds=60))
     # A month that another test saw committed is a statement less.
     monkeypatch.setattr(partitions, "_known", set())
     yield

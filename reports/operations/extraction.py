@@ -21,6 +21,7 @@ import subprocess
 import sys
 import time
 import traceback
+from contextlib import suppress
 from datetime import timedelta
 from enum import StrEnum
 from functools import cache
@@ -51,9 +52,19 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-INSPECT_TIMEOUT = timedelta(seconds=20)
+# A request waits for it and has its thread held: what takes longer is the worker's.
+LOOK_TIMEOUT = timedelta(seconds=5)
+LOOK_CPU_SECONDS = 3
+# A page of one's own text takes 0.4 s, a picture of it 3 s and more until it is read;
+# a worker could not answer who drew the box.
+BOX_TIMEOUT = timedelta(seconds=12)
+BOX_CPU_SECONDS = 10
+# The same look by a worker, whose answer is the last.
+INSPECT_TIMEOUT = timedelta(seconds=60)
+INSPECT_CPU_SECONDS = 20
 # For one picture of a page, or for all that is no picture: the child says when it has
 # read a page, so a long scan may take its time and a hang is still found.
+DRAW_TIMEOUT = timedelta(seconds=20)
 PARSE_TIMEOUT = timedelta(seconds=120)
 CPU_SECONDS = 60
 MOST_STEPS = MAX_PAGES + 2
@@ -63,24 +74,54 @@ ADDRESS_LIMIT_BYTES = 6 * 1024**3
 OUTPUT_LIMIT_BYTES = 32 * 1024**2
 _ROOT = Path(__file__).resolve().parents[2]
 _COMMAND = (sys.executable, "-m", "reports.operations.extraction")
+_NICENESS = 5  # what answers requests goes first
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
+
+class OutOfTime(Exception):
+    """A child did not end in the time that it had, of the processor or in all."""
+
+
+def look_at_files(files: Sequence[tuple[Path, str]]) -> list[OpenedFile]:
+    """Do as inspect_files while a request waits, for LOOK_CPU_SECONDS at most.
+
+    The caller holds a slot. Raises RefusedFile as that does; OutOfTime where nothing
+    was decided. Source: Contract 7.1; Ours: a hostile file must not hold the thread of
+    a request.
+    """
+    return _opened(
+        _ask_child(_inspection(files), LOOK_TIMEOUT, cpu_seconds=LOOK_CPU_SECONDS)
+    )
 
 
 def inspect_files(files: Sequence[tuple[Path, str]]) -> list[OpenedFile]:
     """Prove each file to be of the media type stated beside it, and readable.
 
     Raises RefusedFile by the parser's codes, unreadable_file also where opening the
-    file broke a bound. Source: Contract 7.1; Ours: a web process opens no stranger's
-    file itself.
+    file broke a bound. Source: Contract 7.1; Ours: no process of ours opens a
+    stranger's file itself.
     """
+    try:
+        answer = _ask_child(
+            _inspection(files), INSPECT_TIMEOUT, cpu_seconds=INSPECT_CPU_SECONDS
+        )
+    except OutOfTime:
+        answer = None
+    return _opened(answer)
+
+
+def _inspection(files: Sequence[tuple[Path, str]]) -> dict[str, Any]:
     # A media type is ASCII; anything else agrees with no content.
-    request = {
+    return {
         "inspect": [
             [str(path), declared if declared.isascii() else ""]
             for path, declared in files
         ]
     }
-    answer = _ask_child(request, INSPECT_TIMEOUT)
+
+
+def _opened(answer: object) -> list[OpenedFile]:
+    """What a look answered. Raises: RefusedFile, also for no answer or a false one."""
     try:
         match answer:
             case {"opened": opened}:
@@ -106,7 +147,10 @@ def extract_report(*paths: Path, threads: int = 1) -> ParsedReport:
     comes from strangers.
     """
     request = {"parse": [str(path) for path in paths], "threads": threads}
-    answer = _ask_child(request, PARSE_TIMEOUT)
+    try:
+        answer = _ask_child(request, PARSE_TIMEOUT)
+    except OutOfTime:
+        answer = None
     try:
         match answer:
             case {"report": report}:
@@ -126,17 +170,21 @@ def extract_report(*paths: Path, threads: int = 1) -> ParsedReport:
 
 
 def extract_box(*paths: Path, place: Place) -> BoxReading:
-    """Read what stands in a box on a page of a stored report.
+    """Read what stands in a box on a page of a stored report, while a request waits.
 
-    Raises UnreadableReport, with processing_error also where the child died or took
-    too long. Source: Ours (workflow D1): a page that a stranger made is opened in no
-    web process.
+    The caller holds a slot. Raises UnreadableReport, with processing_error also where
+    the child died or took over BOX_CPU_SECONDS. Source: Ours (workflow D1): a page that
+    a stranger made is opened in no web process.
     """
     request = {
         "box": {"page": place.page, "polygon": [list(p) for p in place.polygon]},
         "paths": [str(path) for path in paths],
     }
-    match _ask_child(request, INSPECT_TIMEOUT):
+    try:
+        answer = _ask_child(request, BOX_TIMEOUT, cpu_seconds=BOX_CPU_SECONDS)
+    except OutOfTime:
+        answer = None
+    match answer:
         case {"reading": reading}:
             try:
                 found: BoxReading = read_as(BoxReading, reading)
@@ -153,8 +201,35 @@ def draw_pages(*paths: Path, pages: Sequence[int]) -> list[tuple[bytes, bytes] |
     None for a page that can't be drawn. Raises UnreadableReport with processing_error
     where the child died or took too long over a page. Source: Ours, as extract_box.
     """
-    request = {"draw": list(pages), "paths": [str(path) for path in paths]}
-    match _ask_child(request, INSPECT_TIMEOUT):
+    try:
+        answer = _ask_child(_drawing(paths, pages), DRAW_TIMEOUT)
+    except OutOfTime:
+        answer = None
+    return _drawn(answer, pages)
+
+
+def draw_page(*paths: Path, page: int) -> tuple[bytes, bytes] | None:
+    """Draw one page as draw_pages does, while a request waits.
+
+    The caller holds a slot. Raises UnreadableReport where the child died or took over
+    LOOK_CPU_SECONDS. Source: Ours, as extract_box.
+    """
+    try:
+        answer = _ask_child(
+            _drawing(paths, [page]), LOOK_TIMEOUT, cpu_seconds=LOOK_CPU_SECONDS
+        )
+    except OutOfTime:
+        answer = None
+    (drawn,) = _drawn(answer, [page])
+    return drawn
+
+
+def _drawing(paths: Sequence[Path], pages: Sequence[int]) -> dict[str, Any]:
+    return {"draw": list(pages), "paths": [str(path) for path in paths]}
+
+
+def _drawn(answer: object, pages: Sequence[int]) -> list[tuple[bytes, bytes] | None]:
+    match answer:
         case {"pictures": [*pictures]} if len(pictures) == len(pages):
             return [_pictures(found) for found in pictures]
     raise UnreadableReport(FailureReason.PROCESSING_ERROR)
@@ -177,13 +252,21 @@ def is_whole_jpeg(content: bytes) -> bool:
     return content.startswith(b"\xff\xd8\xff") and content.endswith(b"\xff\xd9")
 
 
-def _ask_child(request: dict[str, Any], timeout: timedelta) -> object:
-    """Run a child to its end; its answer, None if it broke a bound or failed.
+def _ask_child(
+    request: dict[str, Any],
+    timeout: timedelta,
+    *,
+    cpu_seconds: int | None = None,
+) -> object:
+    """Run a child to its end; its answer, None if it failed or broke another bound.
 
-    timeout: for how long it may be silent.
+    timeout: for how long it may be silent. cpu_seconds: of the processor, in all;
+    unless given CPU_SECONDS a page. Raises: OutOfTime.
     """
+    most = MOST_STEPS * CPU_SECONDS if cpu_seconds is None else cpu_seconds
+    steps = MOST_STEPS if cpu_seconds is None else 1
     child = subprocess.Popen(  # noqa: S603 - our own module, no input in its arguments
-        [*_COMMAND, str(os.getpid())],
+        [*_COMMAND, str(os.getpid()), str(most)],
         cwd=_ROOT,
         env={
             "PATH": os.defpath,
@@ -195,11 +278,14 @@ def _ask_child(request: dict[str, Any], timeout: timedelta) -> object:
         stdout=subprocess.PIPE,
         # What a library complains about may quote the report.
         stderr=subprocess.DEVNULL,
-        # Ctrl-C at the worker is for the worker.
-        start_new_session=True,
+        # Ctrl-C at the worker is for the worker. In a session of its own it would be
+        # given as much of the processor as all that answers requests.
+        process_group=0,
     )
     try:
-        answer = _converse(child, orjson.dumps(request), timeout)
+        answer = _converse(child, orjson.dumps(request), timeout, steps=steps)
+        if not answer.strip() and _is_spent(child):
+            raise OutOfTime
     finally:
         child.kill()  # at the end of its output it has nothing more to do
         child.wait()
@@ -215,14 +301,28 @@ def _ask_child(request: dict[str, Any], timeout: timedelta) -> object:
     return found
 
 
+def _is_spent(child: subprocess.Popen[bytes]) -> bool:
+    """Whether a child that ended was given no more of the processor."""
+    with suppress(subprocess.TimeoutExpired):
+        return child.wait(timeout=1) in {-signal.SIGXCPU, -signal.SIGKILL}
+    return False
+
+
 def _converse(
-    child: subprocess.Popen[bytes], request: bytes, timeout: timedelta
+    child: subprocess.Popen[bytes],
+    request: bytes,
+    timeout: timedelta,
+    *,
+    steps: int = 1,
 ) -> bytes:
-    """What a child says, blanks first as signs of life; nothing past a bound."""
+    """What a child says, blanks first as signs of life; nothing past another bound.
+
+    Raises: OutOfTime, when it is silent for `timeout`, or not done after `steps` such.
+    """
     assert child.stdin is not None  # noqa: S101 - asked for
     assert child.stdout is not None  # noqa: S101 - asked for
     patience = timeout.total_seconds()
-    end = time.monotonic() + MOST_STEPS * patience
+    end = time.monotonic() + steps * patience
     answer = b""
     with child.stdin, child.stdout, selectors.DefaultSelector() as selector:
         try:
@@ -237,8 +337,8 @@ def _converse(
             if not said:
                 return answer
             if len(answer) > OUTPUT_LIMIT_BYTES:
-                break
-    return b""
+                return b""
+    raise OutOfTime
 
 
 @cache
@@ -358,13 +458,17 @@ def allow_page() -> None:  # pragma: no cover - as above
 def bind(parent: int, *, most_seconds: int) -> None:  # pragma: no cover - as above
     """Bound this process for good: memory, no files written, gone with its parent.
 
-    The first page may take CPU_SECONDS, all together `most_seconds`.
+    The first page may take CPU_SECONDS, all together `most_seconds`; both only while
+    nothing that is more urgent wants the processor.
     """
+    os.nice(_NICENESS)
     # Libraries reserve far more address space than they use, so that alone can't be
     # the bound.
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_LIMIT_BYTES, MEMORY_LIMIT_BYTES))
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_LIMIT_BYTES, ADDRESS_LIMIT_BYTES))
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, most_seconds))
+    resource.setrlimit(
+        resource.RLIMIT_CPU, (min(CPU_SECONDS, most_seconds), most_seconds)
+    )
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core would hold the report
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     # A stop of the service goes to all its processes; the worker lets this one finish.
@@ -376,5 +480,5 @@ def bind(parent: int, *, most_seconds: int) -> None:  # pragma: no cover - as ab
 
 
 if __name__ == "__main__":  # pragma: no cover - tests see it from outside
-    bind(int(sys.argv[1]), most_seconds=MOST_STEPS * CPU_SECONDS)
+    bind(int(sys.argv[1]), most_seconds=int(sys.argv[2]))
     sys.stdout.buffer.write(_answer(orjson.loads(sys.stdin.buffer.read())))

@@ -10,8 +10,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from accounts.models import Tenant
-from portal.lib.errors import DomainError, NotFound
-from reports.operations.extraction import draw_pages, is_whole_jpeg
+from portal.lib.errors import DomainError, NotFound, Unavailable
+from portal.lib.slots import NoSlot, Work, slot
+from reports.operations.extraction import draw_page, draw_pages, is_whole_jpeg
 from reports.operations.storage import keep_picture, kept_picture, local_copies
 from reports.parser import UnreadableReport
 from reports.queries import parsing_job, report_files
@@ -19,12 +20,12 @@ from reports.states import PictureSize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
     from uuid import UUID
 
     from reports.models import ParsingJob, ReportFile
 
 DRAW_JOB = "reports.draw_pages"
+DRAWING_BUSY = "drawing_busy"
 _AT_ONCE = 6  # pages a child, which says them together, within a bound on its output
 
 
@@ -34,8 +35,9 @@ def page_picture(
     """A page of a report, counted from 1, as a JPEG in the frame of its polygons.
 
     What was not drawn before is drawn now, in some 0.5 s. Raises: page_unknown (404);
-    page_undrawable; storage_unavailable (503). Source: Ours (workflow D1): what a
-    stranger uploaded is opened in no web process.
+    page_undrawable; drawing_busy, while others of the tenant are drawn, and
+    storage_unavailable (503). Source: Ours (workflow D1): what a stranger uploaded is
+    opened in no web process.
     """
     if not 1 <= page <= (job.pages or 0):
         raise NotFound("page_unknown", "The report has no such page.", "page")
@@ -44,13 +46,15 @@ def page_picture(
     if kept is not None:
         return kept
     try:
-        with local_copies(files) as paths:
-            (drawn,) = _draw(files[0], paths, [page])
+        with slot(Work.STORED, tenant=job.tenant), local_copies(files) as paths:
+            drawn = draw_page(*paths, page=page)
+    except NoSlot:
+        raise Unavailable(DRAWING_BUSY, "Other pages are being drawn.") from None
     except UnreadableReport:
         drawn = None
     if drawn is None:
         raise DomainError("page_undrawable", "This page can't be shown.")
-    return drawn[size]
+    return _keep(files[0], page, drawn)[size]
 
 
 def draw_report(*, tenant_pk: int, job_id: UUID) -> None:
@@ -75,7 +79,10 @@ def draw_report(*, tenant_pk: int, job_id: UUID) -> None:
         return
     with suppress(UnreadableReport), local_copies(files) as paths:
         for start in range(0, len(missing), _AT_ONCE):
-            _draw(files[0], paths, missing[start : start + _AT_ONCE])
+            pages = missing[start : start + _AT_ONCE]
+            for page, drawn in zip(pages, draw_pages(*paths, pages=pages), strict=True):
+                if drawn is not None:
+                    _keep(files[0], page, drawn)
 
 
 def _kept(files: Sequence[ReportFile], page: int, size: PictureSize) -> bytes | None:
@@ -84,18 +91,11 @@ def _kept(files: Sequence[ReportFile], page: int, size: PictureSize) -> bytes | 
     return kept if kept is not None and is_whole_jpeg(kept) else None
 
 
-def _draw(
-    first: ReportFile, paths: Sequence[Path], pages: Sequence[int]
-) -> list[dict[PictureSize, bytes] | None]:
-    """Draw pages and keep them. Raises: UnreadableReport."""
-    drawn: list[dict[PictureSize, bytes] | None] = []
-    found = draw_pages(*paths, pages=pages)
-    for page, pictures in zip(pages, found, strict=True):
-        if pictures is None:
-            drawn.append(None)
-            continue
-        sizes = dict(zip(PictureSize, pictures, strict=True))
-        for size, content in sizes.items():
-            keep_picture(first.stored_as, page, size, content)
-        drawn.append(sizes)
-    return drawn
+def _keep(
+    first: ReportFile, page: int, drawn: tuple[bytes, bytes]
+) -> dict[PictureSize, bytes]:
+    """Keep a page's two pictures beside the report's first file."""
+    sizes = dict(zip(PictureSize, drawn, strict=True))
+    for size, content in sizes.items():
+        keep_picture(first.stored_as, page, size, content)
+    return sizes

@@ -21,9 +21,15 @@ from portal.lib.actor import Actor
 from portal.lib.errors import DomainError, NotAllowed, NotFound, TooLarge
 from portal.lib.jobs import enqueue
 from portal.lib.scanning import require_clean
+from portal.lib.slots import NoSlot, Work, slot
 from portal.lib.transitions import move_status
 from reports.models import ParsingJob, ParsingJobTransition, ReportFile, ReportResult
-from reports.operations.extraction import extract_report, inspect_files
+from reports.operations.extraction import (
+    OutOfTime,
+    extract_report,
+    inspect_files,
+    look_at_files,
+)
 from reports.operations.loinc import loinc_folder
 from reports.operations.loinc_aliases import apply_aliases
 from reports.operations.page_pictures import DRAW_JOB
@@ -40,6 +46,7 @@ from reports.parser import (
     RefusalCode,
     RefusedFile,
     UnreadableReport,
+    recognize_file,
     widen_matches,
 )
 from reports.parser.checks import check_dates_against
@@ -57,6 +64,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 10_485_760  # Contract D11; of all parts together
 MAX_PARTS = 8  # Contract 7.1
+INSPECT_JOB = "reports.inspect"
 PARSE_JOB = "reports.parse"
 PARSER = Actor.system(PARSE_JOB)
 EMITTED = frozenset(
@@ -99,11 +107,13 @@ def require_parsing(tenant: Tenant) -> None:
 def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> ParsingJob:
     """Store an upload and enqueue its parsing; the job is answered `upload_pending`.
 
-    Raises: parsing_not_enabled (403); user_not_found (404); file_too_large (413);
-    human_review_unavailable, file_missing, too_many_files, mixed_files, empty_file,
-    unsupported_file_type, file_type_mismatch, encrypted_file, unreadable_file,
-    too_many_pixels, file_infected (400); scanner_unavailable,
-    storage_unavailable (503). Source: Contract 7.1, 7.5.
+    What the files are is decided here where a look of a few seconds can, else by the
+    worker, by which the job fails with `invalid_input`. Raises: parsing_not_enabled
+    (403); user_not_found (404); file_too_large (413); human_review_unavailable,
+    file_missing, too_many_files, mixed_files, empty_file, unsupported_file_type,
+    file_type_mismatch, encrypted_file, unreadable_file, too_many_pixels, file_infected
+    (400); scanner_unavailable, storage_unavailable (503). Source: Contract 7.1, 7.5;
+    Ours: a hostile file must not hold the thread of a request.
     """
     require_parsing(tenant)
     found = find_user(tenant=tenant, user_id=wanted.user_id)
@@ -120,7 +130,8 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
     for part in wanted.parts:
         require_clean(BytesIO(part.content))
     with new_files([part.content for part in wanted.parts]) as stored:
-        files = _inspect(stored, wanted.parts)
+        files = _recognize(stored, wanted.parts)
+        is_inspected = _look(stored, files, tenant)
     try:
         with transaction.atomic():
             job = ParsingJob(
@@ -144,16 +155,43 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
                 user_uuid=user.uuid,
             )
             emit_job(job, "created")
-            enqueue(
-                PARSE_JOB,
-                tenant=tenant,
-                lock=f"parsing_job:{job.id}",
-                job_id=str(job.id),
-            )
+            if is_inspected:
+                _enqueue_parsing(job)
+            else:
+                enqueue(
+                    INSPECT_JOB,
+                    tenant=tenant,
+                    # One at a time: however many there are, workers stay for others.
+                    lock=f"inspect:{tenant.pk}",
+                    job_id=str(job.id),
+                )
     except BaseException:
         remove_files([file.stored_as for file in files])
         raise
     return job
+
+
+def inspect_submitted(*, tenant_pk: int, job_id: UUID) -> None:
+    """Decide on an upload that no request could, then have it read; the worker's.
+
+    What is refused fails with `invalid_input`, which the job's history explains by the
+    refusal's code. Safe to repeat. Source: Contract 7.1, 7.3.
+    """
+    job = _find_job(tenant_pk, job_id)
+    if job is None or job.status != ParsingJobStatus.UPLOAD_PENDING:
+        return
+    try:
+        _inspect_stored(job)
+    except RefusedFile as refused:
+        reason, why = FailureReason.INVALID_INPUT, refused.code.value
+    except UnreadableReport as unreadable:
+        reason, why = unreadable.reason, ""
+    else:
+        _enqueue_parsing(job)
+        return
+    with transaction.atomic():
+        if _lock(job).status == ParsingJobStatus.UPLOAD_PENDING:
+            fail_parsing(job=job, actor=PARSER, reason=reason, why=why)
 
 
 def parse_submitted(*, tenant_pk: int, job_id: UUID) -> None:
@@ -329,33 +367,63 @@ def too_large() -> TooLarge:
     return TooLarge(RefusalCode.TOO_LARGE, "An upload has at most 10 MB.", "file")
 
 
-def _inspect(
+def _recognize(
     stored: Sequence[NewFile], parts: Sequence[ReportPart]
 ) -> list[ReportFile]:
-    """Open each part for real; the rows that will name them."""
-    files = [
-        ReportFile(
-            position=position,
-            stored_as=new.name,
-            size=len(part.content),
-            sha256=hashlib.sha256(part.content).hexdigest(),
-        )
-        for position, (new, part) in enumerate(zip(stored, parts, strict=True))
-    ]
-    declared = [
-        (new.path, part.content_type) for new, part in zip(stored, parts, strict=True)
-    ]
+    """Tell each part's kind by its bytes; the rows that will name them."""
     try:
-        opened = inspect_files(declared)
+        files = [
+            ReportFile(
+                position=position,
+                stored_as=new.name,
+                content_type=recognize_file(new.path, declared=part.content_type),
+                size=len(part.content),
+                sha256=hashlib.sha256(part.content).hexdigest(),
+            )
+            for position, (new, part) in enumerate(zip(stored, parts, strict=True))
+        ]
     except RefusedFile as refusal:
         raise _refused(refusal.code) from None
-    for file, proved in zip(files, opened, strict=True):
-        if len(files) > 1 and proved.kind == FileKind.PDF:
-            raise DomainError(
-                "mixed_files", "Several files have to be pictures of pages.", "file"
-            )
-        file.content_type = proved.kind
+    if len(files) > 1 and any(file.content_type == FileKind.PDF for file in files):
+        raise DomainError(
+            "mixed_files", "Several files have to be pictures of pages.", "file"
+        )
     return files
+
+
+def _look(
+    stored: Sequence[NewFile], files: Sequence[ReportFile], tenant: Tenant
+) -> bool:
+    """Open each part for real where there is room; whether that decided."""
+    opened = [
+        (new.path, file.content_type) for new, file in zip(stored, files, strict=True)
+    ]
+    try:
+        with slot(Work.UPLOAD, tenant=tenant):
+            look_at_files(opened)
+    except RefusedFile as refusal:
+        raise _refused(refusal.code) from None
+    except (NoSlot, OutOfTime):
+        return False
+    return True
+
+
+def _enqueue_parsing(job: ParsingJob) -> None:
+    enqueue(
+        PARSE_JOB,
+        tenant=job.tenant,
+        lock=f"parsing_job:{job.id}",
+        job_id=str(job.id),
+    )
+
+
+def _inspect_stored(job: ParsingJob) -> None:
+    """Open a job's files for real. Raises: RefusedFile; UnreadableReport."""
+    files = report_files(job)
+    with local_copies(files) as paths:
+        inspect_files(
+            [(path, file.content_type) for path, file in zip(paths, files, strict=True)]
+        )
 
 
 _REFUSALS = {

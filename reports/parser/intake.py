@@ -1,7 +1,8 @@
-"""The cheap look at an upload before anything is stored: is it what it says it is?
+"""The look at an upload before it is read: is it what it says it is?
 
-Opens the file for real, within bounds, and never runs or renders it. Knows nothing of
-laboratories. Safe to call in a web process.
+`recognize_file` reads its first and last bytes and is safe in a web process;
+`inspect_file` opens it for real, which only a bounded process may do. Knows nothing of
+laboratories.
 """
 
 from __future__ import annotations
@@ -57,12 +58,12 @@ class OpenedFile:
     pages: int
 
 
-def inspect_file(path: Path, *, declared: str | None = None) -> OpenedFile:
-    """Prove that a file is a readable PDF, JPEG or PNG, by opening it.
+def recognize_file(path: Path, *, declared: str | None = None) -> FileKind:
+    """Tell a PDF, JPEG or PNG by its signature, and its end, without opening it.
 
     declared: the media type the sender stated, which must agree with the content.
-    Raises: RefusedFile by empty_file, file_too_large (over 10 MB), encrypted_file,
-    unsupported_file_type, file_type_mismatch, unreadable_file, too_many_pixels.
+    Raises: RefusedFile by empty_file, file_too_large (over 10 MB),
+    unsupported_file_type, file_type_mismatch, unreadable_file (a PDF without its end).
     Source: Contract 7.1.
     """
     size = path.stat().st_size
@@ -73,6 +74,19 @@ def inspect_file(path: Path, *, declared: str | None = None) -> OpenedFile:
     kind = file_kind(path)
     if declared is not None and _plain_type(declared) != kind:
         raise RefusedFile(RefusalCode.MISMATCH)
+    if kind is FileKind.PDF and not _ends_whole(path):
+        raise RefusedFile(RefusalCode.UNREADABLE)
+    return kind
+
+
+def inspect_file(path: Path, *, declared: str | None = None) -> OpenedFile:
+    """Prove that a file is a readable PDF, JPEG or PNG, by opening it.
+
+    A hostile file makes this last for as long as it is let. Raises: RefusedFile as
+    recognize_file, and by encrypted_file, unreadable_file, too_many_pixels. Source:
+    Contract 7.1.
+    """
+    kind = recognize_file(path, declared=declared)
     if kind is FileKind.PDF:
         return OpenedFile(kind, _count_pages(path))
     _decode_picture(path, kind)
@@ -97,8 +111,6 @@ def _plain_type(declared: str) -> str:
 
 def _count_pages(path: Path) -> int:
     """Pages of a PDF that both readers can open; neither runs its scripts."""
-    if not _ends_whole(path):
-        raise RefusedFile(RefusalCode.UNREADABLE)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -118,7 +130,7 @@ def _count_pages(path: Path) -> int:
         pages = len(pdf)
         if pages == 0:
             raise RefusedFile(RefusalCode.UNREADABLE)
-        pdf[0].close()
+        pdf[0].close()  # reads all that the page draws, forms inside forms as well
     except pdfium.PdfiumError:
         raise RefusedFile(RefusalCode.UNREADABLE) from None
     finally:

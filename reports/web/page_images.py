@@ -14,7 +14,9 @@ from django.views.decorators.http import require_GET
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
-from reports.operations.page_pictures import page_picture
+from portal.lib.errors import Unavailable
+from portal.lib.time_limits import RETRY_AFTER_S
+from reports.operations.page_pictures import DRAWING_BUSY, page_picture
 from reports.queries import parsing_job
 from reports.states import PictureSize
 
@@ -25,13 +27,22 @@ if TYPE_CHECKING:
 @require_GET
 @require_right(Area.REPORTS)
 def page_image(request: TenantRequest, job_id: str, page: int) -> HttpResponse:
-    """One page, or with `size=small` a small one; kept by no cache, as every page."""
+    """One page, or with `size=small` a small one; kept by no cache, as every page.
+
+    503 with Retry-After where it can't be drawn yet: the desk asks again, and nobody
+    reads a page of ours in a picture's place.
+    """
     try:
         job = parsing_job(tenant=request.tenant, job_id=UUID(job_id))
         size = PictureSize(request.GET.get("size", PictureSize.FULL))
     except ValueError:
         raise Http404 from None
-    picture = page_picture(job=job, page=page, size=size)
+    try:
+        picture = page_picture(job=job, page=page, size=size)
+    except Unavailable as refusal:
+        if refusal.code != DRAWING_BUSY:
+            raise
+        return HttpResponse(status=503, headers={"Retry-After": str(RETRY_AFTER_S)})
     record_read(
         tenant=request.tenant,
         actor=request.actor,

@@ -95,6 +95,20 @@ desk.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
+// A page that was refused, as others were being drawn, is asked for again for a while.
+const AGAIN_MS = 3000;
+const TRIES = 5;
+function askAgain(picture) {
+  const tries = Number(picture.dataset.tries ?? 0);
+  if (tries === TRIES) return;
+  picture.dataset.tries = tries + 1;
+  setTimeout(() => picture.setAttribute("src", picture.getAttribute("src")), AGAIN_MS);
+}
+desk.addEventListener("error", ({ target }) => target.matches("img") && askAgain(target), true);
+for (const picture of desk.querySelectorAll("img")) {
+  if (picture.complete && !picture.naturalWidth) askAgain(picture);
+}
+
 // A page counts as displayed once half of what fits of it has been in view for a while.
 const timers = new Map();
 const watcher = new IntersectionObserver(

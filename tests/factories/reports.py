@@ -120,6 +120,25 @@ def make_bomb() -> bytes:
     return _saved(document)
 
 
+def make_loop() -> bytes:
+    """A PDF of some 600 bytes whose page draws a form that draws itself a thousandfold.
+
+    Whoever loads the page is busy for 20 s, and out of memory then.
+    """
+    document = pikepdf.new()
+    page = document.add_blank_page(page_size=(9, 9))
+    packed = zlib.compress(b"/F Do " * 1000, 9)
+    form = pikepdf.Stream(document, b"")
+    form.write(packed, filter=pikepdf.Name.FlateDecode)
+    form.Type, form.Subtype = pikepdf.Name.XObject, pikepdf.Name.Form
+    form.BBox = pikepdf.Array([0, 0, 9, 9])
+    form = document.make_indirect(form)
+    form.Resources = pikepdf.Dictionary(XObject=pikepdf.Dictionary(F=form))
+    page.Resources = pikepdf.Dictionary(XObject=pikepdf.Dictionary(F=form))
+    page.Contents = document.make_stream(b"/F Do")
+    return _saved(document)
+
+
 def _saved(document: pikepdf.Pdf, **options: Any) -> bytes:
     written = BytesIO()
     document.save(written, compress_streams=False, **options)

@@ -15,7 +15,12 @@ import pypdfium2
 import pytest
 
 from reports.operations import extraction
-from reports.operations.extraction import extract_report, inspect_files
+from reports.operations.extraction import (
+    OutOfTime,
+    extract_report,
+    inspect_files,
+    look_at_files,
+)
 from reports.parser import (
     FileKind,
     OpenedFile,
@@ -29,6 +34,7 @@ from tests.factories.reports import (
     make_bomb,
     make_huge_page,
     make_letter,
+    make_loop,
     make_parsed,
     make_parsed_result,
     make_pdf,
@@ -148,6 +154,61 @@ def test_a_child_that_gives_no_report_fails_the_job_alone(
 
     assert unreadable.value.reason == "processing_error"
     assert refused.value.code == "unreadable_file"
+
+
+LOOKS = {
+    "out of the processor's time": ("while True: pass", OutOfTime),
+    "as good as that": ("os.kill(os.getpid(), 9)", OutOfTime),
+    "silent": ("import time\ntime.sleep(600)", OutOfTime),
+    "crashed": ("os.abort()", RefusedFile),
+    "out of memory": ('print(\'{"fault": "MemoryError at a.py:1"}\')', RefusedFile),
+}
+
+
+@pytest.mark.parametrize(("text", "end"), LOOKS.values(), ids=LOOKS.keys())
+def test_a_look_without_an_answer_is_undecided_only_where_time_was_short(
+    text, end, child, report, monkeypatch
+):
+    child(bound_as_asked(text))
+    monkeypatch.setattr(extraction, "LOOK_CPU_SECONDS", 1)
+    if "sleep" in text:
+        monkeypatch.setattr(extraction, "LOOK_TIMEOUT", timedelta(seconds=1))
+
+    with pytest.raises(end):
+        look_at_files([(report, PDF)])
+
+
+def test_a_look_gets_three_seconds_of_the_processor_and_gives_way(
+    child, report, caplog
+):
+    child(
+        bound_as_asked(
+            "import resource\n"
+            + say("(resource.getrlimit(resource.RLIMIT_CPU), os.nice(0) > 0)")
+        )
+    )
+
+    with pytest.raises(RefusedFile):
+        look_at_files([(report, PDF)])
+
+    assert "((3, 3), True)" in caplog.text
+
+
+def test_a_page_that_draws_itself_is_no_readable_file_however_long_one_looks(
+    tmp_path, monkeypatch
+):
+    path = tmp_path / "loop"
+    path.write_bytes(make_loop())
+    assert path.stat().st_size < 800
+    monkeypatch.setattr(extraction, "INSPECT_CPU_SECONDS", 1)
+    monkeypatch.setattr(extraction, "LOOK_CPU_SECONDS", 1)
+
+    with pytest.raises(OutOfTime):
+        look_at_files([(path, PDF)])
+    with pytest.raises(RefusedFile) as refusal:
+        inspect_files([(path, PDF)])
+
+    assert refusal.value.code == "unreadable_file"
 
 
 def test_a_child_that_shows_life_may_take_longer(child, report, monkeypatch):
@@ -358,6 +419,11 @@ def bound(text: str) -> str:
     """The child under its own bounds."""
     root = str(extraction._ROOT)
     return f"sys.path.insert(0, {root!r})\n{BOUND}\n{text}"
+
+
+def bound_as_asked(text: str) -> str:
+    """The child under the bounds that its parent names."""
+    return bound(text).replace("=60", "=int(sys.argv[2])")
 
 
 def test_the_child_runs_out_of_memory_alone(child, report, caplog):

@@ -8,8 +8,9 @@ from uuid import uuid4
 import pytest
 from PIL import Image
 
-from portal.lib.errors import DomainError, NotFound
-from reports.operations import page_pictures
+from portal.lib.errors import DomainError, NotFound, Unavailable
+from portal.lib.slots import Work, slot
+from reports.operations import extraction, page_pictures
 from reports.operations.page_pictures import draw_report, page_picture
 from reports.operations.storage import keep_picture
 from reports.parser import UnreadableReport
@@ -17,7 +18,12 @@ from reports.parser.report import FailureReason
 from reports.parser.showing import show_page, small_picture
 from reports.queries import report_files
 from reports.states import PictureSize
-from tests.factories.reports import make_parsing_job, make_pdf, make_picture
+from tests.factories.reports import (
+    make_loop,
+    make_parsing_job,
+    make_pdf,
+    make_picture,
+)
 from tests.factories.users import make_user
 from tests.reports.uploads import stored_files
 
@@ -38,6 +44,9 @@ def drawn(monkeypatch):
         return [(jpeg, jpeg) if page < 3 else None for page in pages]
 
     monkeypatch.setattr(page_pictures, "draw_pages", draw)
+    monkeypatch.setattr(
+        page_pictures, "draw_page", lambda *paths, page: draw(*paths, pages=[page])[0]
+    )
     return asked
 
 
@@ -47,7 +56,7 @@ def test_a_page_is_drawn_once_in_the_frame_of_its_polygons(alice_tenant, monkeyp
     job = make_parsing_job(user=user, content=make_pdf(), pages=1)
 
     first = page_picture(job=job, page=1)
-    monkeypatch.setattr(page_pictures, "draw_pages", None)  # nothing is drawn any more
+    monkeypatch.setattr(page_pictures, "draw_page", None)  # nothing is drawn any more
     again = page_picture(job=job, page=1)
     small = page_picture(job=job, page=1, size=PictureSize.SMALL)
 
@@ -70,6 +79,32 @@ def test_what_cannot_be_drawn_is_refused_and_not_kept(alice_tenant):
 
     assert refusal.value.code == "page_undrawable"
     assert len(stored_files()) == 1
+
+
+@pytest.mark.django_db
+def test_a_page_is_drawn_in_a_slot_and_within_the_time_of_a_look(
+    alice_tenant, charlie_tenant, monkeypatch
+):
+    job, theirs = (
+        make_parsing_job(user=make_user(tenant=tenant), content=make_pdf(), pages=1)
+        for tenant in (alice_tenant, charlie_tenant)
+    )
+
+    with slot(Work.STORED, tenant=alice_tenant):
+        with pytest.raises(Unavailable) as refusal:
+            page_picture(job=job, page=1)
+        drawn = page_picture(job=theirs, page=1)
+    first = page_picture(job=job, page=1)
+    with slot(Work.STORED, tenant=alice_tenant):
+        kept = page_picture(job=job, page=1)
+
+    assert refusal.value.code == "drawing_busy"
+    assert first == kept == drawn
+    evil = make_parsing_job(user=job.user, content=make_loop(), pages=1)
+    monkeypatch.setattr(extraction, "LOOK_CPU_SECONDS", 1)
+    with pytest.raises(DomainError) as undrawable:
+        page_picture(job=evil, page=1)
+    assert undrawable.value.code == "page_undrawable"
 
 
 @pytest.mark.django_db

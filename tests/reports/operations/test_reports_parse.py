@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
+from uuid import uuid4
 
 import pytest
 from django.db import connection
 
 from accounts.models import AuditEntry
 from portal.lib.errors import DomainError
+from portal.lib.slots import Work, slot
 from reports.models import ParsingJob, ParsingJobTransition, ReportResult
-from reports.operations import reports
+from reports.operations import extraction, reports
 from reports.operations.reports import (
     ReportPart,
     ReportRequest,
     give_up_parsing,
+    inspect_submitted,
     parse_submitted,
     submit_report,
 )
 from reports.parser.report import FailureReason, UnreadableReport
+from reports.payloads import parsing_job_payload
 from reports.states import ParsingJobStatus
 from tests.factories.accounts import ACTOR
 from tests.factories.reports import (
+    encrypt,
     make_letter,
+    make_loop,
     make_parsed,
     make_parsing_job,
     make_pdf,
@@ -30,8 +37,8 @@ from tests.factories.reports import (
 )
 from tests.factories.users import make_user
 from tests.jobs import make_all_due, queued
-from tests.outbox import emitted_types
-from tests.reports.uploads import nothing_happened
+from tests.outbox import emitted, emitted_types
+from tests.reports.uploads import nothing_happened, stored_files, traces
 
 CREATED = "lab_report.parsing_job.created"
 UPDATED = "lab_report.parsing_job.updated"
@@ -112,6 +119,85 @@ def test_what_cannot_be_parsed_fails_with_its_reason_and_no_rows(
     assert not ReportResult.objects.for_tenant(alice_tenant).exists()
     assert emitted_types(alice_tenant) == [CREATED, UPDATED]
     assert [entry.status for entry in queued()] == ["succeeded"]
+
+
+def submit_unseen(user, *parts):
+    """Submit while the tenant's slot is taken: nobody looks before the worker."""
+    with slot(Work.UPLOAD, tenant=user.tenant):
+        return submit(user, *parts)
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "why"),
+    [
+        (make_loop(), PDF, "unreadable_file"),
+        (encrypt(make_pdf()), PDF, "encrypted_file"),
+        (make_picture("PNG")[:-20], "image/png", "unreadable_file"),
+    ],
+    ids=["a page that draws itself", "encrypted", "half a picture"],
+)
+@pytest.mark.django_db(transaction=True)
+def test_what_the_worker_refuses_fails_as_invalid_input(
+    content, kind, why, run_jobs, alice_tenant, user, monkeypatch
+):
+    monkeypatch.setattr(extraction, "INSPECT_CPU_SECONDS", 2)
+    job = submit_unseen(user, (content, kind))
+    (waiting,) = queued()
+
+    run_jobs()
+
+    last = ParsingJobTransition.objects.for_tenant(alice_tenant).latest("id")
+    event = emitted(alice_tenant)[-1]["data"]
+    assert (waiting.name, waiting.queue) == ("reports.inspect", "parsing")
+    assert waiting.lock == f"inspect:{alice_tenant.pk}"
+    assert (job.status, stored(job).status) == ("upload_pending", "failed")
+    assert stored(job).failure_reason == "invalid_input"
+    assert last.why == why
+    assert moves(job) == [("upload_pending", "failed")]
+    assert not ReportResult.objects.for_tenant(alice_tenant).exists()
+    assert emitted_types(alice_tenant) == [CREATED, UPDATED]
+    assert (event["status"], event["failure_reason"]) == ("failed", "invalid_input")
+    assert [entry.status for entry in queued()] == ["succeeded"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_report_that_nobody_looked_at_is_read_like_any_other(
+    run_jobs, alice_tenant, user
+):
+    job = submit_unseen(user, (make_pdf(pages=2), PDF))
+    unread = parsing_job_payload(stored(job))
+
+    run_jobs()
+
+    assert unread["data"] is None
+    assert (stored(job).status, stored(job).pages) == ("completed", 2)
+    assert emitted_types(alice_tenant) == [CREATED, UPDATED]
+    assert [entry.name for entry in queued()] == ["reports.inspect", "reports.parse"]
+
+
+@pytest.mark.django_db
+def test_a_look_that_comes_twice_or_too_late_changes_nothing(alice_tenant, user):
+    job = submit_unseen(user, (encrypt(make_pdf()), PDF))
+    inspect = partial(inspect_submitted, tenant_pk=alice_tenant.pk, job_id=job.id)
+    inspect()
+    before = traces(alice_tenant)
+
+    inspect()
+    inspect_submitted(tenant_pk=alice_tenant.pk, job_id=uuid4())
+
+    assert traces(alice_tenant) == before
+    assert stored(job).failure_reason == "invalid_input"
+
+
+@pytest.mark.django_db
+def test_a_lost_file_that_nobody_looked_at_fails(alice_tenant, user):
+    job = submit_unseen(user, (make_pdf(), PDF))
+    (path,) = stored_files()
+    path.unlink()
+
+    inspect_submitted(tenant_pk=alice_tenant.pk, job_id=job.id)
+
+    assert stored(job).failure_reason == "processing_error"
 
 
 @pytest.mark.django_db

@@ -7,11 +7,13 @@ from io import BytesIO
 import pypdfium2 as pdfium
 import pytest
 
-from portal.lib.errors import DomainError, NotFound
+from portal.lib.errors import DomainError, NotFound, Unavailable
+from portal.lib.slots import Work, slot
+from reports.operations import extraction
 from reports.operations.review_boxes import read_drawn_box
 from reports.parser.boxes import read_box
 from reports.parser.report import PageSize, Place, Point
-from tests.factories.reports import make_parsed, make_pdf, make_review
+from tests.factories.reports import make_loop, make_parsed, make_pdf, make_review
 from tests.factories.users import make_user
 
 HEIGHT = 841.89  # points, of the page that make_pdf draws
@@ -56,6 +58,25 @@ def test_a_file_that_can_not_be_opened_is_a_refusal(alice_tenant, db):
     with pytest.raises(DomainError) as refusal:
         read_drawn_box(tenant=alice_tenant, review_id=review.id, place=box(*ROW))
 
+    assert refusal.value.code == "box_unreadable"
+
+
+@pytest.mark.django_db
+def test_a_box_is_read_in_a_slot_and_within_its_time(alice_tenant, monkeypatch):
+    review = make_review(
+        user=make_user(tenant=alice_tenant),
+        content=make_loop(),
+        report=make_parsed(page_sizes=(PageSize(1, 595.28, HEIGHT),)),
+    )
+    given = {"tenant": alice_tenant, "review_id": review.id, "place": box(*ROW)}
+    monkeypatch.setattr(extraction, "BOX_CPU_SECONDS", 1)
+
+    with slot(Work.STORED, tenant=alice_tenant), pytest.raises(Unavailable) as busy:
+        read_drawn_box(**given)
+    with pytest.raises(DomainError) as refusal:
+        read_drawn_box(**given)
+
+    assert busy.value.code == "reader_busy"
     assert refusal.value.code == "box_unreadable"
 
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from accounts.models import AuditEntry
 from accounts.states import Role
 from portal.lib.actor import Actor, ActorKind
+from portal.lib.slots import Work, slot
 from reports.models import Rereading, Review, ReviewRow, SignOff
 from reports.operations.loinc_aliases import propose_alias
 from reports.operations.rereading import finish_rereading
@@ -306,3 +307,17 @@ def test_a_page_of_a_report_is_a_picture_whose_view_is_recorded(user, nora):
     seen = AuditEntry.objects.for_tenant(user.tenant).get(subject="report_page")
     assert (seen.subject_id, seen.user_uuid) == (f"{review.job_id} 1", user.uuid)
     assert nora.get(f"/reports/{review.job_id}/pages/2/").status_code == 404
+
+
+def test_a_page_that_has_to_wait_is_no_view_and_is_asked_for_again(user, nora):
+    review = waiting(user, nora)
+    address = f"/reports/{review.job_id}/pages/1/"
+    views = AuditEntry.objects.for_tenant(user.tenant).filter(subject="report_page")
+
+    with slot(Work.STORED, tenant=user.tenant):
+        busy = nora.get(address)
+        viewed = views.count()
+    drawn = nora.get(address)
+
+    assert (busy.status_code, busy["Retry-After"], viewed) == (503, "5", 0)
+    assert (drawn.status_code, views.count()) == (200, 1)
