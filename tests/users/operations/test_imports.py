@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import zipfile
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
+from io import BytesIO
 
 import orjson
 import pytest
@@ -104,6 +106,21 @@ def test_a_file_is_stored_and_counted(user, alice_tenant, run):
     }
     values = Sample.objects.filter(user_id=user.pk).order_by("ts")
     assert list(values.values_list("value", flat=True)) == [60.0, 61.0]
+
+
+def test_what_cannot_be_told_at_once_is_refused_by_the_worker(user, run):
+    members = BytesIO()
+    with zipfile.ZipFile(members, "w") as archive:
+        for number in range(15_000):  # a directory of 1.3 MB
+            archive.writestr(f"apple_health_export/route_{number}.gpx", b"")
+
+    job = start(user, members.getvalue(), "export.zip")
+    waiting = job.status
+    ended = run(job)
+
+    assert waiting == ImportStatus.WAITING
+    assert (ended.status, ended.failure) == (ImportStatus.REFUSED, "no_export_inside")
+    assert not files()
 
 
 def test_an_upload_waits_for_a_worker(user, alice_tenant):

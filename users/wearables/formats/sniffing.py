@@ -5,9 +5,11 @@ Must not be here: reading it (the readers beside).
 
 from __future__ import annotations
 
+import io
 import re
 import zipfile
 import zlib
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from users.states.imports import ImportFormat, ImportRefusal
@@ -18,6 +20,11 @@ if TYPE_CHECKING:
 
 # Ours: what is no export has often more; a phone writes one route for each workout.
 MEMBERS_MAX = 100_000
+# Of an archive's directory: so many members with long names. More is not read into
+# memory, whatever the archive says of it.
+DIRECTORY_MAX = 64 * 1024**2
+# What is read while a request waits, in some 0.2 s; a long directory is the worker's.
+_DIRECTORY_SHORT = 1024**2
 # Ours: such an export is of some 30 years.
 UNPACKED_MAX = 8 * 1024**3
 # Ours: exports shrink by about 30; what shrinks more is made to fill a disk.
@@ -31,18 +38,20 @@ _ROOT = re.compile(rb"<HealthData[\s>/]")
 
 
 def sniff_format(path: Path) -> ImportFormat:
-    """The format of a file, which is opened but not read whole.
+    """The format of a file, by its first bytes and an archive's directory.
 
-    Raises: FileRefused (file_empty, unsupported_file_type, file_damaged,
-    encrypted_file, archive_too_large, no_export_inside). Source: Ours: a name or a
-    declared type can lie.
+    It takes no longer for a hostile file: of an archive with a long directory the first
+    bytes count, and `find_export` refuses it when it is read. Raises: FileRefused
+    (file_empty, unsupported_file_type, file_damaged, encrypted_file, archive_too_large,
+    no_export_inside). Source: Ours: a name or a declared type can lie.
     """
     with path.open("rb") as opened:
         head = opened.read(_HEAD)
     if not head.strip(b"\xef\xbb\xbf \t\r\n"):
         raise FileRefused(ImportRefusal.EMPTY)
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        find_export(path)
+        with suppress(_DirectoryTooLong):
+            _find_export(path, directory_max=_DIRECTORY_SHORT)
         return ImportFormat.APPLE_HEALTH
     if head[8:12] == b".FIT":
         return ImportFormat.FIT
@@ -67,8 +76,36 @@ def find_export(path: Path) -> zipfile.ZipInfo:
     it is unpacked.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
-            members = archive.infolist()
+        return _find_export(path, directory_max=DIRECTORY_MAX)
+    except _DirectoryTooLong:
+        raise FileRefused(ImportRefusal.UNPACKS_TOO_LARGE) from None
+
+
+class _DirectoryTooLong(Exception):
+    """An archive's directory is longer than is read."""
+
+
+class _Archive(io.BufferedReader):
+    """An archive of which no part over `part_max` bytes is read at once.
+
+    The library reads a directory as one part, of the length that the archive states.
+    """
+
+    part_max = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """As a file does. Raises: _DirectoryTooLong."""
+        if size is not None and size > self.part_max:
+            raise _DirectoryTooLong
+        return super().read(size)
+
+
+def _find_export(path: Path, *, directory_max: int) -> zipfile.ZipInfo:
+    try:
+        with _Archive(io.FileIO(path)) as opened:
+            opened.part_max = directory_max
+            with zipfile.ZipFile(opened) as archive:
+                members = archive.infolist()
     except (zipfile.BadZipFile, zlib.error, OSError, ValueError, NotImplementedError):
         raise FileRefused(ImportRefusal.DAMAGED) from None
     if len(members) > MEMBERS_MAX:

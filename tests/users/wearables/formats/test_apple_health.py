@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import struct
 import zipfile
 from io import BytesIO
 
@@ -19,9 +20,10 @@ from tests.factories.apple_health import (
     wrap,
 )
 from tests.users.wearables.formats.reading import read
+from users.states.imports import ImportFormat
 from users.wearables.formats import apple_source, sniffing
 from users.wearables.formats.refusals import FileRefused
-from users.wearables.formats.sniffing import find_export
+from users.wearables.formats.sniffing import find_export, sniff_format
 
 TEN = "2026-02-28T10:00:00+01:00"
 
@@ -47,6 +49,47 @@ def test_the_phones_language_names_the_export(tmp_path, name):
     path.write_bytes(make_archive(b"<HealthData/>", name=name))
 
     assert find_export(path).filename == f"apple_health_export/{name}"
+
+
+def make_members(number, *, name="workout-routes/{}.gpx"):
+    """An archive of so many empty members; 10 000 are a directory of 1.1 MB."""
+    written = BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        for each in range(number):
+            archive.writestr("apple_health_export/" + name.format(each), b"")
+    return written.getvalue()
+
+
+def test_a_long_directory_is_read_when_the_file_is_and_not_when_it_is_sent(tmp_path):
+    long, short = tmp_path / "long", tmp_path / "short"
+    long.write_bytes(make_members(15_000))
+    short.write_bytes(make_members(100))
+
+    with pytest.raises(FileRefused) as at_once:
+        sniff_format(short)
+    taken = sniff_format(long)
+    with pytest.raises(FileRefused) as later:
+        find_export(long)
+
+    assert taken == ImportFormat.APPLE_HEALTH
+    assert [at_once.value.reason, later.value.reason] == ["no_export_inside"] * 2
+
+
+def test_a_directory_without_an_end_is_not_taken_into_memory(tmp_path):
+    path = tmp_path / "fat"
+    head = struct.pack(
+        "<4s4B4HL2L5H2L", b"PK\1\2", 20, 0, 20, *[0] * 8, 1, 65_000, 0, 0, 0, 0, 0
+    )
+    directory = (head + b"a" + b"\0" * 65_000) * 1_100
+    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 1_100, 1_100, len(directory), 30, 0)
+    path.write_bytes(b"PK\3\4" + b"\0" * 26 + directory + end)
+
+    taken = sniff_format(path)
+    with pytest.raises(FileRefused) as refusal:
+        find_export(path)
+
+    assert taken == ImportFormat.APPLE_HEALTH
+    assert refusal.value.reason == "archive_too_large"
 
 
 @pytest.mark.parametrize(
