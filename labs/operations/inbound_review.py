@@ -16,7 +16,7 @@ from labs.gateways.hl7.messages import read_text
 from labs.gateways.hl7.results import read_results
 from labs.models import InboundMessage, InboundReport
 from labs.models.inbound import WHY_MAX_LENGTH
-from labs.operations.inbound import give_to_order, zone_of
+from labs.operations.inbound import give_to_order, room_to_read, zone_of
 from labs.queries.orders import full_order
 from labs.states.inbound import (
     MATCH_MOVES,
@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 
 
 def read_report(row: InboundReport) -> Report:
-    """What a stored report says."""
-    (report,) = read_results(read_text(row.text), zone=zone_of(row.tenant))
+    """What a stored report says. Raises: reader_busy (503)."""
+    with room_to_read(row.tenant, length=len(row.text)):
+        (report,) = read_results(read_text(row.text), zone=zone_of(row.tenant))
     return report
 
 
@@ -48,7 +49,8 @@ def match_report(
 
     Also against the evidence: the person has looked, and says why. Raises:
     order_not_found (404); why_missing, why_too_long; other_lab; no_person, as nobody
-    could read the results; results_not_expected; transition_not_allowed.
+    could read the results; results_not_expected; transition_not_allowed; reader_busy
+    (503).
     """
     why = _reason(why)
     row = _locked(report)

@@ -49,6 +49,8 @@ _TESTS = (
 _DIAGNOSES = (Column("ICD-10-CM", 0.16, is_bold=True), Column("Diagnosis", 0.84))
 _ANSWERS = (Column("Question", 0.62), Column("Answer", 0.38, is_bold=True))
 _SIGNATURE_MAX_PIXELS = 4_000_000
+# Pixels that are drawn, at 432 dpi: packing all that may come takes 1.5 s.
+_SIGNATURE_SHOWN = (1200, 204)
 _SIGNATURE_FORMATS = ("JPEG", "PNG")
 
 
@@ -308,7 +310,9 @@ def _signature_image(physician: Mapping[str, Any]) -> ImageReader | None:
         with Image.open(BytesIO(raw), formats=_SIGNATURE_FORMATS) as opened:
             if opened.width * opened.height > _SIGNATURE_MAX_PIXELS:
                 return None
-            return ImageReader(opened.convert("RGBA"))
+            shown = opened.convert("RGBA")
+            shown.thumbnail(_SIGNATURE_SHOWN)
+            return ImageReader(shown)
     except (
         binascii.Error,
         Image.DecompressionBombError,

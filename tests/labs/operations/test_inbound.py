@@ -11,7 +11,8 @@ from labs.operations.inbound import read_again
 from labs.operations.orders import cancel_order
 from labs.queries.results import current_version
 from labs.states.inbound import MatchStatus, MessageStatus, UnmatchedReason
-from portal.lib.errors import DomainError
+from portal.lib.errors import DomainError, Unavailable
+from portal.lib.slots import Work, slot
 from tests.factories.accounts import ACTOR
 from tests.factories.hl7 import make_oru, make_test, obx
 from tests.factories.inbound import make_awaited_order, make_unmatched, take
@@ -280,6 +281,19 @@ def test_a_malformed_message_is_taken_once_it_can_be_read(order, monkeypatch):
     assert message.status == MessageStatus.TAKEN
     assert report_of(message).status == MatchStatus.MATCHED
     assert texts(order) == {"Glucose": "91"}
+
+
+def test_a_long_message_is_read_again_in_a_slot(alice_tenant):
+    message = take(alice_tenant, b"no message" * 6_000, lab=make_lab())
+
+    with slot(Work.STORED, tenant=alice_tenant), pytest.raises(Unavailable) as busy:
+        read_again(message=message, actor=ACTOR)
+    with pytest.raises(DomainError) as read:
+        read_again(message=message, actor=ACTOR)
+
+    kept = InboundMessage.objects.for_tenant(alice_tenant).get()
+    assert (busy.value.code, read.value.code) == ("reader_busy", "still_malformed")
+    assert kept.status == MessageStatus.MALFORMED
 
 
 def test_what_is_still_malformed_stays_so(alice_tenant):

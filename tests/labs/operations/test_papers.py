@@ -5,6 +5,7 @@ import logging
 from datetime import UTC, date, datetime, timedelta
 from io import BytesIO
 
+import pikepdf
 import pytest
 import time_machine
 from django.core.signing import Signer
@@ -78,9 +79,17 @@ def opened(order_or_token):
     return open_requisition_link(token=token, address="192.0.2.7")
 
 
-def signature(color="blue"):
+def images_of(document):
+    return [
+        each
+        for each in document.objects
+        if isinstance(each, pikepdf.Stream) and each.get("/Subtype") == "/Image"
+    ]
+
+
+def signature(color="blue", size=(60, 20)):
     file = BytesIO()
-    Image.new("RGB", (60, 20), color).save(file, "PNG")
+    Image.new("RGB", size, color).save(file, "PNG")
     return base64.b64encode(file.getvalue()).decode()
 
 
@@ -222,6 +231,17 @@ def test_a_signature_is_drawn_and_what_is_no_picture_is_left_out(alice_tenant):
     for broken in ("no base64!", base64.b64encode(b"%PDF-1.7").decode()):
         assert body(broken) == unsigned
     assert body(signature()[:60]) == unsigned
+
+
+def test_a_signature_is_drawn_with_no_more_pixels_than_a_printer_shows(alice_tenant):
+    order = made(alice_tenant)
+    content = signature(size=(2000, 2000))
+    order.physician = {"signature_image": {"content": content}}
+
+    with pikepdf.open(BytesIO(requisition_of(order).body)) as document:
+        drawn = [(picture.Width, picture.Height) for picture in images_of(document)]
+
+    assert set(drawn) == {(204, 204)}
 
 
 @pytest.mark.parametrize("status", ["", "requisition_bypassed", "cancelled"])

@@ -8,6 +8,7 @@ from accounts.states import Role
 from labs.models import InboundMessage, InboundReport
 from labs.operations.inbound_review import reject_report
 from labs.queries.results import current_version
+from portal.lib.slots import Work, slot
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.hl7 import make_oru, make_test, obx
 from tests.factories.inbound import make_awaited_order, make_unmatched, take
@@ -140,6 +141,23 @@ def test_what_was_decided_cannot_be_decided_again(alice_web, report, order):
 
     assert (again.status_code, match.status_code) == (422, 422)
     assert current_version(order=order) is None
+
+
+def test_a_long_report_is_read_in_a_slot_and_a_short_one_at_once(
+    alice_web, report, order
+):
+    long = make_oru(make_test(obx("A" * 60_000, type="TX"), placer="NOBODYS"))
+    (other,) = take(order.tenant, long, lab=order.lab).reports.all()
+    alice_web.raise_request_exception = False
+
+    with slot(Work.STORED, tenant=order.tenant):
+        busy = alice_web.get(page(other))
+        short = alice_web.get(page(report))
+    read = alice_web.get(page(other))
+
+    assert (busy.status_code, busy["Retry-After"]) == (503, "5")
+    assert (short.status_code, read.status_code) == (200, 200)
+    assert reads(order.tenant, "lab_report") == [str(report.pk), str(other.pk)]
 
 
 def test_a_malformed_message_is_shown_as_it_came_read_again_or_dismissed(
