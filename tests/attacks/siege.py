@@ -142,7 +142,7 @@ def read_all(connection: socket.socket) -> bytes:
 
 
 def how_it_ended(connection: socket.socket) -> str:
-    """The first status of a connection, closed without one, or open until it timed out."""
+    """The first status of a connection; `closed` without one, `open` out of time."""
     found = b""
     try:
         while part := connection.recv(65536):
