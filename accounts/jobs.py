@@ -65,9 +65,9 @@ def seal() -> None:
     seal_audit()
 
 
-@periodic("7 0 * * *", "accounts.anchor_audit")
+@periodic("7 * * * *", "accounts.anchor_audit")
 def anchor() -> None:
-    """Once a day, write down where the chains of the audit end."""
+    """Once an hour, write down where the chains of the audit end."""
     seal_audit()
     anchor_audit()
 

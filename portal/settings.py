@@ -40,7 +40,7 @@ PUBLIC_URL: str = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip(
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 # Everything the server writes outside the database: uploads, mail files, keys.
 VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var")))
-# Where the ends of the audit's chains are written down each day; copy it elsewhere.
+# Where the ends of the audit's chains are written down each hour; copy it elsewhere.
 AUDIT_ANCHORS = Path(
     env.str("AUDIT_ANCHORS", default=str(VAR_DIR / "audit-anchors.ndjson"))
 )

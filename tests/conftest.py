@@ -56,6 +56,7 @@ def _folders(tmp_path_factory):
     }
     with override_settings(
         VAR_DIR=base / "var",
+        AUDIT_ANCHORS=base / "var/audit-anchors.ndjson",
         UPLOADS_DIR=base / "uploads",
         HL7_DIR=base / "hl7",
         STORAGES=storages,

@@ -1,7 +1,8 @@
 """AuditEntry: every change, and every read of health data; AuditSeal: their chain.
 
-Both are append-only: triggers refuse UPDATE and DELETE (migrations 0002 and 0014). Must
-not be here: how an entry becomes bytes, or who seals (accounts.operations.audit_chain).
+Both are append-only: triggers refuse UPDATE, DELETE and TRUNCATE (migrations 0002, 0014
+and 0020). Must not be here: how an entry becomes bytes, or who seals
+(accounts.operations.audit_chain).
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.models import Tenant
+from accounts.models import AuditEntry, Tenant
 from accounts.models.audit import AuditSeal
 from portal.lib import rows
 
@@ -35,6 +35,10 @@ HASH_BYTES = 32
 _START = bytes(HASH_BYTES)
 # An entry that was written in a transaction may be committed this much later.
 LATE = timedelta(hours=1)
+# A team that is older has a chain: sealing runs each minute.
+SEALED_WITHIN = timedelta(minutes=10)
+# The first entry of every tenant: `create_team` writes it with the tenant itself.
+OPENING_VERB = "create_team"
 BATCH = 5_000
 _LOCK = 7_301_844_120_551  # any number that nothing else locks by
 _COLUMNS = (
@@ -78,6 +82,8 @@ class Fault(StrEnum):
     SEAL_CHANGED = "seal_changed"
     SEAL_MISSING = "seal_missing"
     ANCHOR_DIFFERS = "anchor_differs"
+    CHAIN_EMPTY = "chain_empty"
+    CHAIN_CUT = "chain_cut"
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +230,7 @@ def anchor_audit(*, now: datetime | None = None) -> int:
     taken away together with their seals, but not from a file on another machine.
     """
     now = now or timezone.now()
-    last = {each.tenant: each.seal for each in read_anchors()}
+    last = {tenant: each.seal for tenant, each in last_anchors().items()}
     ends = AuditSeal.unscoped.order_by("tenant_id", "-number").distinct("tenant_id")
     lines = [
         {
@@ -256,18 +262,27 @@ def read_anchors(path: Path | None = None) -> list[Anchor]:
 
     A line that is no anchor is passed over: a log's lines may stand between.
     """
-    path = path or Path(settings.AUDIT_ANCHORS)
+    return list(_each_anchor(path or Path(settings.AUDIT_ANCHORS)))
+
+
+def last_anchors() -> dict[int, Anchor]:
+    """The last anchor of each tenant in AUDIT_ANCHORS, which is read line by line.
+
+    Source: Ours: a year of hours and many teams are millions of lines.
+    """
+    return {each.tenant: each for each in _each_anchor(Path(settings.AUDIT_ANCHORS))}
+
+
+def _each_anchor(path: Path) -> Iterator[Anchor]:
     if not path.exists():
-        return []
-    found = []
+        return
     with path.open() as opened:
         for line in opened:
             start = line.find("{")
             try:
-                found.append(Anchor(**json.loads(line[start:])))
+                yield Anchor(**json.loads(line[start:]))
             except (ValueError, TypeError):
                 continue
-    return found
 
 
 def check_chain(*, tenant: Tenant, anchors: Iterable[Anchor]) -> Checked:
@@ -290,13 +305,9 @@ def check_chain(*, tenant: Tenant, anchors: Iterable[Anchor]) -> Checked:
         number, entries = seal.number, seal.total
     if broken is None and by_seal:
         anchor = min(by_seal.values(), key=lambda each: each.seal)
-        broken = Break(
-            Fault.SEAL_MISSING,
-            anchor.seal,
-            None,
-            f"the chain ends at seal {number} with {entries} entries, and on"
-            f" {anchor.at} it had seal {anchor.seal} with {anchor.entries}",
-        )
+        broken = chain_ends_early(number, entries, anchor)
+    if broken is None and not number:
+        broken = _find_emptied(tenant)
     if broken is None:
         broken = _find_unsealed(tenant)
     return Checked(entries, number, len(mine), broken)
@@ -338,18 +349,71 @@ def _check_seal(
                 entry_id,
                 f"entry {entry_id} is not what was {sealed}",
             )
+    if number == 0:
+        return check_opening(kept[ids[0]][3])
     return None
+
+
+def check_opening(verb: str) -> Break | None:
+    """Whether a chain begins where each begins: with the creation of its team."""
+    if verb == OPENING_VERB:
+        return None
+    return Break(
+        Fault.CHAIN_CUT,
+        1,
+        None,
+        "the chain does not begin with the creation of the team: the entries before it"
+        " were removed",
+    )
+
+
+def chain_emptied(created_at: datetime, *, has_entries: bool) -> Break:
+    """A tenant without a seal, although its team has existed for SEALED_WITHIN."""
+    return Break(
+        Fault.CHAIN_EMPTY,
+        0,
+        None,
+        "the chain is empty although there are entries: its seals were removed, or no"
+        " worker has sealed them"
+        if has_entries
+        else "there is no entry, not even of the creation of the team on"
+        f" {created_at:%Y-%m-%d}: the entries were removed",
+    )
+
+
+def _find_emptied(tenant: Tenant) -> Break | None:
+    """A chain without a seal, where the tenant itself shows that there were entries."""
+    if timezone.now() - tenant.created_at < SEALED_WITHIN:
+        return None
+    has_entries = AuditEntry.objects.for_tenant(tenant).exists()
+    return chain_emptied(tenant.created_at, has_entries=has_entries)
 
 
 def _check_anchor(seal: AuditSeal, anchor: Anchor) -> Break | None:
     if bytes(seal.hashes)[-HASH_BYTES:].hex() == anchor.head:
         return None
+    return anchor_differs(anchor)
+
+
+def anchor_differs(anchor: Anchor) -> Break:
+    """A seal that is not what was anchored."""
     return Break(
         Fault.ANCHOR_DIFFERS,
-        seal.number,
+        anchor.seal,
         None,
-        f"the chain was made anew: at seal {seal.number} it is not what was anchored"
+        f"the chain was made anew: at seal {anchor.seal} it is not what was anchored"
         f" on {anchor.at}",
+    )
+
+
+def chain_ends_early(number: int, entries: int, anchor: Anchor) -> Break:
+    """A chain whose last seal, of this number, is before an anchored one."""
+    return Break(
+        Fault.SEAL_MISSING,
+        anchor.seal,
+        None,
+        f"the chain ends at seal {number} with {entries} entries, and on"
+        f" {anchor.at} it had seal {anchor.seal} with {anchor.entries}",
     )
 
 

@@ -27,6 +27,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from accounts.webhooks.queries.deliverers import deliverer_silence_s
+from portal.health.audit import check_audit
 from portal.health.files import check_backup, check_disk, check_storage
 from portal.health.findings import Finding
 from portal.lib.api.json import MEDIA_TYPE, dump_json
@@ -310,6 +311,7 @@ CHECKS = (
     Check("storage", check_storage),
     Check("disk", check_disk),
     Check("backup", check_backup, needs_database=True),
+    Check("audit", check_audit, needs_database=True),
     Check("public_url", check_public_url),
     Check("secret_key", check_secret_key),
     Check("encryption_keys", check_encryption_keys),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import Tenant
-from accounts.operations.audit_chain import check_chain, read_anchors
+from accounts.operations.audit_chain import Anchor, check_chain, read_anchors
+from accounts.operations.audit_watch import find_unguarded, tenant_missing
 from portal.lib.tenancy import acting_for
 
 if TYPE_CHECKING:
@@ -20,7 +22,8 @@ class Command(BaseCommand):
 
     help = (
         "Reckon the chain over the audit again, compare it with the anchors that were"
-        " written down, and name the first entry that does not fit."
+        " written down, and name the first entry that does not fit, and each way in"
+        " which the audit's tables could be changed."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -41,11 +44,16 @@ class Command(BaseCommand):
         path: Path | None = options["anchors"]
         if path is not None and not path.exists():
             raise CommandError(f"{path}: no such file.")
-        anchors = read_anchors(path)
+        anchors: dict[int, list[Anchor]] = defaultdict(list)
+        for anchor in read_anchors(path):
+            anchors[anchor.tenant].append(anchor)
         broken = 0
+        for phrase in find_unguarded():
+            broken += 1
+            self.stderr.write(f"BROKEN: {phrase}.")
         for tenant in tenants:
             with acting_for(tenant):
-                checked = check_chain(tenant=tenant, anchors=anchors)
+                checked = check_chain(tenant=tenant, anchors=anchors.pop(tenant.pk, []))
             place = f"{tenant.team.slug} {tenant.environment}"
             if checked.broken:
                 broken += 1
@@ -55,5 +63,10 @@ class Command(BaseCommand):
                 f"{place}: {checked.entries} entries in {checked.seals} seals fit,"
                 f" and {checked.anchors} anchors."
             )
+        if not options["team"]:
+            for tenant_pk, written in sorted(anchors.items()):
+                broken += 1
+                says = tenant_missing(written[-1]).says
+                self.stderr.write(f"tenant {tenant_pk}: BROKEN: {says}.")
         if broken:
             raise CommandError(f"Audits that do not fit: {broken}.")

@@ -1,0 +1,60 @@
+"""The check of the audit: its tables refuse changes, its chains begin and end well."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from psycopg.errors import UndefinedTable
+
+from accounts.operations.audit_chain import last_anchors
+from accounts.operations.audit_watch import (
+    find_tampered,
+    find_unguarded,
+    unsealed_since,
+)
+from portal.health.findings import Finding
+
+_RECKON = (
+    "Keep a copy of the database and its log; `manage.py verify_audit --anchors FILE`"
+    " with a copy of the anchors from elsewhere says what is missing."
+)
+
+
+def check_audit() -> Finding:
+    """Nothing shows that the audit was changed, as far as can be seen at once."""
+    try:
+        open_ways = find_unguarded()
+        tampered = find_tampered(anchors=last_anchors())
+        since = unsealed_since()
+    except UndefinedTable:  # no such tables before the first migrate
+        return Finding(
+            False, "The audit has no tables.", "Run `manage.py migrate`.", True
+        )
+    except OSError as error:
+        return Finding(
+            False,
+            f"The audit's anchors can't be read: {error.strerror}.",
+            f"Let this server read {settings.AUDIT_ANCHORS}, or set AUDIT_ANCHORS.",
+            works_still=True,
+        )
+    if open_ways:
+        return Finding(
+            False,
+            f"The audit can be changed: {'; '.join(open_ways)}.",
+            "Find out who changed the tables; then bring the triggers back as in the"
+            " migrations of accounts, and run `manage.py verify_audit`.",
+        )
+    if tampered:
+        (place, broken), *more = tampered
+        others = f" So are {len(more)} more." if more else ""
+        return Finding(
+            False, f"The audit of {place} is broken: {broken.says}.{others}", _RECKON
+        )
+    if since:
+        return Finding(
+            False,
+            f"Entries of the audit wait to be sealed since {since:%Y-%m-%d %H:%M} UTC.",
+            "See that a worker runs; its job accounts.seal_audit seals each minute.",
+        )
+    return Finding(
+        True, "The audit refuses changes, and its chains begin and end well."
+    )
