@@ -18,6 +18,7 @@ class PortalConfig(AppConfig):
 
         from accounts.states import Area
         from portal import checks  # noqa: F401 - importing registers them
+        from portal.lib.outages import look_after_connections
         from portal.lib.registry import Destination, destinations, enter_fates
 
         enter_fates(
@@ -46,6 +47,7 @@ class PortalConfig(AppConfig):
             {"Session": "order drafts, encrypted and at most 12 hours old"},
         )
         self._enter_ends()
+        look_after_connections()
         if settings.SENTRY_DSN:
             from portal.fault_reports import report_faults
 

@@ -9,10 +9,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.template.loader import render_to_string
 
 from portal.lib.api.json import MEDIA_TYPE, dump_json
 from portal.lib.errors import Unavailable
+from portal.lib.outages import distrust_connection, is_outage
 from portal.lib.time_limits import RETRY_AFTER_S, is_out_of_time
 from portal.middleware import is_api_path
 
@@ -26,7 +27,10 @@ def _answer(
     if is_api_path(request.path_info):
         body = dump_json({"detail": sentence, "code": code})
         return HttpResponse(body, status=status, content_type=MEDIA_TYPE)
-    return render(request, f"{status}.html", {"sentence": sentence}, status=status)
+    # A page of a fault asks no database, which context processors might.
+    asked = request if status < 500 else None
+    page = render_to_string(f"{status}.html", {"sentence": sentence}, asked)
+    return HttpResponse(page, status=status)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -45,14 +49,21 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def fault(request: HttpRequest) -> HttpResponse:
-    """500; 503 where the database was given no more time, or a service is away."""
+    """500; 503 where a service or the database is away, or it had no more time."""
     error = sys.exc_info()[1]
     if isinstance(error, Unavailable):
-        answer = _answer(request, 503, error.code, error.message)
-        answer["Retry-After"] = str(RETRY_AFTER_S)
-        return answer
+        return _unavailable(request, error.code, error.message)
     if is_out_of_time(error):
-        answer = _answer(request, 503, "out_of_time", "This took too long. Try again.")
-        answer["Retry-After"] = str(RETRY_AFTER_S)
-        return answer
+        return _unavailable(request, "out_of_time", "This took too long. Try again.")
+    if is_outage(error):
+        distrust_connection()
+        return _unavailable(
+            request, "unavailable", "The database does not answer. Try again shortly."
+        )
     return _answer(request, 500, "fault", "Something failed on our side.")
+
+
+def _unavailable(request: HttpRequest, code: str, sentence: str) -> HttpResponse:
+    answer = _answer(request, 503, code, sentence)
+    answer["Retry-After"] = str(RETRY_AFTER_S)
+    return answer

@@ -10,6 +10,7 @@ import os
 import secrets
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import environ
 from django.templatetags.static import static
@@ -131,14 +132,25 @@ TEMPLATES = [
 EMBEDDED_POSTGRES_DIR: str = env.str("EMBEDDED_POSTGRES_DIR", default="")
 # Seconds a connection may stay open; empty: for the life of the process.
 CONN_MAX_AGE: int | None = env.int("CONN_MAX_AGE", default=None)
+_DATABASE: dict[str, Any] = (
+    environ.Env.db_url_config(DATABASE_URL)
+    if DATABASE_URL
+    else {"ENGINE": "portal.lib.embedded", "NAME": "assay"}
+)
 DATABASES = {
     "default": {
-        **(
-            environ.Env.db_url_config(DATABASE_URL)
-            if DATABASE_URL
-            else {"ENGINE": "portal.lib.embedded", "NAME": "assay"}
-        ),
+        **_DATABASE,
         "CONN_MAX_AGE": CONN_MAX_AGE,
+        # How soon a silent host is given up (libpq's options; the last in
+        # milliseconds). What DATABASE_URL says of them counts.
+        "OPTIONS": {
+            "connect_timeout": 5,
+            "keepalives_idle": 10,
+            "keepalives_interval": 5,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 20_000,
+            **_DATABASE.get("OPTIONS", {}),
+        },
     }
 }
 # What one statement of a request may take, wait for a lock, and leave a transaction

@@ -7,17 +7,19 @@ one's status and body. Must not be here: which endpoints take a key.
 from __future__ import annotations
 
 import hashlib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from django.db import models, transaction
+import psycopg
+from django.db import DatabaseError, models, transaction
 from django.utils import timezone
 
 from portal.lib.errors import Conflict, Invalid
+from portal.lib.outages import is_outage
 from portal.lib.rows import cursor
-from portal.lib.tenancy import TenantOwned
+from portal.lib.tenancy import TenantOwned, acting_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,7 +128,24 @@ def take_turn(
     try:
         yield Turn(found, None, keep_failures)
     finally:
-        _still_claimed(found).delete()
+        _give_up(found, tenant)
+
+
+def _give_up(claim: IdempotentAnswer, tenant: Tenant) -> None:
+    """End a claim that was not answered, over a new connection where its own broke.
+
+    With the database away the claim ends by CLAIM_TTL, and what is answered counts: the
+    work and its answer are kept together, or neither is.
+    """
+    try:
+        _still_claimed(claim).delete()
+    except DatabaseError as error:
+        # Of another kind where Django has replaced the connection, which then names no
+        # tenant; its cause is the outage all the same.
+        if not is_outage(error):
+            raise
+        with suppress(DatabaseError, psycopg.OperationalError), acting_for(tenant):
+            _still_claimed(claim).delete()
 
 
 def turn_lost() -> Conflict:

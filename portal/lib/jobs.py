@@ -10,6 +10,7 @@ import asyncio
 import logging
 import os
 import signal
+import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -20,6 +21,7 @@ from asgiref.sync import async_to_sync
 from procrastinate import BaseRetryStrategy, RetryDecision
 from procrastinate.contrib.django import app
 from procrastinate.contrib.django.django_connector import DjangoConnector
+from procrastinate.contrib.django.utils import connector_params
 from procrastinate.exceptions import ConnectorException
 from procrastinate.manager import JobManager
 from procrastinate.tasks import configure_task
@@ -27,10 +29,12 @@ from procrastinate.worker import Worker
 
 from portal.lib.errors import Unavailable
 from portal.lib.tenancy import across_tenants, acting_for
+from portal.lib.worker_database import WorkerDatabase
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
+    import psycopg
     from procrastinate import JobContext
     from procrastinate.jobs import Job
 
@@ -213,6 +217,8 @@ def _describe(name: str, error: Exception) -> str:
     return f"{name}: {type(error).__name__} at {trace}"
 
 
+# Jobs of others are left alone just after an outage: living workers were as silent as
+# dead ones, and need a moment to say that they live.
 _RESCUE = """
     UPDATE procrastinate_jobs
     SET status = 'todo', attempts = attempts + 1, scheduled_at = now(),
@@ -223,8 +229,12 @@ _RESCUE = """
         LEFT JOIN procrastinate_workers AS worker ON worker.id = job.worker_id
         WHERE job.status = 'doing' AND (
             job.id = ANY(%(lost)s)
-            OR worker.id IS NULL
-            OR worker.last_heartbeat < now() - make_interval(secs => %(timeout)s)
+            OR %(of_others)s
+            AND pg_postmaster_start_time() < now() - make_interval(secs => %(timeout)s)
+            AND (
+                worker.id IS NULL
+                OR worker.last_heartbeat < now() - make_interval(secs => %(timeout)s)
+            )
         )
         FOR UPDATE OF job SKIP LOCKED
     )
@@ -234,6 +244,18 @@ _RESCUE = """
 _OWN = """
     SELECT id FROM procrastinate_jobs
     WHERE status = 'doing' AND worker_id = %(worker_id)s
+"""
+# After an outage a worker that starts may have removed this one for dead.
+_BEAT = """
+    WITH alive AS (
+        INSERT INTO procrastinate_workers (id, last_heartbeat)
+        OVERRIDING SYSTEM VALUE VALUES (%(worker_id)s, now())
+        ON CONFLICT (id) DO UPDATE SET last_heartbeat = now()
+        RETURNING id
+    )
+    UPDATE procrastinate_jobs AS job SET worker_id = alive.id
+    FROM alive
+    WHERE job.id = ANY(%(running)s) AND job.status = 'doing' AND worker_id IS NULL
 """
 
 
@@ -247,6 +269,7 @@ class _Pulse:
     def __init__(self) -> None:
         self.running: set[int | None] = set()
         self.suspects: set[int] = set()
+        self.worker: Worker | None = None
 
     async def follow(
         self,
@@ -261,30 +284,46 @@ class _Pulse:
         finally:
             self.running.discard(context.job.id)
 
-    async def beat(self, worker: Worker) -> None:
+    async def revive(self, opened: psycopg.AsyncConnection[Any]) -> None:
+        """Report the worker over a new connection, before it asks for jobs again."""
+        if (beat := self._beat()) is not None:
+            await opened.execute(_BEAT, beat)
+
+    def _beat(self) -> dict[str, Any] | None:
+        """What _BEAT takes; None before the worker is registered."""
+        if self.worker is None or self.worker.worker_id is None:
+            return None
+        return {"worker_id": self.worker.worker_id, "running": list(self.running)}
+
+    async def beat(self, database: WorkerDatabase) -> None:
         """Go on until cancelled."""
         while True:
             try:
-                await self._beat_once(worker.worker_id)
+                await self._beat_once(database)
             except ConnectorException as error:
-                # The worker itself ends if the database stays away.
+                if database.is_stopped:
+                    return  # while the database is away
                 logger.warning("no heartbeat: %s", type(error).__name__)
             await asyncio.sleep(HEARTBEAT_INTERVAL_SECONDS)
 
-    async def _beat_once(self, worker_id: int | None) -> None:
+    async def _beat_once(self, database: WorkerDatabase) -> None:
         lost: set[int] = set()
-        if worker_id is not None:
-            await app.job_manager.update_heartbeat(worker_id)
-            rows = await app.connector.execute_query_all_async(
-                _OWN, worker_id=worker_id
+        if (beat := self._beat()) is not None:
+            await database.execute_query_async(_BEAT, **beat)
+            rows = await database.execute_query_all_async(
+                _OWN, worker_id=beat["worker_id"]
             )
             # A job whose end could not be written is `doing` and runs no more. Just
             # before its start and after its end every job looks so, but not twice.
             idle = {row["id"] for row in rows} - self.running
             lost, self.suspects = idle & self.suspects, idle
+        timeout = float(HEARTBEAT_TIMEOUT_SECONDS)
         # One statement, so that no two workers put back a job that runs again.
-        await app.connector.execute_query_async(
-            _RESCUE, timeout=float(HEARTBEAT_TIMEOUT_SECONDS), lost=list(lost)
+        await database.execute_query_async(
+            _RESCUE,
+            timeout=timeout,
+            lost=list(lost),
+            of_others=time.monotonic() - database.reached_at > timeout,
         )
 
 
@@ -292,14 +331,11 @@ def run_worker(*, concurrency: int, queues: Sequence[str] = ()) -> bool:
     """Run jobs until told to stop; returns whether somebody did tell.
 
     SIGTERM or SIGINT lets running jobs finish; a second one, or STOP_TIMEOUT, ends the
-    process at once, and other workers run its jobs again. `queues` empty: all. False
-    means that the worker lost the database. Source: Ours (architecture 1).
+    process at once, and other workers run its jobs again. `queues` empty: all. A
+    database that is away is waited for, at the start too. False means that a part of
+    the worker failed. Source: Ours (architecture 1).
     """
-    try:
-        return asyncio.run(_run_worker(concurrency, list(queues) or None))
-    except ConnectorException:
-        logger.exception("the worker lost the database")
-        return False
+    return asyncio.run(_run_worker(concurrency, list(queues) or None))
 
 
 async def _run_worker(concurrency: int, queues: list[str] | None) -> bool:
@@ -308,36 +344,42 @@ async def _run_worker(concurrency: int, queues: list[str] | None) -> bool:
     # Each thread keeps a connection; the two over are for looking up host names.
     loop.set_default_executor(ThreadPoolExecutor(concurrency + 2))
     pulse = _Pulse()
-    connector = app.connector.get_worker_connector()  # type: ignore[attr-defined]  # DjangoConnector's own
-    with app.replace_connector(connector):
-        async with app.open_async():
-            worker = Worker(
-                app=app,
-                concurrency=concurrency,
-                queues=queues,
-                fetch_job_polling_interval=POLLING_INTERVAL_SECONDS,
-                stalled_worker_timeout=HEARTBEAT_TIMEOUT_SECONDS,
-                install_signal_handlers=False,
-                task_middleware=app.worker_defaults.get("task_middleware"),
-                worker_middleware=[pulse.follow],
-            )
+    database = WorkerDatabase(connector_params(), revive=pulse.revive)
+    worker = pulse.worker = Worker(
+        app=app,
+        concurrency=concurrency,
+        queues=queues,
+        fetch_job_polling_interval=POLLING_INTERVAL_SECONDS,
+        stalled_worker_timeout=HEARTBEAT_TIMEOUT_SECONDS,
+        install_signal_handlers=False,
+        task_middleware=app.worker_defaults.get("task_middleware"),
+        worker_middleware=[pulse.follow],
+    )
 
-            def stop() -> None:
-                nonlocal told_to_stop
-                if told_to_stop:
-                    os._exit(1)
-                told_to_stop = True
-                worker.stop()  # type: ignore[no-untyped-call]  # the library's
-                # A thread can't be stopped from outside, a process can.
-                loop.call_later(STOP_TIMEOUT.total_seconds(), os._exit, 1)
+    def stop() -> None:
+        nonlocal told_to_stop
+        if told_to_stop:
+            os._exit(1)
+        told_to_stop = True
+        database.stop()
+        worker.stop()  # type: ignore[no-untyped-call]  # the library's
+        # A thread can't be stopped from outside, a process can.
+        loop.call_later(STOP_TIMEOUT.total_seconds(), os._exit, 1)
 
-            for number in (signal.SIGTERM, signal.SIGINT):
-                loop.add_signal_handler(number, stop)
-            beating = asyncio.create_task(pulse.beat(worker))
-            try:
-                await worker.run()  # type: ignore[no-untyped-call]  # as above
-            finally:
-                beating.cancel()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+    with app.replace_connector(database):
+        try:
+            async with app.open_async():
+                beating = asyncio.create_task(pulse.beat(database))
+                try:
+                    if not told_to_stop:
+                        await worker.run()  # type: ignore[no-untyped-call]  # as above
+                finally:
+                    beating.cancel()
+        except ConnectorException:
+            if not told_to_stop:
+                logger.exception("the worker failed")
     return told_to_stop
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from portal.lib.outages import causes
 from portal.lib.request_ids import current_request_id
 
 if TYPE_CHECKING:
@@ -107,14 +108,12 @@ def _frames(
     trace: TracebackType | None,
 ) -> list[str]:
     """Places, and the kinds of what was raised: causes first, as in a traceback."""
+    raised = [(type(each), each.__traceback__) for each in causes(error)]
     said = []
-    cause = error and (
-        error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    )
-    if cause:
-        said += _frames(type(cause), cause, cause.__traceback__)
-    said += [
-        f"  {frame.filename}:{frame.lineno} {frame.name}"
-        for frame in traceback.extract_tb(trace)
-    ]
-    return [*said, kind.__qualname__ if kind else ""]
+    for what, where in [*raised[:0:-1], (kind, trace)]:
+        said += [
+            f"  {frame.filename}:{frame.lineno} {frame.name}"
+            for frame in traceback.extract_tb(where)
+        ]
+        said.append(what.__qualname__ if what else "")
+    return said

@@ -21,6 +21,8 @@ from django.db import (
 )
 from psycopg import pq
 
+from portal.lib.outages import DatabaseAway
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -140,6 +142,9 @@ def _switch(value: str) -> str:
     """
     wrapper = connections[DEFAULT_DB_ALIAS]  # `connection` would look it up each time
     wrapper.ensure_connection()
+    if wrapper.connection.closed and not wrapper.in_atomic_block:
+        wrapper.close()
+        wrapper.ensure_connection()
     result = _ask(wrapper.connection, value)
     if result.status != pq.ExecStatus.TUPLES_OK and not wrapper.in_atomic_block:
         # The server has gone since the last request; Django would not notice here.
@@ -147,7 +152,8 @@ def _switch(value: str) -> str:
         wrapper.ensure_connection()
         result = _ask(wrapper.connection, value)
     if result.status != pq.ExecStatus.TUPLES_OK:
-        raise OperationalError("the tenant can't be set")
+        kind = DatabaseAway if wrapper.connection.closed else OperationalError
+        raise kind("the tenant can't be set")
     return (result.get_value(0, 0) or b"").decode()
 
 
@@ -173,8 +179,11 @@ def _setting(value: str) -> Iterator[None]:
             # restores the value only if it was set inside that transaction.
             if not connection.in_atomic_block:
                 connection.close()
-        else:
+        elif before or connection.in_atomic_block:
             _switch(before)
+        elif _ask(raw, before).status != pq.ExecStatus.TUPLES_OK:
+            # What was done is done, also where the server has gone since.
+            connection.close()
 
 
 @contextmanager

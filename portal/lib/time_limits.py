@@ -10,9 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
+from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg.errors import IdleInTransactionSessionTimeout, LockNotAvailable
 from psycopg.errors import QueryCanceled as StatementTimeout
+
+from portal.lib.outages import causes
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -41,11 +43,9 @@ def bound_statements() -> None:
 
 
 def is_out_of_time(error: BaseException | None) -> bool:
-    """Whether a fault is one of these bounds, as Django raises it."""
-    return isinstance(error, OperationalError) and isinstance(
-        error.__cause__,
-        (StatementTimeout, LockNotAvailable, IdleInTransactionSessionTimeout),
-    )
+    """Whether a fault began with one of these bounds, however it was wrapped."""
+    bounds = (StatementTimeout, LockNotAvailable, IdleInTransactionSessionTimeout)
+    return any(isinstance(each, bounds) for each in causes(error))
 
 
 def _ms(bound: timedelta) -> int:

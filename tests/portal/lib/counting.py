@@ -6,6 +6,9 @@ Imported by the test and by the worker processes it starts. Each run notes its s
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
+
 from django.db import connection, transaction
 
 from portal.lib.jobs import enqueue, job, periodic
@@ -48,6 +51,15 @@ def count(*, tenant_pk: int, number: int, seconds: float = 0) -> None:
     with transaction.atomic():
         _execute("INSERT INTO counting VALUES (%s) ON CONFLICT DO NOTHING", number)
         _execute("SELECT pg_sleep(%s)", seconds)
+
+
+@job("tests.hold")
+def hold(*, tenant_pk: int, number: int, until: str) -> None:
+    """Note a start, then do nothing with the database until this file is there."""
+    _execute("INSERT INTO counting_start VALUES (%s, pg_backend_pid())", number)
+    deadline = time.monotonic() + 60
+    while not Path(until).exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
 
 
 class Tenant:
