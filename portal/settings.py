@@ -481,12 +481,15 @@ LOGGING = {
         "line": {"()": "portal.lib.logs.LineFormatter"},
         "json": {"()": "portal.lib.logs.JsonFormatter"},
     },
-    "filters": {"routes": {"()": "portal.lib.logs.RouteFilter"}},
+    "filters": {
+        "routes": {"()": "portal.lib.logs.RouteFilter"},
+        "outages": {"()": "portal.lib.logs.OutageFilter"},
+    },
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
             "formatter": LOG_FORMAT,
-            "filters": ["routes"],
+            "filters": ["routes", "outages"],
         },
     },
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},

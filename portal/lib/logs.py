@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from portal.lib.outages import causes
+from portal.lib.outages import causes, is_outage
 from portal.lib.request_ids import current_request_id
 
 if TYPE_CHECKING:
@@ -43,6 +43,19 @@ class RouteFilter(logging.Filter):
             said = (path, path.encode("unicode_escape").decode("ascii"))
             route = _route(getattr(request, "resolver_match", None))
             record.args = tuple(route if a in said else a for a in record.args)
+        return True
+
+
+class OutageFilter(logging.Filter):
+    """Leave out where a fault was raised if a database that is away is behind it.
+
+    Each request of an outage has such a fault: one line each is enough. Source: Ours.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """True always; what it changes is the record's exception."""
+        if record.exc_info and is_outage(record.exc_info[1]):
+            record.exc_info = None
         return True
 
 

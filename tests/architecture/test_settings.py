@@ -33,6 +33,28 @@ def test_an_environment_of_empty_variables_is_as_good_as_none(monkeypatch):
     assert usual["CONN_MAX_AGE"] is None
 
 
+def test_a_silent_database_is_given_up_unless_its_address_says_otherwise(monkeypatch):
+    asked = "?connect_timeout=2&sslmode=require"
+    monkeypatch.setenv("SECRET_KEY", "x" * 50)
+    monkeypatch.setenv("DATABASE_URL", "postgres://a:b@db.example:5432/assay")
+    usual = runpy.run_path(str(ROOT / "portal/settings.py"))["DATABASES"]["default"]
+    monkeypatch.setenv("DATABASE_URL", f"postgres://a:b@db.example:5432/assay{asked}")
+    own = runpy.run_path(str(ROOT / "portal/settings.py"))["DATABASES"]["default"]
+
+    assert usual["OPTIONS"] == {
+        "connect_timeout": 5,
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 20_000,
+    }
+    assert own["OPTIONS"] == {
+        **usual["OPTIONS"],
+        "connect_timeout": 2,
+        "sslmode": "require",
+    }
+
+
 def plain_settings():
     """What settings.py says in this environment, but for what is made up each time."""
     told = runpy.run_path(str(ROOT / "portal/settings.py"))

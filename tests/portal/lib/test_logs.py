@@ -4,11 +4,12 @@ import logging
 import sys
 
 import orjson
+import psycopg
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 
 from portal.lib import request_ids, slow_queries
-from portal.lib.logs import JsonFormatter, LineFormatter, RouteFilter
+from portal.lib.logs import JsonFormatter, LineFormatter, OutageFilter, RouteFilter
 from tests.log_watch import LogWatch
 
 
@@ -61,6 +62,30 @@ def test_what_was_raised_is_told_without_its_words(formatter):
         assert word not in line
 
 
+def test_a_fault_of_an_outage_is_one_line():
+    fault = OperationalError()
+    fault.__cause__ = psycopg.OperationalError("no route to host 192.0.2.1")
+    away = record("Service Unavailable", error=(OperationalError, fault, None))
+    other = record("failed", error=raised())
+
+    assert OutageFilter().filter(away)
+    assert OutageFilter().filter(other)
+    assert LineFormatter().format(away).splitlines() == [
+        "2026-02-25T06:13:20.123Z ERROR assay.tests Service Unavailable"
+    ]
+    assert "ValueError" in LineFormatter().format(other)
+
+
+@pytest.mark.parametrize("formatter", [LineFormatter(), JsonFormatter()])
+def test_faults_that_lead_back_to_one_another_are_told_once_each(formatter):
+    first, last = KeyError("Ada"), ValueError("1815")
+    last.__cause__, first.__cause__ = first, last
+
+    line = formatter.format(record("failed", error=(ValueError, last, None)))
+
+    assert (line.count("KeyError"), line.count("ValueError")) == (1, 1)
+
+
 def test_a_line_stays_one_line_whoever_chose_its_words():
     line = LineFormatter().format(record("%s", "a\r\n2026 INFO forged\x1b[2J\u2028b"))
 
@@ -78,7 +103,7 @@ def test_a_line_stays_one_line_whoever_chose_its_words():
 @pytest.mark.django_db
 def test_a_refusal_is_logged_by_its_route(path, named, caplog, alice_api):
     handler = logging._handlers["stderr"]
-    assert [type(each) for each in handler.filters] == [RouteFilter]
+    assert [type(each) for each in handler.filters] == [RouteFilter, OutageFilter]
     caplog.handler.addFilter(RouteFilter())
 
     alice_api.get(path)
