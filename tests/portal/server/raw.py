@@ -5,7 +5,6 @@ Must not be here: what is asserted.
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import threading
 from contextlib import contextmanager, suppress
@@ -126,7 +125,7 @@ def serving(
 ) -> Iterator[int]:
     """Serve a WSGI application in a thread of this process; yields the port."""
     port = free_port()
-    server = uvicorn.Server(
+    server = _Server(
         uvicorn.Config(
             Served(handler, Room(per_address, in_all), threads),
             host=HOST,
@@ -134,26 +133,23 @@ def serving(
             **OPTIONS | {"timeout_graceful_shutdown": 1},
         )
     )
-    ready = threading.Event()
-    thread = threading.Thread(target=_run, args=(server, ready))
+    thread = threading.Thread(target=server.run)
     thread.start()
     try:
-        assert ready.wait(TIMEOUT_S)
+        assert server.ready.wait(TIMEOUT_S)
         yield port
     finally:
         server.should_exit = True
         thread.join(TIMEOUT_S)
 
 
-def _run(server: uvicorn.Server, ready: threading.Event) -> None:
-    async def serve() -> None:
-        startup = server.startup
+class _Server(uvicorn.Server):
+    """A server that says when it serves."""
 
-        async def started(*args: Any, **named: Any) -> None:
-            await startup(*args, **named)
-            ready.set()
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = threading.Event()
 
-        server.startup = started
-        await server.serve()
-
-    asyncio.run(serve())
+    async def startup(self, *given: Any, **named: Any) -> None:
+        await super().startup(*given, **named)
+        self.ready.set()

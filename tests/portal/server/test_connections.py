@@ -22,7 +22,7 @@ def echo(environ, start_response):
     return Body(body)
 
 
-class Body(list):
+class Body(list[bytes]):
     """What a WSGI application returns: parts that are closed."""
 
     def __init__(self, *parts):
