@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
 from portal import health
 from portal.lib.scanning import SCANNERS, scanner_address
@@ -40,6 +40,20 @@ def check_public_url(**_: Any) -> list[CheckMessage]:
             "PUBLIC_URL is no absolute address.",
             hint="Set it to the address people use, such as https://assay.example.",
             id="portal.E002",
+        )
+    ]
+
+
+@register(Tags.security)
+def check_allowed_hosts(**_: Any) -> list[CheckMessage]:
+    """ALLOWED_HOSTS lists names: with * a page elsewhere can lead its own name here."""
+    if "*" not in settings.ALLOWED_HOSTS:
+        return []
+    return [
+        Warning(
+            "ALLOWED_HOSTS is *: any host name is answered to.",
+            hint="List the names and addresses that people call this server by.",
+            id="portal.W001",
         )
     ]
 

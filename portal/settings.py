@@ -11,6 +11,7 @@ import secrets
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import environ
 from django.templatetags.static import static
@@ -258,7 +259,6 @@ ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_PREVENT_ENUMERATION = True
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
-ACCOUNT_DEFAULT_HTTP_PROTOCOL = PUBLIC_URL.partition(":")[0]
 ACCOUNT_REAUTHENTICATION_TIMEOUT = int(timedelta(minutes=15).total_seconds())
 ACCOUNT_RATE_LIMITS = {
     "login": "60/m/ip",
@@ -390,6 +390,8 @@ CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_NAME = f"{'__Host-' if HTTPS else ''}sessionid"
 CSRF_COOKIE_NAME = f"{'__Host-' if HTTPS else ''}csrftoken"
 SECURE_SSL_REDIRECT: bool = env.bool("SECURE_SSL_REDIRECT", default=HTTPS)
+# A redirect to https leads to the public address, whatever host was called.
+SECURE_SSL_HOST = urlsplit(PUBLIC_URL).netloc
 # Probes and scrapes of the process come over plain HTTP, by address.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 # Seconds; browsers then refuse plain HTTP for this long.

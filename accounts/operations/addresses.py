@@ -15,7 +15,6 @@ from smtplib import SMTPException
 from typing import TYPE_CHECKING
 
 from allauth.mfa.models import Authenticator
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.mail import send_mail
 from django.core.validators import validate_email
@@ -29,6 +28,7 @@ from accounts.models.member import EMAIL_MAX_LENGTH
 from accounts.operations.profile import tell_teams
 from portal.lib.encryption import UnreadableSecret, decrypt, encrypt
 from portal.lib.errors import DomainError
+from portal.lib.links import absolute_url
 
 if TYPE_CHECKING:
     from portal.lib.actor import Actor
@@ -119,7 +119,7 @@ def _mail_link(member: Member, email: str) -> bool:
     sealed = base64.urlsafe_b64encode(encrypt(json.dumps(told)).encode())
     path = reverse("address_link", kwargs={"token": sealed.decode().rstrip("=")})
     context = {
-        "link": f"{settings.PUBLIC_URL}{path}",
+        "link": absolute_url(path),
         "is_change": email != member.email,
     }
     return _mail("confirm_address", email, context)

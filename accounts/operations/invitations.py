@@ -38,6 +38,7 @@ from accounts.operations.profile import check_name
 from accounts.states import Role
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
+from portal.lib.links import absolute_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -237,7 +238,7 @@ def invitation_link(token: str) -> str:
     """
     if not settings.EMAIL_URL:
         return mailed_link(token)
-    return f"{settings.PUBLIC_URL}{reverse('invitation_link', args=[token])}"
+    return absolute_url(reverse("invitation_link", args=[token]))
 
 
 def mailed_link(token: str) -> str:
@@ -247,7 +248,7 @@ def mailed_link(token: str) -> str:
     another's name.
     """
     path = reverse("mailed_invitation_link", args=[token, _proof_of(token)])
-    return f"{settings.PUBLIC_URL}{path}"
+    return absolute_url(path)
 
 
 def name_of_place(invitation: Invitation) -> str:

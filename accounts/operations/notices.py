@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from datetime import time, timedelta
 from smtplib import SMTPException
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
-from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db import transaction
 from django.template.loader import render_to_string
@@ -35,6 +33,7 @@ from accounts.queries.notices import (
 from accounts.states import NoticeKind, NoticeLevel, offered_levels, pierces_quiet
 from portal.lib.errors import DomainError
 from portal.lib.jobs import enqueue
+from portal.lib.links import absolute_url, public_host
 
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo
@@ -269,7 +268,7 @@ def mail_notices(*, tenant: Tenant, mail_id: UUID) -> bool:
             (
                 kind.label,
                 [
-                    (_moment(each.at, wanted.zone), each.words, _link(each.path))
+                    (_moment(each.at, wanted.zone), each.words, absolute_url(each.path))
                     for each in told
                     if each.kind == kind
                 ],
@@ -289,13 +288,12 @@ def mail_notices(*, tenant: Tenant, mail_id: UUID) -> bool:
             "settings_link": link,
         }
         subject = render_to_string("accounts/email/notices_subject.txt", context)
-        host = urlsplit(settings.PUBLIC_URL).hostname
         message = EmailMessage(
             subject=" ".join(subject.split()),
             body=render_to_string("accounts/email/notices_message.txt", context),
             to=[membership.member.email],
             headers={
-                "Message-ID": f"<notices-{mail.pk}@{host}>",
+                "Message-ID": f"<notices-{mail.pk}@{public_host()}>",
                 "List-Unsubscribe": f"<{link}>",
             },
         )
@@ -334,13 +332,9 @@ def forget_notices(*, at: datetime) -> int:
 
 def settings_link(tenant: Tenant) -> str:
     """Where a member says what they are mailed, as an absolute address."""
-    return _link(
+    return absolute_url(
         reverse("team:notifications", args=[tenant.team.slug, tenant.environment])
     )
-
-
-def _link(path: str) -> str:
-    return f"{settings.PUBLIC_URL}{path}"
 
 
 def _moment(at: datetime, zone: tzinfo) -> str:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
-from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.urls import reverse
 
 from portal.lib.errors import DomainError
+from portal.lib.links import absolute_url
 
 if TYPE_CHECKING:
     from accounts.models import Member
@@ -43,4 +43,4 @@ def password_link(member: Member) -> str:
         "account_reset_password_from_key",
         kwargs={"uidb36": user_pk_to_url_str(member), "key": key},
     )
-    return f"{settings.PUBLIC_URL}{path}"
+    return absolute_url(path)

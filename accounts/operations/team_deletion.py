@@ -11,7 +11,6 @@ from smtplib import SMTPException
 from typing import TYPE_CHECKING
 
 from django.apps import apps
-from django.conf import settings
 from django.core.mail import send_mail
 from django.db import IntegrityError, connection, transaction
 from django.db.models import ProtectedError, RestrictedError
@@ -36,6 +35,7 @@ from accounts.states import Area, Environment, ManagementRole, Role, allows
 from portal.lib import jobs
 from portal.lib.actor import ActorKind
 from portal.lib.errors import DomainError, NotAllowed
+from portal.lib.links import absolute_url
 from portal.lib.registry import table_fates, tenant_erasers
 from portal.lib.tenancy import TenantOwned, across_tenants
 
@@ -107,7 +107,7 @@ def mail_owners(*, team: Team, actor: Actor) -> None:
         "team": team.name,
         "who": actor.label,
         "ends_at": undo_ends_at(team),
-        "link": settings.PUBLIC_URL + reverse("deleted_teams"),
+        "link": absolute_url(reverse("deleted_teams")),
     }
     subject = render_to_string("accounts/email/team_deleted_subject.txt", context)
     body = render_to_string("accounts/email/team_deleted_message.txt", context)

@@ -21,7 +21,9 @@ from accounts.operations.sessions import record_sign_in
 from accounts.web.proofs import is_confined
 from accounts.web.step_up import is_confirmed
 from portal.lib.actor import Actor, ActorKind
+from portal.lib.addresses import read_address
 from portal.lib.encryption import decrypt, encrypt
+from portal.lib.links import absolute_url, is_own_page, public_host
 
 _log = logging.getLogger(__name__)
 _WAYS = {
@@ -56,6 +58,17 @@ class MemberAdapter(DefaultAccountAdapter):
             actor=Actor(ActorKind.MEMBER, str(user.pk), user.email, address),
         )
 
+    def get_reset_password_from_key_url(self, key: str) -> str:
+        # allauth's own follows the request's host, which is its sender's choice.
+        uid, _, token = key.partition("-")
+        path = reverse(
+            "account_reset_password_from_key", kwargs={"uidb36": uid, "key": token}
+        )
+        return absolute_url(path)
+
+    def is_safe_url(self, url: str) -> bool:
+        return is_own_page(url)
+
     def authentication_failed(self, request: Any, **credentials: Any) -> None:
         email = str(credentials.get("email", "")).strip().lower()
         known = Member.objects.filter(email=email).values_list("pk", flat=True).first()
@@ -67,6 +80,14 @@ class MemberAdapter(DefaultAccountAdapter):
             rate.amount - len(cache.get(use.cache_key, []))
             for rate, use in zip(rates, self._login_failed_rl_usage.usage, strict=True)
         )
+
+    def send_mail(
+        self, template_prefix: str, email: str, context: dict[str, Any]
+    ) -> None:
+        # Without allauth's site, which is the request's host.
+        reset = absolute_url(reverse("account_reset_password"))
+        context = {"email": email, "reset_page": reset, **context}
+        self.render_mail(template_prefix, email, context).send()
 
     def send_notification_mail(
         self,
@@ -120,7 +141,10 @@ class SecondFactorAdapter(DefaultMFAAdapter):
         return f"Passkey {count + 1}" if count else "Passkey"
 
     def get_public_key_credential_rp_entity(self) -> dict[str, str]:
-        return {**super().get_public_key_credential_rp_entity(), "name": "Assay"}
+        host = public_host()
+        # Browsers take names alone (Web Authentication 3, 5.1.2): who calls a server
+        # on their own machine by address finds passkeys at http://localhost.
+        return {"id": "localhost" if read_address(host) else host, "name": "Assay"}
 
     def encrypt(self, text: str) -> str:
         return encrypt(text)

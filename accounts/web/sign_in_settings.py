@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.conf import settings
 from django.contrib import messages
 from django.db.models import Q
 from django.urls import reverse
@@ -30,6 +29,7 @@ from accounts.web.proofs import mark_of
 from accounts.web.rights import require_right
 from accounts.web.step_up import step_up
 from portal.lib.errors import DomainError
+from portal.lib.links import absolute_url
 from portal.lib.web import go_to, page_url, render_page
 
 if TYPE_CHECKING:
@@ -160,8 +160,8 @@ def _render(
         provider=present,
         lacking=lacking.count(),
         needs_second_factor=rules is not None and rules.requires_second_factor,
-        door_url=f"{settings.PUBLIC_URL}{reverse('single_sign_on', kwargs=here)}",
-        back_url=f"{settings.PUBLIC_URL}{reverse('single_sign_on_back', kwargs=here)}",
+        door_url=absolute_url(reverse("single_sign_on", kwargs=here)),
+        back_url=absolute_url(reverse("single_sign_on_back", kwargs=here)),
         is_proven=present is not None
         and mark_of(request.session, team.pk) == present.mark,
     )

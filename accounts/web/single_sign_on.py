@@ -20,7 +20,6 @@ from urllib.parse import urlencode, urlsplit
 from allauth.account.adapter import get_adapter
 from allauth.account.internal.flows.login import record_authentication
 from allauth.core import ratelimit
-from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponseRedirect
 from django.shortcuts import render
@@ -39,6 +38,7 @@ from accounts.states import Environment
 from accounts.web.proofs import is_confined, note_proof, vouched_teams
 from portal.lib.addresses import AddressRefused
 from portal.lib.errors import DomainError
+from portal.lib.links import absolute_url
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -312,7 +312,7 @@ def _onward(request: HttpRequest) -> str:
 def _back_url(single_sign_on: SingleSignOn) -> str:
     slug = single_sign_on.team.slug
     path = reverse("single_sign_on_back", kwargs={"team_slug": slug})
-    return f"{settings.PUBLIC_URL}{path}"
+    return absolute_url(path)
 
 
 def _with(path: str, **query: str) -> str:

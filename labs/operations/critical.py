@@ -12,7 +12,6 @@ from datetime import timedelta
 from smtplib import SMTPException
 from typing import TYPE_CHECKING
 
-from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db import transaction
 from django.template.loader import render_to_string
@@ -33,6 +32,7 @@ from labs.states.critical import ToldBy, next_escalation
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
 from portal.lib.jobs import enqueue
+from portal.lib.links import absolute_url
 from portal.lib.periods import find_zone
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def mail_critical(*, tenant: Tenant, alert_id: int, escalation: int) -> None:
         "since": f"{since.day} {since:%b %Y, %H:%M %Z}",
         "is_escalation": escalation > 0,
         "is_sandbox": tenant.is_sandbox,
-        "link": f"{settings.PUBLIC_URL}{happening.path}",
+        "link": absolute_url(happening.path),
         "settings_link": settings_link(tenant),
     }
     subject = render_to_string("labs/email/critical_subject.txt", context)

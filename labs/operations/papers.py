@@ -9,7 +9,6 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from django.conf import settings
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
@@ -30,6 +29,7 @@ from labs.queries.order_answers import answers_of
 from labs.queries.orders import full_order
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError, Invalid, NotFound
+from portal.lib.links import absolute_url
 from portal.lib.periods import find_zone
 from portal.lib.tenancy import acting_for
 
@@ -230,4 +230,4 @@ def _page_of(order: Order) -> str:
         "environment": order.tenant.environment,
         "order_id": order.pk,
     }
-    return settings.PUBLIC_URL + reverse("labs:order", kwargs=place)
+    return absolute_url(reverse("labs:order", kwargs=place))

@@ -10,7 +10,6 @@ import logging
 from smtplib import SMTPException
 from typing import TYPE_CHECKING
 
-from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db import transaction
 from django.template.loader import render_to_string
@@ -25,6 +24,7 @@ from labs.states.order_work import AWAITS_REQUISITION
 from labs.states.orders import split_status
 from portal.lib.errors import DomainError
 from portal.lib.jobs import enqueue
+from portal.lib.links import absolute_url
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -102,10 +102,11 @@ def _mail(tenant: Tenant, watch: RequisitionWatch) -> None:
         "environment": tenant.get_environment_display(),
         "order": str(watch.order_id)[:8],
         "is_sandbox": tenant.is_sandbox,
-        "link": settings.PUBLIC_URL
-        + reverse(
-            "labs:order",
-            args=[tenant.team.slug, tenant.environment, watch.order_id],
+        "link": absolute_url(
+            reverse(
+                "labs:order",
+                args=[tenant.team.slug, tenant.environment, watch.order_id],
+            )
         ),
     }
     subject = render_to_string("labs/email/requisition_ready_subject.txt", context)

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from itertools import groupby
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
-from django.conf import settings
 from django.utils import timezone
 
 from labs.operations.papers import requisition_content
@@ -23,6 +21,7 @@ from labs.queries.service_centers import find_center
 from labs.states.appointments import AppointmentProvider, AppointmentStatus
 from labs.states.service_centers import WEEKDAYS, stored_hours
 from portal.lib.errors import NotFound
+from portal.lib.links import public_host
 from portal.lib.periods import find_zone
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def calendar_of(*, order: Order, appointment: Appointment) -> Paper:
     """The entry for a calendar. Raises: visit_without_time (404). Source: RFC 5545."""
     body = write_calendar_entry(
         _visit(order, appointment),
-        host=urlsplit(settings.PUBLIC_URL).hostname or "localhost",
+        host=public_host(),
         at=timezone.now(),
     )
     return Paper(f"visit-{str(order.pk)[:8]}.ics", body)

@@ -11,9 +11,10 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from django.conf import settings
 from django.core.signing import BadSignature, Signer
 from django.urls import reverse
+
+from portal.lib.links import absolute_url
 
 if TYPE_CHECKING:
     from labs.models import Order
@@ -42,7 +43,7 @@ def requisition_url(order: Order) -> str | None:
         return None
     ticks = (order.requisition_issued_at - _EPOCH) // _TICK
     token = _signer().sign_object([order.tenant_id, order.pk.hex, ticks])
-    return f"{settings.PUBLIC_URL}{reverse('requisition_link')}?token={token}"
+    return absolute_url(f"{reverse('requisition_link')}?token={token}")
 
 
 def link_ends_at(order: Order) -> datetime | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 from drf_spectacular.generators import SchemaGenerator
@@ -44,7 +45,9 @@ def api_document(_request: HttpRequest) -> HttpResponse:
             # The library has no types.
             generator: Any = SchemaGenerator
             renderer: Any = OpenApiYamlRenderer()
-            _made.append(renderer.render(generator().get_schema(public=True)))
+            document = generator().get_schema(public=True)
+            document["servers"] = [{"url": settings.PUBLIC_URL}]
+            _made.append(renderer.render(document))
         finally:
             _making.release()
     return HttpResponse(

@@ -26,6 +26,7 @@ from django.db import OperationalError, connection
 
 from portal.demo import notes
 from portal.demo.access import give_access
+from portal.demo.hosts import own_hosts
 from portal.demo.processes import DemoProcess
 from portal.demo.webhooks import HOST, find_port, log_path
 from portal.health import (
@@ -289,12 +290,14 @@ def _environment(options: DemoOptions) -> dict[str, str]:
 def _chosen(options: DemoOptions) -> dict[str, str]:
     """The environment; what the caller set goes before what demo would."""
     given = dict(os.environ)
-    hosts = {options.host, options.reachable_host, "127.0.0.1", "localhost", "[::1]"}
+    hosts = {options.host, options.reachable_host, "127.0.0.1", "localhost", "::1"}
     if options.host in ANY_ADDRESS:
-        hosts = {"*"}
+        hosts |= own_hosts()
     chosen = {
         "PUBLIC_URL": options.address,
-        "ALLOWED_HOSTS": ",".join(sorted(hosts)),
+        "ALLOWED_HOSTS": ",".join(
+            sorted(f"[{host}]" if ":" in host else host for host in hosts)
+        ),
         "SECRET_KEY": notes.kept_secret_key(),
         "STATICFILES_COLLECTED": "false",
         "LOG_LEVEL": "WARNING",

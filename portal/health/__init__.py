@@ -227,6 +227,13 @@ def check_public_url() -> Finding:
             f"{host}, the host of PUBLIC_URL, would be refused.",
             f"Add {host} to ALLOWED_HOSTS.",
         )
+    if "*" in settings.ALLOWED_HOSTS:
+        return Finding(
+            False,
+            "ALLOWED_HOSTS is *: any host name is answered to.",
+            "Set ALLOWED_HOSTS to the names that people call this server by.",
+            works_still=True,
+        )
     return Finding(True, f"People reach this server at {settings.PUBLIC_URL}.")
 
 

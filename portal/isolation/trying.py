@@ -16,7 +16,6 @@ from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from django.apps import apps
 from django.conf import settings
@@ -40,6 +39,7 @@ from portal.isolation.doors import (
 )
 from portal.isolation.models import IsolationRun
 from portal.lib.actor import Actor
+from portal.lib.links import public_host
 from portal.lib.tenancy import across_tenants, acting_for
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def try_isolation(*, tenant: Tenant, tell: Callable[[str], None]) -> Findings:
     findings = Findings(
         tenant.team.slug, tenant.environment, METHODS if is_sandbox else READING
     )
-    host = urlsplit(settings.PUBLIC_URL).hostname or "localhost"
+    host = public_host()
     with (
         _quiet(),
         override_settings(

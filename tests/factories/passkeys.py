@@ -27,16 +27,15 @@ if TYPE_CHECKING:
 
 ADD = "/accounts/passkeys/add/"
 SIGN_IN = "/accounts/passkeys/sign-in/"
-HOST = "testserver"
+# Of the suite's PUBLIC_URL, whatever host a test client calls.
+ORIGIN = "http://localhost:8000"
 FLAGS = AuthenticatorData.FLAG
 
 
 class Device:
     """One passkey; `origin` and `verified` are what a forger would get wrong."""
 
-    def __init__(
-        self, *, origin: str = f"https://{HOST}", verified: bool = True
-    ) -> None:
+    def __init__(self, *, origin: str = ORIGIN, verified: bool = True) -> None:
         self.origin = origin
         self.flags = FLAGS.UP | (FLAGS.UV if verified else 0)
         self.key = generate_private_key(SECP256R1())

@@ -30,6 +30,12 @@ def test_an_address_that_is_not_absolute_is_refused(settings, address):
     assert failing() == {"portal.E002"}
 
 
+def test_answering_to_any_host_name_is_warned_of(settings):
+    settings.ALLOWED_HOSTS = ["assay.example", "*"]
+
+    assert failing() == {"portal.W001"}
+
+
 def test_proxies_and_limits_that_mean_nothing_are_refused(settings):
     settings.TRUSTED_PROXIES = ["10.0.0.0/8", "the proxy"]
     settings.API_CALLS_PER_KEY = -1

@@ -238,6 +238,15 @@ def test_the_public_address_is_one_that_people_can_use(
     assert variable in finding.remedy
 
 
+def test_a_server_that_answers_to_any_name_is_warned_of(settings):
+    settings.PUBLIC_URL = "https://assay.example"
+    settings.ALLOWED_HOSTS = ["assay.example", "*"]
+
+    finding = health.check_public_url()
+
+    assert (finding.state, "ALLOWED_HOSTS" in finding.remedy) == ("warn", True)
+
+
 @pytest.mark.parametrize("key", ["", "guess-me", "a" * 80])
 def test_a_key_that_can_be_guessed_is_refused_and_not_shown(settings, key):
     settings.SECRET_KEY = key

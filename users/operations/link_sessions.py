@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit, urlunsplit
 from uuid import UUID
 
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
 from django.core.signing import BadSignature, Signer
@@ -29,6 +28,7 @@ from accounts.models import Tenant
 from accounts.operations.audit import record_change
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError, Invalid, NotFound
+from portal.lib.links import absolute_url
 from portal.lib.tenancy import acting_for
 from users.models import LinkSession
 from users.models.link_session import REDIRECT_URL_MAX_LENGTH
@@ -123,7 +123,7 @@ def link_url(session: LinkSession, *, provider: str = "") -> str:
         **({"provider": provider} if provider else {}),
     }
     query = urlencode(told)
-    return f"{settings.PUBLIC_URL}{reverse('connect:open')}?{query}"
+    return absolute_url(f"{reverse('connect:open')}?{query}")
 
 
 def find_link_session(token: str) -> LinkSession:

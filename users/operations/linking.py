@@ -15,12 +15,12 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
 from portal.lib.encryption import UnreadableSecret, decrypt, encrypt
 from portal.lib.errors import DomainError, NotFound
+from portal.lib.links import absolute_url
 from users.gateways.base import SourceRefused, SourceUnavailable, find_gateway
 from users.operations.cloud_sources import connect_granted_source
 from users.operations.demo_sources import DEMO_SOURCES, connect_demo_source
@@ -275,7 +275,7 @@ def connect_demo(*, session: LinkSession, actor: Actor, provider: str) -> Connec
 
 def sign_in_return_url(provider: str) -> str:
     """The redirect URI of a source, to be registered there."""
-    return settings.PUBLIC_URL + reverse("connect:back", args=[provider])
+    return absolute_url(reverse("connect:back", args=[provider]))
 
 
 def _ways(

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypedDict
 from uuid import UUID
 
-from django.conf import settings
-
+from portal.lib.links import absolute_url
 from users.wearables.providers import find_provider
 from users.wearables.readings import Schema, closed, nullable
 from users.wearables.values import Id
@@ -125,7 +124,7 @@ class ConnectionCreated(TypedDict):
 
 def logo_url(slug: str) -> str:
     """Where we serve a source's logo."""
-    return f"{settings.PUBLIC_URL}/logos/{slug}.svg"
+    return absolute_url(f"/logos/{slug}.svg")
 
 
 def source_badge(slug: str) -> SourceBadge:

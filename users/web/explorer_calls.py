@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import orjson
-from django.conf import settings
 
+from portal.lib.links import absolute_url
 from portal.lib.periods import find_zone
 from users.payloads.aggregates import aggregate_answer
 from users.payloads.samples import grouped_answer
@@ -50,7 +50,7 @@ class Call:
     def url(self) -> str:
         """Its whole address."""
         query = urlencode(self.inputs, safe=":,/")
-        return f"{settings.PUBLIC_URL.rstrip('/')}{self.path}?{query}"
+        return absolute_url(f"{self.path}?{query}")
 
     @property
     def curl(self) -> str:

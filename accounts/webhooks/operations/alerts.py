@@ -12,7 +12,6 @@ from smtplib import SMTPException
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db import transaction
 from django.db.models import Count, Q
@@ -31,6 +30,7 @@ from accounts.webhooks.models import Attempt, Delivery, Endpoint
 from accounts.webhooks.schedule import DISABLE_AFTER
 from accounts.webhooks.states import DeliveryFault, DeliveryStatus, DisabledBy
 from portal.lib.jobs import enqueue
+from portal.lib.links import absolute_url
 from portal.lib.periods import find_zone
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def _context(tenant: Tenant, endpoint: Endpoint, percent: int) -> dict[str, obje
         "users": named,
         "more_users": number_of_users - len(named),
         "retention_days": tenant.team.event_retention_days,
-        "link": f"{settings.PUBLIC_URL}{_page_of(tenant, endpoint)}",
+        "link": absolute_url(_page_of(tenant, endpoint)),
         "settings_link": settings_link(tenant),
     }
 

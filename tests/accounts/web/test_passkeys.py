@@ -116,7 +116,7 @@ def test_a_forged_answer_signs_nobody_in(alice, bob, device, what):
     if what != "key":
         forger.key = device.key
     if what == "origin":
-        forger.origin = "https://testserver.elsewhere.example"
+        forger.origin = "https://localhost.elsewhere.example"
     elif what == "user":
         forger.user_handle = "bm9ib2R5"
     elif what == "verification":
