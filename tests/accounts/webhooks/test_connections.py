@@ -150,7 +150,10 @@ async def _refuse(_address):
 
 
 def test_of_a_names_addresses_only_public_ones_are_tried(monkeypatch):
-    private = ["10.0.0.1", "127.0.0.1", "169.254.169.254", "192.168.0.1"]
+    private = [
+        *("10.0.0.1", "127.0.0.1", "169.254.169.254", "192.168.0.1", "192.0.0.8"),
+        *("168.63.129.16", "64:ff9b:1::1", "5f00::1", "fec0::1", "::ffff:0:7f00:1"),
+    ]
     names = Names(443, *private, "93.184.215.14", "93.184.215.15")
     monkeypatch.setattr(socket, "getaddrinfo", names)
     tried = connecting(monkeypatch, _refuse)
