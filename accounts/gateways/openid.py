@@ -22,7 +22,7 @@ from accounts.gateways.base import (
     ProviderRefused,
     ProviderUnavailable,
 )
-from accounts.gateways.openid_http import ask
+from accounts.gateways.openid_http import ask, exchange_ends
 from portal.lib.addresses import AddressRefused, split_url
 
 if TYPE_CHECKING:
@@ -49,18 +49,21 @@ def check_address(url: str) -> None:
     split_url(url, local_hosts=settings.SINGLE_SIGN_ON_LOCAL_HOSTS)
 
 
-def find_provider(issuer: str) -> Provider:
+def find_provider(issuer: str, *, ends: float | None = None) -> Provider:
     """What the provider of this issuer says of itself, known for an hour.
 
-    A slash at the end does not count. Raises: AddressRefused, ProviderUnavailable,
-    ProviderRefused. Source: OpenID Connect Discovery 1.0, 4.
+    A slash at the end does not count. `ends` is when the exchange is over that this is
+    a part of, None for one of its own (openid_http.exchange_ends). Raises:
+    AddressRefused, ProviderUnavailable, ProviderRefused. Source: OpenID Connect
+    Discovery 1.0, 4.
     """
     check_address(issuer)
     place = f"openid:provider:{_digest(issuer)}"
     told = cache.get(place)
     if told is not None:
         return _read_provider(issuer, told)
-    told = ask("GET", f"{issuer.rstrip('/')}{_ABOUT}")
+    about = f"{issuer.rstrip('/')}{_ABOUT}"
+    told = ask("GET", about, ends=exchange_ends() if ends is None else ends)
     provider = _read_provider(issuer, told)
     cache.set(place, told, _HOUR)
     return provider
@@ -102,6 +105,7 @@ def trade_code(
     redirect_url: str,
     verifier: str,
     nonce: str,
+    ends: float,
 ) -> Claims:
     """Whom the code stands for, from an ID token whose signature is checked.
 
@@ -120,14 +124,14 @@ def trade_code(
         basic = (quote(client.client_id, ""), quote(client.client_secret, ""))
     else:
         form |= {"client_id": client.client_id, "client_secret": client.client_secret}
-    answer = ask("POST", provider.token_url, form=form, basic=basic)
+    answer = ask("POST", provider.token_url, ends=ends, form=form, basic=basic)
     token = answer.get("id_token")
     if not isinstance(token, str):
         raise ProviderRefused("no_token")
-    told = read_token(provider, client, token=token, nonce=nonce)
+    told = read_token(provider, client, token=token, nonce=nonce, ends=ends)
     access_token = answer.get("access_token")
     if not told.get("email") and provider.userinfo_url and access_token:
-        more = ask("GET", provider.userinfo_url, bearer=str(access_token))
+        more = ask("GET", provider.userinfo_url, ends=ends, bearer=str(access_token))
         # Core 1.0, 5.3.2: an answer about somebody else must not be used.
         if more.get("sub") == told["sub"]:
             told = {**more, **told}
@@ -135,7 +139,7 @@ def trade_code(
 
 
 def read_token(
-    provider: Provider, client: Client, *, token: str, nonce: str
+    provider: Provider, client: Client, *, token: str, nonce: str, ends: float
 ) -> dict[str, Any]:
     """The claims of an ID token (OpenID Connect Core 1.0, 3.1.3.7).
 
@@ -148,7 +152,7 @@ def read_token(
             raise NotVouched("algorithm")
         told: dict[str, Any] = jwt.decode(
             token,
-            key=_find_key(provider, header),
+            key=_find_key(provider, header, ends),
             algorithms=[algorithm],
             issuer=provider.issuer,
             audience=client.client_id,
@@ -204,13 +208,13 @@ def _read_claims(told: Mapping[str, Any]) -> Claims:
     )
 
 
-def _find_key(provider: Provider, header: Mapping[str, Any]) -> jwt.PyJWK:
+def _find_key(provider: Provider, header: Mapping[str, Any], ends: float) -> jwt.PyJWK:
     """The key that signed; asked for anew if it is not among those known."""
     place = f"openid:keys:{_digest(provider.keys_url)}"
     told = cache.get(place)
     found = _pick_key(told, header) if told else None
     if found is None and (not told or cache.add(f"{place}:asked", 1, _KEYS_PAUSE_S)):
-        told = ask("GET", provider.keys_url)
+        told = ask("GET", provider.keys_url, ends=ends)
         found = _pick_key(told, header)
         cache.set(place, told, _HOUR)
     if found is None:

@@ -1,16 +1,18 @@
 """One bounded call to an OpenID provider, at public addresses alone.
 
+All calls of a sign-in share one end: a provider that is slow in each of them, or sends
+byte by byte, holds no process for longer than EXCHANGE_S.
+
 The address that is checked is the one that is connected to, so that no name can lead
 elsewhere in between. Must not be here: what is asked, or what an answer means (openid).
 """
 
 from __future__ import annotations
 
-import socket
 import ssl
 import time
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import orjson
@@ -18,33 +20,49 @@ from django.conf import settings
 
 from accounts.gateways.base import ProviderRefused, ProviderUnavailable
 from portal.lib.addresses import is_public, read_address
+from portal.lib.outgoing import DeadlineTransport
 
-# For connecting, and for each silence within an answer: a browser waits meanwhile.
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Seconds for all that one request asks of a provider: a browser waits meanwhile.
+EXCHANGE_S = 15.0
+# For connecting, and for each silence within an answer.
 _SILENCE_S = 5.0
-_CALL_S = 15.0
 _ANSWER_MAX_BYTES = 1024 * 1024
+
+
+def exchange_ends() -> float:
+    """When calls that begin now are over, in seconds of `time.monotonic`."""
+    return time.monotonic() + EXCHANGE_S
 
 
 def ask(
     method: str,
     url: str,
     *,
+    ends: float,
     form: dict[str, str] | None = None,
     basic: tuple[str, str] | None = None,
     bearer: str = "",
 ) -> dict[str, Any]:
     """Call once and give the JSON object that came back; redirects are not followed.
 
-    Secrets go into `form`, `basic` or `bearer`, never into the address. Raises:
-    ProviderUnavailable; ProviderRefused (400 and such).
+    `ends` is that of exchange_ends. Secrets go into `form`, `basic` or `bearer`, never
+    into the address. Raises: ProviderUnavailable; ProviderRefused (400 and such).
     """
-    headers = {"User-Agent": "Assay", "Accept": "application/json"}
+    headers = {
+        "User-Agent": "Assay",
+        "Accept": "application/json",
+        # What is packed could be a thousand times what is read.
+        "Accept-Encoding": "identity",
+    }
     if bearer:
         headers["Authorization"] = f"Bearer {bearer}"
-    ends = time.monotonic() + _CALL_S
+    transport = DeadlineTransport(ssl_context=_tls(), ends=ends, choose=_choose)
     try:
         with (
-            httpx.Client(transport=_Guard(), timeout=_SILENCE_S) as client,
+            httpx.Client(transport=transport, timeout=_SILENCE_S) as client,
             client.stream(
                 method,
                 url,
@@ -53,7 +71,7 @@ def ask(
                 headers=headers,
             ) as answer,
         ):
-            content = _read(answer, ends)
+            content = _read(answer)
     except httpx.TimeoutException:
         raise ProviderUnavailable("timeout") from None
     except (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError):
@@ -72,32 +90,21 @@ def ask(
     return told
 
 
-class _Guard(httpx.BaseTransport):
-    """Connects to a public address of the host, or to a host that a setting names."""
+def _choose(host: str, addresses: Sequence[str]) -> Sequence[str]:
+    """Of a host's addresses the public ones; all of a host that a setting names.
 
-    def __init__(self) -> None:
-        self._inner = httpx.HTTPTransport(verify=_tls())
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        host = request.url.host
-        if host.lower() not in settings.SINGLE_SIGN_ON_LOCAL_HOSTS:
-            address = _public_address(host, request.url.port or 443)
-            # The certificate and the Host header stay those of the name.
-            request.extensions = {**request.extensions, "sni_hostname": host}
-            request.url = request.url.copy_with(host=address)
-        return self._inner.handle_request(request)
-
-    def close(self) -> None:
-        self._inner.close()
-
-
-def _public_address(host: str, port: int) -> str:
-    """An address of the host that may be called. Raises: ProviderUnavailable."""
-    for *_, place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
-        found = read_address(str(place[0]))
-        if found is not None and is_public(found):
-            return str(found)
-    raise ProviderUnavailable("address")
+    Raises: ProviderUnavailable: there is none.
+    """
+    if host.lower() in settings.SINGLE_SIGN_ON_LOCAL_HOSTS:
+        return addresses
+    public = [
+        address
+        for address in addresses
+        if (read := read_address(address)) is not None and is_public(read)
+    ]
+    if not public:
+        raise ProviderUnavailable("address")
+    return public
 
 
 @cache
@@ -106,15 +113,11 @@ def _tls() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-def _read(answer: httpx.Response, ends: float) -> bytes:
-    """The whole answer. Raises: ProviderUnavailable: too much of it, or too slow."""
-    parts: list[bytes] = []
-    size = 0
-    for part in answer.iter_bytes():
-        size += len(part)
-        if size > _ANSWER_MAX_BYTES:
+def _read(answer: httpx.Response) -> bytes:
+    """The whole answer, as it came. Raises: ProviderUnavailable: too much of it."""
+    content = bytearray()
+    for part in answer.iter_raw():
+        content += part
+        if len(content) > _ANSWER_MAX_BYTES:
             raise ProviderUnavailable("too_long")
-        if time.monotonic() > ends:
-            raise ProviderUnavailable("timeout")
-        parts.append(part)
-    return b"".join(parts)
+    return bytes(content)

@@ -31,6 +31,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.gateways.base import NotVouched, ProviderFailed, ProviderUnavailable
 from accounts.gateways.openid import LEEWAY_S, find_provider, sign_in_url, trade_code
+from accounts.gateways.openid_http import exchange_ends
 from accounts.models import Member, SingleSignOn
 from accounts.operations.single_sign_on import client_of
 from accounts.operations.single_sign_on_entry import enter_team
@@ -173,7 +174,8 @@ def back(request: HttpRequest, team_slug: str) -> HttpResponse:
 
 def _ask(request: HttpRequest, single_sign_on: SingleSignOn, flow: Any) -> Claims:
     """Whom the provider vouches for. Raises: ProviderFailed, AddressRefused."""
-    provider = find_provider(single_sign_on.issuer)
+    ends = exchange_ends()
+    provider = find_provider(single_sign_on.issuer, ends=ends)
     # RFC 9207: who answers may say so, and then it has to be who was asked.
     if request.GET.get("iss", provider.issuer) != provider.issuer:
         raise NotVouched("iss")
@@ -184,6 +186,7 @@ def _ask(request: HttpRequest, single_sign_on: SingleSignOn, flow: Any) -> Claim
         redirect_url=_back_url(single_sign_on),
         verifier=flow["verifier"],
         nonce=flow["nonce"],
+        ends=ends,
     )
     if flow["is_fresh"] and (claims.auth_time or 0) < flow["at"] - LEEWAY_S:
         raise NotVouched("not_fresh")

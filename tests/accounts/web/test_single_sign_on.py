@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from http import HTTPStatus
 from urllib.parse import parse_qs, urlsplit
 
@@ -10,10 +11,12 @@ from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
+from accounts.gateways.openid_http import EXCHANGE_S
 from accounts.models import AuditEntry, Member, Membership, SingleSignOnIdentity
 from accounts.operations.invitations import invite_member
 from accounts.states import Role
 from accounts.web.proofs import PROOF_TTL
+from portal.lib import outgoing
 from tests.clients import confirm
 from tests.factories.accounts import ACTOR, PASSWORD, make_member
 from tests.factories.openid import CLIENT_ID, make_single_sign_on, serve_openid
@@ -53,6 +56,16 @@ def door(alice_team, provider):
     return make_single_sign_on(
         team=alice_team, issuer=provider.issuer, roles=(Role.VIEWER,)
     )
+
+
+class Clock:
+    """In place of `time`: the seconds that a provider made us wait go by at once."""
+
+    def __init__(self, waited):
+        self.waited = waited
+
+    def monotonic(self):
+        return time.monotonic() + sum(self.waited)
 
 
 def sent_to_provider(client, onward="", **more):
@@ -97,6 +110,33 @@ def test_whom_the_provider_vouches_for_joins_and_comes_in(provider, door, alice_
     assert lines.filter(verb="join_by_single_sign_on").count() == 1
     # What a provider says of itself is not asked for twice.
     assert provider.asked.count("/keys") == 1
+
+
+def test_a_provider_has_one_time_for_all_that_a_sign_in_asks(
+    provider, door, monkeypatch
+):
+    client = Client()
+    back = urlsplit(provider.sign_in(sent_to_provider(client)))
+    cache.clear()  # so that it is asked for all of it again
+    provider.asked.clear()
+    before, waited = written(), []
+    plain = provider.answer
+
+    def slowly(*asked):
+        waited.append(EXCHANGE_S)
+        return plain(*asked)
+
+    monkeypatch.setattr(provider, "answer", slowly)
+    monkeypatch.setattr(outgoing, "time", Clock(waited))
+
+    reply = client.get(back.path, parse_qs(back.query))
+
+    assert reply.status_code == HTTPStatus.SERVICE_UNAVAILABLE
+    assert reply.context["reason"] == "unavailable"
+    # The time was over with the first answer: no code is traded after it.
+    assert provider.asked == ["/.well-known/openid-configuration"]
+    assert not is_signed_in(client)
+    assert written() == before
 
 
 def test_nobody_who_is_signed_in_is_joined_by_a_link_from_elsewhere(
