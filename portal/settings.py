@@ -226,7 +226,7 @@ EMAIL_URL: str = env.str("EMAIL_URL", default="")
 if EMAIL_URL:
     vars().update(environ.Env.email_url_config(EMAIL_URL))
 else:
-    EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
+    EMAIL_BACKEND = "portal.lib.private_files.PrivateFileBackend"
     EMAIL_FILE_PATH = VAR_DIR / "mail"
 DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", default="assay@localhost")
 SERVER_EMAIL = DEFAULT_FROM_EMAIL

@@ -161,7 +161,7 @@ def test_clocks_that_differ_are_told(time_machine):
 
 def test_mail_to_files_is_well_and_says_how_to_send(settings):
     settings.EMAIL_URL = ""
-    settings.EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
+    settings.EMAIL_BACKEND = "portal.lib.private_files.PrivateFileBackend"
     settings.EMAIL_FILE_PATH = settings.VAR_DIR / "mail"
 
     finding = health.check_mail()

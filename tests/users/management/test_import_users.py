@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import stat
+
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -40,6 +42,7 @@ def test_users_are_created_and_the_rest_is_written_down(
 
     assert User.objects.for_tenant(alice_tenant).get().client_user_id == "a"
     assert notes.read_text().startswith("3,refused,")
+    assert stat.S_IMODE(notes.stat().st_mode) == 0o600
 
 
 def test_what_cannot_be_done_is_one_sentence(alice_tenant, tmp_path):

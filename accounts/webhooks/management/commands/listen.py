@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,10 +18,11 @@ from accounts.webhooks.listening import Listener, serve
 from accounts.webhooks.models import Endpoint
 from accounts.webhooks.signing import SecretInvalid, read_secret
 from portal.lib.encryption import UnreadableSecret, decrypt
+from portal.lib.private_files import open_private
 from portal.lib.tenancy import across_tenants
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from django.core.management.base import CommandParser
 
@@ -49,15 +51,17 @@ class Command(BaseCommand):
             keys = [read_secret(secret) for secret in given or ()]
         except SecretInvalid as invalid:
             raise CommandError(f"--secret: {invalid}.") from None
-        listener = Listener(
-            keys=(lambda: keys) if given else partial(_ask, port),
-            say=_append_to(options["output"]) if options["output"] else self._say,
-            shows_bodies=options["body"],
-        )
-        try:
-            asyncio.run(self._listen(listener, port))
-        except (OSError, OverflowError):
-            raise CommandError(f"Cannot listen at port {port}.") from None
+        output = options["output"]
+        with _append_to(output) if output else nullcontext(self._say) as say:
+            listener = Listener(
+                keys=(lambda: keys) if given else partial(_ask, port),
+                say=say,
+                shows_bodies=options["body"],
+            )
+            try:
+                asyncio.run(self._listen(listener, port))
+            except (OSError, OverflowError):
+                raise CommandError(f"Cannot listen at port {port}.") from None
 
     async def _listen(self, listener: Listener, port: int) -> None:
         told = asyncio.Event()
@@ -98,10 +102,13 @@ def _ask(port: int) -> list[bytes]:
         connection.close()  # the next question may be hours away
 
 
-def _append_to(path: str) -> Callable[[str], None]:
-    file = Path(path).open("a", buffering=1, encoding="utf-8")  # noqa: SIM115 - until the end
+@contextmanager
+def _append_to(path: str) -> Iterator[Callable[[str], None]]:
+    """A way to say things in a file, which is the caller's alone to read."""
+    try:
+        file = open_private(Path(path), "a", buffering=1, encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}.") from None
 
-    def say(text: str) -> None:
-        file.write(f"{text}\n")
-
-    return say
+    with file:
+        yield lambda text: print(text, file=file)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import stat
+
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -44,3 +46,22 @@ def test_a_secret_that_is_none_is_refused():
 def test_a_port_that_can_not_be_had_is_refused():
     with pytest.raises(CommandError, match="port 70000"):
         call_command("listen", "--port", "70000")
+
+
+@pytest.mark.parametrize("before", [None, 0o644], ids=["new", "of before"])
+def test_what_is_written_is_its_owner_s_alone(tmp_path, before):
+    log = tmp_path / "webhooks.log"
+    if before is not None:
+        log.write_text("earlier\n")
+        log.chmod(before)
+
+    with pytest.raises(CommandError, match="port 70000"):
+        call_command("listen", "--port", "70000", "--output", str(log))
+
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+    assert log.read_text() == ("" if before is None else "earlier\n")
+
+
+def test_a_file_that_can_not_be_written_is_refused(tmp_path):
+    with pytest.raises(CommandError, match="No such file"):
+        call_command("listen", "--port", "9000", "--output", f"{tmp_path}/none/log")

@@ -37,6 +37,13 @@ def test_a_folder_is_for_its_user_alone_and_is_found_again(drop):
     assert stat.S_IMODE((drop.path / IN).stat().st_mode) == 0o700
 
 
+def test_a_file_for_the_lab_is_not_for_everybody(drop):
+    drop.put("order.hl7", b"MSH|")
+
+    written = drop.path / OUT / "order.hl7"
+    assert stat.S_IMODE(written.stat().st_mode) == 0o640
+
+
 def test_files_wait_oldest_first_once_nobody_writes_them_any_more(drop):
     now = timezone.now()
     for name, age in (("b.hl7", 60), ("a.hl7", 90), ("new.hl7", 1), ("ahead.hl7", -99)):
