@@ -164,6 +164,8 @@ CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
         "LOCATION": "portal_cache",
+        # Beyond these, some are thrown away: nobody may push out what was counted.
+        "OPTIONS": {"MAX_ENTRIES": 10_000},
     }
 }
 
@@ -262,7 +264,8 @@ ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_REAUTHENTICATION_TIMEOUT = int(timedelta(minutes=15).total_seconds())
 ACCOUNT_RATE_LIMITS = {
     "login": "60/m/ip",
-    "login_failed": "10/m/ip,5/5m/key",
+    # By account: accounts.operations.sign_in_tries.
+    "login_failed": "10/m/ip",
     "reset_password": "20/m/ip,5/m/key",
     "reset_password_from_key": "20/m/ip",
     "reauthenticate": "10/m/user",
@@ -275,6 +278,10 @@ MFA_ADAPTER = "accounts.web.adapter.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 # Passkeys need https, or a browser on the server's own http://localhost.
 MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_FORMS = {
+    "authenticate": "accounts.web.second_factor.CodeForm",
+    "reauthenticate": "accounts.web.second_factor.ConfirmingCodeForm",
+}
 MFA_RATE_LIMITS = {"webauthn_login": "60/m/ip"}
 MFA_TOTP_ISSUER = "Assay"
 MFA_RECOVERY_CODES_SHOW_ONCE = True

@@ -10,15 +10,17 @@ from smtplib import SMTPException
 from typing import Any, ClassVar
 
 from allauth.account.adapter import DefaultAccountAdapter
-from allauth.core.internal.ratelimit import get_rates
+from allauth.core.internal import ratelimit
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
-from django.core.cache import cache
 from django.urls import reverse
 
 from accounts.models import Member
 from accounts.operations.sessions import record_sign_in
+from accounts.operations.sign_in_tries import email_subject, give_back
+from accounts.web.known_devices import known_devices, remember_device
 from accounts.web.proofs import is_confined
+from accounts.web.sign_in_tries import begin_try, wait_words
 from accounts.web.step_up import is_confirmed
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.addresses import read_address
@@ -40,9 +42,8 @@ class MemberAdapter(DefaultAccountAdapter):
         **DefaultAccountAdapter.error_messages,
         "email_password_mismatch": "That email and password do not match.",
         "incorrect_password": "That is not your password.",
-        "too_many_login_attempts": (
-            "Too many tries. Wait five minutes, or reset the password."
-        ),
+        # Of one address, whichever accounts it tries (ACCOUNT_RATE_LIMITS).
+        "too_many_login_attempts": "Too many tries. Wait a minute.",
         "invalid_password_reset": "This link has been used or is too old.",
     }
 
@@ -69,17 +70,48 @@ class MemberAdapter(DefaultAccountAdapter):
     def is_safe_url(self, url: str) -> bool:
         return is_own_page(url)
 
+    def get_client_ip(self, request: Any) -> str:
+        # What limits of an address count by: a member's own devices are a place of
+        # their own, which nobody behind the same address can use up.
+        if isinstance(request.user, Member):
+            return f"member:{request.user.pk}"
+        for member in known_devices(request):
+            return f"member:{member.pk}"
+        return str(super().get_client_ip(request))
+
+    def pre_authenticate(self, request: Any, **credentials: Any) -> None:
+        # In place of allauth's own count by account, by which five wrong passwords of
+        # anybody shut its member out.
+        self._login_failed_rl_usage = ratelimit.consume(
+            request, app="allauth.account", action="login_failed"
+        )
+        if not self._login_failed_rl_usage:
+            raise self.validation_error("too_many_login_attempts")
+        email = str(credentials.get("email", ""))
+        self._try = begin_try(
+            request,
+            subject=email_subject(email),
+            email=email,
+            or_else=", or reset the password",
+        )
+
+    def _rollback_login_failed_rl_usage(self) -> None:
+        super()._rollback_login_failed_rl_usage()
+        give_back(self._try)
+
     def authentication_failed(self, request: Any, **credentials: Any) -> None:
         email = str(credentials.get("email", "")).strip().lower()
         known = Member.objects.filter(email=email).values_list("pk", flat=True).first()
         _log.warning("a password was wrong: member %s", known or "unknown")
-        # The page says how many tries the two limits still give. That tells nobody
-        # whether the address is known: unknown ones are counted alike.
-        rates = get_rates(app="allauth.account", action="login_failed")
-        request.tries_left = min(
-            rate.amount - len(cache.get(use.cache_key, []))
-            for rate, use in zip(rates, self._login_failed_rl_usage.usage, strict=True)
-        )
+        # The page says how many tries are left. That tells nobody whether the address
+        # is known: unknown ones are counted alike.
+        request.tries_left = self._try.left
+        request.tries_wait = wait_words(self._try.wait)
+
+    def post_login(self, request: Any, user: Any, **kwargs: Any) -> Any:
+        response = super().post_login(request, user, **kwargs)
+        remember_device(request, response, user)
+        return response
 
     def send_mail(
         self, template_prefix: str, email: str, context: dict[str, Any]

@@ -24,6 +24,7 @@ from accounts.operations.addresses import (
     confirm_address,
     note_password_by_mail,
 )
+from accounts.operations.sign_in_tries import email_subject, forget_tries
 from accounts.web.forms import AddressForm
 from accounts.web.step_up import step_up
 from portal.lib.actor import Actor, ActorKind
@@ -110,8 +111,12 @@ def change(request: TenantRequest) -> HttpResponse:
 def on_password_reset(
     sender: object, request: HttpRequest, user: Member, **_: Any
 ) -> None:
-    """Count the address as confirmed; allauth's signal of a reset by mail calls it."""
+    """Count the address as confirmed; allauth's signal of a reset by mail calls it.
+
+    What was tried before was tried at another password.
+    """
     note_password_by_mail(user)
+    forget_tries(subject=email_subject(user.email))
 
 
 def _actor(request: HttpRequest) -> Actor:

@@ -43,6 +43,7 @@ from accounts.queries import open_invitations
 from accounts.states import Area, Environment, Role
 from accounts.web.dialogs import ask, posted, put_in_page, render_form
 from accounts.web.forms import InviteForm, NewcomerForm
+from accounts.web.known_devices import remember_device
 from accounts.web.members import BACK_WORDS, render_members
 from accounts.web.rights import require_right
 from accounts.web.roles import describe_roles, role_labels
@@ -215,7 +216,9 @@ def _accept_as_newcomer(
             get_adapter(request).login(request, membership.member)
             if membership.member.email_confirmed_at is None:
                 ask_to_confirm(membership.member)
-            return _enter(request, membership)
+            response = _enter(request, membership)
+            remember_device(request, response, membership.member)
+            return response
     return _page(request, invitation, way="newcomer", form=form)
 
 

@@ -22,6 +22,7 @@ from accounts.operations.profile import (
 )
 from accounts.queries import has_second_factor
 from accounts.web.forms import PasswordForm, ProfileForm
+from accounts.web.known_devices import remember_device
 from accounts.web.proofs import (
     is_confined,
     own_sign_in,
@@ -86,7 +87,9 @@ def password(request: TenantRequest) -> HttpResponse:
             messages.success(
                 request, "Your password is changed. Other devices are signed out."
             )
-            return go_to(request, page_url(request, "team:profile"))
+            response = go_to(request, page_url(request, "team:profile"))
+            remember_device(request, response, member)
+            return response
     return _render_profile(request, password_form=form)
 
 
@@ -96,7 +99,9 @@ def sign_out_elsewhere(request: TenantRequest) -> HttpResponse:
     member = end_sessions(member=request.member, actor=request.actor)
     renew_session(request, member)
     messages.success(request, "You are signed out on every other device.")
-    return go_to(request, page_url(request, "team:profile"))
+    response = go_to(request, page_url(request, "team:profile"))
+    remember_device(request, response, member)
+    return response
 
 
 def _may_change(request: TenantRequest) -> bool:

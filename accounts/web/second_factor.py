@@ -11,6 +11,8 @@ from urllib.parse import urlencode
 
 from allauth.account.authentication import get_authentication_records
 from allauth.account.internal.flows.login import record_authentication
+from allauth.core import context
+from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from allauth.mfa.base.views import AuthenticateView, IndexView
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.views import ViewRecoveryCodesView
@@ -21,7 +23,9 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts.operations.profile import tell_teams
 from accounts.operations.sessions import record_refused_factor
+from accounts.operations.sign_in_tries import give_back
 from accounts.queries import SECOND_FACTORS
+from accounts.web.sign_in_tries import begin_try
 from portal.lib.actor import Actor, ActorKind
 
 if TYPE_CHECKING:
@@ -120,6 +124,30 @@ def _record(request: HttpRequest, member: Member, verb: str, one: Any) -> None:
         verb=verb,
         changes={"second_factor": [kind, None] if "remove" in verb else [None, kind]},
     )
+
+
+class _CountedCode:
+    """A code is tried as a password is: no faster, and nobody else's tries shut out."""
+
+    user: Member
+
+    def clean_code(self) -> str:
+        taken = begin_try(
+            context.request,
+            subject=f"second factor:{self.user.pk}",
+            email=self.user.email,
+        )
+        code: str = super().clean_code()  # type: ignore[misc]  # of the form beside it
+        give_back(taken)
+        return code
+
+
+class CodeForm(_CountedCode, AuthenticateForm):
+    """A code after the password."""
+
+
+class ConfirmingCodeForm(_CountedCode, ReauthenticateForm):
+    """A code to confirm who it is."""
 
 
 class ListSecondFactors(IndexView):

@@ -21,6 +21,7 @@ from accounts.web.passkeys import (
     RenamePasskey,
     SignInWithPasskey,
 )
+from accounts.web.password_reset import SetPassword
 from accounts.web.second_factor import (
     ActivateAuthenticatorApp,
     AskSecondFactor,
@@ -61,7 +62,7 @@ urlpatterns = [
     ),
     re_path(
         r"^accounts/password/reset/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>[-\w]+)/$",
-        views.password_reset_from_key,
+        SetPassword.as_view(),
         name="account_reset_password_from_key",
     ),
     path(

@@ -166,7 +166,7 @@ def test_after_the_password_the_passkey_or_a_recovery_code_is_asked(alice, devic
     assert not is_signed_in(client)
 
 
-def test_five_wrong_codes_shut_out_the_right_one(alice, alice_web, device):
+def test_after_five_wrong_codes_even_the_right_one_waits(alice, alice_web, device):
     page = alice_web.get("/accounts/second-factor/recovery-codes/")
     right = page.context["unused_codes"][0]
     client = Client()

@@ -102,6 +102,8 @@ def test_whom_the_provider_vouches_for_joins_and_comes_in(provider, door, alice_
 
     member = Member.objects.get(email=DANA)
     assert reply["Location"] == MEMBERS
+    # A team's provider makes no device one of the account's own.
+    assert "known_device" not in client.cookies
     assert client.get(MEMBERS).status_code == HTTPStatus.OK
     assert (member.name, member.has_usable_password()) == ("Dana Reyes", False)
     assert Membership.objects.get(member=member).roles == ["viewer"]

@@ -1,0 +1,117 @@
+"""Devices that a member has signed in with before: a cookie that only they were given.
+
+It lets nobody in. Who has it is not made to wait by what others try (accounts.
+operations.sign_in_tries). It is good for LIFE, and no longer than the password and the
+sessions of its member: a new password, or signing out everywhere, ends it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.conf import settings
+from django.core.signing import BadSignature, TimestampSigner
+
+from accounts.models import Member
+from portal.lib.web import cookie_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from django.http import HttpRequest, HttpResponse
+
+LIFE = timedelta(days=180)
+# Members who share a device, as in a laboratory; the one who was there first goes.
+MEMBERS_MAX = 5
+_BETWEEN = "|"
+
+
+def remember_device(
+    request: HttpRequest, response: HttpResponse, member: Member
+) -> None:
+    """Mark the device that a request comes from as one of the member's.
+
+    Only for who has given all that signing in takes, or reads the member's mail.
+    Whoever else is known on the device stays so.
+    """
+    told = f"{member.pk.hex}.{secrets.token_urlsafe(16)}"
+    others = [
+        token for token in _tokens(request) if not token.startswith(f"{member.pk.hex}.")
+    ]
+    kept = [_signer(member).sign(told), *others][:MEMBERS_MAX]
+    response.set_cookie(
+        _cookie(),
+        _BETWEEN.join(kept),
+        max_age=LIFE,
+        secure=settings.HTTPS,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def known_devices(request: HttpRequest) -> Mapping[Member, str]:
+    """Whose device it is, each with a name of the device; who signed in last, first.
+
+    What is forged, too old or of an earlier password counts for nothing.
+    """
+    found: dict[Member, str] | None = getattr(request, "_known_devices", None)
+    if found is None:
+        found = _read(_tokens(request))
+        request._known_devices = found  # type: ignore[attr-defined]  # for this request
+    return found
+
+
+def device_of(request: HttpRequest, email: str) -> str:
+    """The device's name for the member with this address, empty where it is not theirs.
+
+    The database is asked by what the cookie says, so that nobody without it learns
+    whether an account exists. A session of the member's is as good as a cookie.
+    """
+    email = email.strip().lower()
+    if isinstance(request.user, Member) and request.user.email == email:
+        return f"session:{request.session.session_key}"
+    return next(
+        (name for one, name in known_devices(request).items() if one.email == email), ""
+    )
+
+
+def _read(tokens: list[str]) -> dict[Member, str]:
+    ids = {}
+    for token in tokens:
+        try:
+            ids[UUID(token.partition(".")[0])] = token
+        except ValueError:
+            continue
+    if not ids:
+        return {}
+    members = {member.pk: member for member in Member.objects.filter(pk__in=ids)}
+    found = {}
+    for pk, token in ids.items():
+        member = members.get(pk)
+        if member is None:
+            continue
+        try:
+            told = _signer(member).unsign(token, max_age=LIFE)
+        except BadSignature:  # too old as well
+            continue
+        found[member] = told.partition(".")[2]
+    return found
+
+
+def _tokens(request: HttpRequest) -> list[str]:
+    told = request.COOKIES.get(_cookie(), "")
+    return told.split(_BETWEEN)[:MEMBERS_MAX] if told else []
+
+
+def _signer(member: Member) -> TimestampSigner:
+    # What ends it is part of the salt, which is hashed and never sent.
+    return TimestampSigner(
+        salt=f"accounts.known_device:{member.password}:{member.session_round}"
+    )
+
+
+def _cookie() -> str:
+    return cookie_name("known_device", path="/")
