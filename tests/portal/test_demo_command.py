@@ -6,6 +6,7 @@ import http.client
 import json
 import multiprocessing
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -39,6 +40,7 @@ from tests.portal.nodes import free_port
 
 AIR_GAP = Path(__file__).with_name("air_gap")
 START_TIMEOUT_S = 90
+FORM = "application/x-www-form-urlencoded"
 ENDING = "Press Ctrl-C to stop."
 
 
@@ -387,6 +389,49 @@ def test_a_killed_demo_leaves_nothing_and_lost_notes_or_a_reset_give_new_access(
     assert demo.users(third)["demo"][0] == 200
     assert demo.users(second)["demo"][0] == 401
     demo.stop(signal.SIGTERM)
+
+
+def test_a_demo_on_every_address_answers_to_this_machine_s_names_and_links_home(demo):
+    demo.start("--host", "0.0.0.0")  # noqa: S104 - what is tried
+    home = demo.notes()["address"]
+    form = "csrfmiddlewaretoken=" + "c" * 32 + "&email=" + demo.notes()["email"]
+    posted = {"cookie": "csrftoken=" + "c" * 32, "content_type": FORM}
+    asked = "/accounts/password/reset/"
+    (own,) = {
+        found[1]
+        for pid in demo.processes()
+        if (found := re.search("ALLOWED_HOSTS=([^\0]*)\0", surroundings(pid)))
+    }
+
+    at_home = {
+        host: demo.get("/accounts/login/", host=host)[0] for host in own.split(",")
+    }
+    elsewhere = [
+        demo.call("POST", target, form, host=host, **posted)[0]
+        for host, target in (
+            ("evil.example", asked),
+            ("192.0.2.200", asked),
+            ("evil.example", f"http://evil.example{asked}"),
+        )
+    ]
+    letters_before = list((demo.var / "mail").glob("*"))
+    odd = f"{socket.gethostname()}:1"
+    status, _ = demo.call("POST", asked, form, host=odd, **posted)
+    demo.call("POST", asked, form, host=odd, x_forwarded_host="evil.example", **posted)
+
+    letters = list((demo.var / "mail").iterdir())
+    links = re.findall(r"https?://\S+", "".join(each.read_text() for each in letters))
+    demo.stop(signal.SIGTERM)
+    assert home == f"http://127.0.0.1:{demo.port}"
+    assert {socket.gethostname().lower(), "127.0.0.1", "[::1]"} <= set(at_home)
+    assert set(at_home.values()) == {200}, at_home
+    assert elsewhere == [400, 400, 400]
+    assert (letters_before, status, len(letters)) == ([], 302, 2)
+    assert len(links) == 2
+    assert all(link.startswith(f"{home}/accounts/password/reset/") for link in links)
+    kept = [demo.var / "webhooks.log", demo.var / "demo.json", *letters]
+    assert {stat.S_IMODE(each.stat().st_mode) for each in kept} == {0o600}
+    assert stat.S_IMODE((demo.var / "mail").stat().st_mode) == 0o700
 
 
 def is_worker(pid):
