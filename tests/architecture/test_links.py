@@ -18,6 +18,7 @@ OF_A_REQUEST = frozenset(
 )
 # Where it may stand, and why.
 READERS = {
+    "portal/server/application.py": "hands over what a request says of its server",
     "accounts/web/step_up.py": "compares a referring page's host, of which it keeps"
     " the path alone",
 }

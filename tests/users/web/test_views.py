@@ -33,6 +33,7 @@ def reads(tenant):
     return list(
         AuditEntry.objects.for_tenant(tenant)
         .filter(verb="read")
+        .order_by("pk")
         .values_list("subject", "subject_id", "actor_label")
     )
 
