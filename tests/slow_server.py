@@ -24,11 +24,11 @@ GIVE_UP_S = 30.0
 
 
 class SlowServer:
-    """Its address, and `hung_up`: set once a caller has closed its connection."""
+    """Its address, and whether who called it has gone."""
 
     def __init__(self, first: bytes, more: bytes) -> None:
         self.first, self.more = first, more
-        self.hung_up = Event()
+        self._called, self._hung_up = Event(), Event()
         self._ends = Event()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
@@ -38,6 +38,7 @@ class SlowServer:
         with contextlib.suppress(OSError):
             while True:
                 opened, _ = self._listener.accept()
+                self._called.set()
                 with opened:
                     self._drip(opened)
 
@@ -50,7 +51,14 @@ class SlowServer:
                     pass
             while self.more and not self._ends.wait(STEP_S):
                 opened.sendall(self.more)
-        self.hung_up.set()
+        self._hung_up.set()
+
+    def is_left(self) -> bool:
+        """Whether nobody is connected any more; waits for it.
+
+        On a busy machine a caller's time may be over before it has connected.
+        """
+        return not self._called.is_set() or self._hung_up.wait(GIVE_UP_S)
 
     def end(self) -> None:
         self._ends.set()

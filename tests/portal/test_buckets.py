@@ -37,8 +37,12 @@ BEATS = b"".join(
 
 
 def files_of(*folders):
+    """Names of files; those that are only locked (portal.lib.slots) hold nothing."""
     return [
-        path.name for folder in folders for path in folder.rglob("*") if path.is_file()
+        path.name
+        for folder in folders
+        for path in folder.rglob("*")
+        if path.is_file() and path.parent.name != "slots"
     ]
 
 
