@@ -1,21 +1,26 @@
 """A database and a server for benches, both gone at the end.
 
-Benches run on the bundled PostgreSQL's test cluster, in a database of their own. Must
-not be here: anything that is measured.
+Benches run on the bundled PostgreSQL's test cluster, in a database of their own, or on
+a private cluster that they may kill. Must not be here: anything that is measured.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
+import shutil
+import signal
 import socket
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import django
+
+from tests.portal.embedded_server import ServerUser, kill_all_naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -51,6 +56,65 @@ def database() -> Iterator[str]:
         connection.creation.destroy_test_db(f"bench_{os.getpid()}", verbosity=0)
 
 
+class PrivateDatabase:
+    """A PostgreSQL of this process alone, which may be killed and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.user = ServerUser(folder)
+        self.user.wait_until_connected()
+
+    def restart(self) -> None:
+        """kill -9 of all its processes, as of a container, then start and recover."""
+        (pid_file,) = self.folder.glob("*/postmaster.pid")
+        server = int(pid_file.read_text().splitlines()[0])
+        os.kill(server, signal.SIGSTOP)  # so that it starts no more of them
+        killed = processes_below(server)
+        for pid in killed:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        while any(map(_runs, killed)):
+            time.sleep(0.02)
+        former, self.user = self.user, ServerUser(self.folder)
+        self.user.wait_until_connected()
+        former.kill()
+
+    def end(self) -> None:
+        self.user.leave()
+        kill_all_naming(self.folder)
+        shutil.rmtree(self.folder)
+
+
+@contextmanager
+def private_database() -> Iterator[PrivateDatabase]:
+    """Set Django up on a migrated cluster of its own, with its files beside it."""
+    folder = Path("/var/tmp") / f"assay-bench-{os.getpid()}-{secrets.token_hex(4)}"  # noqa: S108 - nobody can guess the name
+    database = PrivateDatabase(folder)
+    os.environ |= {
+        "DJANGO_SETTINGS_MODULE": "portal.settings",
+        "DATABASE_URL": database.user.url,
+        "SECRET_KEY": SERVED_SECRET_KEY,
+        "STATICFILES_COLLECTED": "false",
+        "VAR_DIR": str(folder / "var"),
+        "WEBHOOK_LOCAL_HOSTS": "127.0.0.1",
+        "LOG_LEVEL": "ERROR",
+    }
+    django.setup()
+    from django.core.management import call_command
+
+    from tests.fence import open_connections
+
+    open_connections()
+    try:
+        call_command("migrate", verbosity=0)
+        yield database
+    finally:
+        from django.db import connection
+
+        connection.close()
+        database.end()
+
+
 class Served:
     """A web server with its worker processes, and what they have used."""
 
@@ -60,13 +124,7 @@ class Served:
 
     def pids(self) -> list[int]:
         """The server and all its descendants."""
-        found, queue = [], [self.process.pid]
-        while queue:
-            pid = queue.pop()
-            found.append(pid)
-            for children in Path(f"/proc/{pid}/task").glob("*/children"):
-                queue += map(int, children.read_text().split())
-        return found
+        return processes_below(self.process.pid)
 
     def cpu_seconds(self) -> float:
         """User and system time so far."""
@@ -85,6 +143,24 @@ class Served:
                 if line.startswith("Pss:"):
                     total += int(line.split()[1])
         return total / 1024
+
+
+def processes_below(pid: int) -> list[int]:
+    """A process and all its descendants."""
+    found, queue = [], [pid]
+    while queue:
+        pid = queue.pop()
+        found.append(pid)
+        for children in Path(f"/proc/{pid}/task").glob("*/children"):
+            queue += map(int, children.read_text().split())
+    return found
+
+
+def _runs(pid: int) -> bool:
+    """Whether a process is more than an entry that nobody has asked for."""
+    with suppress(OSError):
+        return bool(Path(f"/proc/{pid}/cmdline").read_bytes())
+    return False
 
 
 def backend_seconds(pids: Iterable[int]) -> float:

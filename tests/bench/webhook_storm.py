@@ -3,8 +3,8 @@
 Run `python -m tests.bench.webhook_storm [--events N] [--kills N]`. The receiver fails
 every fourth POST at random: 500, 503, redirect, reset, garbage, and 10 MB answers now
 and then. Two `manage.py deliver_webhooks` run beside it; again and again one of them is
-killed with -9 while POSTs are on their way, and once the private PostgreSQL is stopped
-at once and started anew. Leases of the dead end in their own time; only the ladder of
+killed with -9 while POSTs are on their way, and once the private PostgreSQL is killed
+and started anew. Leases of the dead end in their own time; only the ladder of
 retries is hastened, or the run would take a day. At the end every event must have been
 accepted, every signature have been right, and each attempt of the log be one that the
 receiver counted.
@@ -13,26 +13,16 @@ receiver counted.
 from __future__ import annotations
 
 import argparse
-import os
 import random
-import secrets
-import shutil
-import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import django
-
 from tests.accounts.webhooks.storms import Agreement, StormReceiver, compare
-from tests.portal.embedded_server import ServerUser, kill_all_naming
+from tests.bench.stage import private_database
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from accounts.models import Tenant
 
 WORKERS = 2
@@ -40,58 +30,6 @@ USERS = 100
 SIGNING_SECRET = "whsec_" + "c3Rvcm0g" * 5
 # More than a lease, a reconnect and the rest of the ladder's first step.
 PATIENCE_S = 240
-
-
-class Database:
-    """A private PostgreSQL that can be stopped at once and started again."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.user = ServerUser(folder)
-        self.user.wait_until_connected()
-
-    def restart(self) -> None:
-        """Stop without a checkpoint, as a crash would, then start and recover."""
-        (pid_file,) = self.folder.glob("*/postmaster.pid")
-        os.kill(int(pid_file.read_text().splitlines()[0]), signal.SIGQUIT)
-        while pid_file.exists():
-            time.sleep(0.02)
-        former, self.user = self.user, ServerUser(self.folder)
-        self.user.wait_until_connected()
-        former.kill()
-
-    def end(self) -> None:
-        self.user.leave()
-        kill_all_naming(self.folder)
-        shutil.rmtree(self.folder)
-
-
-@contextmanager
-def private_database() -> Iterator[Database]:
-    folder = Path("/var/tmp") / f"assay-storm-{os.getpid()}-{secrets.token_hex(4)}"  # noqa: S108 - nobody can guess the name
-    database = Database(folder)
-    os.environ |= {
-        "DJANGO_SETTINGS_MODULE": "portal.settings",
-        "DATABASE_URL": database.user.url,
-        "SECRET_KEY": "only-for-a-bench",
-        "STATICFILES_COLLECTED": "false",
-        "WEBHOOK_LOCAL_HOSTS": "127.0.0.1",
-        "LOG_LEVEL": "ERROR",
-    }
-    django.setup()
-    from django.core.management import call_command
-
-    from tests.fence import open_connections
-
-    open_connections()
-    try:
-        call_command("migrate", verbosity=0)
-        yield database
-    finally:
-        from django.db import connection
-
-        connection.close()
-        database.end()
 
 
 def start_worker() -> subprocess.Popen[bytes]:
@@ -166,7 +104,7 @@ def run(*, events: int, kills: int) -> None:
                 if kill == kills // 2:
                     connection.close()
                     database.restart()
-                    print("the database was stopped and started again")
+                    print("the database was killed and started again")
             limit = time.monotonic() + PATIENCE_S
             while (waiting := hasten(tenant)) and time.monotonic() < limit:
                 time.sleep(0.5)

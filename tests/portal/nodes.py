@@ -17,7 +17,7 @@ import socket
 import subprocess
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import IO, TYPE_CHECKING, NamedTuple, Protocol
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -48,30 +48,65 @@ class Node(Protocol):
         """kill -9; returns once it is gone."""
 
 
-class WebNode:
-    """`deploy/start web` at a port of its own."""
+class StartedNode:
+    """`deploy/start` of a part, in a session of its own.
 
-    def __init__(self, name: str, **environment: str) -> None:
+    `log` gets what it writes to stderr.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        part: str,
+        *options: str,
+        log: IO[bytes] | None = None,
+        **environment: str,
+    ) -> None:
         self.name = name
-        self.port = free_port()
         self.process = subprocess.Popen(
-            [Path(settings.BASE_DIR, "deploy/start"), "web", "--log-level", "error"],
+            [Path(settings.BASE_DIR, "deploy/start"), part, *options],
             env={
                 **surroundings(),
+                "LOG_LEVEL": "CRITICAL",
+                "PGAPPNAME": name,
+                **environment,
+            },
+            stderr=log,
+            start_new_session=True,
+        )
+
+    def kill(self) -> None:
+        # Its workers would outlive it.
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+class WebNode(StartedNode):
+    """`deploy/start web` at a port of its own; `environment` replaces what is set."""
+
+    def __init__(
+        self, name: str, *, log: IO[bytes] | None = None, **environment: str
+    ) -> None:
+        self.port = free_port()
+        super().__init__(
+            name,
+            "web",
+            "--log-level",
+            "error",
+            log=log,
+            **{
                 "ALLOWED_HOSTS": HOST,
                 "STATICFILES_COLLECTED": "false",
                 "API_CALL_LOG_DAYS": "0",
-                "LOG_LEVEL": "CRITICAL",
                 # A test holds requests for as long as it needs.
                 "LOCK_TIMEOUT": str(ANSWER_TIMEOUT_S),
                 "STATEMENT_TIMEOUT": str(ANSWER_TIMEOUT_S),
-                "PGAPPNAME": name,
                 "WEB_HOST": HOST,
                 "WEB_PORT": str(self.port),
                 "WEB_WORKERS": "1",
                 **environment,
             },
-            start_new_session=True,
         )
 
     def call(
@@ -99,12 +134,6 @@ class WebNode:
         with suppress(OSError, http.client.HTTPException):
             return self.call("/healthz")[0] == 200
         return False
-
-    def kill(self) -> None:
-        # Its workers would outlive it.
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
 
 
 class ForkedNode:
