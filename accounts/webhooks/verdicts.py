@@ -48,10 +48,10 @@ _LOCK = """
 SELECT id FROM webhooks_delivery WHERE id = ANY(%(deliveries)s) ORDER BY id FOR UPDATE
 """
 
-# An attempt is told whatever became of the lease: it was made. Only the holder of the
-# lease moves the delivery, so that a late worker changes nothing. What is given up is
-# told in turn, but not of that event itself: an endpoint that is down would be told so
-# for ever.
+# An attempt is told whatever became of the lease: it was made. One that is there was
+# written by a commit whose confirmation was lost. Only the holder of the lease moves
+# the delivery, so that a late worker changes nothing. What is given up is told in turn,
+# but not of that event itself: an endpoint that is down would be told so for ever.
 _TELL = """
 WITH told AS (
     SELECT * FROM jsonb_to_recordset(%(told)s::jsonb) AS t(
@@ -59,6 +59,10 @@ WITH told AS (
         started_at float8, url text, sent_timestamp bigint, signature text, code int,
         fault text, address text, headers jsonb, body text, body_is_cut bool,
         dns_ms float8, connect_ms float8, first_byte_ms float8, total_ms float8)
+    WHERE NOT EXISTS (
+        SELECT FROM webhooks_attempt AS a
+        WHERE a.delivery_id = t.delivery AND a.signature = t.signature
+            AND a.started_at = to_timestamp(t.started_at))
 ), noted AS (
     INSERT INTO webhooks_attempt
         (tenant_id, delivery_id, endpoint_id, number, is_manual, succeeded, started_at,

@@ -7,6 +7,7 @@ import socket
 from datetime import timedelta
 
 import orjson
+import psycopg
 import pytest
 from aiohttp import web
 from django.utils import timezone
@@ -397,3 +398,29 @@ def test_a_lost_database_is_waited_for(alice_tenant, port, monkeypatch):
     assert len(receiver.got) == 1
     assert [d.status for d in deliveries(alice_tenant)] == ["delivered"]
     assert len(attempts(alice_tenant)) == 1
+
+
+@pytest.mark.parametrize(("code", "status"), [(204, "delivered"), (500, "pending")])
+def test_an_outcome_whose_commit_was_not_confirmed_is_logged_once(
+    alice_tenant, port, monkeypatch, code, status
+):
+    monkeypatch.setattr(delivering, "RECONNECT_S", 0.01)
+    endpoint_at(port, alice_tenant)
+    make_event(tenant=alice_tenant)
+    write, lost = delivering.tell, []
+
+    async def write_and_lose(opened, told):
+        await write(opened, told)
+        if not lost:
+            lost.append(told)
+            raise psycopg.OperationalError
+
+    monkeypatch.setattr(delivering, "tell", write_and_lose)
+    receiver = Receiver(answering(code))
+
+    deliver(port, **{"in": receiver})
+
+    assert len(lost) == len(receiver.got) == 1
+    (delivery,) = deliveries(alice_tenant)
+    assert (delivery.status, delivery.attempts, delivery.step) == (status, 1, 1)
+    assert [attempt.number for attempt in attempts(alice_tenant)] == [1]
