@@ -132,6 +132,7 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
     with new_files([part.content for part in wanted.parts]) as stored:
         files = _recognize(stored, wanted.parts)
         is_inspected = _look(stored, files, tenant)
+    is_written = False
     try:
         with transaction.atomic():
             job = ParsingJob(
@@ -165,8 +166,12 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
                     lock=f"inspect:{tenant.pk}",
                     job_id=str(job.id),
                 )
+            is_written = True
     except BaseException:
-        remove_files([file.stored_as for file in files])
+        # A commit that fails may have been made, and its row needs the file: if it was
+        # not, the sweep removes it.
+        if not is_written:
+            remove_files([file.stored_as for file in files])
         raise
     return job
 

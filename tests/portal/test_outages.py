@@ -9,6 +9,7 @@ import threading
 from collections import Counter
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import psycopg
@@ -33,8 +34,16 @@ from portal.lib.embedded.programs import ServerUnavailable
 from portal.lib.idempotency import HEADER, IdempotentAnswer
 from portal.lib.jobs import _BEAT, _RESCUE, enqueue
 from portal.lib.outages import DatabaseAway, is_outage
+from portal.lib.storage import find_files
+from reports.models import ReportFile
 from tests.clients import ApiClient
-from tests.factories.accounts import make_api_key, make_member, make_team, make_tenant
+from tests.factories.accounts import (
+    ACTOR,
+    make_api_key,
+    make_member,
+    make_team,
+    make_tenant,
+)
 from tests.factories.labs import ADDRESS, PATIENT, make_lab_test
 from tests.factories.users import make_user
 from tests.factories.webhooks import make_endpoint
@@ -43,7 +52,10 @@ from tests.portal.lib import counting
 from tests.portal.lib.worker_process import start_worker, wait_until
 from tests.portal.nodes import ANSWER_TIMEOUT_S, WebNode
 from tests.portal.outage_server import entered, make_outage_server
-from users.models import User
+from tests.reports.uploads import stored_files, upload
+from users.models import ImportJob, User
+from users.operations.import_files import FOLDER as IMPORTS_FOLDER
+from users.operations.imports import ImportRequest, start_import
 
 AWAY = {"detail": "The database does not answer. Try again shortly."}
 AWAY["code"] = "unavailable"
@@ -244,6 +256,49 @@ def test_a_session_lost_while_a_job_is_enqueued_is_503(scene):
     assert AuditEntry.unscoped.count() == entries
     assert scene.api.post(path).status_code == 200
     assert len(queued()) == len(waiting) + 1
+
+
+@contextmanager
+def unconfirmed_commit():
+    """Let the next commit be made, and its confirmation be lost."""
+    commit, made = connection._commit, []
+
+    def lose():
+        commit()
+        if not made:
+            made.append(True)
+            connection.connection.close()
+            commit()  # which fails now
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(connection, "_commit", lose)
+        yield
+    assert made
+
+
+def test_an_upload_whose_commit_was_not_confirmed_keeps_its_file(scene):
+    user = make_user(tenant=scene.tenant)
+
+    with unconfirmed_commit():
+        reply = upload(scene.api, user=user)
+
+    assert (reply.status_code, reply["Retry-After"], reply.json()) == (503, "5", AWAY)
+    (file,) = ReportFile.unscoped.all()
+    assert [path.name for path in stored_files()] == [Path(file.stored_as).name]
+    assert [entry.name for entry in queued()] == ["reports.parse"]
+
+
+def test_an_import_whose_commit_was_not_confirmed_keeps_its_file(scene):
+    user = make_user(tenant=scene.tenant)
+    line = b'{"resource": "heartrate", "timestamp": "2026-03-01T10:00Z", "value": 60}'
+
+    with unconfirmed_commit(), pytest.raises(OperationalError):
+        start_import(
+            user=user, actor=ACTOR, wanted=ImportRequest("beats.ndjson", [line])
+        )
+
+    (job,) = ImportJob.unscoped.all()
+    assert [file.name for file in find_files(IMPORTS_FOLDER)] == [job.stored_as]
 
 
 def test_a_session_lost_after_the_commit_answers_what_was_done(scene):

@@ -99,6 +99,7 @@ def start_import(
     with new_upload(wanted.chunks) as upload:
         require_clean(upload.opened)
         format_ = sniff_format(upload.path)
+    is_written = False
     try:
         with transaction.atomic():
             user = lock_user(user)
@@ -122,8 +123,12 @@ def start_import(
                     lock=f"import:{job.id}",
                     job_id=str(job.id),
                 )
+            is_written = True
     except BaseException:
-        remove_file(upload.name)
+        # A commit that fails may have been made, and its row needs the file: if it was
+        # not, the sweep removes it.
+        if not is_written:
+            remove_file(upload.name)
         raise
     return job
 
