@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-from procrastinate.exceptions import ConnectorException
+from procrastinate.exceptions import AppNotOpen, ConnectorException
 from procrastinate.psycopg_connector import PsycopgConnector
 
 from portal.lib.outages import is_outage
@@ -112,6 +112,11 @@ class WorkerDatabase(PsycopgConnector):
                 raise ConnectorException
             try:
                 return await ask(*given, **named)
+            except AppNotOpen:
+                # Listening connects again by itself, perhaps while another statement
+                # that noticed the outage first has the pool made anew.
+                if self._restoring is None and not self.is_stopped:
+                    raise
             except (ConnectorException, psycopg.OperationalError) as error:
                 if not is_outage(error):
                     raise

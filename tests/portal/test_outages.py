@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from django.core.cache.backends.db import DatabaseCache
 from django.db import OperationalError, connection, connections
 from django.test import Client
 from procrastinate.contrib.django.django_connector import DjangoConnector
+from procrastinate.contrib.django.utils import connector_params
 from procrastinate.exceptions import ConnectorException
 from psycopg import errors
 
@@ -35,6 +37,7 @@ from portal.lib.idempotency import HEADER, IdempotentAnswer
 from portal.lib.jobs import _BEAT, _RESCUE, enqueue
 from portal.lib.outages import DatabaseAway, is_outage
 from portal.lib.storage import find_files
+from portal.lib.worker_database import WorkerDatabase
 from reports.models import ReportFile
 from tests.clients import ApiClient
 from tests.factories.accounts import (
@@ -61,6 +64,11 @@ AWAY = {"detail": "The database does not answer. Try again shortly."}
 AWAY["code"] = "unavailable"
 LOST = "the database is away"
 BACK = "the database is back"
+OF_LISTENERS = (
+    "FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'"
+)
+LISTENS = f"SELECT count(*) > 0 {OF_LISTENERS}"
+CUT_LISTENERS = f"SELECT bool_and(pg_terminate_backend(pid)) {OF_LISTENERS}"
 
 
 @pytest.fixture(scope="module")
@@ -544,3 +552,76 @@ def test_jobs_of_others_are_left_alone_just_after_an_outage(of_others, timeout, 
         cursor.execute("SELECT status::text FROM procrastinate_jobs")
 
         assert cursor.fetchall() == [(status,)]
+
+
+class WatchedDatabase(WorkerDatabase):
+    """Counts how often it was asked for a pool that it had not."""
+
+    missed = 0
+
+    @property
+    def pool(self):
+        self.missed += self._async_pool is None
+        return super().pool
+
+
+async def until(condition):
+    async with asyncio.timeout(20):
+        while not await condition():
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.usefixtures("transactional_db")
+def test_a_listener_that_is_cut_off_while_the_pool_is_made_anew_goes_on():
+    heard = []
+    connection.ensure_connection()
+
+    async def hear(**notification):
+        heard.append(notification)
+
+    async def scenario():
+        reachable = asyncio.Event()
+        reachable.set()
+
+        async def revive(_opened):
+            await reachable.wait()
+
+        database = WatchedDatabase(connector_params(), revive=revive)
+        other = await psycopg.AsyncConnection.connect(
+            **connector_params(), autocommit=True
+        )
+        await database.open_async()
+        pool = database._async_pool
+        listening = asyncio.create_task(database.listen_notify(hear, ["outages"]))
+
+        async def listens():
+            return (await (await other.execute(LISTENS)).fetchone())[0]
+
+        async def meet_outage():
+            if database._async_pool is pool:
+                raise psycopg.OperationalError
+
+        async def has_missed():
+            return database.missed or listening.done()
+
+        async def has_heard():
+            await other.execute("NOTIFY outages, 'back'")
+            return heard or listening.done()
+
+        await until(listens)
+        reachable.clear()
+        noticing = asyncio.create_task(database._patiently(meet_outage))
+        await other.execute(CUT_LISTENERS)
+        await until(has_missed)
+        reachable.set()
+        await noticing
+        await until(has_heard)
+        while not listening.done():  # a cancellation meets a message, and is lost
+            listening.cancel()
+            await asyncio.sleep(0.01)
+        await database.close_async()
+        await other.close()
+
+    asyncio.run(scenario())
+
+    assert heard[0] == {"channel": "outages", "payload": "back"}
