@@ -8,7 +8,6 @@ counted and no header is sent (contract 1.7). Must not be here: how calls are co
 
 from __future__ import annotations
 
-import ipaddress
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -17,12 +16,10 @@ from rest_framework.throttling import BaseThrottle
 
 from accounts.operations.api_keys import KeyGrant
 from accounts.operations.call_limits import WINDOW, Window, count_call
+from portal.lib.proxies import network_of
 
 if TYPE_CHECKING:
     from rest_framework.request import Request
-
-# Whoever has one address of IPv6 has the rest of its network as well.
-IPV6_PREFIX = 64
 
 
 class CallThrottle(BaseThrottle):
@@ -62,19 +59,6 @@ def count_stranger(address: str | None) -> None:
     window = _count_address(address)
     if window.is_over:
         raise Throttled(wait=window.seconds)
-
-
-def network_of(address: str | None) -> str:
-    """Who an address is taken for: itself, or its network where it is IPv6."""
-    try:
-        found = ipaddress.ip_address(address or "")
-    except ValueError:
-        return "unknown"
-    if isinstance(found, ipaddress.IPv4Address):
-        return str(found)
-    if found.ipv4_mapped:
-        return str(found.ipv4_mapped)
-    return str(ipaddress.ip_network((found, IPV6_PREFIX), strict=False))
 
 
 def _subject(grant: KeyGrant) -> str:

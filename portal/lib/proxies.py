@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 HEADER = "HTTP_X_FORWARDED_FOR"
+# Whoever has one address of IPv6 has the rest of its network as well.
+IPV6_PREFIX = 64
 
 
 class TrustedProxyMiddleware:
@@ -58,7 +60,7 @@ def client_address(*, peer: str, forwarded: str, trusted: Sequence[Network]) -> 
     """
     found = peer
     hops = [hop.strip() for hop in forwarded.split(",")] if forwarded else []
-    while hops and _is_trusted(found, trusted):
+    while hops and is_trusted(found, trusted):
         hop = _read(hops.pop())
         if hop is None:
             break
@@ -66,13 +68,27 @@ def client_address(*, peer: str, forwarded: str, trusted: Sequence[Network]) -> 
     return found
 
 
-def _is_trusted(address: str, trusted: Sequence[Network]) -> bool:
+def network_of(address: str | None) -> str:
+    """Who an address is taken for: itself, or its network where it is IPv6."""
+    found = _read(address or "")
+    if found is None:
+        return "unknown"
+    if found.version == 4:
+        return str(found)
+    return str(ipaddress.ip_network((found, IPV6_PREFIX), strict=False))
+
+
+def is_trusted(address: str, trusted: Sequence[Network]) -> bool:
+    """Whether an address is in one of these networks; text that is none is not."""
     read = _read(address)
     return read is not None and any(read in network for network in trusted)
 
 
 def _read(text: str) -> Address | None:
-    """An address, which some proxies write with its port; None for other text."""
+    """An address, which some proxies write with its port; None for other text.
+
+    An IPv4 address in IPv6 is itself.
+    """
     host = text
     if text.startswith("["):
         host = text[1:].partition("]")[0]

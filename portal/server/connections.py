@@ -9,12 +9,13 @@ long a body may take (bodies), or what is answered (application).
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from portal.lib.proxies import is_trusted, network_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,16 +58,9 @@ class Room:
 
     def group(self, address: str) -> str | None:
         """The clients that an address counts with; None for a trusted proxy."""
-        try:
-            found = ipaddress.ip_address(address.partition("%")[0])
-        except ValueError:  # a Unix socket has none
+        if not address or is_trusted(address, self.trusted):  # a Unix socket has none
             return None
-        found = getattr(found, "ipv4_mapped", None) or found
-        if any(found in network for network in self.trusted):
-            return None
-        if found.version == 4:
-            return str(found)
-        return str(ipaddress.ip_network((found, 64), strict=False))
+        return network_of(address)
 
 
 room = Room()

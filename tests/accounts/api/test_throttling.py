@@ -6,9 +6,9 @@ from uuid import uuid4
 import pytest
 import time_machine
 
-from accounts.api.throttling import network_of
 from accounts.models import AuditEntry, CallWindow
 from accounts.operations.api_keys import KeyRules, create_api_key, forget_keys
+from portal.lib.proxies import network_of
 from tests.clients import ApiClient, ManagementClient
 from tests.factories.accounts import ACTOR, make_api_key
 from users.models import User
