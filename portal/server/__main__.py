@@ -14,6 +14,7 @@ import uvicorn
 
 from portal.server import STOP_S
 from portal.server.connections import IDLE_S, BoundedConnection
+from portal.server.processes import watch_processes
 
 # How uvicorn serves, whatever it serves.
 OPTIONS: dict[str, Any] = {
@@ -53,6 +54,7 @@ def main() -> None:
         level=options.log_level.upper(),
         format="%(asctime)s %(levelname)s %(name)s %(message)s",
     )
+    watch_processes()
     uvicorn.run(
         options.application,
         host=options.host,
