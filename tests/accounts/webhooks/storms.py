@@ -135,8 +135,8 @@ class StormReceiver:
 async def _answer_much(request: web.Request) -> web.StreamResponse:
     """10 MB, of which the sender reads little and hangs up."""
     answer = web.StreamResponse()
-    await answer.prepare(request)
     try:
+        await answer.prepare(request)
         for _ in range(_TEN_MEGABYTES):
             await answer.write(_CHUNK)
     except ConnectionError:
