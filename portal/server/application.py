@@ -150,10 +150,10 @@ class Application:
     async def _serve(
         self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable
     ) -> None:
-        if scope["path"] == "/healthz" and scope["method"] in {"GET", "HEAD"}:
-            await _send(send, _HEALTHY)
-            return
         connection: BoundedConnection = scope["connection"]  # type: ignore[typeddict-item]
+        if scope["path"] == "/healthz" and scope["method"] in {"GET", "HEAD"}:
+            await _send(send, _HEALTHY, connection)
+            return
         environ = self._environ(scope)
         body: IO[bytes] = BytesIO()
         try:
@@ -171,7 +171,7 @@ class Application:
             answer = refused.answer
         finally:
             body.close()
-        await _send(send, answer)
+        await _send(send, answer, connection)
 
     async def _body(
         self,
@@ -369,8 +369,10 @@ def _write(parts: Stream, response: Iterable[bytes], environ: Environ) -> None:
         parts.end(is_whole=is_whole)
 
 
-async def _send(send: ASGISendCallable, answer: Answer) -> None:
-    """Send a whole answer, or its parts as they are made."""
+async def _send(
+    send: ASGISendCallable, answer: Answer, connection: BoundedConnection
+) -> None:
+    """Send a whole answer, or its parts as they are made, while the client is there."""
     await send(
         {
             "type": "http.response.start",
@@ -381,6 +383,8 @@ async def _send(send: ASGISendCallable, answer: Answer) -> None:
     if answer.parts is not None:
         try:
             async for part in answer.parts.parts():
+                if connection.is_gone:
+                    return
                 await send(
                     {"type": "http.response.body", "body": part, "more_body": True}
                 )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from uvicorn._types import ASGIReceiveCallable
 
-# A body may take START_S, and a second more for each LEAST_RATE bytes that have come.
+# A body may take START_S, and a second more for each LEAST_BYTES_PER_S that have come.
 START_S = 10
 LEAST_BYTES_PER_S = 1024
 # And no longer than this in all, seconds: a body that anybody may send, and one of a

@@ -448,6 +448,29 @@ def test_a_client_that_does_not_take_its_parts_holds_no_thread():
             each.close()
 
 
+def test_parts_that_nobody_takes_any_more_are_not_made():
+    go = threading.Event()
+
+    def endless():
+        yield b"begun"
+        assert go.wait(TIMEOUT_S)
+        while True:
+            yield b"more"
+
+    parts = Parts(endless())
+    with serving(streaming(parts), threads=1) as port:
+        gone, other = Raw(port), Raw(port)
+        gone.send(request("GET", "/"))
+        assert gone.file.readline() == b"HTTP/1.1 200 OK\r\n"
+        gone.close()
+        other.send(request("GET", "/healthz"))
+        assert other.answer().status == 200
+        go.set()
+
+        assert parts.closed.wait(TIMEOUT_S)
+        other.close()
+
+
 def test_parts_that_break_off_leave_an_answer_that_is_not_whole(caplog):
     def broken():
         yield b"begun"
