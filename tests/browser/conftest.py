@@ -56,6 +56,9 @@ RUN_AXE = """async ([part, theme, rules]) => {
   const { violations } = await axe.run(part || document, options);
   return violations.map(({ id, nodes }) => `${id} ${nodes[0].html}`);
 }"""
+TWO_FRAMES = """
+() => new Promise(go => requestAnimationFrame(() => requestAnimationFrame(() => go())))
+"""
 WATCH_POLICY = """
 addEventListener("securitypolicyviolation", (e) =>
   console.error(`policy: ${e.violatedDirective} ${e.blockedURI} ${e.sourceFile}`));
@@ -154,6 +157,16 @@ def read_reports(run_jobs):
     return read
 
 
+def wait_until_painted(page: Any) -> None:
+    """Wait until the page in view is parsed and drawn.
+
+    Chromium drops keys that arrive before a page's first frame, and a script that runs
+    while one page replaces another finds no document.
+    """
+    page.wait_for_load_state()
+    page.evaluate(TWO_FRAMES)
+
+
 def assert_sound(page: Any) -> None:
     """No accessibility violation, and nothing scrolls the page sideways."""
     found = Axe().run(page)
@@ -169,6 +182,7 @@ def complaints(page: Any, part: str = "") -> list[str]:
     All rules judge it wide in light and small in dark; what a small screen leaves out
     is judged by its colours in dark as well, unless it is a part.
     """
+    wait_until_painted(page)
     page.evaluate(AXE_SCRIPT)
     found = []
     dark_too = () if part else (("dark", ["color-contrast"]),)

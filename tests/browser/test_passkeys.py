@@ -51,6 +51,7 @@ def test_a_passkey_is_added_signs_in_is_lost_and_a_recovery_code_helps(visit, al
 
         page.goto("/accounts/second-factor/")
         page.get_by_role("link", name="Add a passkey").click()
+        expect(page.get_by_label("Name")).to_be_visible()
         assert complaints(page) == []
         page.get_by_label("Name").fill("Work laptop")
         page.get_by_role("button", name="Add passkey").click()
@@ -83,6 +84,7 @@ def test_a_passkey_is_added_signs_in_is_lost_and_a_recovery_code_helps(visit, al
         page.goto("/accounts/second-factor/")
         assert complaints(page) == []
         page.get_by_role("link", name="Remove Work laptop").click()
+        expect(page.get_by_role("button", name="Remove passkey")).to_be_visible()
         assert complaints(page) == []
         page.get_by_role("button", name="Remove passkey").click()
         page.wait_for_url("**/second-factor/")
