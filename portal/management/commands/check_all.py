@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import os
 import secrets
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,12 @@ COVERAGE_FLOOR = 95  # percent of branches in operations, queries and api
 COVERED = "*/operations*,*/queries*,*/api/*"
 LONGEST_DIFFERENCE = 60  # lines shown
 SNAPSHOT = "tests/contract/openapi.yaml"
+CATALOGUE = "locale/en/LC_MESSAGES/django.po"
+# What has texts for people, and what Django needs to collect them.
+TRANSLATED = (
+    *("manage.py", "locale", "templates", "static/js"),
+    *("portal", "accounts", "users", "labs", "reports"),
+)
 BROWSER = "tests/browser"  # all that is marked so; collecting the rest takes long
 PROGRAMS = Path(sys.executable).parent
 PYTHON = (sys.executable,)
@@ -58,16 +65,31 @@ class Step:
     environment: dict[str, str] = field(default_factory=dict)
 
 
-def run_command(step: Step) -> bool:
+def run_command(step: Step, *, folder: Path = settings.BASE_DIR) -> bool:
     """Whether the command ends with 0; what it prints goes on to the terminal."""
     done = subprocess.run(  # noqa: S603 - our own command line
         step.command,
-        cwd=settings.BASE_DIR,
+        cwd=folder,
         env=os.environ | step.environment,
         stdin=subprocess.DEVNULL,
         check=False,
     )
     return done.returncode == 0
+
+
+def show_difference(kept: str, made: str, name: str, remedy: str) -> bool:
+    """Whether a committed file is what the code makes; prints what differs."""
+    difference = list(
+        difflib.unified_diff(
+            kept.splitlines(), made.splitlines(), name, "the code", lineterm="", n=1
+        )
+    )
+    sys.stdout.writelines(f"{line}\n" for line in difference[:LONGEST_DIFFERENCE])
+    if difference:
+        sys.stdout.write(
+            f"{len(difference)} lines of difference. If it is meant: {remedy}\n"
+        )
+    return not difference
 
 
 def compare_openapi(step: Step) -> bool:
@@ -77,19 +99,33 @@ def compare_openapi(step: Step) -> bool:
         command = (*step.command, "--file", str(fresh))
         if not run_command(Step(step.name, run_command, command)):
             return False
-        made = fresh.read_text().splitlines()
+        made = fresh.read_text()
     snapshot = settings.BASE_DIR / SNAPSHOT
-    kept = snapshot.read_text().splitlines() if snapshot.exists() else []
-    difference = list(
-        difflib.unified_diff(kept, made, SNAPSHOT, "the code", lineterm="", n=1)
+    kept = snapshot.read_text() if snapshot.exists() else ""
+    return show_difference(
+        kept, made, SNAPSHOT, f"manage.py spectacular --file {SNAPSHOT}"
     )
-    sys.stdout.writelines(f"{line}\n" for line in difference[:LONGEST_DIFFERENCE])
-    if difference:
-        sys.stdout.write(
-            f"{len(difference)} lines of difference. If it is meant:"
-            f" manage.py spectacular --file {SNAPSHOT}\n"
-        )
-    return not difference
+
+
+def compare_catalogue(step: Step) -> bool:
+    """Whether the message catalogue has exactly the texts of the code and templates.
+
+    The texts are collected in a copy of the tree, as `makemessages` writes files beside
+    the templates while it runs.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder)
+        for name in TRANSLATED:
+            source = settings.BASE_DIR / name
+            if source.is_dir():
+                shutil.copytree(source, copy / name)
+            else:
+                shutil.copy(source, copy / name)
+        if not run_command(step, folder=copy):
+            return False
+        made = (copy / CATALOGUE).read_text()
+    kept = (settings.BASE_DIR / CATALOGUE).read_text()
+    return show_difference(kept, made, CATALOGUE, "manage.py makemessages")
 
 
 def lint_templates(step: Step) -> bool:
@@ -129,6 +165,7 @@ STEPS = (
         compare_openapi,
         (*MANAGE, "spectacular", "--validate", "--fail-on-warn"),
     ),
+    Step("catalogue", compare_catalogue, (*MANAGE, "makemessages")),
     Step("audit", audit),
     Step(
         "tests",

@@ -1,0 +1,81 @@
+"""Every text of a template goes through gettext: the catalogue has all of them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.template.base import Lexer, TokenType
+
+FOLDER = settings.BASE_DIR / "templates"
+PAGES = sorted(FOLDER.rglob("*.html")) + sorted(FOLDER.rglob("*.txt"))
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+UNREAD = re.compile(r"<(script|style)\b.*?</\1>", re.DOTALL)
+ELEMENT = re.compile(r"<[^>]*>", re.DOTALL)
+READ_ATTRIBUTES = re.compile(
+    r"\b(?:title|alt|placeholder|aria-label|aria-description|content|value|label)"
+    r'="([^"]*)"'
+)
+ENTITY = re.compile(r"&\w+;|&#\w+;")
+WORD = re.compile(r"[A-Za-z]{2,}")
+# A literal with a capital or a space is a text; names and classes have neither.
+LITERAL = re.compile(r'(_\()?"([^"]*)"')
+TEXT = re.compile(r"[A-Z]|.* ", re.DOTALL)
+CLASSES = re.compile(r'\b(class|rel|allow|attrs|page_classes)="[^"]*"')
+# What is written alike in every language: names, formats of the wire, commands.
+NOT_TEXTS = {
+    "Assay",
+    "UTC",
+    "ISO",
+    "text/html; charset=utf-8",
+    "width=device-width, initial-scale=1",
+}
+BLOCKS = {"blocktranslate", "comment"}
+DATE_FORMAT = re.compile(r"[dDjlNmnMFbBYyHhGgiAaPsTt ,:.\-/]+")
+
+
+def strip_markup(text):
+    """Give what a person reads of a piece of HTML: its text and some attributes."""
+    read = READ_ATTRIBUTES.findall(text)
+    text = ELEMENT.sub(" ", text)
+    return [ENTITY.sub(" ", part) for part in (text, *read)]
+
+
+def untranslated_texts(page: Path) -> list[str]:
+    source = UNREAD.sub(" ", COMMENT.sub("", page.read_text()))
+    source = source.replace("{% verbatim %}", "").replace("{% endverbatim %}", "")
+    found = []
+    inside = None
+    plain = ""
+    for token in Lexer(source).tokenize():
+        name = token.contents.split(" ", 1)[0]
+        if token.token_type is TokenType.BLOCK and name in BLOCKS:
+            inside = f"end{name}"
+        elif token.token_type is TokenType.BLOCK and name == inside:
+            inside = None
+        elif inside:
+            continue
+        elif token.token_type is TokenType.TEXT:
+            plain += token.contents
+        elif token.token_type is not TokenType.COMMENT:
+            plain += "\0"  # a mark for what a tag puts there
+            if name not in {"translate", "load", "extends", "url", "now"}:
+                bare = CLASSES.sub("", token.contents)
+                found += [
+                    literal
+                    for marked, literal in LITERAL.findall(bare)
+                    if not marked
+                    and TEXT.match(literal)
+                    and WORD.search(literal)
+                    and not DATE_FORMAT.fullmatch(literal)
+                ]
+    for part in strip_markup(plain):
+        found += [piece.strip() for piece in part.split("\0") if WORD.search(piece)]
+    return [text for text in found if text not in NOT_TEXTS]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(FOLDER)))
+def test_every_text_of_a_template_goes_through_gettext(page):
+    assert untranslated_texts(page) == []
