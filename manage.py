@@ -12,6 +12,10 @@ from django.core.management import execute_from_command_line
 def main() -> None:
     """Run one management command."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")  # noqa: TID251 - as above
+    if sys.argv[1:2] == ["demo"] and "--help" not in sys.argv:
+        # Loading the apps takes seconds on a busy machine; a newcomer sees it begin.
+        sys.stdout.write("Starting the Assay demo. The first start takes a minute.\n")
+        sys.stdout.flush()
     execute_from_command_line(sys.argv)
 
 

@@ -1,7 +1,4 @@
-"""Demo's sign-in and API keys: those of the notes where the database agrees, else new.
-
-Must not be here: the people and data themselves (portal.demo.data).
-"""
+"""Make the demo's sign-ins and API keys work: those of the last run, else new ones."""
 
 from __future__ import annotations
 
@@ -11,16 +8,18 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.models import ApiKey
+from accounts.models import ApiKey, Member
 from accounts.operations.api_keys import create_api_key, find_grant, revoke_api_key
 from portal.demo.notes import DemoNotes
 from portal.lib.actor import Actor
 from portal.lib.tenancy import across_tenants, acting_for
 
 if TYPE_CHECKING:
-    from accounts.models import Member, Tenant
+    from accounts.models import Tenant
     from portal.demo.data import DemoTeams
 
+OPERATOR_EMAIL = "operator@assay.example"
+OPERATOR_NAME = "Casey Operator"
 KEY_LABEL = "Demo"
 # No letter or digit that reads as another: the password is typed from a terminal.
 TYPED_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
@@ -29,7 +28,7 @@ PASSWORD_GROUP_LENGTH = 4
 
 
 def give_access(*, teams: DemoTeams, kept: DemoNotes, address: str) -> DemoNotes:
-    """Make sign-in and keys work, and return them as notes.
+    """Make the sign-ins of owner and operator and the API keys work, and return them.
 
     A lost password or key is replaced, and the key it replaces revoked.
     Source: Ours: running again changes nothing that was printed before.
@@ -37,7 +36,9 @@ def give_access(*, teams: DemoTeams, kept: DemoNotes, address: str) -> DemoNotes
     return DemoNotes(
         address=address,
         email=teams.owner.email,
-        password=_password(teams.owner, kept.password),
+        password=_set_password(teams.owner, kept.password),
+        operator_email=OPERATOR_EMAIL,
+        operator_password=_set_password(_find_operator(), kept.operator_password),
         api_keys={
             tenant.team.slug: _api_key(tenant, kept.api_keys.get(tenant.team.slug, ""))
             for tenant in teams.sandboxes
@@ -45,13 +46,23 @@ def give_access(*, teams: DemoTeams, kept: DemoNotes, address: str) -> DemoNotes
     )
 
 
-def _password(owner: Member, kept: str) -> str:
-    if kept and owner.check_password(kept):
+def _find_operator() -> Member:
+    found = Member.objects.filter(email=OPERATOR_EMAIL).first()
+    if found is None:
+        found = Member.objects.create_superuser(
+            OPERATOR_EMAIL, _new_password(), name=OPERATOR_NAME
+        )
+    return found
+
+
+def _set_password(member: Member, kept: str) -> str:
+    """Make the kept password work, or a new one where none is kept, and return it."""
+    if kept and member.check_password(kept):
         return kept
     password = kept or _new_password()
-    owner.set_password(password)
-    owner.email_confirmed_at = timezone.now()
-    owner.save(update_fields=["password", "email_confirmed_at"])
+    member.set_password(password)
+    member.email_confirmed_at = timezone.now()
+    member.save(update_fields=["password", "email_confirmed_at"])
     return password
 
 

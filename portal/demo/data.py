@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ from reports.operations.reports import ReportPart, ReportRequest, submit_report
 from users.operations.users import ClientUserIdTaken, UserRequest, create_user
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from uuid import UUID
 
     from accounts.models import Tenant
@@ -144,13 +145,26 @@ TEAMS: dict[str, tuple[str, tuple[DemoUser, ...]]] = {
 }
 
 
-def load_demo_data(*, webhooks_port: int = 0, bare: bool = False) -> DemoTeams:
+def ignore_progress(_step: str) -> None:
+    """Take a step of the loading and print nothing: jobs have nobody who watches."""
+
+
+def _report_part(report: Callable[[str], None], team: str, part: str) -> None:
+    report(f"Loading {team}, {part}")
+
+
+def load_demo_data(
+    *,
+    webhooks_port: int = 0,
+    bare: bool = False,
+    report: Callable[[str], None] = ignore_progress,
+) -> DemoTeams:
     """Make the two teams, their owner, users, sources and reports where missing.
 
     Their webhooks go to the receiver at `webhooks_port` of this machine, if any. A
     report is submitted with its user and parsed by the worker like any other. A `bare`
-    demo has teams and members alone. Source: Ours (a newcomer sees every screen with
-    something on it).
+    demo has teams and members alone. `report` is called with each step.
+    Source: Ours (a newcomer sees every screen with something on it).
     """
     sandboxes = []
     for slug, (name, people) in TEAMS.items():
@@ -173,7 +187,12 @@ def load_demo_data(*, webhooks_port: int = 0, bare: bool = False) -> DemoTeams:
                     tenant=sandbox, port=webhooks_port, fails=slug == FAILING_TEAM
                 )
             if not bare:
-                load_people(tenant=sandbox, people=people, are_ours=True)
+                load_people(
+                    tenant=sandbox,
+                    people=people,
+                    are_ours=True,
+                    report=partial(_report_part, report, name),
+                )
             open_receiver(tenant=sandbox)
         sandboxes.append(sandbox)
     return DemoTeams(owner=owner, sandboxes=tuple(sandboxes))
@@ -211,6 +230,7 @@ def load_people(
     people: Sequence[DemoUser],
     prefix: str = "",
     are_ours: bool = False,
+    report: Callable[[str], None] = ignore_progress,
 ) -> None:
     """Make the users that are missing, then let each app add its part to them.
 
@@ -219,6 +239,7 @@ def load_people(
     ids of this tenant are.
     """
     found = []
+    report("users and reports")
     for person in people:
         client_user_id = prefix + person.client_user_id
         user_uuid = _load_user(tenant, person, client_user_id, adopt=are_ours)
@@ -234,7 +255,9 @@ def load_people(
                 )
             )
     scene = DemoScene(tenant=tenant, actor=ACTOR, people=tuple(found))
-    for _app, load in demo_loaders:
+    loaders = tuple(demo_loaders)
+    for number, (_app, load) in enumerate(loaders, start=1):
+        report(f"step {number} of {len(loaders)}")
         load(scene)
 
 

@@ -1,6 +1,6 @@
-"""What demo keeps between runs, in files of mode 600 under var: sign-in, keys, secret.
+"""Keep the demo's sign-ins, API keys and secret key between runs, as files under var.
 
-Must not be here: whether the database agrees (portal.demo.access).
+The files have mode 600. portal.demo.access compares them with the database.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from django.conf import settings
 
 @dataclass(frozen=True, slots=True)
 class DemoNotes:
-    """What var/demo.json holds; `api_keys` maps a team's slug to its sandbox key.
+    """The content of var/demo.json.
 
-    `webhooks_port` is where webhooks are received, 0 where they are not.
+    `email` and `password` sign the owner of both teams in, `operator_email` and
+    `operator_password` the operator; `api_keys` maps a team's slug to its sandbox key;
+    `webhooks_port` is the port of the webhook receiver, 0 where none runs.
     """
 
     address: str = ""
@@ -26,6 +28,8 @@ class DemoNotes:
     password: str = ""
     api_keys: dict[str, str] = field(default_factory=dict)
     webhooks_port: int = 0
+    operator_email: str = ""
+    operator_password: str = ""
 
 
 def notes_path() -> Path:
@@ -43,6 +47,8 @@ def read_notes() -> DemoNotes:
             password=str(kept["password"]),
             api_keys={str(slug): str(key) for slug, key in kept["api_keys"].items()},
             webhooks_port=int(kept.get("webhooks_port", 0)),
+            operator_email=str(kept.get("operator_email", "")),
+            operator_password=str(kept.get("operator_password", "")),
         )
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
         return DemoNotes()

@@ -79,8 +79,19 @@ class DemoOptions:
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
 
 
+class Progress:
+    """Print each step of the start with the seconds since the first."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._began = time.monotonic()
+
+    def __call__(self, step: str) -> None:
+        self._say(f"{time.monotonic() - self._began:4.0f} s  {step}")
+
+
 def run_demo(options: DemoOptions, *, say: Callable[[str], None]) -> None:
-    """Run the demo until it is told to stop.
+    """Run the demo until a signal stops it; print its progress and how to sign in.
 
     Raises: DemoRefused. Source: Ours (a newcomer has one command).
     """
@@ -91,7 +102,9 @@ def run_demo(options: DemoOptions, *, say: Callable[[str], None]) -> None:
     processes: list[DemoProcess] = []
     try:
         with contextlib.suppress(KeyboardInterrupt):
-            granted = _prepare(options, processes)
+            progress = Progress(say)
+            granted = _prepare(options, processes, progress)
+            progress("Waiting for the web server and the workers")
             _wait_until_ready(options, processes)
             connection.close()
             say(_welcome(granted))
@@ -104,17 +117,23 @@ def run_demo(options: DemoOptions, *, say: Callable[[str], None]) -> None:
         server.leave_all()
 
 
-def _prepare(options: DemoOptions, processes: list[DemoProcess]) -> notes.DemoNotes:
-    """Bring database, data, sign-in and keys into being; one demo at a time does.
+def _prepare(
+    options: DemoOptions,
+    processes: list[DemoProcess],
+    progress: Callable[[str], None],
+) -> notes.DemoNotes:
+    """Create database, data, sign-ins and keys; a lock admits one demo at a time.
 
-    What runs is started and added to `processes`: at once what only answers others,
-    with its data in place what acts by itself.
+    Started processes are added to `processes`: web server and receiver at once, worker
+    and deliverer once the data is in place.
     """
     _require_port(options)
     with _only_one_prepares():
         if options.reset:
             _reset()
+        progress("Starting PostgreSQL")
         _require_database()
+        progress("Creating the database tables")
         call_command("migrate", interactive=False, verbosity=0)
         from portal.demo.data import load_demo_data
 
@@ -125,7 +144,9 @@ def _prepare(options: DemoOptions, processes: list[DemoProcess]) -> notes.DemoNo
             port = find_port(kept=kept.webhooks_port, beside=options.port) or 0
         _start(processes, _answering(options, webhooks_port=port))
         granted = give_access(
-            teams=load_demo_data(webhooks_port=port, bare=options.bare),
+            teams=load_demo_data(
+                webhooks_port=port, bare=options.bare, report=progress
+            ),
             kept=kept,
             address=options.address,
         )
@@ -133,6 +154,7 @@ def _prepare(options: DemoOptions, processes: list[DemoProcess]) -> notes.DemoNo
         notes.write_notes(granted)
     if port:
         _wait_for_receiver(port)
+    progress("Starting the worker and the webhook deliverer")
     _start(processes, _acting(options))
     return granted
 
@@ -158,11 +180,13 @@ def _require_port(options: DemoOptions) -> None:
             probe.bind((options.host, options.port))
         except socket.gaierror:
             raise DemoRefused(
-                f"{options.host} is no address of this machine; give one with --host."
+                f"{options.host} is not an address of this machine. Choose one with"
+                " --host."
             ) from None
         except OverflowError:
             raise DemoRefused(
-                f"{options.port} is no port; give one up to 65535 with --port."
+                f"{options.port} is not a port. Choose one from 1024 to 65535 with"
+                " --port."
             ) from None
         except OSError as error:
             raise DemoRefused(_why_not(options, error)) from None
@@ -171,13 +195,16 @@ def _require_port(options: DemoOptions) -> None:
 def _why_not(options: DemoOptions, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return (
-            f"Port {options.port} is in use; choose another one with --port, such as"
-            f" --port {options.port + 1}."
+            f"Port {options.port} is in use. Choose another one, for example --port"
+            f" {options.port + 1}."
         )
     if error.errno == errno.EACCES:
-        return f"Port {options.port} needs root; choose one from 1024 with --port."
+        return (
+            f"Port {options.port} needs root. Choose one from 1024 to 65535 with"
+            " --port."
+        )
     return (
-        f"Cannot listen on {options.host} ({error.strerror}); give another address"
+        f"Cannot listen on {options.host} ({error.strerror}). Choose another address"
         " with --host."
     )
 
@@ -201,15 +228,15 @@ def _only_one_prepares() -> Iterator[None]:
 
 def _cannot_write(path: Path, error: OSError) -> DemoRefused:
     return DemoRefused(
-        f"Cannot write {path} ({error.strerror}); set VAR_DIR to a folder you can"
-        " write."
+        f"Cannot write {path} ({error.strerror}). Set VAR_DIR to a folder you can"
+        " write to."
     )
 
 
 def _reset() -> None:
     if settings.DATABASE_URL:
         raise DemoRefused(
-            "--reset empties the bundled PostgreSQL alone; drop and make the database"
+            "--reset clears the bundled PostgreSQL only. Drop and create the database"
             " of DATABASE_URL yourself."
         )
     try:
@@ -313,16 +340,16 @@ def _wait_until_ready(options: DemoOptions, processes: list[DemoProcess]) -> Non
         for process in processes:
             if process.has_ended():
                 raise DemoRefused(
-                    f"The {process.name} ended at once; its own words are above."
-                    " `manage.py doctor` looks for the reason."
+                    f"The {process.name} stopped right after its start; its output is"
+                    " above. Run `manage.py doctor` to find the reason."
                 )
         last = _readiness(options) or last
         if last == "ready":
             return
         time.sleep(POLL_S)
     raise DemoRefused(
-        f"The demo did not get ready in {READY_TIMEOUT_S:.0f} s ({last});"
-        " `manage.py doctor` looks for the reason."
+        f"The demo was not ready after {READY_TIMEOUT_S:.0f} s ({last}). Run"
+        " `manage.py doctor` to find the reason."
     )
 
 
@@ -351,20 +378,26 @@ def _readiness(options: DemoOptions) -> str:
 def _welcome(granted: notes.DemoNotes) -> str:
     width = max(len(slug) for slug in granted.api_keys)
     keys = [f"    {slug:{width}}  {key}" for slug, key in granted.api_keys.items()]
-    webhooks = [f"  Webhooks of both teams arrive in {log_path()}", ""]
+    webhooks = [f"  Webhooks of both teams are logged in {log_path()}", ""]
     return "\n".join(
         [
             "",
             f"Assay is running at {granted.address}",
             "",
-            f"  Sign in with  {granted.email}",
-            f"  password      {granted.password}",
+            f"  Sign in       {granted.email}",
+            f"  Password      {granted.password}",
             "",
-            "  API keys of the sandbox (header x-service-api-key)",
+            f"  Operators     {granted.address}/admin/",
+            f"  Sign in       {granted.operator_email}",
+            f"  Password      {granted.operator_password}",
+            "                The first visit asks you to set up a second factor",
+            "                with an authenticator app.",
+            "",
+            "  Sandbox API keys (header x-service-api-key)",
             *keys,
             "",
             *(webhooks if granted.webhooks_port else ()),
-            f"The same is in {notes.notes_path()}. Press Ctrl-C to stop.",
+            f"These details are kept in {notes.notes_path()}. Press Ctrl-C to stop.",
             "",
         ]
     )
@@ -379,11 +412,11 @@ def _watch(
     while not parent_is_gone():
         for process in processes:
             if process.has_ended():
-                say(f"The {process.name} ended; starting it again.")
+                say(f"The {process.name} stopped; restarting it.")
                 if not process.restart():
                     raise DemoRefused(
-                        f"The {process.name} ends again and again; `manage.py doctor`"
-                        " looks for the reason."
+                        f"The {process.name} stops after each restart. Run `manage.py"
+                        " doctor` to find the reason."
                     )
         time.sleep(POLL_S)
 

@@ -37,12 +37,14 @@ FAILING_TYPES = ["lab_report."]
 
 
 def find_port(*, kept: int, beside: int) -> int | None:
-    """A port for the receiver: that of the last run if free, else one after `beside`.
+    """Find a free port for the webhook receiver: the last run's, else one nearby.
 
-    None where none of PORTS_TRIED is free.
+    Never `beside`, the port of the web server, which has yet to take it. None where
+    none of the PORTS_TRIED ports after `beside` is free.
     """
     after = range(beside + 1, min(beside + 1 + PORTS_TRIED, 65_536))
-    return next((port for port in (kept, *after) if port and _is_free(port)), None)
+    wanted = [port for port in (kept, *after) if port not in {0, beside}]
+    return next((port for port in wanted if _is_free(port)), None)
 
 
 def log_path() -> Path:

@@ -47,6 +47,19 @@ def test_the_first_run_makes_a_password_and_a_key_for_each_team(teams):
         assert tenant_of(granted.api_keys[tenant.team.slug]) == tenant
 
 
+def test_an_operator_is_made_once_and_signs_in_with_what_is_printed(teams):
+    first = give_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
+    again = give_access(teams=teams, kept=first, address=ADDRESS)
+
+    operator = Member.objects.get(email=first.operator_email)
+    assert operator.is_staff
+    assert operator.email_confirmed_at is not None
+    assert not operator.memberships.exists()
+    assert operator.check_password(first.operator_password)
+    assert again.operator_password == first.operator_password
+    assert not Member.objects.get(pk=teams.owner.pk).is_staff
+
+
 def test_running_again_changes_neither_password_nor_keys(teams):
     first = give_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
     password_hash = Member.objects.get(pk=teams.owner.pk).password

@@ -329,10 +329,16 @@ def test_demo_serves_prints_its_access_and_changes_nothing_when_run_again(
         first["address"],
         first["email"],
         first["password"],
+        f"{first['address']}/admin/",
+        first["operator_email"],
+        first["operator_password"],
         *first["api_keys"].values(),
     ):
         assert printed in welcome
     assert "ERROR" not in welcome
+    steps = re.findall(r"^ *\d+ s  (.+)$", welcome, re.MULTILINE)
+    assert steps[:2] == ["Starting PostgreSQL", "Creating the database tables"]
+    assert "Loading Northfield Clinic, users and reports" in steps
     assert stat.S_IMODE((demo.var / "demo.json").stat().st_mode) == 0o600
     assert second == first
     assert users_again == users
@@ -362,12 +368,17 @@ def test_a_killed_demo_leaves_nothing_and_lost_notes_or_a_reset_give_new_access(
     demo.stop(signal.SIGKILL)
 
     assert demo.nothing_runs()
-    (demo.var / "demo.json").unlink()
+    # Nothing is left of the notes but the receiver's port, which is now asked for.
+    receiver, demo.port = first["webhooks_port"], first["webhooks_port"]
+    lost = {"address": "", "email": "", "password": "", "api_keys": {}}
+    left = json.dumps({**lost, "webhooks_port": receiver})
+    (demo.var / "demo.json").write_text(left)
 
     demo.start()
 
     second = demo.notes()
     assert demo.get("/readyz")[0] == 200
+    assert second["webhooks_port"] not in {0, receiver}
     assert second["password"] != first["password"]
     assert demo.users(second)["demo"][0] == 200
     assert demo.users(first)["demo"][0] == 401

@@ -112,5 +112,16 @@ def test_the_port_of_the_last_run_is_taken_again_unless_it_is_busy():
     assert other in range(20_001, 20_101)
 
 
+def test_the_receiver_never_takes_the_port_of_the_web_server():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        asked_for = probe.getsockname()[1]
+
+    found = find_port(kept=asked_for, beside=asked_for)
+
+    assert found is not None
+    assert found != asked_for
+
+
 def test_there_may_be_no_port_left():
     assert find_port(kept=0, beside=65_535) is None
