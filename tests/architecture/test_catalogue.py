@@ -27,12 +27,14 @@ CLASSES = re.compile(r'\b(class|rel|allow|attrs|page_classes)="[^"]*"')
 # What is written alike in every language: names, formats of the wire, commands.
 NOT_TEXTS = {
     "Assay",
+    "· Assay",
     "UTC",
     "ISO",
     "text/html; charset=utf-8",
     "width=device-width, initial-scale=1",
 }
-BLOCKS = {"blocktranslate", "comment"}
+# Marked already, not read, or code to copy.
+BLOCKS = {"blocktranslate", "comment", "codebox"}
 DATE_FORMAT = re.compile(r"[dDjlNmnMFbBYyHhGgiAaPsTt ,:.\-/]+")
 
 
@@ -41,6 +43,18 @@ def strip_markup(text):
     read = READ_ATTRIBUTES.findall(text)
     text = ELEMENT.sub(" ", text)
     return [ENTITY.sub(" ", part) for part in (text, *read)]
+
+
+def literals(contents):
+    """Give the texts among a tag's literals that are not marked."""
+    return [
+        literal
+        for marked, literal in LITERAL.findall(CLASSES.sub("", contents))
+        if not marked
+        and TEXT.match(literal)
+        and WORD.search(literal)
+        and not DATE_FORMAT.fullmatch(literal)
+    ]
 
 
 def untranslated_texts(page: Path) -> list[str]:
@@ -53,6 +67,8 @@ def untranslated_texts(page: Path) -> list[str]:
         name = token.contents.split(" ", 1)[0]
         if token.token_type is TokenType.BLOCK and name in BLOCKS:
             inside = f"end{name}"
+            if name == "codebox":
+                found += literals(token.contents)
         elif token.token_type is TokenType.BLOCK and name == inside:
             inside = None
         elif inside:
@@ -62,15 +78,7 @@ def untranslated_texts(page: Path) -> list[str]:
         elif token.token_type is not TokenType.COMMENT:
             plain += "\0"  # a mark for what a tag puts there
             if name not in {"translate", "load", "extends", "url", "now"}:
-                bare = CLASSES.sub("", token.contents)
-                found += [
-                    literal
-                    for marked, literal in LITERAL.findall(bare)
-                    if not marked
-                    and TEXT.match(literal)
-                    and WORD.search(literal)
-                    and not DATE_FORMAT.fullmatch(literal)
-                ]
+                found += literals(token.contents)
     for part in strip_markup(plain):
         found += [piece.strip() for piece in part.split("\0") if WORD.search(piece)]
     return [text for text in found if text not in NOT_TEXTS]

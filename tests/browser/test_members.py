@@ -96,7 +96,7 @@ def test_pages_of_the_team_are_sound(visit, alice, bob):
 def test_a_theme_of_the_profile_outlives_this_device_s_own(visit, alice):
     with visit.page(member=alice, theme="light") as page:
         page.goto(f"{PLACE}/profile/")
-        page.get_by_role("button", name="Switch light or dark").first.click()
+        page.get_by_role("button", name="Switch theme").first.click()
         expect(page.locator("html")).to_have_attribute("data-theme", "dark")
         page.get_by_label("Name").fill("Alice Harlow")
         page.get_by_role("radio", name="Light").check()

@@ -138,7 +138,7 @@ def test_the_dialog_finds_a_user(visit, alice, users):
 def test_the_theme_is_switched_and_kept(visit, alice, users):
     with visit.page(member=alice) as page:
         page.goto(f"{PLACE}/users/")
-        page.get_by_role("button", name="Switch light or dark").first.click()
+        page.get_by_role("button", name="Switch theme").first.click()
         expect(page.locator("html")).to_have_attribute("data-theme", "dark")
         page.reload()
 
@@ -148,7 +148,7 @@ def test_the_theme_is_switched_and_kept(visit, alice, users):
 def test_the_environment_is_switched(visit, alice, users):
     with visit.page(member=alice) as page:
         page.goto(f"{PLACE}/users/")
-        page.get_by_role("button", name="switch environment").click()
+        page.get_by_role("button", name="Switch environment").click()
         page.get_by_role("link", name="Production", exact=True).click()
 
         expect(page).to_have_url(re.compile(r"/t/alice-health/production/$"))

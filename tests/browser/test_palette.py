@@ -46,7 +46,7 @@ def test_the_palette_is_sound_while_open(visit, alice, users):
         expect(options(page)).to_have_count(6)
         assert complaints(page, "#palette") == []
         page.keyboard.type("x")
-        expect(page.get_by_text("Nothing matches.")).to_be_visible()
+        expect(page.get_by_text("No matches.")).to_be_visible()
         assert complaints(page, "#palette") == []
 
 
@@ -172,7 +172,7 @@ def test_without_script_search_is_a_page(visit, alice, users):
     with visit.page(member=alice, scripts=False) as page:
         page.goto(f"{PLACE}/")
         page.get_by_role("link", name="Search or jump to").click()
-        field = page.get_by_role("searchbox", name="Search by id, page or action")
+        field = page.get_by_role("searchbox", name="Search by ID, page or action")
         field.fill("mbr_00")
         page.get_by_role("button", name="Search", exact=True).click()
         page.get_by_role("link", name="mbr_004").click()
@@ -184,7 +184,7 @@ def test_the_first_page_of_a_new_team_is_sound(visit, alice, alice_tenant):
     with visit.page(member=alice) as page:
         page.goto(f"{PLACE}/")
 
-        expect(page.get_by_role("heading", name="Send the first data")).to_be_visible()
+        expect(page.get_by_role("heading", name="Make your first call")).to_be_visible()
         assert complaints(page) == []
 
 
@@ -215,4 +215,4 @@ def test_removing_demo_data_asks_first(visit, alice, alice_tenant):
         assert_sound(page)
         page.get_by_role("button", name="Remove demo data").click()
 
-        expect(page.get_by_text("The demo data is being removed.")).to_be_visible()
+        expect(page.get_by_text("Removing the demo data.")).to_be_visible()

@@ -39,7 +39,7 @@ def test_a_view_is_saved_opens_the_list_and_is_deleted(visit, alice, alice_tenan
         expect(page).to_have_url(re.compile(r"\?tab=failed$"))
         expect(rows).to_have_count(1)
 
-        page.get_by_role("link", name="Change view Gone wrong").click()
+        page.get_by_role("link", name="Edit view Gone wrong").click()
         page.get_by_role("link", name="Delete view").click()
         page.get_by_role("button", name="Delete view").click()
         expect(views).to_have_count(0)

@@ -49,13 +49,13 @@ def test_loading_is_shown_and_asked_after_soon(alice_web, alice_tenant):
 
     html = alice_web.get(HOME).content.decode()
 
-    assert "Demo data is being loaded." in html
+    assert "Loading demo data." in html
     assert 'hx-trigger="every 2s"' in html
 
 
 def test_demo_data_that_is_there_can_be_removed(alice_web, alice_tenant, loaded):
     make_user(tenant=alice_tenant)
-    assert "This sandbox holds demo data" in alice_web.get(HOME).content.decode()
+    assert "This sandbox has demo data" in alice_web.get(HOME).content.decode()
 
     reply = alice_web.post(f"{PAGE}remove/")
 

@@ -235,7 +235,7 @@ def test_quiet_is_said(alice_web, dana):
     html = alice_web.get(PLACE).content.decode()
 
     assert "Nothing needs your attention." in html
-    assert "All quiet." in html
+    assert "No open items." in html
 
 
 def test_the_read_is_audited(alice_web, alice_tenant, dana):
@@ -261,7 +261,7 @@ def test_a_team_without_users_is_shown_how_to_begin(alice_web, alice_tenant, set
 def test_production_offers_no_demo_data(alice_web, alice_production):
     html = alice_web.get(PRODUCTION).content.decode()
 
-    assert "Demo data is for the sandbox." in html
+    assert "Demo data is available in the sandbox only." in html
     assert "demo-data/load" not in html
 
 

@@ -174,7 +174,7 @@ def test_the_page_lists_users_pages_and_actions(alice_web, dana):
 
 
 def test_nothing_found_is_said(alice_web):
-    assert "Nothing matches" in alice_web.get(SEARCH, {"q": "zzz"}).content.decode()
+    assert "No matches" in alice_web.get(SEARCH, {"q": "zzz"}).content.decode()
 
 
 def test_an_owner_is_offered_pages_actions_and_other_places(
