@@ -8,8 +8,8 @@ from __future__ import annotations
 from portal.demo.sandbox import (
     LOAD_JOB,
     REMOVE_JOB,
-    end_loading,
-    end_removal,
+    finish_loading,
+    finish_removal,
     load_demo_sandbox,
     remove_demo_sandbox,
 )
@@ -29,13 +29,13 @@ def purge_old_answers() -> None:
     purge_answers()
 
 
-@job(LOAD_JOB, on_give_up=end_loading)
+@job(LOAD_JOB, on_give_up=finish_loading)
 def load_demo_data(*, tenant_pk: int) -> None:
     """Load demo data into a sandbox."""
     load_demo_sandbox(tenant_pk=tenant_pk)
 
 
-@job(REMOVE_JOB, on_give_up=end_removal)
+@job(REMOVE_JOB, on_give_up=finish_removal)
 def remove_demo_data(*, tenant_pk: int) -> None:
     """Erase the demo users of a sandbox."""
     remove_demo_sandbox(tenant_pk=tenant_pk)

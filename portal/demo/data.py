@@ -1,9 +1,7 @@
-"""Demo's people and data: two teams with fictional users, their sources and reports.
+"""The demo's data: two teams with fictional users, their sources and reports.
 
 `manage.py demo` loads them into teams of its own, "Load demo data" the first team's
-into a customer's sandbox. Loading again adds only what is missing. Must not be here:
-passwords and keys (portal.demo.access), or when a sandbox is loaded
-(portal.demo.sandbox).
+into a customer's sandbox. Loading again adds only what is missing.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from accounts.models import Member, Membership, Team
 from accounts.operations.teams import add_member, create_team
 from accounts.states import Environment, Role
 from portal.demo.models import DemoData
-from portal.demo.webhooks import open_receiver, register_receiver
+from portal.demo.webhooks import register_receiver, send_all_events_to_receiver
 from portal.lib.actor import Actor
 from portal.lib.registry import DemoPerson, DemoScene, demo_loaders
 from portal.lib.tenancy import across_tenants, acting_for
@@ -53,7 +51,7 @@ ACTOR = Actor.system("demo")
 
 @dataclass(frozen=True, slots=True)
 class DemoTeams:
-    """What was loaded: the member who signs in, and each team's sandbox."""
+    """The loaded teams: the member who signs in, and each team's sandbox."""
 
     owner: Member
     sandboxes: tuple[Tenant, ...]
@@ -146,7 +144,7 @@ TEAMS: dict[str, tuple[str, tuple[DemoUser, ...]]] = {
 
 
 def ignore_progress(_step: str) -> None:
-    """Take a step of the loading and print nothing: jobs have nobody who watches."""
+    """Print nothing for a step of the loading: nobody watches a job."""
 
 
 def _report_part(report: Callable[[str], None], team: str, part: str) -> None:
@@ -159,7 +157,7 @@ def load_demo_data(
     bare: bool = False,
     report: Callable[[str], None] = ignore_progress,
 ) -> DemoTeams:
-    """Make the two teams, their owner, users, sources and reports where missing.
+    """Create the two teams, their owner, users, sources and reports where missing.
 
     Their webhooks go to the receiver at `webhooks_port` of this machine, if any. A
     report is submitted with its user and parsed by the worker like any other. A `bare`
@@ -193,7 +191,7 @@ def load_demo_data(
                     are_ours=True,
                     report=partial(_report_part, report, name),
                 )
-            open_receiver(tenant=sandbox)
+            send_all_events_to_receiver(tenant=sandbox)
         sandboxes.append(sandbox)
     return DemoTeams(owner=owner, sandboxes=tuple(sandboxes))
 
@@ -232,7 +230,7 @@ def load_people(
     are_ours: bool = False,
     report: Callable[[str], None] = ignore_progress,
 ) -> None:
-    """Make the users that are missing, then let each app add its part to them.
+    """Create the users that are missing, then let each app add its data to them.
 
     The tenant has its DemoData. `prefix` goes before each client_user_id. An id that is
     taken is left alone unless it is of the demo data, or `are_ours` says that all such
@@ -265,7 +263,7 @@ def load_people(
 def _load_user(
     tenant: Tenant, person: DemoUser, client_user_id: str, *, adopt: bool
 ) -> UUID | None:
-    """The demo user of this id, made if it is missing; None: the id is taken."""
+    """Return the demo user of this ID, created if missing; None: the ID is taken."""
     demo = DemoData.objects.for_tenant(tenant).select_for_update().get()
     try:
         user = create_user(

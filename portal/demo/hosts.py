@@ -1,4 +1,4 @@
-"""Names and addresses of this machine, by which others on its network call it.
+"""List the names and addresses by which this machine is reached.
 
 Must not be here: which of them a server answers to (portal.demo.run).
 """
@@ -17,8 +17,8 @@ _ELSEWHERE = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
 _DISCARD_PORT = 9
 
 
-def own_hosts() -> set[str]:
-    """The machine's host names, in small letters, and all addresses of its interfaces.
+def list_machine_hosts() -> set[str]:
+    """Return the machine's host names in lower case and its interfaces' addresses.
 
     IPv6 addresses are without brackets and zone. What an interface gains later is
     missing until the next start. Source: Ours: a server that listens on every address
@@ -31,7 +31,7 @@ def own_hosts() -> set[str]:
 
 
 def _interface_addresses() -> set[str]:
-    """Of every interface, as Linux lists them; none on other systems."""
+    """Return the addresses of all interfaces on Linux; none on other systems."""
     found = set()
     with suppress(OSError):
         lines = (_PROC / "fib_trie").read_text().split("\n")
@@ -45,7 +45,7 @@ def _interface_addresses() -> set[str]:
 
 
 def _route_addresses() -> set[str]:
-    """The addresses that calls to other networks leave from, on any system."""
+    """Return the source addresses of calls to other networks, on any system."""
     found = set()
     for family, elsewhere in _ELSEWHERE:
         with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:

@@ -1,4 +1,4 @@
-"""DemoData: that a sandbox holds demo data, and which of its users are made up."""
+"""DemoData: which sandbox has demo data, and which of its users are fictional."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from portal.lib.tenancy import TenantOwned
 
 
 class DemoData(TenantOwned):
-    """The demo data of one sandbox, from asking for it until it is removed.
+    """The demo data of one sandbox, from the request until its removal.
 
     `user_uuids` grows in the transactions that make the users, so that removing takes
     exactly those. `loaded_at` None: still loading. `removal_asked_at`: on its way out.
@@ -32,5 +32,5 @@ class DemoData(TenantOwned):
 
     @property
     def is_busy(self) -> bool:
-        """Whether a job loads or removes it now."""
+        """Whether a job is loading or removing it."""
         return self.loaded_at is None or self.removal_asked_at is not None

@@ -33,12 +33,12 @@ class DemoNotes:
 
 
 def notes_path() -> Path:
-    """Where the notes are."""
+    """Return the path of the notes."""
     return Path(settings.VAR_DIR) / "demo.json"
 
 
 def read_notes() -> DemoNotes:
-    """The notes of the last run; empty ones when the file is lost or not ours."""
+    """Return the notes of the last run, empty ones if the file is missing or bad."""
     try:
         kept = json.loads(notes_path().read_text())
         return DemoNotes(
@@ -55,17 +55,17 @@ def read_notes() -> DemoNotes:
 
 
 def write_notes(notes: DemoNotes) -> None:
-    """Replace the notes at once, readable by their owner alone."""
+    """Replace the notes in one step, readable by their owner only."""
     _write(notes_path(), json.dumps(asdict(notes), indent=2) + "\n")
 
 
-def forget_notes() -> None:
-    """Drop the notes, so that the next run makes a new password and new keys."""
+def delete_notes() -> None:
+    """Delete the notes, so that the next run creates new passwords and keys."""
     notes_path().unlink(missing_ok=True)
 
 
-def kept_secret_key() -> str:
-    """The key that signs demo's sessions, made at first run so that they survive it."""
+def load_or_create_secret_key() -> str:
+    """Return the key that signs sessions; it is created once and outlives restarts."""
     path = Path(settings.VAR_DIR) / "demo-secret-key"
     try:
         kept = path.read_text().strip()

@@ -1,4 +1,4 @@
-"""Demo's child processes: start them under a warden, see them end, stop them."""
+"""Start, watch, restart and stop the demo's child processes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class DemoProcess:
     restarts: deque[float] = field(default_factory=lambda: deque(maxlen=RESTARTS))
 
     def start(self) -> None:
-        """Start the command in a session of its own, so that Ctrl-C passes it by."""
+        """Start the command in its own session, so that Ctrl-C does not reach it."""
         self.warden = subprocess.Popen(  # noqa: S603 - our own command line
             [sys.executable, "-I", "-S", str(WARDEN), *self.command],
             stdin=subprocess.PIPE,
@@ -43,11 +43,11 @@ class DemoProcess:
         )
 
     def has_ended(self) -> bool:
-        """Whether it was started and runs no more."""
+        """Whether it was started and has ended."""
         return self.warden is not None and self.warden.poll() is not None
 
     def restart(self) -> bool:
-        """Start it again; False, and not started, when it has died too often lately."""
+        """Restart it; False, without a start, when it ended too often recently."""
         now = time.monotonic()
         if len(self.restarts) == RESTARTS and now - self.restarts[0] < RESTART_WINDOW_S:
             return False
@@ -57,7 +57,7 @@ class DemoProcess:
         return True
 
     def stop(self) -> None:
-        """Ask it to end, and kill it with all it started when it takes too long."""
+        """Stop it; kill it and its children when it takes too long."""
         if self.warden is None:
             return
         self.warden.terminate()

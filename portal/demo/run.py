@@ -1,4 +1,4 @@
-"""The order of events of `manage.py demo`, from an empty machine to Ctrl-C.
+"""Run `manage.py demo`: start everything, print how to sign in, stop on Ctrl-C.
 
 Everything that can go wrong on somebody's machine becomes a DemoRefused: one sentence
 that names the option or variable that helps.
@@ -25,10 +25,10 @@ from django.core.management import call_command
 from django.db import OperationalError, connection
 
 from portal.demo import notes
-from portal.demo.access import give_access
-from portal.demo.hosts import own_hosts
+from portal.demo.access import ensure_access
+from portal.demo.hosts import list_machine_hosts
 from portal.demo.processes import DemoProcess
-from portal.demo.webhooks import HOST, find_port, log_path
+from portal.demo.webhooks import HOST, find_port, webhook_log_path
 from portal.health import (
     check_database,
     check_database_version,
@@ -53,12 +53,12 @@ ANY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104 (compared with, not listened on)
 
 
 class DemoRefused(Exception):
-    """Demo cannot go on; the message is one sentence with what helps."""
+    """The demo cannot start or continue; the message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class DemoOptions:
-    """What the command line asks for."""
+    """The options of the command line."""
 
     host: str
     port: int
@@ -67,14 +67,14 @@ class DemoOptions:
 
     @property
     def reachable_host(self) -> str:
-        """A host name to call the server by from this machine."""
+        """Return a host name that reaches the server from this machine."""
         if self.host == "::":
             return "::1"
         return "127.0.0.1" if self.host in ANY_ADDRESS else self.host
 
     @property
     def address(self) -> str:
-        """Where a browser on this machine finds it."""
+        """Return the URL that a browser on this machine opens."""
         host = self.reachable_host
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
 
@@ -95,7 +95,7 @@ def run_demo(options: DemoOptions, *, say: Callable[[str], None]) -> None:
 
     Raises: DemoRefused. Source: Ours (a newcomer has one command).
     """
-    parent_is_gone = _watch_uv()
+    parent_is_gone = _detect_parent_exit()
     # SIGINT too: a shell starts what it puts in the background with SIGINT ignored.
     for asked in STOP_SIGNALS:
         signal.signal(asked, signal.default_int_handler)
@@ -108,7 +108,7 @@ def run_demo(options: DemoOptions, *, say: Callable[[str], None]) -> None:
             _wait_until_ready(options, processes)
             connection.close()
             say(_welcome(granted))
-            _watch(processes, parent_is_gone, say=say)
+            _restart_ended_processes(processes, parent_is_gone, say=say)
     finally:
         for asked in STOP_SIGNALS:
             signal.signal(asked, signal.SIG_IGN)
@@ -128,7 +128,7 @@ def _prepare(
     and deliverer once the data is in place.
     """
     _require_port(options)
-    with _only_one_prepares():
+    with _preparation_lock():
         if options.reset:
             _reset()
         progress("Starting PostgreSQL")
@@ -137,13 +137,13 @@ def _prepare(
         call_command("migrate", interactive=False, verbosity=0)
         from portal.demo.data import load_demo_data
 
-        _adopt(_chosen(options))
+        _apply_environment(_build_environment(options))
         kept = notes.read_notes()
         port = 0
         if HOST in settings.WEBHOOK_LOCAL_HOSTS:
             port = find_port(kept=kept.webhooks_port, beside=options.port) or 0
-        _start(processes, _answering(options, webhooks_port=port))
-        granted = give_access(
+        _start(processes, _serving_processes(options, webhooks_port=port))
+        granted = ensure_access(
             teams=load_demo_data(
                 webhooks_port=port, bare=options.bare, report=progress
             ),
@@ -155,7 +155,7 @@ def _prepare(
     if port:
         _wait_for_receiver(port)
     progress("Starting the worker and the webhook deliverer")
-    _start(processes, _acting(options))
+    _start(processes, _background_processes(options))
     return granted
 
 
@@ -165,8 +165,8 @@ def _start(running: list[DemoProcess], more: list[DemoProcess]) -> None:
         process.start()
 
 
-def _adopt(chosen: Mapping[str, str]) -> None:
-    """Write what demo writes itself under the settings that its children will have."""
+def _apply_environment(chosen: Mapping[str, str]) -> None:
+    """Apply the settings of the child processes to this process too."""
     settings.SECRET_KEY = chosen["SECRET_KEY"]
     settings.PUBLIC_URL = chosen["PUBLIC_URL"].rstrip("/")
     settings.WEBHOOK_LOCAL_HOSTS = chosen["WEBHOOK_LOCAL_HOSTS"].lower().split(",")
@@ -189,10 +189,10 @@ def _require_port(options: DemoOptions) -> None:
                 " --port."
             ) from None
         except OSError as error:
-            raise DemoRefused(_why_not(options, error)) from None
+            raise DemoRefused(_explain_bind_error(options, error)) from None
 
 
-def _why_not(options: DemoOptions, error: OSError) -> str:
+def _explain_bind_error(options: DemoOptions, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return (
             f"Port {options.port} is in use. Choose another one, for example --port"
@@ -210,7 +210,7 @@ def _why_not(options: DemoOptions, error: OSError) -> str:
 
 
 @contextlib.contextmanager
-def _only_one_prepares() -> Iterator[None]:
+def _preparation_lock() -> Iterator[None]:
     folder = Path(settings.VAR_DIR)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -243,8 +243,8 @@ def _reset() -> None:
         server.forget_data(cluster=server.DEMO, root=data_root())
     except ServerUnavailable as error:
         raise DemoRefused(str(error)) from None
-    notes.forget_notes()
-    log_path().unlink(missing_ok=True)
+    notes.delete_notes()
+    webhook_log_path().unlink(missing_ok=True)
     uploads = Path(settings.UPLOADS_DIR)
     if uploads.is_relative_to(settings.VAR_DIR):
         shutil.rmtree(uploads, ignore_errors=True)
@@ -263,9 +263,11 @@ def _require_database() -> None:
         raise DemoRefused(f"{version.sentence} {version.remedy}")
 
 
-def _answering(options: DemoOptions, *, webhooks_port: int) -> list[DemoProcess]:
-    """Web server and receiver, which load while the data does."""
-    environment = _environment(options)
+def _serving_processes(
+    options: DemoOptions, *, webhooks_port: int
+) -> list[DemoProcess]:
+    """Build the web server and the receiver, which start while data is loaded."""
+    environment = _child_environment(options)
     server = [sys.executable, "-m", "portal.server", "--workers", "2"]
     server += ["--host", options.host, "--port", str(options.port)]
     server += ["--log-level", "warning"]
@@ -274,14 +276,14 @@ def _answering(options: DemoOptions, *, webhooks_port: int) -> list[DemoProcess]
     if not webhooks_port:
         return [web]
     listener = _command("listen", "--port", str(webhooks_port))
-    listener += ["--output", str(log_path())]
+    listener += ["--output", str(webhook_log_path())]
     receiver = DemoProcess("receiver", listener, environment, RECEIVER_STOP_TIMEOUT_S)
     return [receiver, web]
 
 
-def _acting(options: DemoOptions) -> list[DemoProcess]:
-    """Worker and deliverer, which act on the data."""
-    environment = _environment(options)
+def _background_processes(options: DemoOptions) -> list[DemoProcess]:
+    """Build the worker and the webhook deliverer, which need the data in place."""
+    environment = _child_environment(options)
     deliverer = _command("deliver_webhooks")
     return [
         DemoProcess("deliverer", deliverer, environment, DELIVERER_STOP_TIMEOUT_S),
@@ -290,13 +292,13 @@ def _acting(options: DemoOptions) -> list[DemoProcess]:
 
 
 def _command(*words: str) -> list[str]:
-    """A command of ours; demo itself has passed the checks already."""
+    """Build the command line of a management command, without system checks."""
     manage = str(settings.BASE_DIR / "manage.py")
     return [sys.executable, manage, *words, "--skip-checks"]
 
 
 def _wait_for_receiver(port: int) -> None:
-    """Until it listens, or not: else a newcomer's first deliveries are failures."""
+    """Wait until the receiver listens, so that the first deliveries succeed."""
     deadline = time.monotonic() + RECEIVER_START_TIMEOUT_S
     while time.monotonic() < deadline:
         with contextlib.suppress(OSError):
@@ -305,27 +307,27 @@ def _wait_for_receiver(port: int) -> None:
         time.sleep(POLL_S)
 
 
-def _environment(options: DemoOptions) -> dict[str, str]:
-    """What the children need."""
+def _child_environment(options: DemoOptions) -> dict[str, str]:
+    """Build the environment variables of the child processes."""
     database = (
         settings.DATABASE_URL
         or server.start_server(cluster=server.DEMO, root=data_root()).url()
     )
-    return {**_chosen(options), "DATABASE_URL": database}
+    return {**_build_environment(options), "DATABASE_URL": database}
 
 
-def _chosen(options: DemoOptions) -> dict[str, str]:
-    """The environment; what the caller set goes before what demo would."""
+def _build_environment(options: DemoOptions) -> dict[str, str]:
+    """Build the demo's environment variables; those the caller set win."""
     given = dict(os.environ)
     hosts = {options.host, options.reachable_host, "127.0.0.1", "localhost", "::1"}
     if options.host in ANY_ADDRESS:
-        hosts |= own_hosts()
+        hosts |= list_machine_hosts()
     chosen = {
         "PUBLIC_URL": options.address,
         "ALLOWED_HOSTS": ",".join(
             sorted(f"[{host}]" if ":" in host else host for host in hosts)
         ),
-        "SECRET_KEY": notes.kept_secret_key(),
+        "SECRET_KEY": notes.load_or_create_secret_key(),
         "STATICFILES_COLLECTED": "false",
         "LOG_LEVEL": "WARNING",
         "WEBHOOK_LOCAL_HOSTS": HOST,
@@ -354,7 +356,7 @@ def _wait_until_ready(options: DemoOptions, processes: list[DemoProcess]) -> Non
 
 
 def _readiness(options: DemoOptions) -> str:
-    """`ready`, what speaks against it, or nothing when nobody answers.
+    """Return `ready`, the reason why not, or nothing when the server does not answer.
 
     /readyz is asked last, as each of its refusals is an error in the log.
     """
@@ -378,7 +380,7 @@ def _readiness(options: DemoOptions) -> str:
 def _welcome(granted: notes.DemoNotes) -> str:
     width = max(len(slug) for slug in granted.api_keys)
     keys = [f"    {slug:{width}}  {key}" for slug, key in granted.api_keys.items()]
-    webhooks = [f"  Webhooks of both teams are logged in {log_path()}", ""]
+    webhooks = [f"  Webhooks of both teams are logged in {webhook_log_path()}", ""]
     return "\n".join(
         [
             "",
@@ -403,7 +405,7 @@ def _welcome(granted: notes.DemoNotes) -> str:
     )
 
 
-def _watch(
+def _restart_ended_processes(
     processes: list[DemoProcess],
     parent_is_gone: Callable[[], bool],
     *,
@@ -421,8 +423,8 @@ def _watch(
         time.sleep(POLL_S)
 
 
-def _watch_uv() -> Callable[[], bool]:
-    """A question whether the `uv run` that started us is gone.
+def _detect_parent_exit() -> Callable[[], bool]:
+    """Return a check for the end of the `uv run` that started this process.
 
     `uv run manage.py demo` is two processes, and a kill -9 of the first must end the
     second as well. A shell that goes away is another matter: that is `nohup`.

@@ -1,7 +1,4 @@
-"""Demo data in a customer's sandbox: ask for it, load it, remove it.
-
-Must not be here: what the demo data is (portal.demo.data).
-"""
+"""Load demo data into a customer's sandbox, and remove it."""
 
 from __future__ import annotations
 
@@ -10,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import Tenant
 from accounts.operations.audit import record_change
@@ -27,26 +25,28 @@ if TYPE_CHECKING:
 
 LOAD_JOB = "portal.load_demo_data"
 REMOVE_JOB = "portal.remove_demo_data"
-# Before each client_user_id, so that demo users are told apart wherever they appear.
+# Before each client_user_id, so that demo users are recognized wherever they appear.
 PREFIX = "demo_"
-_, PEOPLE = TEAMS["demo"]
+PEOPLE = TEAMS["demo"][1]
 
 
-def demo_data_of(*, tenant: Tenant) -> DemoData | None:
-    """The demo data of a tenant, if it has any."""
+def find_demo_data(*, tenant: Tenant) -> DemoData | None:
+    """Return the demo data of a tenant, None where it has none."""
     found: DemoData | None = DemoData.objects.for_tenant(tenant).first()
     return found
 
 
 @transaction.atomic
-def ask_for_demo_data(*, tenant: Tenant, actor: Actor) -> DemoData:
-    """Have demo data loaded into a sandbox; where there is some, nothing happens.
+def request_demo_data(*, tenant: Tenant, actor: Actor) -> DemoData:
+    """Start loading demo data into a sandbox, unless it has some.
 
     Raises: sandbox_only (403); sandbox_user_limit. Source: Ours (a newcomer sees every
     screen with something on it before sending anything).
     """
     if not tenant.is_sandbox:
-        raise NotAllowed("sandbox_only", "Demo data is for the sandbox alone.")
+        raise NotAllowed(
+            "sandbox_only", _("Demo data can be loaded into the sandbox only.")
+        )
     demo: DemoData
     demo, is_new = DemoData.objects.for_tenant(tenant).get_or_create(tenant=tenant)
     if not is_new:
@@ -54,8 +54,11 @@ def ask_for_demo_data(*, tenant: Tenant, actor: Actor) -> DemoData:
     if user_count(tenant=tenant) + len(PEOPLE) > SANDBOX_USER_LIMIT:
         raise DomainError(
             "sandbox_user_limit",
-            f"The sandbox holds at most {SANDBOX_USER_LIMIT} users, and demo data needs"
-            f" room for {len(PEOPLE)}.",
+            _(
+                "The sandbox holds at most %(limit)d users, and demo data adds"
+                " %(added)d. Delete users first."
+            )
+            % {"limit": SANDBOX_USER_LIMIT, "added": len(PEOPLE)},
         )
     _record(tenant, actor, "ask_for_demo_data")
     enqueue(LOAD_JOB, tenant=tenant, lock=_lock(tenant.pk))
@@ -63,8 +66,8 @@ def ask_for_demo_data(*, tenant: Tenant, actor: Actor) -> DemoData:
 
 
 @transaction.atomic
-def ask_to_remove_demo_data(*, tenant: Tenant, actor: Actor) -> DemoData:
-    """Have the demo users of a sandbox erased at once, and nothing else.
+def request_demo_data_removal(*, tenant: Tenant, actor: Actor) -> DemoData:
+    """Start erasing the demo users of a sandbox, without the usual grace period.
 
     Raises: no_demo_data (404); demo_data_busy. Source: Ours: made-up people need no
     time to undo.
@@ -72,9 +75,12 @@ def ask_to_remove_demo_data(*, tenant: Tenant, actor: Actor) -> DemoData:
     rows = DemoData.objects.for_tenant(tenant).select_for_update()
     demo: DemoData | None = rows.first()
     if demo is None:
-        raise NotFound("no_demo_data", "There is no demo data here.")
+        raise NotFound("no_demo_data", _("This environment has no demo data."))
     if demo.is_busy:
-        raise DomainError("demo_data_busy", "The demo data is being worked on.")
+        raise DomainError(
+            "demo_data_busy",
+            _("The demo data is still being loaded or removed. Try again shortly."),
+        )
     demo.removal_asked_at = timezone.now()
     demo.save(update_fields=["removal_asked_at"])
     _record(tenant, actor, "ask_to_remove_demo_data")
@@ -83,25 +89,25 @@ def ask_to_remove_demo_data(*, tenant: Tenant, actor: Actor) -> DemoData:
 
 
 def load_demo_sandbox(*, tenant_pk: int) -> None:
-    """Load what was asked for; what the worker runs, safe to repeat."""
+    """Load the requested demo data, in the worker; safe to repeat."""
     tenant = _tenant(tenant_pk)
-    demo = demo_data_of(tenant=tenant)
+    demo = find_demo_data(tenant=tenant)
     if demo is None or demo.loaded_at is not None:
         return
     load_people(tenant=tenant, people=PEOPLE, prefix=PREFIX)
-    end_loading(tenant_pk=tenant_pk)
+    finish_loading(tenant_pk=tenant_pk)
 
 
-def end_loading(*, tenant_pk: int) -> None:
-    """Say that loading is over, also where no run could finish it."""
+def finish_loading(*, tenant_pk: int) -> None:
+    """Mark the loading as finished, also after a run that failed."""
     rows = DemoData.objects.for_tenant(_tenant(tenant_pk)).filter(loaded_at=None)
     rows.update(loaded_at=timezone.now())
 
 
 def remove_demo_sandbox(*, tenant_pk: int) -> None:
-    """Erase the demo users; what the worker runs, safe to repeat."""
+    """Erase the demo users, in the worker; safe to repeat."""
     tenant = _tenant(tenant_pk)
-    demo = demo_data_of(tenant=tenant)
+    demo = find_demo_data(tenant=tenant)
     if demo is None or demo.removal_asked_at is None:
         return
     for user_uuid in demo.user_uuids:
@@ -109,8 +115,8 @@ def remove_demo_sandbox(*, tenant_pk: int) -> None:
     demo.delete()
 
 
-def end_removal(*, tenant_pk: int) -> None:
-    """Let the removal be asked for again, where no run could finish it."""
+def finish_removal(*, tenant_pk: int) -> None:
+    """Allow the removal to be requested again after a run that failed."""
     rows = DemoData.objects.for_tenant(_tenant(tenant_pk))
     rows.update(removal_asked_at=None)
 

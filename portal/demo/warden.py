@@ -1,4 +1,4 @@
-"""The parent of one of demo's processes, which ends everything below it with demo.
+"""Run one of the demo's processes, and end it and its children with the demo.
 
 Run as a script by `processes`, never imported: the standard library only. Its standard
 input is a pipe that demo alone holds open, so that it ends however demo ends, kill -9
@@ -26,16 +26,18 @@ def main(command: list[str]) -> int:
         command,
         stdin=subprocess.DEVNULL,
         start_new_session=True,
-        preexec_fn=_dying_with_its_parent(),
+        preexec_fn=_die_with_parent(),
     )
     signal.signal(signal.SIGTERM, lambda *_: child.terminate())
-    threading.Thread(target=_end_with_input, args=(child.pid,), daemon=True).start()
+    threading.Thread(
+        target=_kill_group_when_input_ends, args=(child.pid,), daemon=True
+    ).start()
     code = child.wait()
     _kill_group(child.pid)
     return code if code >= 0 else 128 - code
 
 
-def _dying_with_its_parent() -> Callable[[], None] | None:
+def _die_with_parent() -> Callable[[], None] | None:
     if sys.platform != "linux":
         return None
     prctl = ctypes.CDLL(None).prctl
@@ -49,7 +51,7 @@ def _dying_with_its_parent() -> Callable[[], None] | None:
     return prepare
 
 
-def _end_with_input(group: int) -> None:
+def _kill_group_when_input_ends(group: int) -> None:
     while os.read(0, 1):
         pass
     _kill_group(group)

@@ -1,7 +1,4 @@
-"""Demo's webhooks: a receiver on this machine, and endpoints that post to it.
-
-Must not be here: the receiver itself (`manage.py listen`).
-"""
+"""The demo's webhooks: a receiver on this machine and endpoints that post to it."""
 
 from __future__ import annotations
 
@@ -47,16 +44,16 @@ def find_port(*, kept: int, beside: int) -> int | None:
     return next((port for port in wanted if _is_free(port)), None)
 
 
-def log_path() -> Path:
-    """Where the receiver writes what it got."""
+def webhook_log_path() -> Path:
+    """Return the file in which the receiver logs what it receives."""
     return Path(settings.VAR_DIR) / "webhooks.log"
 
 
 def register_receiver(*, tenant: Tenant, port: int, fails: bool) -> None:
     """Make the tenant's endpoints post to the receiver, where they do not yet.
 
-    A new one gets some types only, until `open_receiver`: the demo's data is about to
-    be loaded. `fails` adds one that never succeeds, for its diagnosis.
+    A new one gets some types only, until `send_all_events_to_receiver`: the demo's data
+    is about to be loaded. `fails` adds one that never succeeds, for its diagnosis.
     """
     _register(tenant, WORKS, f"http://{HOST}:{port}/{tenant.team.slug}", types=AT_FIRST)
     if fails:
@@ -65,8 +62,8 @@ def register_receiver(*, tenant: Tenant, port: int, fails: bool) -> None:
         )
 
 
-def open_receiver(*, tenant: Tenant) -> None:
-    """Let the receiver get every event from now on, unless somebody chose otherwise."""
+def send_all_events_to_receiver(*, tenant: Tenant) -> None:
+    """Subscribe the receiver to every event type, unless its types were changed."""
     for endpoint in live_endpoints(tenant):
         if endpoint.description == WORKS and endpoint.filter_types == AT_FIRST:
             change_endpoint(endpoint=endpoint, actor=ACTOR, filter_types=None)

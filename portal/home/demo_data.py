@@ -17,9 +17,9 @@ from accounts.web.rights import require_right
 from portal.demo.sandbox import (
     PEOPLE,
     PREFIX,
-    ask_for_demo_data,
-    ask_to_remove_demo_data,
-    demo_data_of,
+    find_demo_data,
+    request_demo_data,
+    request_demo_data_removal,
 )
 from portal.lib.errors import DomainError, NotAllowed, NotFound
 from portal.lib.web import go_to, page_url, render_page
@@ -54,7 +54,7 @@ def demo_page(request: TenantRequest) -> HttpResponse:
     return render_page(
         request,
         "portal/demo_data.html",
-        demo=demo_data_of(tenant=request.tenant),
+        demo=find_demo_data(tenant=request.tenant),
         people=len(PEOPLE),
         prefix=PREFIX,
     )
@@ -66,7 +66,7 @@ def demo_page(request: TenantRequest) -> HttpResponse:
 def load_demo(request: TenantRequest) -> HttpResponse:
     """Ask for demo data."""
     return _ask(
-        request, lambda: ask_for_demo_data(tenant=request.tenant, actor=request.actor)
+        request, lambda: request_demo_data(tenant=request.tenant, actor=request.actor)
     )
 
 
@@ -77,7 +77,7 @@ def remove_demo(request: TenantRequest) -> HttpResponse:
     """Ask to remove it."""
     return _ask(
         request,
-        lambda: ask_to_remove_demo_data(tenant=request.tenant, actor=request.actor),
+        lambda: request_demo_data_removal(tenant=request.tenant, actor=request.actor),
     )
 
 

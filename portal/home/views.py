@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.places import find_landing
-from portal.demo.sandbox import demo_data_of
+from portal.demo.sandbox import find_demo_data
 from portal.home.greeting import greet
 from portal.home.overview import CALM_POLL_S, gather_overview
 from portal.home.search import (
@@ -54,7 +54,7 @@ def landing(request: HttpRequest) -> HttpResponse:
 def home(request: TenantRequest) -> HttpResponse:
     """A team's first page: its overview, or how to begin where there is no user yet."""
     tenant = request.tenant
-    demo = demo_data_of(tenant=tenant) if tenant.is_sandbox else None
+    demo = find_demo_data(tenant=tenant) if tenant.is_sandbox else None
     overview = gather_overview(request) if user_count(tenant=tenant) else None
     if overview is not None:
         record_read(

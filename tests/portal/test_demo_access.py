@@ -8,7 +8,7 @@ import pytest
 from accounts.models import ApiKey, Member
 from accounts.operations.api_keys import find_grant
 from portal.demo import notes
-from portal.demo.access import give_access
+from portal.demo.access import ensure_access
 from portal.demo.notes import DemoNotes
 from tests.factories.accounts import make_member, make_team, make_tenant
 
@@ -35,7 +35,7 @@ def tenant_of(key):
 
 
 def test_the_first_run_makes_a_password_and_a_key_for_each_team(teams):
-    granted = give_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
+    granted = ensure_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
 
     owner = Member.objects.get(pk=teams.owner.pk)
     assert owner.check_password(granted.password)
@@ -48,8 +48,8 @@ def test_the_first_run_makes_a_password_and_a_key_for_each_team(teams):
 
 
 def test_an_operator_is_made_once_and_signs_in_with_what_is_printed(teams):
-    first = give_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
-    again = give_access(teams=teams, kept=first, address=ADDRESS)
+    first = ensure_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
+    again = ensure_access(teams=teams, kept=first, address=ADDRESS)
 
     operator = Member.objects.get(email=first.operator_email)
     assert operator.is_staff
@@ -61,10 +61,10 @@ def test_an_operator_is_made_once_and_signs_in_with_what_is_printed(teams):
 
 
 def test_running_again_changes_neither_password_nor_keys(teams):
-    first = give_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
+    first = ensure_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
     password_hash = Member.objects.get(pk=teams.owner.pk).password
 
-    second = give_access(teams=teams, kept=first, address=ADDRESS)
+    second = ensure_access(teams=teams, kept=first, address=ADDRESS)
 
     assert second == first
     assert Member.objects.get(pk=teams.owner.pk).password == password_hash
@@ -72,9 +72,9 @@ def test_running_again_changes_neither_password_nor_keys(teams):
 
 
 def test_lost_notes_give_a_new_password_and_revoke_the_lost_keys(teams):
-    lost = give_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
+    lost = ensure_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
 
-    granted = give_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
+    granted = ensure_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
 
     owner = Member.objects.get(pk=teams.owner.pk)
     assert owner.check_password(granted.password)
@@ -84,7 +84,7 @@ def test_lost_notes_give_a_new_password_and_revoke_the_lost_keys(teams):
 
 
 def test_a_password_outlives_a_lost_database(teams):
-    granted = give_access(
+    granted = ensure_access(
         teams=teams,
         kept=DemoNotes(password="kept-from-an-earlier-run"),
         address=ADDRESS,
@@ -95,14 +95,14 @@ def test_a_password_outlives_a_lost_database(teams):
 
 
 def test_a_key_of_the_other_team_is_not_taken_for_this_ones(teams):
-    first = give_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
+    first = ensure_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
     slugs = list(first.api_keys)
     crossed = DemoNotes(
         password=first.password,
         api_keys={slugs[0]: first.api_keys[slugs[1]]},
     )
 
-    granted = give_access(teams=teams, kept=crossed, address=ADDRESS)
+    granted = ensure_access(teams=teams, kept=crossed, address=ADDRESS)
 
     for tenant in teams.sandboxes:
         assert tenant_of(granted.api_keys[tenant.team.slug]) == tenant
@@ -131,7 +131,7 @@ def test_spoiled_notes_read_as_none_at_all(settings, tmp_path, spoiled):
 def test_the_secret_key_is_made_once(settings, tmp_path):
     settings.VAR_DIR = tmp_path
 
-    first, second = notes.kept_secret_key(), notes.kept_secret_key()
+    first, second = notes.load_or_create_secret_key(), notes.load_or_create_secret_key()
 
     assert first == second
     assert len(first) >= 50

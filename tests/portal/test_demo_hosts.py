@@ -48,7 +48,7 @@ def test_a_machine_is_called_by_its_names_and_the_addresses_of_its_interfaces(tm
     (tmp_path / "fib_trie").write_text(FIB_TRIE)
     (tmp_path / "if_inet6").write_text(IF_INET6)
 
-    assert hosts.own_hosts() == {
+    assert hosts.list_machine_hosts() == {
         *NAMES,
         *("192.168.7.20", "127.0.0.1", "127.0.1.1"),
         *("::1", "fe80::fc:ff:fe00:1", "2001:db8:7::14", "fe80::1"),
@@ -56,7 +56,12 @@ def test_a_machine_is_called_by_its_names_and_the_addresses_of_its_interfaces(tm
 
 
 def test_where_the_system_lists_none_its_routes_and_its_name_tell():
-    assert hosts.own_hosts() == {*NAMES, "192.168.7.20", "127.0.1.1", "fe80::1"}
+    assert hosts.list_machine_hosts() == {
+        *NAMES,
+        "192.168.7.20",
+        "127.0.1.1",
+        "fe80::1",
+    }
 
 
 def test_a_machine_whose_name_leads_nowhere_is_called_by_the_rest(monkeypatch):
@@ -65,4 +70,4 @@ def test_a_machine_whose_name_leads_nowhere_is_called_by_the_rest(monkeypatch):
 
     monkeypatch.setattr(socket, "getaddrinfo", fail)
 
-    assert hosts.own_hosts() == {*NAMES, "192.168.7.20"}
+    assert hosts.list_machine_hosts() == {*NAMES, "192.168.7.20"}

@@ -9,13 +9,13 @@ from portal.demo.sandbox import (
     LOAD_JOB,
     PREFIX,
     REMOVE_JOB,
-    ask_for_demo_data,
-    ask_to_remove_demo_data,
-    demo_data_of,
-    end_loading,
-    end_removal,
+    find_demo_data,
+    finish_loading,
+    finish_removal,
     load_demo_sandbox,
     remove_demo_sandbox,
+    request_demo_data,
+    request_demo_data_removal,
 )
 from portal.lib.errors import DomainError, NotAllowed, NotFound
 from portal.lib.registry import Register
@@ -60,9 +60,9 @@ def scenes(monkeypatch):
 
 @pytest.fixture
 def loaded(alice_tenant, scenes):
-    ask_for_demo_data(tenant=alice_tenant, actor=ACTOR)
+    request_demo_data(tenant=alice_tenant, actor=ACTOR)
     load_demo_sandbox(tenant_pk=alice_tenant.pk)
-    return demo_data_of(tenant=alice_tenant)
+    return find_demo_data(tenant=alice_tenant)
 
 
 def everyone(tenant):
@@ -70,7 +70,7 @@ def everyone(tenant):
 
 
 def test_asking_enqueues_the_loading_and_says_who_asked(alice_tenant):
-    demo = ask_for_demo_data(tenant=alice_tenant, actor=ACTOR)
+    demo = request_demo_data(tenant=alice_tenant, actor=ACTOR)
 
     assert demo.is_busy
     assert [(job.name, job.inputs) for job in queued()] == [
@@ -82,9 +82,9 @@ def test_asking_enqueues_the_loading_and_says_who_asked(alice_tenant):
 
 
 def test_asking_twice_changes_nothing_more(alice_tenant):
-    ask_for_demo_data(tenant=alice_tenant, actor=ACTOR)
+    request_demo_data(tenant=alice_tenant, actor=ACTOR)
 
-    ask_for_demo_data(tenant=alice_tenant, actor=ACTOR)
+    request_demo_data(tenant=alice_tenant, actor=ACTOR)
 
     assert len(queued()) == 1
     assert len(audited(alice_tenant)) == 1
@@ -92,10 +92,10 @@ def test_asking_twice_changes_nothing_more(alice_tenant):
 
 def test_production_takes_no_demo_data(alice_production):
     with pytest.raises(NotAllowed) as refusal:
-        ask_for_demo_data(tenant=alice_production, actor=ACTOR)
+        request_demo_data(tenant=alice_production, actor=ACTOR)
 
     assert refusal.value.code == "sandbox_only"
-    assert demo_data_of(tenant=alice_production) is None
+    assert find_demo_data(tenant=alice_production) is None
     assert queued() == []
     assert audited(alice_production) == []
 
@@ -105,7 +105,7 @@ def test_a_sandbox_without_room_takes_no_demo_data(alice_tenant, monkeypatch):
     make_user(tenant=alice_tenant)
 
     with pytest.raises(DomainError) as refusal:
-        ask_for_demo_data(tenant=alice_tenant, actor=ACTOR)
+        request_demo_data(tenant=alice_tenant, actor=ACTOR)
 
     assert refusal.value.code == "sandbox_user_limit"
     assert queued() == []
@@ -133,7 +133,7 @@ def test_loading_again_adds_nothing(loaded, alice_tenant, scenes):
     load_demo_sandbox(tenant_pk=alice_tenant.pk)
 
     assert user_count(tenant=alice_tenant) == len(PEOPLE)
-    again = demo_data_of(tenant=alice_tenant)
+    again = find_demo_data(tenant=alice_tenant)
     assert again.user_uuids == loaded.user_uuids
     assert scenes[1].people == scenes[0].people
 
@@ -149,11 +149,11 @@ def test_loading_leaves_a_customer_s_own_user_alone(alice_tenant, scenes):
     own = make_user(
         tenant=alice_tenant, client_user_id=PREFIX + PEOPLE[0].client_user_id
     )
-    ask_for_demo_data(tenant=alice_tenant, actor=ACTOR)
+    request_demo_data(tenant=alice_tenant, actor=ACTOR)
 
     load_demo_sandbox(tenant_pk=alice_tenant.pk)
 
-    assert own.uuid not in demo_data_of(tenant=alice_tenant).user_uuids
+    assert own.uuid not in find_demo_data(tenant=alice_tenant).user_uuids
     assert own.uuid not in {person.user_uuid for person in scenes[0].people}
 
 
@@ -162,7 +162,7 @@ def test_loading_leaves_reports_out_where_they_are_off(
 ):
     alice_tenant.lab_report_parsing_enabled = False
     alice_tenant.save(update_fields=["lab_report_parsing_enabled"])
-    ask_for_demo_data(tenant=alice_tenant, actor=ACTOR)
+    request_demo_data(tenant=alice_tenant, actor=ACTOR)
 
     load_demo_sandbox(tenant_pk=alice_tenant.pk)
 
@@ -173,8 +173,8 @@ def test_loading_leaves_reports_out_where_they_are_off(
 def test_removing_erases_the_demo_users_and_no_other(with_report, loaded, alice_tenant):
     own = make_user(tenant=alice_tenant, client_user_id="mbr_own")
 
-    ask_to_remove_demo_data(tenant=alice_tenant, actor=ACTOR)
-    assert demo_data_of(tenant=alice_tenant).is_busy
+    request_demo_data_removal(tenant=alice_tenant, actor=ACTOR)
+    assert find_demo_data(tenant=alice_tenant).is_busy
     remove_demo_sandbox(tenant_pk=alice_tenant.pk)
 
     assert everyone(alice_tenant) == {"mbr_own"}
@@ -183,13 +183,13 @@ def test_removing_erases_the_demo_users_and_no_other(with_report, loaded, alice_
     assert user_count(tenant=alice_tenant) == 1
     assert ParsingJob.objects.for_tenant(alice_tenant).count() == 0
     assert Event.objects.for_tenant(alice_tenant).count() == 0
-    assert demo_data_of(tenant=alice_tenant) is None
+    assert find_demo_data(tenant=alice_tenant) is None
 
 
 def test_removing_takes_a_demo_user_who_was_deleted_by_hand(loaded, alice_tenant):
     user = User.objects.for_tenant(alice_tenant).get(uuid=loaded.user_uuids[0])
     delete_user(user=user, actor=ACTOR)
-    ask_to_remove_demo_data(tenant=alice_tenant, actor=ACTOR)
+    request_demo_data_removal(tenant=alice_tenant, actor=ACTOR)
 
     remove_demo_sandbox(tenant_pk=alice_tenant.pk)
 
@@ -197,17 +197,17 @@ def test_removing_takes_a_demo_user_who_was_deleted_by_hand(loaded, alice_tenant
 
 
 def test_removed_demo_data_can_be_loaded_again(loaded, alice_tenant):
-    ask_to_remove_demo_data(tenant=alice_tenant, actor=ACTOR)
+    request_demo_data_removal(tenant=alice_tenant, actor=ACTOR)
     remove_demo_sandbox(tenant_pk=alice_tenant.pk)
 
-    ask_for_demo_data(tenant=alice_tenant, actor=ACTOR)
+    request_demo_data(tenant=alice_tenant, actor=ACTOR)
     load_demo_sandbox(tenant_pk=alice_tenant.pk)
 
     assert user_count(tenant=alice_tenant) == len(PEOPLE)
 
 
 def test_asking_to_remove_enqueues_it_and_says_who_asked(loaded, alice_tenant):
-    ask_to_remove_demo_data(tenant=alice_tenant, actor=ACTOR)
+    request_demo_data_removal(tenant=alice_tenant, actor=ACTOR)
 
     assert [job.name for job in queued()][-1] == REMOVE_JOB
     assert audited(alice_tenant)[-1] == (
@@ -219,7 +219,7 @@ def test_asking_to_remove_enqueues_it_and_says_who_asked(loaded, alice_tenant):
 
 def test_nothing_to_remove_is_refused(alice_tenant):
     with pytest.raises(NotFound) as refusal:
-        ask_to_remove_demo_data(tenant=alice_tenant, actor=ACTOR)
+        request_demo_data_removal(tenant=alice_tenant, actor=ACTOR)
 
     assert refusal.value.code == "no_demo_data"
     assert queued() == []
@@ -227,14 +227,14 @@ def test_nothing_to_remove_is_refused(alice_tenant):
 
 
 def test_what_is_still_loading_is_not_removed(alice_tenant):
-    ask_for_demo_data(tenant=alice_tenant, actor=ACTOR)
+    request_demo_data(tenant=alice_tenant, actor=ACTOR)
 
     with pytest.raises(DomainError) as refusal:
-        ask_to_remove_demo_data(tenant=alice_tenant, actor=ACTOR)
+        request_demo_data_removal(tenant=alice_tenant, actor=ACTOR)
 
     assert refusal.value.code == "demo_data_busy"
     assert len(queued()) == 1
-    assert demo_data_of(tenant=alice_tenant).removal_asked_at is None
+    assert find_demo_data(tenant=alice_tenant).removal_asked_at is None
 
 
 def test_removing_without_being_asked_does_nothing(loaded, alice_tenant):
@@ -244,16 +244,16 @@ def test_removing_without_being_asked_does_nothing(loaded, alice_tenant):
 
 
 def test_a_loading_that_was_given_up_can_be_removed(alice_tenant):
-    ask_for_demo_data(tenant=alice_tenant, actor=ACTOR)
+    request_demo_data(tenant=alice_tenant, actor=ACTOR)
 
-    end_loading(tenant_pk=alice_tenant.pk)
+    finish_loading(tenant_pk=alice_tenant.pk)
 
-    assert not demo_data_of(tenant=alice_tenant).is_busy
+    assert not find_demo_data(tenant=alice_tenant).is_busy
 
 
 def test_a_removal_that_was_given_up_can_be_asked_for_again(loaded, alice_tenant):
-    ask_to_remove_demo_data(tenant=alice_tenant, actor=ACTOR)
+    request_demo_data_removal(tenant=alice_tenant, actor=ACTOR)
 
-    end_removal(tenant_pk=alice_tenant.pk)
+    finish_removal(tenant_pk=alice_tenant.pk)
 
-    assert not demo_data_of(tenant=alice_tenant).is_busy
+    assert not find_demo_data(tenant=alice_tenant).is_busy

@@ -12,8 +12,8 @@ from portal.demo.webhooks import (
     FAILS,
     WORKS,
     find_port,
-    open_receiver,
     register_receiver,
+    send_all_events_to_receiver,
 )
 from portal.lib.encryption import decrypt
 from tests.factories.accounts import ACTOR
@@ -73,7 +73,7 @@ def test_an_endpoint_whose_secret_is_lost_is_made_anew(alice_tenant, settings):
 def test_the_receiver_gets_everything_once_the_data_is_loaded(alice_tenant):
     register_receiver(tenant=alice_tenant, port=8001, fails=True)
 
-    open_receiver(tenant=alice_tenant)
+    send_all_events_to_receiver(tenant=alice_tenant)
 
     assert [types for *_, types in endpoints(alice_tenant)] == [None, ["lab_report."]]
 
@@ -85,7 +85,7 @@ def test_a_choice_of_types_is_kept(alice_tenant):
     change_endpoint(endpoint=endpoint, actor=ACTOR, filter_types=["labtest."])
 
     register_receiver(tenant=alice_tenant, port=8001, fails=False)
-    open_receiver(tenant=alice_tenant)
+    send_all_events_to_receiver(tenant=alice_tenant)
 
     assert [types for *_, types in endpoints(alice_tenant)] == [["labtest."]]
 

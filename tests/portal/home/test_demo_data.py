@@ -7,7 +7,7 @@ from django.test import Client
 
 from accounts.states import Role
 from portal.demo.models import DemoData
-from portal.demo.sandbox import ask_for_demo_data, demo_data_of, end_loading
+from portal.demo.sandbox import find_demo_data, finish_loading, request_demo_data
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.users import make_user
 from tests.jobs import queued
@@ -26,15 +26,15 @@ def as_role(team, *roles):
 
 @pytest.fixture
 def loaded(alice_tenant):
-    ask_for_demo_data(tenant=alice_tenant, actor=ACTOR)
-    end_loading(tenant_pk=alice_tenant.pk)
+    request_demo_data(tenant=alice_tenant, actor=ACTOR)
+    finish_loading(tenant_pk=alice_tenant.pk)
 
 
 def test_the_button_asks_for_demo_data(alice_web, alice_tenant):
     reply = alice_web.post(f"{PAGE}load/")
 
     assert reply["Location"] == HOME
-    assert demo_data_of(tenant=alice_tenant).is_busy
+    assert find_demo_data(tenant=alice_tenant).is_busy
     assert len(queued()) == 1
 
 
@@ -45,7 +45,7 @@ def test_with_htmx_the_browser_is_sent_on(alice_web):
 
 
 def test_loading_is_shown_and_asked_after_soon(alice_web, alice_tenant):
-    ask_for_demo_data(tenant=alice_tenant, actor=ACTOR)
+    request_demo_data(tenant=alice_tenant, actor=ACTOR)
 
     html = alice_web.get(HOME).content.decode()
 
@@ -60,23 +60,23 @@ def test_demo_data_that_is_there_can_be_removed(alice_web, alice_tenant, loaded)
     reply = alice_web.post(f"{PAGE}remove/")
 
     assert reply["Location"] == HOME
-    assert demo_data_of(tenant=alice_tenant).removal_asked_at is not None
+    assert find_demo_data(tenant=alice_tenant).removal_asked_at is not None
     assert "being removed" in alice_web.get(HOME).content.decode()
 
 
 def test_the_page_offers_what_can_be_done(alice_web, alice_tenant):
     assert f"{PAGE}load/" in alice_web.get(PAGE).content.decode()
 
-    ask_for_demo_data(tenant=alice_tenant, actor=ACTOR)
+    request_demo_data(tenant=alice_tenant, actor=ACTOR)
     busy = alice_web.get(PAGE).content.decode()
     assert (f"{PAGE}load/" in busy, f"{PAGE}remove/" in busy) == (False, False)
 
-    end_loading(tenant_pk=alice_tenant.pk)
+    finish_loading(tenant_pk=alice_tenant.pk)
     assert f"{PAGE}remove/" in alice_web.get(PAGE).content.decode()
 
 
 def test_a_refusal_says_that_nothing_was_changed(alice_web, alice_tenant):
-    ask_for_demo_data(tenant=alice_tenant, actor=ACTOR)
+    request_demo_data(tenant=alice_tenant, actor=ACTOR)
 
     reply = alice_web.post(f"{PAGE}remove/", follow=True)
 
@@ -103,7 +103,7 @@ def test_only_owners_and_admins_may(alice_team, alice_tenant, role):
 
 def test_an_admin_may(alice_team, alice_tenant):
     assert as_role(alice_team, Role.ADMIN).post(f"{PAGE}load/")["Location"] == HOME
-    assert demo_data_of(tenant=alice_tenant) is not None
+    assert find_demo_data(tenant=alice_tenant) is not None
 
 
 def test_there_is_no_such_page_in_production(alice_web, alice_production):
@@ -111,7 +111,7 @@ def test_there_is_no_such_page_in_production(alice_web, alice_production):
 
     assert alice_web.get(page).status_code == HTTPStatus.NOT_FOUND
     assert alice_web.post(f"{page}load/").status_code == HTTPStatus.NOT_FOUND
-    assert demo_data_of(tenant=alice_production) is None
+    assert find_demo_data(tenant=alice_production) is None
 
 
 def test_loading_takes_a_post(alice_web):
