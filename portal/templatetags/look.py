@@ -15,13 +15,14 @@ from django import forms, template
 from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString
 
 from portal.highlighting import colour_json, write_json
 from portal.lib import web
 from portal.lib.units import show_units
 from portal.pills import find_pill, words
+from portal.script_texts import list_script_texts
 
 if TYPE_CHECKING:
     from django.forms import BoundField
@@ -169,6 +170,12 @@ def _shape(bound: BoundField) -> str:
             return "file"
         case _:
             return "input"
+
+
+@register.simple_tag
+def script_texts() -> SafeString:
+    """Write the texts of the scripts into the page, as JSON."""
+    return json_script(list_script_texts(), "texts")
 
 
 @register.simple_tag

@@ -8,12 +8,12 @@ document.addEventListener("click", async (event) => {
   try {
     await navigator.clipboard.writeText(button.dataset.copy);
     const isSecret = button.dataset.copyQuietly !== undefined;
-    toast({ title: "Copied", text: isSecret ? "" : button.dataset.copy });
+    toast({ title: pageText("copied"), text: isSecret ? "" : button.dataset.copy });
   } catch {
     toast({
       kind: "bad",
-      title: "Copy is blocked by the browser",
-      text: "Select the text and copy it by hand.",
+      title: pageText("copy_blocked"),
+      text: pageText("copy_blocked_help"),
     });
   }
 });

@@ -4,7 +4,8 @@ function tick() {
     const left = Math.ceil((Date.parse(clock.dataset.until) - Date.now()) / 1000);
     if (left > 0) {
       const seconds = String(left % 60).padStart(2, "0");
-      clock.textContent = `${Math.floor(left / 60)}:${seconds} left`;
+      const time = `${Math.floor(left / 60)}:${seconds}`;
+      clock.textContent = pageText("time_left", { time });
     } else {
       clock.textContent = clock.dataset.over;
       delete clock.dataset.until;

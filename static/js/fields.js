@@ -4,7 +4,8 @@ document.addEventListener("input", (event) => {
   // data-count="id": how much of the longest length is used.
   const count = field.dataset.count && document.getElementById(field.dataset.count);
   if (count) {
-    count.textContent = `${field.value.length} of ${field.maxLength} characters`;
+    const [used, limit] = [field.value.length, field.maxLength];
+    count.textContent = pageText("count_characters", { used, limit });
   }
   // data-match="name" on a form: it can be sent once that name has been typed.
   const form = field.closest("[data-match]");

@@ -43,8 +43,9 @@ function sift() {
   const number = options().length;
   input.setAttribute("aria-expanded", String(number > 0));
   document.getElementById("palette-none").hidden = number > 0 || !answered();
-  document.getElementById("palette-status").textContent =
-    number === 1 ? "1 result" : `${number} results`;
+  document.getElementById("palette-status").textContent = pageText("count_results", {
+    number,
+  });
   mark(options()[0]);
 }
 

@@ -1,8 +1,6 @@
 // A form with data-passkey asks the browser for a passkey before it is sent: "create"
 // makes one, "get" uses one. The options stand in the page (data-options names the
 // element) or are fetched (data-options-url). Without script such forms stay hidden.
-const REFUSED = "Nothing was signed: the passkey was refused, or it took too long.";
-const KNOWN = "This device holds a passkey of yours already.";
 
 async function optionsOf(form) {
   const { options, optionsUrl } = form.dataset;
@@ -12,9 +10,9 @@ async function optionsOf(form) {
   return (await reply.json()).request_options;
 }
 
-function tell(form, words) {
+function showFault(form, text) {
   const fault = form.querySelector("[data-passkey-fault]");
-  fault.querySelector("p").textContent = words;
+  fault.querySelector("p").textContent = text;
   fault.hidden = false;
 }
 
@@ -29,7 +27,8 @@ async function ask(form) {
     form.elements.credential.value = JSON.stringify(credential);
     form.submit();
   } catch (fault) {
-    tell(form, fault.name === "InvalidStateError" ? KNOWN : REFUSED);
+    const isKnown = fault.name === "InvalidStateError";
+    showFault(form, pageText(isKnown ? "passkey_known" : "passkey_refused"));
     button.disabled = false;
   }
 }

@@ -165,8 +165,11 @@ document.addEventListener("htmx:after:swap", (event) => {
   const wasHere = held === saved?.id || (held === "d-form" && dialog.open);
   if (dialog.open) dialog.close();
   if (refused || wasHere) choose(saved);
-  const said = saved?.querySelector(".bm__row .icon")?.getAttribute("aria-label");
-  say(`${nameOf(saved)?.querySelector("b").textContent}: ${refused ? "not saved" : said}.`);
+  const status = saved?.querySelector(".bm__row .icon")?.getAttribute("aria-label");
+  const name = nameOf(saved)?.querySelector("b").textContent;
+  say(
+    refused ? pageText("row_not_saved", { name }) : pageText("row_saved", { name, status }),
+  );
 });
 
 const first = current();

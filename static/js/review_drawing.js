@@ -80,10 +80,7 @@ function ask(row) {
   stage.focus({ preventScroll: true });
   box?.rect.scrollIntoView({ block: "nearest", inline: "nearest" });
   const name = row?.querySelector(".bm__name b").textContent;
-  say(
-    `Draw ${name ? `the value of ${name}` : "the row"} on the page. Arrows move the box, ` +
-      "with Shift they size it, Page Up and Page Down change the page. Enter keeps it, Escape leaves it.",
-  );
+  say(name ? pageText("draw_value", { name }) : pageText("draw_row"));
 }
 
 function leave() {
@@ -112,7 +109,7 @@ async function keep() {
 }
 
 async function read(place) {
-  say("Reading what stands there.");
+  say(pageText("reading_area"));
   const add = desk.querySelector('[data-act="add"]').getAttribute("href");
   await htmx.ajax("GET", `${add}?${new URLSearchParams(place)}`, { target: "#d-form" });
 }
@@ -196,7 +193,8 @@ function turn(by) {
   if (!svg) return;
   outline(svg, box);
   box.rect.scrollIntoView({ block: "nearest", inline: "nearest" });
-  say(`Page ${svg.closest(".desk__page").dataset.pageNumber}`);
+  const number = svg.closest(".desk__page").dataset.pageNumber;
+  say(pageText("page_number", { number }));
 }
 
 function nudge([right, down], isSizing) {
@@ -211,9 +209,15 @@ function nudge([right, down], isSizing) {
       : { x0: x0 + dx, y0: y0 + dy, x1: x1 + dx, y1: y1 + dy },
   );
   box.rect.scrollIntoView({ block: "nearest", inline: "nearest" });
-  const share = (value, most) => `${Math.round((value / most) * 100)} %`;
+  const percent = (value, most) => Math.round((value / most) * 100);
+  const left = percent(box.x0, width);
+  const top = percent(box.y0, height);
   say(
-    `Left ${share(box.x0, width)}, top ${share(box.y0, height)}, ` +
-      `right ${share(box.x1, width)}, bottom ${share(box.y1, height)}`,
+    pageText("box_position", {
+      left,
+      top,
+      right: percent(box.x1, width),
+      bottom: percent(box.y1, height),
+    }),
   );
 }

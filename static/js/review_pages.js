@@ -142,7 +142,7 @@ const links = new Map(
   [...desk.querySelectorAll("[data-page-link]")].map((link) => [link.dataset.pageLink, link]),
 );
 let page = null;
-function tellPage() {
+function markCurrentPage() {
   const line = stage.getBoundingClientRect().top + stage.clientHeight / 3;
   const pages = [...stage.querySelectorAll(".desk__page")];
   const here =
@@ -159,10 +159,10 @@ function tellPage() {
     left: offsetLeft - (strip.clientWidth - offsetWidth) / 2,
   });
 }
-stage.addEventListener("scroll", () => requestAnimationFrame(tellPage), { passive: true });
+stage.addEventListener("scroll", () => requestAnimationFrame(markCurrentPage), { passive: true });
 
 const wanted = desk.dataset.page;
 const now = desk.querySelector(".bm.is-on");
 if (wanted) document.getElementById(`page-${wanted}`)?.scrollIntoView();
 else if (now) show(now.dataset.row);
-tellPage();
+markCurrentPage();

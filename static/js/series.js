@@ -76,8 +76,12 @@ function show(plot, at) {
   const height = svg.viewBox.baseVal.height;
   shape(plot, "sr-here", { x1: x, x2: x, y1: 0, y2: height - 22 });
   const lines = found.map(({ curve, point: [, value, low, high] }) => {
-    const span = low < high ? ` (${low.toLocaleString("en")} to ${high.toLocaleString("en")})` : "";
-    return `${curve.name}: ${value.toLocaleString("en")} ${curve.unit}${span}`;
+    const shown = (number) => number.toLocaleString(document.documentElement.lang);
+    const { name, unit } = curve;
+    const point = { name, unit, value: shown(value) };
+    return low < high
+      ? pageText("chart_point_range", { ...point, low: shown(low), high: shown(high) })
+      : pageText("chart_point", point);
   });
   const text = [clock(plot, here), ...lines].join("\n");
   const tip = plot.querySelector(".plot__tip");

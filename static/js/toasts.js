@@ -1,18 +1,8 @@
 // Toasts: raised by a `toast` event, which the server sends as
 // HX-Trigger: {"toast": {"kind": "ok", "title": "...", "text": "..."}}.
 const STAYS_MS = 6000;
-const WHY = {
-  401: ["You are signed out", "Sign in again to go on."],
-  403: ["Your role cannot do that", "Ask a team admin for access."],
-  404: ["That is no longer there", "Reload the page to see what changed."],
-  409: ["Someone else changed this first", "Reload to see their version."],
-  413: ["That file is too large", "Nothing was stored."],
-  429: ["Too many requests", "Wait a moment, then try again."],
-};
-const OTHERWISE = [
-  "That did not go through",
-  "Nothing was changed. Check the connection and try again.",
-];
+// Failures with a text of their own; the rest share one.
+const EXPLAINED = [401, 403, 404, 409, 413, 429];
 
 function raise({ kind = "ok", title = "", text = "" }) {
   const box = document.getElementById("toasts");
@@ -29,8 +19,8 @@ function raise({ kind = "ok", title = "", text = "" }) {
 function failed(event) {
   const status = event.detail?.ctx?.response?.status ?? event.detail?.status;
   if (status === 422) return; // the form comes back with its errors
-  const [title, text] = WHY[status] || OTHERWISE;
-  raise({ kind: "bad", title, text });
+  const failure = `failure_${EXPLAINED.includes(status) ? status : "other"}`;
+  raise({ kind: "bad", title: pageText(failure), text: pageText(`${failure}_help`) });
 }
 
 addEventListener("toast", (event) => raise(event.detail));

@@ -7,7 +7,8 @@ function show(form, loaded, total) {
   bar.max = total;
   bar.value = loaded;
   const percent = Math.round((loaded / total) * 100);
-  words.textContent = percent < 100 ? `Sending, ${percent} %` : "Sent. Checking the file.";
+  words.textContent =
+    percent < 100 ? pageText("upload_progress", { percent }) : pageText("upload_sent");
 }
 
 function busy(form, on) {

@@ -61,7 +61,7 @@ def test_demo_data_that_is_there_can_be_removed(alice_web, alice_tenant, loaded)
 
     assert reply["Location"] == HOME
     assert find_demo_data(tenant=alice_tenant).removal_asked_at is not None
-    assert "being removed" in alice_web.get(HOME).content.decode()
+    assert "Removing the demo data." in alice_web.get(HOME).content.decode()
 
 
 def test_the_page_offers_what_can_be_done(alice_web, alice_tenant):
