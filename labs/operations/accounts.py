@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import Team
 from accounts.operations.audit import record_change
@@ -114,7 +115,7 @@ def change_lab_account(
         if getattr(account, name) != value
     }
     if changes:
-        for name, (_, value) in changes.items():
+        for name, (_before, value) in changes.items():
             setattr(account, name, value)
         account.updated_at = timezone.now()
         _save(account, update_fields=[*changes, "updated_at"])
@@ -149,7 +150,9 @@ def link_lab_account(
     ).values_list("pk", flat=True)
     if wanted - set(known):
         raise DomainError(
-            "team_unknown", "The organisation has no such team.", "team_id_allowlist"
+            "team_unknown",
+            _("The organization has no team with this ID."),
+            "team_id_allowlist",
         )
     links = LabAccountTeam.objects.filter(account=account)
     before = set(links.values_list("team_id", flat=True))
@@ -188,18 +191,18 @@ def resolve_lab_account(
         account = linked.filter(pk=wanted).first()
         if account is None:
             raise NotFound(
-                "lab_account_not_found", "Lab account not found.", "lab_account_id"
+                "lab_account_not_found", _("Lab account not found."), "lab_account_id"
             )
         if account == leave_out:
             raise DomainError(
                 "lab_account_incorrect",
-                "This is the account that the order was wrong for.",
+                _("Choose another account: the original order used this one."),
                 "lab_account_id",
             )
         if account.lab_id != lab.pk:
             raise DomainError(
                 "lab_account_of_other_lab",
-                f"This account is not one of {lab.name}.",
+                _("This account is not with %(lab)s.") % {"lab": lab.name},
                 "lab_account_id",
             )
         _require_open(account, importing=importing)
@@ -256,7 +259,7 @@ def _choose(
     if not opening:
         raise DomainError(
             "lab_account_not_active",
-            f"No account of {lab.name} is active.",
+            _("No lab account with %(lab)s is active.") % {"lab": lab.name},
             "lab_account_id",
         )
     if len(opening) > 1:
@@ -273,10 +276,14 @@ def check_billing(*, account: LabAccount | None, billing_type: str, state: str) 
         return
     states = account.allowed_billing.get(billing_type)
     if states is None or state.upper() not in states:
-        where = state.upper() if states is not None else "any state"
+        message = (
+            _("The lab account does not allow %(billing)s in any state.")
+            if states is None
+            else _("The lab account does not allow %(billing)s in %(state)s.")
+        )
         raise DomainError(
             "billing_not_allowed",
-            f"The lab account does not allow {billing_type} in {where}.",
+            message % {"billing": billing_type, "state": state.upper()},
             "billing_type",
         )
 
@@ -290,10 +297,14 @@ def _takes(account: LabAccount, *, importing: bool) -> bool:
 
 def _require_open(account: LabAccount, *, importing: bool) -> None:
     if not _takes(account, importing=importing):
-        what = "imports" if importing else "orders"
+        message = (
+            _("A lab account in status %(status)s does not accept imports.")
+            if importing
+            else _("A lab account in status %(status)s does not accept orders.")
+        )
         raise DomainError(
             "lab_account_not_active",
-            f"The lab account is {account.status} and takes no {what}.",
+            message % {"status": account.status},
             "lab_account_id",
         )
 
@@ -301,7 +312,8 @@ def _require_open(account: LabAccount, *, importing: bool) -> None:
 def _ambiguous(lab: Lab) -> DomainError:
     return DomainError(
         "lab_account_ambiguous",
-        f"Several accounts of {lab.name} are possible: say which one.",
+        _("Choose a lab account: several accounts with %(lab)s are active.")
+        % {"lab": lab.name},
         "lab_account_id",
     )
 
@@ -310,7 +322,7 @@ def _lock(tenant: Tenant, account: LabAccount) -> LabAccount:
     rows = LabAccount.objects.of_organisation(tenant).select_for_update(of=("self",))
     found = rows.select_related("lab").filter(pk=account.pk).first()
     if found is None:
-        raise NotFound("lab_account_not_found", "Lab account not found.")
+        raise NotFound("lab_account_not_found", _("Lab account not found."))
     return found
 
 
@@ -321,7 +333,7 @@ def _save(account: LabAccount, **how: Any) -> None:
     except IntegrityError:
         raise DomainError(
             "account_number_taken",
-            "This lab has an account with this number already.",
+            _("An account with this number already exists at this lab."),
             "provider_account_id",
         ) from None
 
@@ -332,7 +344,7 @@ def _checked(wanted: LabAccountRequest) -> dict[str, Any]:
     if not number:
         raise DomainError(
             "account_number_missing",
-            "An account needs its number at the lab.",
+            _("Enter the account number at the lab."),
             "provider_account_id",
         )
     limits = (
@@ -347,18 +359,26 @@ def _checked(wanted: LabAccountRequest) -> dict[str, Any]:
     )
     for name, text, most, code in limits:
         if len(text.strip()) > most:
-            raise DomainError(code, f"At most {most} characters.", name)
+            raise DomainError(
+                code, _("Enter at most %(most)d characters.") % {"most": most}, name
+            )
     if DelegatedFlow.known(wanted.delegated_flow) is None:
         raise DomainError(
-            "delegated_flow_unknown", "No such delegation.", "delegated_flow"
+            "delegated_flow_unknown", _("Choose a known delegation."), "delegated_flow"
         )
     billing: dict[str, list[str]] = {}
     for kind, states in wanted.allowed_billing.items():
         if Billing.known(kind) is None:
-            raise DomainError("billing_unknown", "No such billing.", "allowed_billing")
+            raise DomainError(
+                "billing_unknown", _("Choose a known billing type."), "allowed_billing"
+            )
         billing[kind] = sorted({state.strip().upper() for state in states})
         if set(billing[kind]) - US_STATES:
-            raise DomainError("state_unknown", "No such state.", "allowed_billing")
+            raise DomainError(
+                "state_unknown",
+                _("Enter two-letter US state codes."),
+                "allowed_billing",
+            )
     return {
         "provider_account_id": number,
         "account_name": wanted.account_name.strip(),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from labs.operations.appointment_steps import advance_appointment
 from labs.operations.appointments import (
@@ -105,10 +106,10 @@ def require_reschedulable(*, order: Order) -> Appointment:
     """
     found = active_of(order=order)
     if found is None:
-        raise NotFound("appointment_not_found", "This order has no appointment.")
+        raise NotFound("appointment_not_found", _("This order has no visit."))
     if not found.can_reschedule(timezone.now()):
         raise DomainError(
-            "appointment_not_reschedulable", "This appointment can't be moved."
+            "appointment_not_reschedulable", _("This visit can't be rescheduled.")
         )
     return found
 
@@ -134,15 +135,17 @@ def cancel_appointment(
     ]
     if past and past[0].status == AppointmentStatus.CANCELLED:
         raise DomainError(
-            "appointment_cancelled", "This appointment was called off before."
+            "appointment_cancelled", _("This visit is already cancelled.")
         )
     if not past:
-        raise NotFound("appointment_not_found", "This order has no appointment.")
+        raise NotFound("appointment_not_found", _("This order has no visit."))
     found = past[0]
     reason = find_reason(found.type, reason_id)
     if reason is None:
         raise DomainError(
-            "cancellation_reason_unknown", "This is none of the reasons.", "reason"
+            "cancellation_reason_unknown",
+            _("Choose a listed cancellation reason."),
+            "reason",
         )
     return end_appointment(
         appointment=found,
@@ -223,12 +226,14 @@ def schedule_visit(
     order = lock_order(order)
     found = active_of(order=order)
     if found is None:
-        raise NotFound("appointment_not_found", "This order has no appointment.")
+        raise NotFound("appointment_not_found", _("This order has no visit."))
     if found.start_at is not None or found.status != AppointmentStatus.PENDING:
-        raise DomainError("appointment_has_time", "This appointment has its time.")
+        raise DomainError("appointment_has_time", _("This visit already has a time."))
     if not timezone.now() < start_at < end_at:
         raise DomainError(
-            "visit_time_invalid", "A visit starts later than now.", "start_at"
+            "visit_time_invalid",
+            _("Enter a start in the future and an end after it."),
+            "start_at",
         )
     return advance_appointment(
         appointment=found,
@@ -250,7 +255,7 @@ def complete_appointment(*, order: Order, actor: Actor) -> Appointment:
     order = lock_order(order)
     found = active_of(order=order)
     if found is None:
-        raise NotFound("appointment_not_found", "This order has no appointment.")
+        raise NotFound("appointment_not_found", _("This order has no visit."))
     return advance_appointment(
         appointment=found,
         order=order,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from labs.gateways.booking import ProviderSilent, SlotGone, VisitRequest
 from labs.models import Appointment
@@ -102,22 +103,25 @@ def require_bookable(*, order: Order) -> bool:
     """
     if order.method not in TYPE_OF_METHOD:
         raise DomainError(
-            "method_without_visits", f"An order by {order.method} has no visits."
+            "method_without_visits",
+            _("Orders with collection method %(method)s have no visits.")
+            % {"method": order.method},
         )
     low = low_status(order)
     if low == "ordered":
         is_walk_in = TYPE_OF_METHOD[order.method] == AppointmentType.SERVICE_CENTER
         if not (is_walk_in and order.tenant.early_psc_booking_enabled):
-            raise DomainError("requisition_missing", "The requisition is not made yet.")
+            raise DomainError(
+                "requisition_missing", _("The requisition has not been created yet.")
+            )
     elif low not in _BOOKABLE:
         raise DomainError(
             "order_not_bookable",
-            f"No visit can be booked: the order is at {low.replace('_', ' ')}.",
+            _("No visit can be booked while the order is in status %(status)s.")
+            % {"status": low.replace("_", " ")},
         )
     if active_of(order=order) is not None:
-        raise DomainError(
-            "appointment_exists", "This order has an appointment already."
-        )
+        raise DomainError("appointment_exists", _("This order already has a visit."))
     return low == "ordered"
 
 
@@ -128,7 +132,9 @@ def require_kind(*, order: Order, kind: AppointmentType) -> None:
     """
     if TYPE_OF_METHOD.get(order.method) != kind:
         raise DomainError(
-            "kind_of_visit_wrong", f"An order by {order.method} has no such visit."
+            "kind_of_visit_wrong",
+            _("Orders with collection method %(method)s have no visits of this type.")
+            % {"method": order.method},
         )
 
 
@@ -206,7 +212,9 @@ def request_visit(
     site = home_site(provider, address)
     if site is None or not comes_on_request(provider, site.code):
         raise DomainError(
-            "area_not_served", "This provider takes no requests there.", "provider"
+            "area_not_served",
+            _("This provider does not accept requests in this area."),
+            "provider",
         )
     appointment = Appointment(
         tenant=order.tenant,
@@ -231,7 +239,8 @@ def slot_for(*, order: Order, booking_key: str) -> OfferedSlot:
     is_center = slot.site.kind == AppointmentType.SERVICE_CENTER
     if is_center and slot.site.provider != order.lab.slug:
         raise DomainError(
-            "site_of_another_lab", "The site is not one of the order's lab."
+            "site_of_another_lab",
+            _("This site belongs to another lab than the order's."),
         )
     return slot
 
@@ -279,7 +288,7 @@ def ask_provider(*, claim: Claim, within: timedelta) -> str:
     except ProviderSilent:
         raise Unavailable(
             "provider_silent",
-            "The provider does not answer. Try again: the time is kept meanwhile.",
+            _("The provider did not respond. Try again: your time is held for now."),
         ) from None
 
 

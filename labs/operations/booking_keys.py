@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
 
 from labs.queries.bookable_sites import Site, center_sites, home_site
 from labs.states.appointments import SLOT_LENGTH, AppointmentType
@@ -95,10 +96,12 @@ class BookingKeys:
         is_same = urlsafe_b64encode(raw).decode() == key
         if not (is_same and hmac.compare_digest(signature, self._sign(payload))):
             raise DomainError(
-                "booking_key_invalid", "This is no booking key.", "booking_key"
+                "booking_key_invalid",
+                _("This booking key is not valid. Search for times again."),
+                "booking_key",
             )
         # The start follows the rest, which all slots of a site share.
-        offered, _, start = payload.rpartition(b"]")
+        offered, _separator, start = payload.rpartition(b"]")
         is_home, provider, code, expires_at, *address = orjson.loads(offered + b"]")
         sites = (
             [home_site(provider, address[0])]
@@ -107,7 +110,8 @@ class BookingKeys:
         )
         if not sites or sites[0] is None:
             raise DomainError(
-                "site_inactive", "Visits are no longer booked at this site."
+                "site_inactive",
+                _("This site no longer accepts bookings. Choose another site."),
             )
         return OfferedSlot(
             site=sites[0],

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils import timezone
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_change
 from labs.models import Lab, LabTest, Marker
@@ -62,25 +63,25 @@ def create_lab_test(*, tenant: Tenant, actor: Actor, wanted: LabTestRequest) -> 
     if len(wanted.description) > DESCRIPTION_MAX_LENGTH:
         raise DomainError(
             "description_too_long",
-            f"A description has at most {DESCRIPTION_MAX_LENGTH} characters.",
+            _("Enter at most %(most)d characters.") % {"most": DESCRIPTION_MAX_LENGTH},
             "description",
         )
     lab = _wanted_lab(tenant, wanted)
     markers = _wanted_markers(wanted, lab)
     lab = lab or markers[0].lab
     if {marker.lab_id for marker in markers} != {lab.pk}:
-        raise DomainError(
-            "several_labs", "All markers of a panel are of one lab.", "marker_ids"
-        )
+        raise DomainError("several_labs", _("Choose markers of one lab."), "marker_ids")
     for marker in markers:
         if not marker.is_orderable:
             raise DomainError(
-                "marker_not_orderable", f"{marker.name} can't be ordered.", "marker_ids"
+                "marker_not_orderable",
+                _("%(marker)s can't be ordered.") % {"marker": marker.name},
+                "marker_ids",
             )
     if wanted.method not in lab.collection_methods:
         raise DomainError(
             "collection_method_not_offered",
-            f"{lab.name} does not collect this way.",
+            _("%(lab)s does not offer this collection method.") % {"lab": lab.name},
             "method",
         )
     fasting = any(marker.fasting for marker in markers)
@@ -111,7 +112,8 @@ def approve_lab_test(*, tenant: Tenant, actor: Actor, lab_test_id: UUID) -> LabT
     panel = _lock(tenant, lab_test_id)
     if panel.status != LabTestStatus.PENDING_APPROVAL:
         raise DomainError(
-            "transition_not_allowed", "Only a panel that waits can be approved."
+            "transition_not_allowed",
+            _("Only a panel pending approval can be approved."),
         )
     _move(panel, actor, "approve_lab_test", to=LabTestStatus.ACTIVE)
     return panel
@@ -136,7 +138,7 @@ def unarchive_lab_test(*, tenant: Tenant, actor: Actor, lab_test_id: UUID) -> La
     """
     panel = _lock(tenant, lab_test_id)
     if panel.status != LabTestStatus.INACTIVE:
-        raise DomainError("transition_not_allowed", "The panel is not archived.")
+        raise DomainError("transition_not_allowed", _("This panel is not archived."))
     _unarchive(panel, actor)
     return panel
 
@@ -200,11 +202,11 @@ def _move(
 def _checked_name(text: str) -> str:
     name = text.strip()
     if not name:
-        raise DomainError("name_missing", "A panel needs a name.", "name")
+        raise DomainError("name_missing", _("Enter a name for the panel."), "name")
     if len(name) > PANEL_NAME_MAX_LENGTH:
         raise DomainError(
             "name_too_long",
-            f"A name has at most {PANEL_NAME_MAX_LENGTH} characters.",
+            _("Enter at most %(most)d characters.") % {"most": PANEL_NAME_MAX_LENGTH},
             "name",
         )
     return name
@@ -218,10 +220,10 @@ def _wanted_lab(tenant: Tenant, wanted: LabTestRequest) -> Lab | None:
     if wanted.lab_slug:
         named = Lab.objects.filter(slug=wanted.lab_slug).first()
         if named is None:
-            raise NotFound("lab_not_found", "Lab not found.", "lab_slug")
+            raise NotFound("lab_not_found", _("Lab not found."), "lab_slug")
         if lab is not None and named != lab:
             raise DomainError(
-                "several_labs", "The account is not one of this lab.", "lab_slug"
+                "several_labs", _("The lab account belongs to another lab."), "lab_slug"
             )
         lab = named
     return lab
@@ -231,7 +233,7 @@ def _wanted_markers(wanted: LabTestRequest, lab: Lab | None) -> list[Marker]:
     if bool(wanted.marker_ids) == bool(wanted.provider_ids):
         raise DomainError(
             "markers_invalid",
-            "Give marker_ids or provider_ids, one of the two.",
+            _("Send either marker_ids or provider_ids."),
             "marker_ids",
         )
     rows = Marker.objects.select_related("lab").order_by("pk")
@@ -240,14 +242,14 @@ def _wanted_markers(wanted: LabTestRequest, lab: Lab | None) -> list[Marker]:
         is_complete = set(wanted.marker_ids) == {marker.pk for marker in markers}
     elif lab is None:
         raise DomainError(
-            "lab_missing", "provider_ids need a lab_slug to tell their lab.", "lab_slug"
+            "lab_missing", _("Send lab_slug together with provider_ids."), "lab_slug"
         )
     else:
         codes = wanted.provider_ids
         markers = list(rows.filter(lab=lab, provider_id__in=codes))
         is_complete = set(codes) == {marker.provider_id for marker in markers}
     if not is_complete:
-        raise NotFound("marker_not_found", "Marker not found.", "marker_ids")
+        raise NotFound("marker_not_found", _("Marker not found."), "marker_ids")
     return markers
 
 
@@ -255,7 +257,7 @@ def _lock(tenant: Tenant, lab_test_id: UUID) -> LabTest:
     rows = LabTest.objects.for_tenant(tenant).select_for_update()
     panel: LabTest | None = rows.filter(pk=lab_test_id).first()
     if panel is None:
-        raise NotFound("lab_test_not_found", "Lab test not found.")
+        raise NotFound("lab_test_not_found", _("Lab test not found."))
     panel.tenant = tenant
     return panel
 

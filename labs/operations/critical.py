@@ -17,6 +17,7 @@ from django.db import transaction
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_change
 from accounts.operations.notices import (
@@ -107,7 +108,10 @@ def acknowledge_critical(
     back as laboratories are held to, ISO 15189:2022 7.4.1.3.
     """
     if actor.kind != ActorKind.MEMBER:
-        raise NotAllowed("actor_not_a_member", "Only a person acknowledges a result.")
+        raise NotAllowed(
+            "actor_not_a_member",
+            _("Only a signed-in member can acknowledge a critical result."),
+        )
     now = timezone.now()
     rows = CriticalAlert.objects.for_tenant(tenant).filter(order__user__deleted_at=None)
     alert: CriticalAlert | None = (
@@ -117,10 +121,11 @@ def acknowledge_critical(
         .first()
     )
     if alert is None:
-        raise NotFound("critical_alert_not_found", "Critical result not found.")
+        raise NotFound("critical_alert_not_found", _("Critical result not found."))
     if alert.acknowledged_at is not None:
         raise Conflict(
-            "already_acknowledged", f"{alert.member_name} has acknowledged it already."
+            "already_acknowledged",
+            _("Already acknowledged by %(member)s.") % {"member": alert.member_name},
         )
     _check(given, alert, now)
     is_told = given.told_by != ToldBy.TREATING
@@ -250,9 +255,9 @@ def _happening(tenant: Tenant, alert: CriticalAlert, escalation: int) -> Happeni
     return Happening(
         kind=NoticeKind.CRITICAL_RESULT,
         key=f"{alert.pk}-{escalation}",
-        words="A critical result has waited longer than your team allows."
+        words=_("A critical result is past your team's acknowledgement limit.")
         if escalation
-        else "A critical result came and waits to be acknowledged.",
+        else _("A critical result needs acknowledgement."),
         path=reverse("labs:critical", args=[tenant.team.slug, tenant.environment]),
         is_late=escalation > 0,
     )
@@ -261,34 +266,44 @@ def _happening(tenant: Tenant, alert: CriticalAlert, escalation: int) -> Happeni
 def _check(given: Acknowledgement, alert: CriticalAlert, now: datetime) -> None:
     action, told = given.action.strip(), given.told.strip()
     if not action:
-        raise DomainError("action_missing", "Say what was done.", "action")
+        raise DomainError("action_missing", _("Enter what was done."), "action")
     if len(action) > ACTION_MAX_LENGTH:
         raise DomainError(
-            "action_too_long", f"At most {ACTION_MAX_LENGTH} characters.", "action"
+            "action_too_long",
+            _("Enter at most %(most)d characters.") % {"most": ACTION_MAX_LENGTH},
+            "action",
         )
     if given.told_by not in ToldBy.values:
-        raise DomainError("told_by_unknown", "Say how they were told.", "told_by")
+        raise DomainError(
+            "told_by_unknown", _("Choose how the clinician was notified."), "told_by"
+        )
     if given.told_by == ToldBy.TREATING:
         return
     if not told:
-        raise DomainError("told_missing", "Say who was told.", "told")
+        raise DomainError("told_missing", _("Enter who was notified."), "told")
     if len(told) > TOLD_MAX_LENGTH:
         raise DomainError(
-            "told_too_long", f"At most {TOLD_MAX_LENGTH} characters.", "told"
+            "told_too_long",
+            _("Enter at most %(most)d characters.") % {"most": TOLD_MAX_LENGTH},
+            "told",
         )
     if given.told_at is None:
-        raise DomainError("told_at_missing", "Say when they were told.", "told_at")
+        raise DomainError(
+            "told_at_missing", _("Enter when they were notified."), "told_at"
+        )
     # Minutes are what people enter, so the minute of its coming counts as after it.
     if given.told_at < alert.opened_at.replace(second=0, microsecond=0):
         raise DomainError(
-            "told_at_early", "The result had not come at that time.", "told_at"
+            "told_at_early", _("Enter a time after the result arrived."), "told_at"
         )
     if given.told_at > now:
-        raise DomainError("told_at_late", "That time is still to come.", "told_at")
+        raise DomainError(
+            "told_at_late", _("Enter a time that is not in the future."), "told_at"
+        )
     if not given.was_read_back:
         raise DomainError(
             "read_back_missing",
-            "Have them repeat the result, and confirm that they did.",
+            _("Ask them to read the result back, then confirm the read-back."),
             "was_read_back",
         )
 

@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -103,18 +105,24 @@ def check_diagnoses(codes: Sequence[str]) -> DiagnosisCheck:
     for given in codes:
         code = with_point(given.strip().upper())
         if not _SHAPE.match(code):
-            errors.append(DiagnosisFault(given, "malformed", "Not an ICD-10-CM code."))
+            errors.append(
+                DiagnosisFault(
+                    given, "malformed", _("Enter an ICD-10-CM code, such as E11.9.")
+                )
+            )
         elif code in kept:
-            says = "This code is given twice."
+            says = _("This code is listed twice. Remove one.")
             violations.append(DiagnosisFault(code, "repeated", says, other=code))
         else:
             kept.append(code)
             if code not in known_diagnoses():
-                says = "Not in the set that is known here: check it yourself."
+                says = _(
+                    "This code is not in the built-in list. Check it before you order."
+                )
                 warnings.append(DiagnosisFault(code, "unknown", says))
     first = known_diagnoses().get(kept[0]) if kept else None
     if first is not None and first.is_secondary:
-        says = "This code says more of another and can't stand first."
+        says = _("This is a secondary code. List the primary diagnosis first.")
         follows = kept[1] if len(kept) > 1 else ""
         violations.insert(
             0, DiagnosisFault(first.code, "secondary_first", says, other=follows)

@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 
 from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_change
 from labs.gateways.hl7.acknowledgements import answer_code, read_header
@@ -154,7 +155,9 @@ def _read(tenant: Tenant, content: bytes) -> list[Report]:
     reports = read_results(parsed, zone=zone_of(tenant))
     if not tenant.is_sandbox and parsed.header.text(11) not in {"P", ""}:
         raise Malformed(
-            UNSUPPORTED_PROCESSING, "MSH-11", "This folder takes no test messages."
+            UNSUPPORTED_PROCESSING,
+            "MSH-11",
+            "This folder does not accept test messages.",
         )
     return reports
 
@@ -291,7 +294,9 @@ def _store_answer(
     segments = read_message(content).segments
     answer = next((one for one in segments if one.name == "MSA"), None)
     if answer is None:
-        raise Malformed(REQUIRED_MISSING, "MSA", "An answer has no MSA.")
+        raise Malformed(
+            REQUIRED_MISSING, "MSA", "The acknowledgement has no MSA segment."
+        )
     # What we wrote has the sample id behind two letters for its control id.
     orders = orders_of_numbers(
         tenant=key.tenant,
@@ -313,7 +318,7 @@ def _store_answer(
         order=order,
         content=content,
         error_code=answer.text(1)[:2],
-        error_says="The lab refused an order, or that it was called off.",
+        error_says="The lab rejected an order or its cancellation.",
     )
 
 
@@ -368,7 +373,8 @@ def room_to_read(tenant: Tenant, *, length: int) -> Iterator[None]:
                 held.enter_context(slot(Work.STORED, tenant=tenant))
             except NoSlot:
                 raise Unavailable(
-                    "reader_busy", "Another long message is being read. Try again."
+                    "reader_busy",
+                    _("Another long message is being processed. Try again shortly."),
                 ) from None
         yield
 

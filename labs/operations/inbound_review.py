@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_change
 from labs.gateways.hl7.messages import read_text
@@ -56,10 +57,10 @@ def match_report(
     row = _locked(report)
     order = full_order(tenant=row.tenant, order_id=order_id)
     if order.lab_id != row.message.lab_id:
-        raise DomainError("other_lab", "This order went to another lab.", "order")
+        raise DomainError("other_lab", _("This order belongs to another lab."), "order")
     if order.patient_details is None:
         raise DomainError(
-            "no_person", "Nobody is registered to this order yet.", "order"
+            "no_person", _("No patient is registered to this order yet."), "order"
         )
     give_to_order(
         actor=actor,
@@ -141,10 +142,12 @@ def dismiss_message(
 def _reason(why: str) -> str:
     why = why.strip()
     if not why:
-        raise DomainError("why_missing", "Say why, for who looks at this later.", "why")
+        raise DomainError("why_missing", _("Enter a reason."), "why")
     if len(why) > WHY_MAX_LENGTH:
         raise DomainError(
-            "why_too_long", f"A reason has at most {WHY_MAX_LENGTH} characters.", "why"
+            "why_too_long",
+            _("Enter at most %(most)d characters.") % {"most": WHY_MAX_LENGTH},
+            "why",
         )
     return why
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_change
 from labs.models import Payor, UserInsurance
@@ -110,7 +111,7 @@ def create_payor(*, tenant: Tenant, actor: Actor, wanted: PayorRequest) -> Payor
     """
     name = wanted.name.strip()
     if not name:
-        raise Invalid("payor_name_missing", "An insurer needs a name.", "name")
+        raise Invalid("payor_name_missing", _("Enter the insurer's name."), "name")
     payor = Payor(
         tenant=tenant,
         payor_code=f"TEAM-{secrets.token_hex(5).upper()}",
@@ -143,7 +144,7 @@ def record_insurance(
     user = lock_user(user)
     payor = find_payor(tenant=user.tenant, payor_code=wanted.payor_code)
     if payor is None:
-        raise Invalid("payor_unknown", "No insurer has this code.", "payor_code")
+        raise Invalid("payor_unknown", _("No insurer has this code."), "payor_code")
     values: dict[str, Any] = {
         "payor_code": payor.payor_code,
         "company": {"name": payor.name, "address": dict(payor.address)},

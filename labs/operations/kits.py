@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from labs.models import Order, OrderTransaction
 from labs.operations.accounts import check_billing, resolve_lab_account
@@ -74,7 +75,7 @@ def order_kit(*, tenant: Tenant, actor: Actor, wanted: KitRequest) -> Order:
     """
     found = find_user(tenant=tenant, user_id=wanted.user_id)
     if found is None:
-        raise NotFound("user_not_found", "User not found.", "user_id")
+        raise NotFound("user_not_found", _("User not found."), "user_id")
     chosen = None
     if wanted.lab_account_id is not None:
         chosen = linked_account(tenant=tenant, account_id=wanted.lab_account_id).lab
@@ -85,7 +86,7 @@ def order_kit(*, tenant: Tenant, actor: Actor, wanted: KitRequest) -> Order:
     )
     if resolved.method != CollectionMethod.TESTKIT:
         raise DomainError(
-            "not_a_kit", "This test is not taken by a kit.", "lab_test_id"
+            "not_a_kit", _("This test can't be collected with a kit."), "lab_test_id"
         )
     account = resolve_lab_account(
         tenant=tenant, lab=resolved.lab, wanted=wanted.lab_account_id
@@ -129,13 +130,15 @@ def register_kit(*, tenant: Tenant, actor: Actor, wanted: KitRegistration) -> Or
     rows = Order.objects.for_tenant(tenant).live().select_related("tenant")
     found = rows.filter(sample_id=wanted.sample_id, is_registrable=True).first()
     if found is None:
-        raise NotFound("kit_not_found", "No kit has this sample id.", "sample_id")
+        raise NotFound("kit_not_found", _("No kit has this sample ID."), "sample_id")
     order = lock_order(found)
     if order.registered_at is not None:
-        raise DomainError("kit_registered", "This kit is registered already.")
+        raise DomainError("kit_registered", _("This kit is already registered."))
     if split_status(last_known_status(order)).low not in _REGISTRABLE:
         raise DomainError(
-            "kit_not_registrable", f"A kit at {order.status} can't be registered."
+            "kit_not_registrable",
+            _("A kit in status %(status)s can't be registered.")
+            % {"status": order.status},
         )
     details = wanted.patient_details
     check_patient(tenant, details)
@@ -159,7 +162,7 @@ def register_kit(*, tenant: Tenant, actor: Actor, wanted: KitRegistration) -> Or
     if wanted.user_id is not None:
         other = find_user(tenant=tenant, user_id=wanted.user_id)
         if other is None:
-            raise NotFound("user_not_found", "User not found.", "user_id")
+            raise NotFound("user_not_found", _("User not found."), "user_id")
         changes["user_id"] = other.user.id
     advance(order=order, actor=actor, to="registered", changes=changes)
     record_order(order, actor, "register_kit")

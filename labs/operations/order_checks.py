@@ -9,6 +9,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from labs.states.accounts import DelegatedFlow
 from labs.states.catalogue import QuestionType
@@ -29,7 +30,7 @@ def check_day(day: date | None) -> None:
     """Refuse a start in the past. Raises: activate_by_past."""
     if day is not None and day < timezone.now().date():
         raise DomainError(
-            "activate_by_past", "An order can't start in the past.", "activate_by"
+            "activate_by_past", _("Choose today or a later date."), "activate_by"
         )
 
 
@@ -44,7 +45,7 @@ def check_physician(
     if flow is not None and flow.needs_physician and physician is None:
         raise DomainError(
             "physician_missing",
-            "This lab account's orders must name their physician.",
+            _("Enter an ordering physician: this lab account requires one."),
             "physician",
         )
 
@@ -61,11 +62,15 @@ def check_patient(tenant: Tenant, details: Mapping[str, Any]) -> None:
         return
     if not tenant.minor_ordering_enabled:
         raise DomainError(
-            "minor_not_allowed", "Orders for minors are not enabled.", "dob"
+            "minor_not_allowed",
+            _("The patient is a minor: this team does not accept minors."),
+            "dob",
         )
     if not details.get("medical_proxy"):
         raise DomainError(
-            "medical_proxy_missing", "A minor needs a medical_proxy.", "medical_proxy"
+            "medical_proxy_missing",
+            _("The patient is a minor: send medical_proxy."),
+            "medical_proxy",
         )
 
 
@@ -86,7 +91,7 @@ def check_answers(
     if given.keys() - asked.keys():
         raise DomainError(
             "aoe_answer_unknown",
-            "An answer to no question of these tests.",
+            _("One of the answers belongs to no question of these tests."),
             "aoe_answers",
         )
     for key, (marker, question) in asked.items():
@@ -95,7 +100,8 @@ def check_answers(
             if question["required"] and question["code"] != _FASTING:
                 raise DomainError(
                     "aoe_answer_missing",
-                    f"{marker.name} asks: {question['value']}",
+                    _("Answer the question of %(marker)s: %(question)s")
+                    % {"marker": marker.name, "question": question["value"]},
                     "aoe_answers",
                 )
             continue
@@ -104,6 +110,7 @@ def check_answers(
             if set(answer.split(",")) - codes:
                 raise DomainError(
                     "aoe_answer_unknown",
-                    f"{marker.name} takes one of {', '.join(sorted(codes))}.",
+                    _("Answer the question of %(marker)s with one of: %(codes)s.")
+                    % {"marker": marker.name, "codes": ", ".join(sorted(codes))},
                     "aoe_answers",
                 )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from django.db import IntegrityError, transaction
 from django.db.models import Prefetch
+from django.utils.translation import gettext as _
 
 from labs.models import LabTest, Marker
 from labs.models.catalogue import PANEL_NAME_MAX_LENGTH
@@ -71,12 +72,14 @@ def resolve_order_set(
     if order_set.has_add_on and method is None:
         raise DomainError(
             "collection_method_missing",
-            "An add-on needs a collection_method.",
+            _("Send collection_method: an order without a panel requires it."),
             "collection_method",
         )
     panels = _find_panels(tenant, order_set.lab_test_ids, with_archived=with_archived)
     if not panels and not order_set.has_add_on:
-        raise DomainError("order_set_empty", "Nothing is ordered.", "order_set")
+        raise DomainError(
+            "order_set_empty", _("Choose at least one test."), "order_set"
+        )
     method = _one_method(panels, method)
     of_lab = lab or (panels[0].lab if panels else None)
     added = _find_markers(order_set, of_lab)
@@ -84,7 +87,7 @@ def resolve_order_set(
     if len(labs | ({lab.pk} if lab else set())) > 1:
         raise DomainError(
             "several_labs",
-            "All that one order holds must be of one lab, that of its account.",
+            _("Choose tests of one lab: the lab of the account."),
             "order_set",
         )
     markers: dict[int, Marker] = {}
@@ -158,7 +161,7 @@ def _check_add_on(order_set: OrderSet) -> None:
     if order_set.has_add_on and not is_one:
         raise DomainError(
             "add_on_invalid",
-            "Give marker_ids or provider_ids, one of the two.",
+            _("Send either marker_ids or provider_ids."),
             "add_on",
         )
 
@@ -175,14 +178,15 @@ def _find_panels(
         )
     }
     if wanted.keys() - found.keys():
-        raise NotFound("lab_test_not_found", "Lab test not found.", "lab_test_ids")
+        raise NotFound("lab_test_not_found", _("Lab test not found."), "lab_test_ids")
     panels = tuple(found[pk] for pk in wanted)
     for panel in panels:
         archived = panel.status == LabTestStatus.INACTIVE and with_archived
         if panel.status != LabTestStatus.ACTIVE and not archived:
             raise DomainError(
                 "lab_test_not_active",
-                f"{panel.name} is {panel.status} and takes no new orders.",
+                _("%(panel)s can't be ordered: its status is %(status)s.")
+                % {"panel": panel.name, "status": panel.status},
                 "lab_test_ids",
             )
     return panels
@@ -197,13 +201,14 @@ def _one_method(
     if method is None:
         raise DomainError(
             "collection_method_missing",
-            "These tests have several collection methods: say which one.",
+            _("Choose a collection method: these tests have several."),
             "collection_method",
         )
     if methods - {str(method)}:
         raise DomainError(
             "collection_method_mismatch",
-            f"Not every test here can be taken by {method}.",
+            _("Some of these tests can't be collected by %(method)s.")
+            % {"method": method},
             "collection_method",
         )
     return method
@@ -221,7 +226,7 @@ def _find_markers(order_set: OrderSet, lab: Lab | None) -> tuple[Marker, ...]:
         if lab is None:
             raise DomainError(
                 "lab_account_missing",
-                "provider_ids need a panel or a lab_account_id to tell their lab.",
+                _("Send a panel or lab_account_id together with provider_ids."),
                 "add_on",
             )
         wanted = set(order_set.provider_ids)
@@ -230,12 +235,12 @@ def _find_markers(order_set: OrderSet, lab: Lab | None) -> tuple[Marker, ...]:
     else:
         return ()
     if wanted - set(found):
-        raise NotFound("marker_not_found", "Marker not found.", "add_on")
+        raise NotFound("marker_not_found", _("Marker not found."), "add_on")
     for marker in found.values():
         if not (marker.a_la_carte_enabled and marker.is_orderable):
             raise DomainError(
                 "marker_not_orderable",
-                f"{marker.name} can't be ordered by itself.",
+                _("%(marker)s can't be ordered on its own.") % {"marker": marker.name},
                 "add_on",
             )
     return tuple(found.values())

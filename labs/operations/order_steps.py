@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_change
 from accounts.webhooks.operations import emit_event
@@ -53,7 +54,10 @@ def advance(
     low = split_status(status).low
     if detail and detail not in STATUS_DETAILS.get(low, frozenset()):
         raise DomainError(
-            "status_detail_invalid", f"{low} has no detail {detail}.", "status_detail"
+            "status_detail_invalid",
+            _("Status %(status)s has no detail %(detail)s.")
+            % {"status": low, "detail": detail},
+            "status_detail",
         )
     now = timezone.now()
     move_status(
@@ -87,18 +91,19 @@ def take_reported_status(
     """
     order = lock_order(order)
     moves = moves_of(order.method, registrable=order.is_registrable)
-    if any(status == known for known, _ in moves):
+    if any(status == known for known, _moves in moves):
         return advance(order=order, actor=actor, to=status, detail=detail)
     if not (_WORD.fullmatch(status) and (not detail or _WORD.fullmatch(detail))):
         raise DomainError(
             "status_invalid",
-            "A status has letters, digits, underscores and dots, at most 100.",
+            _("Enter a status of at most 100 letters, digits, underscores and dots."),
             "status",
         )
     if moves.is_terminal(last_known_status(order)):
         raise DomainError(
             "transition_not_allowed",
-            f"It can't move from {order.status} to {status}.",
+            _("The order can't change from %(old)s to %(new)s.")
+            % {"old": order.status, "new": status},
         )
     move_status(
         order,
@@ -178,5 +183,7 @@ def _full(order: Order, low: str) -> str:
         return full_status(order.method, low)
     except (KeyError, ValueError):
         raise DomainError(
-            "transition_not_allowed", f"An order by {order.method} is never {low}."
+            "transition_not_allowed",
+            _("Orders with collection method %(method)s have no status %(status)s.")
+            % {"method": order.method, "status": low},
         ) from None

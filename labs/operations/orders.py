@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from labs.models import Order, OrderTransaction
 from labs.models.order import COMMENTS_MAX_LENGTH
@@ -145,7 +146,9 @@ def import_order(
     plan.fields["sample_id"] = sample_id.strip()
     if not plan.fields["sample_id"]:
         raise DomainError(
-            "sample_id_missing", "An import needs its sample id.", "sample_id"
+            "sample_id_missing",
+            _("Enter the sample ID of the imported order."),
+            "sample_id",
         )
     order = write_planned(tenant, actor, plan, "import_order", makes_requisition=False)
     advance(order=order, actor=actor, to="requisition_bypassed")
@@ -175,7 +178,7 @@ def reschedule_activation(*, order: Order, actor: Actor, day: date | None) -> Or
     order = lock_order(order)
     if order.activate_by is None or split_status(order.status).low != "ordered":
         raise DomainError(
-            "order_activated", "This order has started already.", "activate_by"
+            "order_activated", _("This order has already started."), "activate_by"
         )
     check_day(day)
     before, order.activate_by = order.activate_by, day
@@ -199,7 +202,7 @@ def complete_draw(*, order: Order, actor: Actor) -> Order:
     """
     order = lock_order(order)
     if order.method != CollectionMethod.ON_SITE_COLLECTION:
-        raise DomainError("not_on_site", "Only an on-site collection has this step.")
+        raise DomainError("not_on_site", _("Only on-site collections have this step."))
     advance(order=order, actor=actor, to="draw_completed")
     record_order(order, actor, "complete_draw")
     return order
@@ -221,11 +224,11 @@ def plan_order(
     """
     found = find_user(tenant=tenant, user_id=wanted.user_id)
     if found is None:
-        raise NotFound("user_not_found", "User not found.", "user_id")
+        raise NotFound("user_not_found", _("User not found."), "user_id")
     if len(wanted.comments) > COMMENTS_MAX_LENGTH:
         raise Invalid(
             "comments_too_long",
-            f"A comment has at most {COMMENTS_MAX_LENGTH} characters.",
+            _("Enter at most %(most)d characters.") % {"most": COMMENTS_MAX_LENGTH},
             "comments",
         )
     chosen = None
@@ -261,7 +264,7 @@ def plan_order(
     ):
         raise DomainError(
             "health_insurance_missing",
-            "Commercial insurance needs health_insurance.",
+            _("Send health_insurance: commercial insurance requires it."),
             "health_insurance",
         )
     return OrderPlan(found.user, resolved, account, wanted)
@@ -327,7 +330,9 @@ def write_order(*, order: Order, actor: Actor, verb: str, asks: bool) -> Order:
             order.save(force_insert=True)
     except IntegrityError:
         raise DomainError(
-            "sample_id_taken", "This lab has an order with this sample id.", "sample_id"
+            "sample_id_taken",
+            _("Another order at this lab has this sample ID."),
+            "sample_id",
         ) from None
     write_order_event(order, actor)
     record_order(order, actor, verb)
@@ -350,5 +355,7 @@ def require_cancellable(order: Order) -> None:
     )
     if order.status not in CANCELLABLE or redrawn:
         raise DomainError(
-            "order_not_cancellable", f"It can't move from {order.status} to cancelled."
+            "order_not_cancellable",
+            _("The order can't change from %(old)s to %(new)s.")
+            % {"old": order.status, "new": "cancelled"},
         )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import Tenant
 from accounts.operations.audit import record_read
@@ -89,7 +90,8 @@ def labels_of(
     if not 1 <= number <= LABELS_AT_MOST:
         raise Invalid(
             "labels_out_of_range",
-            f"1 to {LABELS_AT_MOST} labels.",
+            _("Enter a number of labels from 1 to %(most)d.")
+            % {"most": LABELS_AT_MOST},
             "number_of_labels",
             place="query",
         )
@@ -188,7 +190,8 @@ def open_requisition_link(*, token: str, address: str | None) -> Paper:
             raise _unknown_link()
         if not timedelta() <= timezone.now() - claim.issued_at < LINK_TTL:
             raise DomainError(
-                "requisition_link_expired", "This link was good for seven days."
+                "requisition_link_expired",
+                _("This link has expired: links are valid for 7 days."),
             )
         paper = requisition_of(order)
         system = Actor.system(LINK_ACTOR)
@@ -204,20 +207,18 @@ def open_requisition_link(*, token: str, address: str | None) -> Paper:
 
 def _require_requisition(order: Order) -> None:
     if not has_requisition(order):
-        raise NotFound(
-            "requisition_not_found", "This order has no requisition, or not yet."
-        )
+        raise NotFound("requisition_not_found", _("This order has no requisition yet."))
 
 
 def _require_instructions(panel: LabTest) -> None:
     if not panel.has_collection_instructions:
         raise NotFound(
-            "instructions_not_found", "This test has no collection instructions."
+            "instructions_not_found", _("This test has no collection instructions.")
         )
 
 
 def _unknown_link() -> NotFound:
-    return NotFound("requisition_link_unknown", "This link leads nowhere.")
+    return NotFound("requisition_link_unknown", _("This link is not valid."))
 
 
 def _name(what: str, order: Order) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 from labs.models import Order
 from portal.lib.errors import NotFound
 from users.operations.link_sessions import LinkRequest, create_link_session
@@ -39,7 +41,7 @@ def create_portal_link(
     if order_id is not None:
         orders = Order.objects.for_tenant(user.tenant).live().of_user(user.uuid)
         if not orders.filter(pk=order_id).exists():
-            raise NotFound("order_not_found", "Order not found.")
+            raise NotFound("order_not_found", _("Order not found."))
     return create_link_session(
         user=user,
         actor=actor,

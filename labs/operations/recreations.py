@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from labs.operations.appointment_changes import cancel_home_visit
 from labs.operations.order_checks import check_patient
@@ -60,7 +61,7 @@ def recreate_order(*, order: Order, actor: Actor, wanted: Recreation) -> Order:
     order = lock_order(order)
     plan = preview_recreation(order=order, wanted=wanted)
     cancel_home_visit(order=order, actor=actor)
-    advance(order=order, actor=actor, to="cancelled", why=wanted.reason.label)
+    advance(order=order, actor=actor, to="cancelled", why=str(wanted.reason.label))
     plan.fields.update(
         transaction_id=order.transaction_id,
         parent=order,
@@ -80,7 +81,7 @@ def preview_recreation(*, order: Order, wanted: Recreation) -> OrderPlan:
     if order.patient_details is None and wanted.patient_details is None:
         raise DomainError(
             "kit_not_registered",
-            "Nobody is registered to this kit yet: cancel it, and send another.",
+            _("No patient is registered to this kit. Cancel it and send another."),
         )
     wrong_lab = wanted.reason == UpdateReason.INCORRECT_LAB
     request = _request_again(order, wanted)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from labs.models import Order
 from labs.operations.order_steps import advance, lock_order
@@ -58,7 +59,7 @@ def offer_redraw(*, order: Order, actor: Actor) -> Order:
         transaction_id=order.transaction_id
     )
     if in_transaction.filter(origin=OrderOrigin.REDRAW).exists():
-        raise DomainError("redraw_used", "This order has had its one redraw.")
+        raise DomainError("redraw_used", _("This order already had its one redraw."))
     advance(order=order, actor=actor, to="redraw_available")
     now = timezone.now()
     redraw = Order(

@@ -14,6 +14,7 @@ from django.core.mail import EmailMessage
 from django.db import transaction
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from accounts.queries import team_members
 from accounts.states import Area, allows
@@ -51,9 +52,10 @@ def watch_requisition(*, order: Order, actor: Actor, member: Member) -> None:
     order = lock_order(order)
     if split_status(last_known_status(order)).low not in AWAITS_REQUISITION:
         raise DomainError(
-            "requisition_not_awaited", "This order does not wait for its requisition."
+            "requisition_not_awaited",
+            _("This order's requisition is already created, or the order ended."),
         )
-    _, is_new = RequisitionWatch.objects.for_tenant(order.tenant).get_or_create(
+    _watch, is_new = RequisitionWatch.objects.for_tenant(order.tenant).get_or_create(
         order=order, member=member, defaults={"tenant": order.tenant}
     )
     if is_new:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from labs.models import Order
 from labs.operations.gateways import gateway_of
@@ -106,7 +107,8 @@ def _store(order: Order, actor: Actor, sample_id: str) -> None:
             )
     except IntegrityError:
         raise DomainError(
-            "sample_id_taken", "The lab gave the sample id of another order."
+            "sample_id_taken",
+            _("The lab assigned a sample ID that another order already has."),
         ) from None
     tell_of_requisition(order)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.webhooks.operations import emit_event
 from labs.models import MissingResult, Result, ResultVersion, SampleData
@@ -91,7 +92,7 @@ def store_results(
     Source: Contract 6.12, 6.15, 6.19, 8.2.
     """
     if not (delivery.results or delivery.missing):
-        raise DomainError("results_missing", "A delivery has at least one result.")
+        raise DomainError("results_missing", _("Send at least one result."))
     order = lock_order(order)
     before = current_version(order=order)
     is_final = delivery.status == ResultStatus.FINAL
@@ -141,7 +142,9 @@ def _way(order: Order, here: str, goal: str) -> list[str]:
         if low in _IMPLIED and goal in after:
             return [low, goal]
     raise DomainError(
-        "results_not_expected", f"An order at {order.status} takes no results."
+        "results_not_expected",
+        _("An order in status %(status)s does not accept results.")
+        % {"status": order.status},
     )
 
 

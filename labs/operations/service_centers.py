@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from labs.models import Lab, ServiceCenter
 from labs.queries.places import find_place
@@ -64,23 +65,39 @@ def import_service_centers(
     reader = csv.DictReader(lines, restkey="more")
     missing = [name for name in NEEDED if name not in (reader.fieldnames or ())]
     if missing:
-        raise _refused([f"The header lacks {', '.join(missing)}."])
+        raise _refused(
+            [
+                _("Add the missing columns to the header: %(columns)s.")
+                % {"columns": ", ".join(missing)}
+            ]
+        )
     labs = {lab.slug: lab for lab in Lab.objects.all()}
     centers: dict[tuple[int, str], ServiceCenter] = {}
     faults = []
     for entry in reader:
         if len(centers) == ROWS_MAX:
-            raise _refused([f"A file holds at most {ROWS_MAX} centers."])
+            raise _refused(
+                [
+                    _("The file has more than %(most)d centers. Split it.")
+                    % {"most": ROWS_MAX}
+                ]
+            )
         try:
             center = _read_center(entry, labs)
         except ValueError as fault:
-            faults.append(f"Line {reader.line_num}: {fault}.")
+            faults.append(
+                _("Line %(line)d: %(fault)s.")
+                % {"line": reader.line_num, "fault": fault}
+            )
             continue
         if (center.lab_id, center.site_code) in centers:
-            faults.append(f"Line {reader.line_num}: the site_code came before.")
+            faults.append(
+                _("Line %(line)d: site_code is listed twice.")
+                % {"line": reader.line_num}
+            )
         centers[center.lab_id, center.site_code] = center
     if not centers and not faults:
-        faults = ["The file holds no centers."]
+        faults = [_("The file has no centers.")]
     if faults:
         raise _refused(faults)
     with transaction.atomic():
@@ -122,7 +139,7 @@ def _stored(centers: dict[tuple[int, str], ServiceCenter]) -> list[ServiceCenter
     return [
         center
         for center in ServiceCenter.objects.filter(
-            lab__in={lab_id for lab_id, _ in centers}
+            lab__in={lab_id for lab_id, _code in centers}
         ).only("lab_id", "site_code")
         if (center.lab_id, center.site_code) in centers
     ]
@@ -130,24 +147,24 @@ def _stored(centers: dict[tuple[int, str], ServiceCenter]) -> list[ServiceCenter
 
 def _read_center(entry: dict[str, str], labs: dict[str, Lab]) -> ServiceCenter:
     if entry.get("more"):
-        raise ValueError("more values than columns")
+        raise ValueError(_("more values than columns"))
     given = {name: (entry.get(name) or "").strip() for name in COLUMNS}
     for name in NEEDED:
         if not given[name]:
-            raise ValueError(f"{name} is missing")
+            raise ValueError(_("%(name)s is missing") % {"name": name})
     lab = labs.get(given["lab"])
     if lab is None:
-        raise ValueError("lab is none of the labs")
+        raise ValueError(_("lab is not a known lab"))
     if given["state"] not in US_STATES:
-        raise ValueError("state is no US state's two letters")
+        raise ValueError(_("state is not a two-letter US state code"))
     place = find_place(given["zip_code"])
     if place is None:
-        raise ValueError("zip_code is no US zip code in use")
+        raise ValueError(_("zip_code is not a known US ZIP code"))
     if bool(given["latitude"]) != bool(given["longitude"]):
-        raise ValueError("latitude and longitude belong together")
+        raise ValueError(_("latitude and longitude must be given together"))
     zone = given["time_zone"] or place.time_zone
     if zone not in time_zones():
-        raise ValueError("time_zone is not in the time zone database")
+        raise ValueError(_("time_zone is not an IANA time zone"))
     center = ServiceCenter(
         lab=lab,
         site_code=given["site_code"],
@@ -172,7 +189,7 @@ def _read_center(entry: dict[str, str], labs: dict[str, Lab]) -> ServiceCenter:
         center.clean_fields(exclude=["lab"])
     except ValidationError as fault:
         raise ValueError(
-            f"{', '.join(sorted(fault.error_dict))} is not right"
+            _("not valid: %(names)s") % {"names": ", ".join(sorted(fault.error_dict))}
         ) from None
     return center
 
@@ -183,14 +200,16 @@ def _number(given: dict[str, str], name: str, otherwise: float) -> float:
     try:
         return float(given[name])
     except ValueError:
-        raise ValueError(f"{name} is no number") from None
+        raise ValueError(_("%(name)s is not a number") % {"name": name}) from None
 
 
 def _places(text: str) -> int:
     if not text:
         return 1
     if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= PLACES_MAX:
-        raise ValueError(f"places is not a number from 1 to {PLACES_MAX}")
+        raise ValueError(
+            _("places is not a whole number from 1 to %(most)d") % {"most": PLACES_MAX}
+        )
     return int(text)
 
 
@@ -199,12 +218,12 @@ def _choices(
 ) -> list[str]:
     parts = [part.strip() for part in given[name].split("|") if part.strip()]
     if any(choices.known(part) is None for part in parts):
-        raise ValueError(f"{name} holds a value that is not known")
+        raise ValueError(_("%(name)s has an unknown value") % {"name": name})
     return parts
 
 
 def _refused(faults: list[str]) -> DomainError:
     told = faults[:_FAULTS_TOLD]
     if len(faults) > len(told):
-        told.append(f"And {len(faults) - len(told)} more.")
+        told.append(_("And %(number)d more.") % {"number": len(faults) - len(told)})
     return DomainError("service_centers_invalid", " ".join(told))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from labs.gateways.sandbox_results import SimulationFlags, simulate_delivery
 from labs.models import Order
@@ -80,10 +81,12 @@ def simulate_order(
     final_status_unreachable, order_moved, with nothing written. Source: Contract 6.13.
     """
     if not order.tenant.is_sandbox:
-        raise NotAllowed("not_a_sandbox", "Only a sandbox simulates orders.")
+        raise NotAllowed(
+            "not_a_sandbox", _("Orders can be simulated only in the sandbox.")
+        )
     if not timedelta() <= delay <= LONGEST_DELAY:
         raise DomainError(
-            "delay_out_of_range", "A delay is 0 to 3600 seconds.", "delay"
+            "delay_out_of_range", _("Enter a delay from 0 to 3600 seconds."), "delay"
         )
     goal = _goal(order, final_status)
     if not delay:
@@ -141,10 +144,15 @@ def report_future_status(
     client lives through a new value.
     """
     if not order.tenant.is_sandbox:
-        raise NotAllowed("not_a_sandbox", "Only a sandbox simulates orders.")
+        raise NotAllowed(
+            "not_a_sandbox", _("Orders can be simulated only in the sandbox.")
+        )
     if status in ORDER_STATUSES:
         raise DomainError(
-            "status_known", f"{status} is known: advance the order to it.", "status"
+            "status_known",
+            _("%(status)s is a known status: advance the order to it instead.")
+            % {"status": status},
+            "status",
         )
     return take_reported_status(order=order, actor=actor, status=status, detail=detail)
 
@@ -164,13 +172,16 @@ def _walk_now(
 def _require_walk(order: Order, goal: str, seen: int | None) -> list[str]:
     if seen is not None and last_event_id(order) != seen:
         raise DomainError(
-            "order_moved", f"The order has moved on: it is at {order.status} now."
+            "order_moved",
+            _("The order has changed since: its status is now %(status)s.")
+            % {"status": order.status},
         )
     walk = _walk(order, goal)
     if walk is None:
         raise DomainError(
             "final_status_unreachable",
-            f"No way leads from {order.status} to {goal}.",
+            _("The order can't reach %(goal)s from %(status)s.")
+            % {"goal": goal, "status": order.status},
             "final_status",
         )
     return walk
@@ -250,7 +261,8 @@ def _goal(order: Order, final_status: str | None) -> str:
     if known != final_status or parts.method != order.method:
         raise DomainError(
             "final_status_unknown",
-            f"An order by {order.method} has no status {final_status}.",
+            _("Orders with collection method %(method)s have no status %(status)s.")
+            % {"method": order.method, "status": final_status},
             "final_status",
         )
     return final_status

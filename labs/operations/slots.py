@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from labs.operations.booking_keys import BookingKeys
 from labs.operations.gateways import booking_gateway_of
@@ -81,7 +82,11 @@ class SlotTaken(DomainError):
     """
 
     def __init__(self, lost: OfferedSlot, alternatives: Sequence[FreeSlot]) -> None:
-        super().__init__("slot_taken", "This time is no longer free.", "booking_key")
+        super().__init__(
+            "slot_taken",
+            _("This time is no longer available. Choose another."),
+            "booking_key",
+        )
         self.lost = lost
         self.alternatives = tuple(alternatives)
 
@@ -232,11 +237,13 @@ def _availability(
     today = {name: now.astimezone(find_zone(name)).date() for name in zones}
     if start is not None and start < min(today.values()):
         raise DomainError(
-            "start_date_past", "The first day lies in the past.", "start_date"
+            "start_date_past", _("Choose a start date from today on."), "start_date"
         )
     if start is not None and start > max(today.values()) + _FARTHEST:
         raise DomainError(
-            "start_date_too_far", "Visits are booked a year ahead.", "start_date"
+            "start_date_too_far",
+            _("Choose a start date within one year."),
+            "start_date",
         )
     days = [
         SlotDay(first + _DAY * step, (), None)

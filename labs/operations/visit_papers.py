@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from labs.operations.papers import requisition_content
 from labs.papers.calendar_entry import write_calendar_entry
@@ -72,7 +73,7 @@ def week_words(hours: Hours) -> list[tuple[str, str]]:
     ]
     said = []
     for times, days in groupby(named, key=lambda pair: pair[1]):
-        names = [day for day, _ in days]
+        names = [day for day, _times in days]
         span = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
         if times:
             said.append((span, times))
@@ -81,7 +82,7 @@ def week_words(hours: Hours) -> list[tuple[str, str]]:
 
 def _visit(order: Order, appointment: Appointment) -> Visit:
     if appointment.start_at is None or appointment.end_at is None:
-        raise NotFound("visit_without_time", "This visit has no time yet.")
+        raise NotFound("visit_without_time", _("This visit has no time yet."))
     zone = find_zone(appointment.time_zone)
     center = find_center(lab_slug=appointment.provider, site_code=appointment.site_code)
     provider = AppointmentProvider.known(appointment.provider)

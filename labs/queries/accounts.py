@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from labs.models import LabAccount, LabAccountTeam
 from labs.states.accounts import Billing
@@ -45,7 +46,7 @@ def linked_account(*, tenant: Tenant, account_id: UUID) -> LabAccount:
     found = rows.filter(pk=account_id).first()
     if found is None:
         raise NotFound(
-            "lab_account_not_found", "Lab account not found.", "lab_account_id"
+            "lab_account_not_found", _("Lab account not found."), "lab_account_id"
         )
     return found
 

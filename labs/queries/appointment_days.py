@@ -29,6 +29,7 @@ from labs.states.appointments import AppointmentStatus
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import full_status
 from portal.lib.choices import OpenChoices
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,12 +65,12 @@ _BOOKABLE = {
 class VisitTab(OpenChoices):
     """A tab of the list of visits."""
 
-    TODAY = "today", "Today"
-    TOMORROW = "tomorrow", "Tomorrow"
-    LATER = "later", "Later"
-    UNSURE = "unconfirmed", "Not confirmed"
-    PASSED = "passed", "Passed without a sample"
-    UNBOOKED = "unbooked", "Not booked"
+    TODAY = "today", gettext_lazy("Today")
+    TOMORROW = "tomorrow", gettext_lazy("Tomorrow")
+    LATER = "later", gettext_lazy("Later")
+    UNSURE = "unconfirmed", gettext_lazy("Not confirmed")
+    PASSED = "passed", gettext_lazy("Past, no sample")
+    UNBOOKED = "unbooked", gettext_lazy("Not booked")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 from labs.models import Appointment
 from labs.states.appointments import ACTIVE, AppointmentStatus
 from portal.lib.errors import NotFound
@@ -37,7 +39,7 @@ def appointment_of(*, order: Order, kind: str | None = None) -> Appointment:
     """
     found = find_appointment(order=order)
     if found is None or (kind is not None and found.type != kind):
-        raise NotFound("appointment_not_found", "This order has no appointment.")
+        raise NotFound("appointment_not_found", _("This order has no visit."))
     return found
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from labs.models import ExpectedResult, Lab, LabTest, Marker
 from labs.states.catalogue import Generation
@@ -114,7 +115,7 @@ def find_lab(*, lab_id: int) -> Lab:
     """The lab with this id. Raises: lab_not_found (404)."""
     found = Lab.objects.filter(pk=lab_id).first()
     if found is None:
-        raise NotFound("lab_not_found", "Lab not found.", "lab_id")
+        raise NotFound("lab_not_found", _("Lab not found."), "lab_id")
     return found
 
 
@@ -123,7 +124,7 @@ def find_marker(*, lab_id: int, provider_id: str, lab: Lab | None = None) -> Mar
     rows = Marker.objects.filter(lab_id=lab_id, provider_id=provider_id)
     found = rows.first() if lab is None else rows.filter(lab=lab).first()
     if found is None:
-        raise NotFound("marker_not_found", "Marker not found.")
+        raise NotFound("marker_not_found", _("Marker not found."))
     return found
 
 
@@ -140,7 +141,7 @@ def full_lab_test(
     rows = full_lab_tests(tenant=tenant).filter(pk=lab_test_id)
     found: LabTest | None = (rows if lab is None else rows.filter(lab=lab)).first()
     if found is None:
-        raise NotFound("lab_test_not_found", "Lab test not found.")
+        raise NotFound("lab_test_not_found", _("Lab test not found."))
     return found
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 from labs.models import CriticalAlert, Result
 from labs.states.orders import Interpretation
 from portal.lib import rows
@@ -54,7 +56,7 @@ def find_alert(*, tenant: Tenant, alert_id: int) -> CriticalAlert:
     found = _live(tenant).select_related(*_SHOWN).filter(pk=alert_id)
     alert: CriticalAlert | None = found.first()
     if alert is None:
-        raise NotFound("critical_alert_not_found", "Critical result not found.")
+        raise NotFound("critical_alert_not_found", _("Critical result not found."))
     return alert
 
 

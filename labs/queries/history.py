@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 from labs.models import OrderEvent
 from labs.states.orders import find_walk, moves_of, split_status
 from portal.lib.errors import NotFound
@@ -24,7 +26,9 @@ def last_known_status(order: Order) -> str:
 
     It is the order's own but where a lab has reported one that we do not know.
     """
-    known = {s for s, _ in moves_of(order.method, registrable=order.is_registrable)}
+    known = {
+        s for s, _moves in moves_of(order.method, registrable=order.is_registrable)
+    }
     if order.status in known:
         return order.status
     events = OrderEvent.objects.for_tenant(order.tenant).filter(order=order)
@@ -52,7 +56,7 @@ def last_step(*, tenant: Tenant, order_id: UUID) -> OrderEvent:
     )
     found: OrderEvent | None = events.order_by("-pk").first()
     if found is None:
-        raise NotFound("order_not_found", "Order not found.")
+        raise NotFound("order_not_found", _("Order not found."))
     return found
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.db.models import Count, Min, Q
+from django.utils.translation import gettext as _
 
 from labs.models import InboundMessage, InboundReport, Order
 from labs.states.inbound import MatchStatus, MessageStatus
@@ -80,7 +81,7 @@ def inbound_report(*, tenant: Tenant, report_id: UUID) -> InboundReport:
     )
     found: InboundReport | None = rows.filter(pk=report_id).first()
     if found is None:
-        raise NotFound("report_not_found", "Report not found.")
+        raise NotFound("report_not_found", _("Report not found."))
     return found
 
 
@@ -89,7 +90,7 @@ def inbound_message(*, tenant: Tenant, message_id: UUID) -> InboundMessage:
     rows = _messages(tenant).select_related("lab", "lab_account", "order")
     found: InboundMessage | None = rows.filter(pk=message_id).first()
     if found is None:
-        raise NotFound("message_not_found", "Message not found.")
+        raise NotFound("message_not_found", _("Message not found."))
     return found
 
 

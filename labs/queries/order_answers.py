@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.utils.translation import gettext as _
+
 from labs.states.catalogue import QuestionType
 
 if TYPE_CHECKING:
@@ -44,7 +46,11 @@ def _answer(given: Mapping[str, Any], marker: Marker | None) -> Answer:
         named = {choice["code"]: choice["value"] for choice in question["answers"]}
         text = ", ".join(named.get(code, code) for code in text.split(","))
     return Answer(
-        marker=marker.name if marker else f"Marker {given['marker_id']}",
-        question=question["value"] if question else f"Question {given['question_id']}",
+        marker=marker.name
+        if marker
+        else _("Marker %(id)s") % {"id": given["marker_id"]},
+        question=question["value"]
+        if question
+        else _("Question %(id)s") % {"id": given["question_id"]},
         answer=text,
     )

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from django.db.models import OuterRef, Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from labs.models import Appointment, Order
 from labs.states.appointments import AppointmentStatus
@@ -93,7 +94,7 @@ def full_order(*, tenant: Tenant, order_id: UUID) -> Order:
     """One order with all that its payload shows. Raises: order_not_found (404)."""
     found = full_orders(tenant=tenant).filter(pk=order_id).first()
     if found is None:
-        raise NotFound("order_not_found", "Order not found.")
+        raise NotFound("order_not_found", _("Order not found."))
     found.tenant = tenant
     return found
 
@@ -167,7 +168,7 @@ def full_transaction(*, tenant: Tenant, transaction_id: UUID) -> list[Order]:
         .order_by("created_at", "pk")
     )
     if not orders:
-        raise NotFound("order_transaction_not_found", "Order transaction not found.")
+        raise NotFound("order_transaction_not_found", _("Order transaction not found."))
     for order in orders:
         order.tenant = tenant
     return orders

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 from labs.models import Result, ResultVersion
 from labs.states.order_work import is_in_progress
 from labs.states.orders import Interpretation
@@ -97,7 +99,7 @@ def results_of_order(*, order: Order) -> ResultSet:
     """
     version = current_version(order=order)
     if version is None:
-        raise NotFound("results_not_found", "This order has no results yet.")
+        raise NotFound("results_not_found", _("This order has no results yet."))
     return _joined([order], {order.pk: version}, version.status)
 
 
@@ -110,7 +112,7 @@ def results_of_transaction(*, tenant: Tenant, orders: Sequence[Order]) -> Result
     """
     versions = current_versions(tenant=tenant, orders=orders)
     if not versions:
-        raise NotFound("results_not_found", "These orders have no results yet.")
+        raise NotFound("results_not_found", _("These orders have no results yet."))
     is_open = any(is_in_progress(order.status) for order in orders)
     status = ResultStatus.PARTIAL if is_open else ResultStatus.FINAL
     return _joined(orders, versions, status)
@@ -170,7 +172,7 @@ def _joined(
     gaps: dict[tuple[str, str], MissingResult] = {}
     samples: dict[str, SampleData] = {}
     found = [(order, versions[order.pk]) for order in orders if order.pk in versions]
-    for _, version in found:
+    for _order, version in found:
         rows |= {result_key(row): row for row in rows_of(version)}
         gaps |= {result_key(gap): gap for gap in gaps_of(version)}
         samples |= {one.sample_id: one for one in version.samples.all()}

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from math import cos, radians
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 from labs.models import Lab, ServiceCenter
 from labs.queries.places import find_place, miles_between
 from portal.lib.errors import DomainError
@@ -36,7 +38,9 @@ def place_of(zip_code: str) -> Place:
     """Where a zip code lies. Raises: zip_code_unknown."""
     place = find_place(zip_code)
     if place is None:
-        raise DomainError("zip_code_unknown", "This is no US zip code in use.")
+        raise DomainError(
+            "zip_code_unknown", _("Enter a 5-digit US ZIP code that is in use.")
+        )
     return place
 
 

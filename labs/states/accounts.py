@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from portal.lib.choices import OpenChoices
 from portal.lib.transitions import Transitions
+from portal.lib.translation import gettext_lazy
 
 
 class LabAccountStatus(OpenChoices):
     """How far an account at a lab is (contract 6.4; the specification says PENDING)."""
 
-    PENDING = "pending", "Being set up"
-    READY_TO_LAUNCH = "ready_to_launch", "Ready to launch"
-    ACTIVE = "active", "Active"
-    SUSPENDED = "suspended", "Suspended"
+    PENDING = "pending", gettext_lazy("Being set up")
+    READY_TO_LAUNCH = "ready_to_launch", gettext_lazy("Ready to launch")
+    ACTIVE = "active", gettext_lazy("Active")
+    SUSPENDED = "suspended", gettext_lazy("Suspended")
 
     @property
     def takes_orders(self) -> bool:
@@ -49,10 +50,16 @@ LAB_ACCOUNT_MOVES: Transitions[LabAccountStatus] = Transitions(
 class DelegatedFlow(OpenChoices):
     """Whose physicians order, and whose follow up (contract 6.4)."""
 
-    NOT_DELEGATED = "not_delegated", "The platform's physicians"
-    ORDER_DELEGATED = "order_delegated", "The team's physicians order"
-    RESULT_DELEGATED = "result_delegated", "The team follows critical results up"
-    FULLY_DELEGATED = "fully_delegated", "The team's physicians order and follow up"
+    NOT_DELEGATED = "not_delegated", gettext_lazy("Platform physicians")
+    ORDER_DELEGATED = "order_delegated", gettext_lazy("Team physicians order")
+    RESULT_DELEGATED = (
+        "result_delegated",
+        gettext_lazy("Team follows up critical results"),
+    )
+    FULLY_DELEGATED = (
+        "fully_delegated",
+        gettext_lazy("Team physicians order and follow up"),
+    )
 
     @property
     def needs_physician(self) -> bool:
@@ -63,11 +70,14 @@ class DelegatedFlow(OpenChoices):
 class Billing(OpenChoices):
     """Who pays for an order (contract 6.6)."""
 
-    CLIENT_BILL = "client_bill", "The team"
-    COMMERCIAL_INSURANCE = "commercial_insurance", "Insurance"
-    PATIENT_BILL_PASSTHROUGH = "patient_bill_passthrough", "The patient, passed through"
-    PATIENT_BILL = "patient_bill", "The patient"
-    UPFRONT_PAYMENT = "upfront_payment", "Paid upfront"
+    CLIENT_BILL = "client_bill", gettext_lazy("Client bill")
+    COMMERCIAL_INSURANCE = "commercial_insurance", gettext_lazy("Commercial insurance")
+    PATIENT_BILL_PASSTHROUGH = (
+        "patient_bill_passthrough",
+        gettext_lazy("Patient bill (pass-through)"),
+    )
+    PATIENT_BILL = "patient_bill", gettext_lazy("Patient bill")
+    UPFRONT_PAYMENT = "upfront_payment", gettext_lazy("Upfront payment")
 
 
 class AccountReason(OpenChoices):
@@ -76,16 +86,19 @@ class AccountReason(OpenChoices):
     Source: Ours; the rules are contract 6.4, the reasons tell which of them held.
     """
 
-    GIVEN = "given", "Chosen on the order"
-    ONLY_ACTIVE = "only_active", "The only active account of this lab"
-    ONLY_OPENING = "only_opening", "The only account of this lab being set up"
-    OTHER_ACTIVE = "other_active", "The only other active account of this lab"
-    PLATFORM = "platform", "No account of this lab is linked: the platform's own"
+    GIVEN = "given", gettext_lazy("Chosen on the order")
+    ONLY_ACTIVE = "only_active", gettext_lazy("Only active account for this lab")
+    ONLY_OPENING = "only_opening", gettext_lazy("Only account for this lab in setup")
+    OTHER_ACTIVE = (
+        "other_active",
+        gettext_lazy("Only other active account for this lab"),
+    )
+    PLATFORM = "platform", gettext_lazy("Uses the platform's account")
     PLATFORM_INSTEAD = (
         "platform_instead",
-        "No other account of this lab is linked: the platform's own",
+        gettext_lazy("Uses the platform's account: no other account for this lab"),
     )
-    CARRIED_OVER = "carried_over", "Carried over from the order before"
+    CARRIED_OVER = "carried_over", gettext_lazy("Carried over from the previous order")
 
 
 _STATES = (

@@ -12,6 +12,7 @@ from datetime import timedelta
 from labs.states.catalogue import CollectionMethod
 from portal.lib.choices import OpenChoices
 from portal.lib.transitions import Transitions
+from portal.lib.translation import gettext_lazy
 
 # Ours: a key is shown on a page that people leave open.
 BOOKING_KEY_TTL = timedelta(minutes=15)
@@ -33,8 +34,8 @@ REFUNDED_BEFORE = timedelta(hours=24)
 class AppointmentType(OpenChoices):
     """Where the sample is taken (contract 6.18)."""
 
-    PHLEBOTOMY = "phlebotomy", "At home"
-    SERVICE_CENTER = "patient_service_center", "Service center"
+    PHLEBOTOMY = "phlebotomy", gettext_lazy("At home")
+    SERVICE_CENTER = "patient_service_center", gettext_lazy("Service center")
 
 
 class AppointmentProvider(OpenChoices):
@@ -49,23 +50,23 @@ class AppointmentProvider(OpenChoices):
 class AppointmentStatus(OpenChoices):
     """How far a visit is (contract 6.18)."""
 
-    PENDING = "pending", "Not confirmed yet"
-    RESERVED = "reserved", "Reserved"
-    CONFIRMED = "confirmed", "Confirmed"
-    IN_PROGRESS = "in_progress", "In progress"
-    COMPLETED = "completed", "Completed"
-    CANCELLED = "cancelled", "Cancelled"
+    PENDING = "pending", gettext_lazy("Not confirmed yet")
+    RESERVED = "reserved", gettext_lazy("Reserved")
+    CONFIRMED = "confirmed", gettext_lazy("Confirmed")
+    IN_PROGRESS = "in_progress", gettext_lazy("In progress")
+    COMPLETED = "completed", gettext_lazy("Completed")
+    CANCELLED = "cancelled", gettext_lazy("Cancelled")
 
 
 class AppointmentEventStatus(OpenChoices):
     """A visit's status as its events name it (contract 6.18)."""
 
-    PENDING = "pending", "Not confirmed yet"
-    RESERVED = "reserved", "Reserved"
-    SCHEDULED = "scheduled", "Scheduled"
-    IN_PROGRESS = "in_progress", "In progress"
-    COMPLETED = "completed", "Completed"
-    CANCELLED = "cancelled", "Cancelled"
+    PENDING = "pending", gettext_lazy("Not confirmed yet")
+    RESERVED = "reserved", gettext_lazy("Reserved")
+    SCHEDULED = "scheduled", gettext_lazy("Scheduled")
+    IN_PROGRESS = "in_progress", gettext_lazy("In progress")
+    COMPLETED = "completed", gettext_lazy("Completed")
+    CANCELLED = "cancelled", gettext_lazy("Cancelled")
 
 
 _S = AppointmentStatus
@@ -108,28 +109,34 @@ class CancellationReason:
 # Ours: contract 6.18 gives the shape alone.
 CANCELLATION_REASONS: dict[str, tuple[CancellationReason, ...]] = {
     AppointmentType.SERVICE_CENTER: (
-        CancellationReason("patient_request", "The patient asked for it", True),
-        CancellationReason("schedule_conflict", "The time does not suit", True),
-        CancellationReason("other_site", "Another site suits better", True),
-        CancellationReason("not_prepared", "The patient is not prepared", True),
-        CancellationReason("order_cancelled", "The order was called off", True),
-        CancellationReason("other", "Another reason", True),
+        CancellationReason("patient_request", gettext_lazy("Patient request"), True),
+        CancellationReason(
+            "schedule_conflict", gettext_lazy("Scheduling conflict"), True
+        ),
+        CancellationReason(
+            "other_site", gettext_lazy("Patient prefers another site"), True
+        ),
+        CancellationReason("not_prepared", gettext_lazy("Patient not prepared"), True),
+        CancellationReason("order_cancelled", gettext_lazy("Order cancelled"), True),
+        CancellationReason("other", gettext_lazy("Other"), True),
     ),
     AppointmentType.PHLEBOTOMY: (
-        CancellationReason("patient_request", "The patient asked for it", True),
-        CancellationReason("schedule_conflict", "The time does not suit", True),
-        CancellationReason("not_prepared", "The patient is not prepared", True),
-        CancellationReason("address_wrong", "The address is wrong", True),
-        CancellationReason("order_cancelled", "The order was called off", True),
-        CancellationReason("no_show", "Nobody was at home", False),
-        CancellationReason("other", "Another reason", True),
+        CancellationReason("patient_request", gettext_lazy("Patient request"), True),
+        CancellationReason(
+            "schedule_conflict", gettext_lazy("Scheduling conflict"), True
+        ),
+        CancellationReason("not_prepared", gettext_lazy("Patient not prepared"), True),
+        CancellationReason("address_wrong", gettext_lazy("Wrong address"), True),
+        CancellationReason("order_cancelled", gettext_lazy("Order cancelled"), True),
+        CancellationReason("no_show", gettext_lazy("Patient not at home"), False),
+        CancellationReason("other", gettext_lazy("Other"), True),
     ),
 }
 # Reasons that only the installation itself gives.
 OWN_REASONS: dict[str, str] = {
-    "not_confirmed": "The provider did not confirm in time",
-    "slot_taken": "The provider gave the time to somebody else",
-    "no_requisition": "The requisition was not made in time",
+    "not_confirmed": gettext_lazy("Provider did not confirm in time"),
+    "slot_taken": gettext_lazy("Time slot no longer available"),
+    "no_requisition": gettext_lazy("Requisition not created in time"),
 }
 
 
@@ -142,4 +149,4 @@ def find_reason(kind: str, reason_id: str) -> CancellationReason | None:
 def reason_name(kind: str, reason_id: str) -> str:
     """What a reason says; of one that we do not know its id."""
     found = find_reason(kind, reason_id)
-    return found.name if found else OWN_REASONS.get(reason_id, reason_id)
+    return str(found.name if found else OWN_REASONS.get(reason_id, reason_id))

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from portal.lib.choices import OpenChoices
 from portal.lib.transitions import Transitions
+from portal.lib.translation import gettext_lazy
 
 
 class CollectionMethod(OpenChoices):
     """How the sample is taken (contract 6.3); the second part of an order's status."""
 
-    TESTKIT = "testkit", "Test kit"
-    WALK_IN_TEST = "walk_in_test", "Walk-in"
-    AT_HOME_PHLEBOTOMY = "at_home_phlebotomy", "At-home phlebotomy"
-    ON_SITE_COLLECTION = "on_site_collection", "On-site collection"
+    TESTKIT = "testkit", gettext_lazy("Test kit")
+    WALK_IN_TEST = "walk_in_test", gettext_lazy("Walk-in")
+    AT_HOME_PHLEBOTOMY = "at_home_phlebotomy", gettext_lazy("At-home phlebotomy")
+    ON_SITE_COLLECTION = "on_site_collection", gettext_lazy("On-site collection")
 
 
 # Specification 8: comments go to the requisitions of these labs alone (contract 6.1).
@@ -25,20 +26,20 @@ COMMENT_LABS = frozenset({"quest", "sonora_quest", "labcorp", "bioreference"})
 class SampleType(OpenChoices):
     """What is tested (contract 6.3)."""
 
-    DRIED_BLOOD_SPOT = "dried_blood_spot", "Dried blood spot"
-    ARM_COLLECTOR = "arm_collector", "Arm collector"
-    SERUM = "serum", "Serum"
-    SALIVA = "saliva", "Saliva"
-    URINE = "urine", "Urine"
-    STOOL = "stool", "Stool"
+    DRIED_BLOOD_SPOT = "dried_blood_spot", gettext_lazy("Dried blood spot")
+    ARM_COLLECTOR = "arm_collector", gettext_lazy("Arm collector")
+    SERUM = "serum", gettext_lazy("Serum")
+    SALIVA = "saliva", gettext_lazy("Saliva")
+    URINE = "urine", gettext_lazy("Urine")
+    STOOL = "stool", gettext_lazy("Stool")
 
 
 class LabTestStatus(OpenChoices):
     """Whether a panel may be ordered (contract 6.3)."""
 
-    ACTIVE = "active", "Active"
-    PENDING_APPROVAL = "pending_approval", "Waits for approval"
-    INACTIVE = "inactive", "Archived"
+    ACTIVE = "active", gettext_lazy("Active")
+    PENDING_APPROVAL = "pending_approval", gettext_lazy("Pending approval")
+    INACTIVE = "inactive", gettext_lazy("Archived")
 
 
 # Contract 6.3: unarchiving returns the status held before.
@@ -54,30 +55,30 @@ LAB_TEST_MOVES: Transitions[LabTestStatus] = Transitions(
 class Generation(OpenChoices):
     """Who made a panel: a person, or an order with add-ons (contract 6.3)."""
 
-    MANUAL = "manual", "Made by hand"
-    AUTO = "auto", "Made for an order"
+    MANUAL = "manual", gettext_lazy("Created manually")
+    AUTO = "auto", gettext_lazy("Created for an order")
 
 
 class MarkerType(OpenChoices):
     """Whether a marker is one analyte or the lab's own group (contract 6.2)."""
 
-    BIOMARKER = "biomarker", "Biomarker"
-    PANEL = "panel", "Panel"
+    BIOMARKER = "biomarker", gettext_lazy("Biomarker")
+    PANEL = "panel", gettext_lazy("Panel")
 
 
 class QuestionType(OpenChoices):
     """How a question at order entry is answered (contract 6.2)."""
 
-    CHOICE = "choice", "One of several"
-    TEXT = "text", "Text"
-    NUMERIC = "numeric", "Number"
-    MULTI_CHOICE = "multi_choice", "Several of several"
+    CHOICE = "choice", gettext_lazy("Single choice")
+    TEXT = "text", gettext_lazy("Text")
+    NUMERIC = "numeric", gettext_lazy("Number")
+    MULTI_CHOICE = "multi_choice", gettext_lazy("Multiple choice")
 
 
 class ResultType(OpenChoices):
     """How a result is written (contract 6.15)."""
 
-    NUMERIC = "numeric", "Number"
-    RANGE = "range", "Range"
-    COMMENT = "comment", "Comment"
-    CODED_VALUE = "coded_value", "Coded value"
+    NUMERIC = "numeric", gettext_lazy("Number")
+    RANGE = "range", gettext_lazy("Range")
+    COMMENT = "comment", gettext_lazy("Comment")
+    CODED_VALUE = "coded_value", gettext_lazy("Coded value")

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from portal.lib.choices import OpenChoices
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -19,10 +20,10 @@ LONGEST_WAIT = timedelta(days=1)
 class ToldBy(OpenChoices):
     """How the person who treats the patient got to know of a critical result."""
 
-    TREATING = "treating", "I treat the patient myself"
-    PHONE = "phone", "By telephone"
-    IN_PERSON = "in_person", "In person"
-    SECURE_MESSAGE = "secure_message", "By secure message"
+    TREATING = "treating", gettext_lazy("I am the treating clinician")
+    PHONE = "phone", gettext_lazy("By phone")
+    IN_PERSON = "in_person", gettext_lazy("In person")
+    SECURE_MESSAGE = "secure_message", gettext_lazy("By secure message")
 
 
 def next_escalation(*, at: datetime, limit: timedelta, number: int) -> datetime:

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from portal.lib.choices import OpenChoices
 from portal.lib.transitions import Transitions
+from portal.lib.translation import gettext_lazy
 
 
 class MessageStatus(OpenChoices):
     """What became of a message as a whole."""
 
-    TAKEN = "taken", "Taken"
-    MALFORMED = "malformed", "Malformed"
-    REFUSED = "refused", "Refused by the lab"
-    DISMISSED = "dismissed", "Dismissed"
+    TAKEN = "taken", gettext_lazy("Processed")
+    MALFORMED = "malformed", gettext_lazy("Malformed")
+    REFUSED = "refused", gettext_lazy("Rejected by the lab")
+    DISMISSED = "dismissed", gettext_lazy("Dismissed")
 
 
 # Ours: what needs a person's eye leaves the queue by their word alone.
@@ -33,9 +34,9 @@ MESSAGE_MOVES: Transitions[MessageStatus] = Transitions(
 class MatchStatus(OpenChoices):
     """Where a lab's report stands: always in exactly one of these."""
 
-    UNMATCHED = "unmatched", "Unmatched"
-    MATCHED = "matched", "Matched"
-    REJECTED = "rejected", "Rejected"
+    UNMATCHED = "unmatched", gettext_lazy("Unmatched")
+    MATCHED = "matched", gettext_lazy("Matched")
+    REJECTED = "rejected", gettext_lazy("Rejected")
 
 
 # Ours: results that were given to an order are corrected by the lab, never taken away;
@@ -52,17 +53,23 @@ MATCH_MOVES: Transitions[MatchStatus] = Transitions(
 class UnmatchedReason(OpenChoices):
     """Why a report found no order by itself."""
 
-    NO_ORDER = "no_order", "No order has its numbers"
-    SEVERAL_ORDERS = "several_orders", "Its numbers are those of several orders"
-    PERSON_DIFFERS = "person_differs", "Its person differs from the order's"
-    NO_PERSON = "no_person", "Nobody is registered to the order yet"
-    OTHER_ACCOUNT = "other_account", "The order went to another account"
-    NOT_EXPECTED = "not_expected", "The order takes no results as it stands"
+    NO_ORDER = "no_order", gettext_lazy("No matching order")
+    SEVERAL_ORDERS = "several_orders", gettext_lazy("Several orders match")
+    PERSON_DIFFERS = "person_differs", gettext_lazy("Patient differs from the order")
+    NO_PERSON = "no_person", gettext_lazy("No patient registered to the order")
+    OTHER_ACCOUNT = (
+        "other_account",
+        gettext_lazy("Order belongs to another lab account"),
+    )
+    NOT_EXPECTED = (
+        "not_expected",
+        gettext_lazy("Order does not accept results in its current status"),
+    )
 
 
 class Agreement(OpenChoices):
     """How one thing that a report says compares with an order."""
 
-    AGREES = "agrees", "Agrees"
-    DIFFERS = "differs", "Differs"
-    UNTOLD = "untold", "Not told"
+    AGREES = "agrees", gettext_lazy("Matches")
+    DIFFERS = "differs", gettext_lazy("Differs")
+    UNTOLD = "untold", gettext_lazy("Not reported")

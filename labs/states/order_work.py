@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from labs.states.orders import ORDER_STATUSES, OrderTopLevelStatus, split_status
 from portal.lib.choices import OpenChoices
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,21 +19,21 @@ if TYPE_CHECKING:
 class WorkState(OpenChoices):
     """A tab of the orders list; an order may be in several (design guide, Orders)."""
 
-    IN_PROGRESS = "in_progress", "In progress"
-    ATTENTION = "attention", "Needs attention"
-    RESULTS = "results", "Results in"
-    CLOSED = "closed", "Cancelled or failed"
-    ALL = "all", "All"
+    IN_PROGRESS = "in_progress", gettext_lazy("In progress")
+    ATTENTION = "attention", gettext_lazy("Needs attention")
+    RESULTS = "results", gettext_lazy("Results available")
+    CLOSED = "closed", gettext_lazy("Cancelled or failed")
+    ALL = "all", gettext_lazy("All")
 
 
 class Stage(OpenChoices):
     """Where an order in progress stands, first to last (design guide, Overview)."""
 
-    ORDERED = "ordered", "Ordered"
-    READY = "ready", "Requisition or kit"
-    COLLECTING = "collecting", "Collecting sample"
-    WITH_LAB = "with_lab", "With the lab"
-    PARTIAL = "partial", "Partial results"
+    ORDERED = "ordered", gettext_lazy("Ordered")
+    READY = "ready", gettext_lazy("Requisition or kit")
+    COLLECTING = "collecting", gettext_lazy("Collecting sample")
+    WITH_LAB = "with_lab", gettext_lazy("With the lab")
+    PARTIAL = "partial", gettext_lazy("Partial results")
 
 
 _ENDED = {

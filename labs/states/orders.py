@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from labs.states.catalogue import CollectionMethod
 from portal.lib.choices import OpenChoices
 from portal.lib.transitions import Transitions
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,96 +21,102 @@ if TYPE_CHECKING:
 class OrderTopLevelStatus(OpenChoices):
     """The first part of a status: how far the order is (contract 6.11)."""
 
-    RECEIVED = "received", "Received"
-    COLLECTING_SAMPLE = "collecting_sample", "Collecting sample"
-    SAMPLE_WITH_LAB = "sample_with_lab", "With the lab"
-    COMPLETED = "completed", "Completed"
-    CANCELLED = "cancelled", "Cancelled"
-    FAILED = "failed", "Failed"
+    RECEIVED = "received", gettext_lazy("Received")
+    COLLECTING_SAMPLE = "collecting_sample", gettext_lazy("Collecting sample")
+    SAMPLE_WITH_LAB = "sample_with_lab", gettext_lazy("With the lab")
+    COMPLETED = "completed", gettext_lazy("Completed")
+    CANCELLED = "cancelled", gettext_lazy("Cancelled")
+    FAILED = "failed", gettext_lazy("Failed")
 
 
 class OrderStatusDetail(OpenChoices):
     """Why a step came out as it did (contract 6.10)."""
 
-    FULFILLMENT_ERROR = "fulfillment_error", "Fulfilment error"
+    FULFILLMENT_ERROR = "fulfillment_error", gettext_lazy("Fulfillment error")
     DATE_OF_COLLECTION_UNSPECIFIED = (
         "date_of_collection_unspecified",
-        "Date of collection missing",
+        gettext_lazy("Collection date missing"),
     )
     DEMOGRAPHIC_INFORMATION_UNSPECIFIED = (
         "demographic_information_unspecified",
-        "Patient details missing",
+        gettext_lazy("Patient details missing"),
     )
     DEMOGRAPHIC_INFORMATION_MISMATCH = (
         "demographic_information_mismatch",
-        "Patient details do not agree",
+        gettext_lazy("Patient details do not match"),
     )
     SAMPLE_QUANTITY_NOT_SUFFICIENT = (
         "sample_quantity_not_sufficient",
-        "Too little sample",
+        gettext_lazy("Insufficient sample quantity"),
     )
-    SAMPLE_CONTAMINATED = "sample_contaminated", "Sample contaminated"
-    SAMPLE_STABILITY_EXCEEDED = "sample_stability_exceeded", "Sample too old"
-    SAMPLE_HEMOLYZED = "sample_hemolyzed", "Sample hemolyzed"
+    SAMPLE_CONTAMINATED = "sample_contaminated", gettext_lazy("Sample contaminated")
+    SAMPLE_STABILITY_EXCEEDED = (
+        "sample_stability_exceeded",
+        gettext_lazy("Sample too old"),
+    )
+    SAMPLE_HEMOLYZED = "sample_hemolyzed", gettext_lazy("Sample hemolyzed")
     SAMPLE_IMPROPER_COLLECTION = (
         "sample_improper_collection",
-        "Sample wrongly collected",
+        gettext_lazy("Sample collected incorrectly"),
     )
     SAMPLE_DAMAGED_IN_TRANSIT = (
         "sample_damaged_in_transit",
-        "Sample damaged on its way",
+        gettext_lazy("Sample damaged in transit"),
     )
     SAMPLE_INTEGRITY_COMPROMISED = (
         "sample_integrity_compromised",
-        "Sample not intact",
+        gettext_lazy("Sample integrity compromised"),
     )
-    SAMPLE_NOT_PROVIDED = "sample_not_provided", "No sample in the kit"
-    CONSENT_MISSING = "consent_missing", "Consent missing"
+    SAMPLE_NOT_PROVIDED = "sample_not_provided", gettext_lazy("No sample in the kit")
+    CONSENT_MISSING = "consent_missing", gettext_lazy("Consent missing")
     LAB_NOT_CERTIFIED_FOR_STATE = (
         "lab_not_certified_for_state",
-        "Lab not certified for the state",
+        gettext_lazy("Lab not certified for the state"),
     )
-    COLLECTION_DEVICE_EXPIRED = "collection_device_expired", "Kit expired"
-    KIT_NOT_REGISTERED = "kit_not_registered", "Kit not registered"
+    COLLECTION_DEVICE_EXPIRED = "collection_device_expired", gettext_lazy("Kit expired")
+    KIT_NOT_REGISTERED = "kit_not_registered", gettext_lazy("Kit not registered")
     COLLECTION_SITE_UNRECOGNISED = (
         "collection_site_unrecognised",
-        "Collection site not known",
+        gettext_lazy("Collection site not recognized"),
     )
-    REJECTED_ON_REQUEST = "rejected_on_request", "Rejected on request"
+    REJECTED_ON_REQUEST = "rejected_on_request", gettext_lazy("Rejected on request")
 
 
 class OrderOrigin(OpenChoices):
     """How an order came to be (contract 6.10)."""
 
-    INITIAL = "initial", "Placed"
-    REDRAW = "redraw", "Redraw"
-    RECREATION = "recreation", "Recreated"
+    INITIAL = "initial", gettext_lazy("Placed")
+    REDRAW = "redraw", gettext_lazy("Redraw")
+    RECREATION = "recreation", gettext_lazy("Recreated")
 
 
 class OrderTransactionStatus(OpenChoices):
     """Whether a transaction's orders are still open (contract 6.10)."""
 
-    ACTIVE = "active", "Active"
-    COMPLETED = "completed", "Completed"
-    CANCELLED = "cancelled", "Cancelled"
+    ACTIVE = "active", gettext_lazy("Active")
+    COMPLETED = "completed", gettext_lazy("Completed")
+    CANCELLED = "cancelled", gettext_lazy("Cancelled")
 
 
 class UpdateReason(OpenChoices):
     """Why an order is recreated (contract 6.14), upper case on the wire."""
 
-    INCORRECT_LAB = "INCORRECT_LAB", "Wrong lab"
-    INCORRECT_PATIENT_DETAILS = "INCORRECT_PATIENT_DETAILS", "Wrong patient details"
-    INCORRECT_TEST = "INCORRECT_TEST", "Wrong test"
-    OTHER = "OTHER", "Other"
+    INCORRECT_LAB = "INCORRECT_LAB", gettext_lazy("Wrong lab")
+    INCORRECT_PATIENT_DETAILS = (
+        "INCORRECT_PATIENT_DETAILS",
+        gettext_lazy("Wrong patient details"),
+    )
+    INCORRECT_TEST = "INCORRECT_TEST", gettext_lazy("Wrong test")
+    OTHER = "OTHER", gettext_lazy("Other")
 
 
 class Interpretation(OpenChoices):
     """How results lie to their ranges (contract 6.8, D2)."""
 
-    NORMAL = "normal", "Normal"
-    ABNORMAL = "abnormal", "Abnormal"
-    CRITICAL = "critical", "Critical"
-    UNKNOWN = "unknown", "Unknown"
+    NORMAL = "normal", gettext_lazy("Normal")
+    ABNORMAL = "abnormal", gettext_lazy("Abnormal")
+    CRITICAL = "critical", gettext_lazy("Critical")
+    UNKNOWN = "unknown", gettext_lazy("Unknown")
 
 
 # Contract 6.11: which low-level statuses a method has below each top-level one.

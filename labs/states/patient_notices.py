@@ -7,33 +7,34 @@ from __future__ import annotations
 
 from portal.lib.choices import OpenChoices
 from portal.lib.transitions import Transitions
+from portal.lib.translation import gettext_lazy
 
 
 class NoticeKind(OpenChoices):
     """What a patient is told; never a test, a value or what they mean."""
 
-    KIT_SENT = "kit_sent", "Kit on its way"
-    REQUISITION_READY = "requisition_ready", "Requisition ready"
-    VISIT_SCHEDULED = "visit_scheduled", "Visit booked"
-    VISIT_CANCELLED = "visit_cancelled", "Visit called off"
-    RESULTS_READY = "results_ready", "Results are there"
+    KIT_SENT = "kit_sent", gettext_lazy("Kit shipped")
+    REQUISITION_READY = "requisition_ready", gettext_lazy("Requisition ready")
+    VISIT_SCHEDULED = "visit_scheduled", gettext_lazy("Visit booked")
+    VISIT_CANCELLED = "visit_cancelled", gettext_lazy("Visit cancelled")
+    RESULTS_READY = "results_ready", gettext_lazy("Results ready")
 
 
 class NoticeChannel(OpenChoices):
     """How a patient is told."""
 
-    EMAIL = "email", "Mail"
-    SMS = "sms", "Text"
+    EMAIL = "email", gettext_lazy("Email")
+    SMS = "sms", gettext_lazy("SMS")
 
 
 class NoticeStatus(OpenChoices):
     """What became of a notice."""
 
-    WAITING = "waiting", "Waiting"
-    SENT = "sent", "Sent"
+    WAITING = "waiting", gettext_lazy("Queued")
+    SENT = "sent", gettext_lazy("Sent")
     # In the sandbox, and by channels that nothing is connected to.
-    RECORDED = "recorded", "Not sent, only noted"
-    REFUSED = "refused", "Not taken"
+    RECORDED = "recorded", gettext_lazy("Logged, not sent")
+    REFUSED = "refused", gettext_lazy("Rejected")
 
 
 # Ours: a message is sent once, and what was not taken is not tried for ever.

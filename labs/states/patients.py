@@ -7,6 +7,7 @@ user is (users.states).
 from __future__ import annotations
 
 from portal.lib.choices import OpenChoices
+from portal.lib.translation import gettext_lazy
 
 PHONE = r"\+?[0-9][0-9 ().-]{4,28}"
 ZIP_CODE = r"\d{5}(?:-\d{4})?"
@@ -17,12 +18,12 @@ NPI = r"\d{10}"
 class Consent(OpenChoices):
     """What a patient may consent to (contract 6.6); hyphens on the wire."""
 
-    TERMS_OF_USE = "terms-of-use", "Terms of use"
-    TELEHEALTH = "telehealth-informed-consent", "Telehealth"
-    MOBILE_TERMS = "mobile-terms-and-conditions", "Mobile terms"
-    PRIVACY_PRACTICES = "notice-of-privacy-practices", "Privacy practices"
-    PRIVACY_POLICY = "privacy-policy", "Privacy policy"
-    HIPAA = "hipaa-authorization", "HIPAA authorization"
+    TERMS_OF_USE = "terms-of-use", gettext_lazy("Terms of use")
+    TELEHEALTH = "telehealth-informed-consent", gettext_lazy("Telehealth")
+    MOBILE_TERMS = "mobile-terms-and-conditions", gettext_lazy("Mobile terms")
+    PRIVACY_PRACTICES = "notice-of-privacy-practices", gettext_lazy("Privacy practices")
+    PRIVACY_POLICY = "privacy-policy", gettext_lazy("Privacy policy")
+    HIPAA = "hipaa-authorization", gettext_lazy("HIPAA authorization")
 
     @classmethod
     def read(cls, text: str) -> Consent | None:
@@ -33,9 +34,9 @@ class Consent(OpenChoices):
 class Relationship(OpenChoices):
     """The patient to the insured (contract 2.6); capitals on the wire."""
 
-    SELF = "Self", "Self"
-    SPOUSE = "Spouse", "Spouse"
-    OTHER = "Other", "Other"
+    SELF = "Self", gettext_lazy("Self")
+    SPOUSE = "Spouse", gettext_lazy("Spouse")
+    OTHER = "Other", gettext_lazy("Other")
 
     @classmethod
     def read(cls, text: str) -> Relationship | None:
@@ -46,5 +47,5 @@ class Relationship(OpenChoices):
 class PayorSource(OpenChoices):
     """Who entered an insurer. Source: Ours; contract 6.21 names no values."""
 
-    PLATFORM = "platform", "The platform"
-    TEAM = "team", "The team"
+    PLATFORM = "platform", gettext_lazy("Platform")
+    TEAM = "team", gettext_lazy("Team")

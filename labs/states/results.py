@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from labs.states.orders import Interpretation
 from portal.lib.choices import OpenChoices
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 class ResultStatus(OpenChoices):
     """Whether a lab has sent all of an order's results (contract 6.15)."""
 
-    PARTIAL = "partial", "Partial"
-    FINAL = "final", "Final"
+    PARTIAL = "partial", gettext_lazy("Partial")
+    FINAL = "final", gettext_lazy("Final")
 
 
 class FailureType(OpenChoices):
@@ -26,24 +27,27 @@ class FailureType(OpenChoices):
 
     QUANTITY_NOT_SUFFICIENT = (
         "quantity_not_sufficient_failure",
-        "Too little sample",
+        gettext_lazy("Insufficient sample quantity"),
     )
-    COLLECTION_PROCESS = "collection_process_failure", "Sample wrongly collected"
-    DROP_OFF = "drop_off_failure", "Sample dropped off too late"
-    INTERNAL_LAB = "internal_lab_failure", "Failed in the lab"
-    ORDER_ENTRY = "order_entry_failure", "Order wrongly entered"
-    NON_FAILURE = "non_failure", "Not needed"
-    UNKNOWN = "unknown_failure", "Not known"
-    PATIENT_CONDITION = "patient_condition_failure", "Patient's condition"
+    COLLECTION_PROCESS = (
+        "collection_process_failure",
+        gettext_lazy("Sample collected incorrectly"),
+    )
+    DROP_OFF = "drop_off_failure", gettext_lazy("Sample dropped off too late")
+    INTERNAL_LAB = "internal_lab_failure", gettext_lazy("Lab failure")
+    ORDER_ENTRY = "order_entry_failure", gettext_lazy("Order entry error")
+    NON_FAILURE = "non_failure", gettext_lazy("Not needed")
+    UNKNOWN = "unknown_failure", gettext_lazy("Unknown")
+    PATIENT_CONDITION = "patient_condition_failure", gettext_lazy("Patient condition")
     MISSING_RESULT_CALC = (
         "missing_result_calc_failure",
-        "Not calculable: a result is missing",
+        gettext_lazy("Not calculable: result missing"),
     )
     MISSING_DEMO_AOE_CALC = (
         "missing_demo_aoe_calc_failure",
-        "Not calculable: an answer is missing",
+        gettext_lazy("Not calculable: answer missing"),
     )
-    INSUFFICIENT_VOLUME = "insufficient_volume", "Too little volume"
+    INSUFFICIENT_VOLUME = "insufficient_volume", gettext_lazy("Insufficient volume")
 
 
 # HL7 table 0078 and what labs write in words. What is not here says nothing to us.

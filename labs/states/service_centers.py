@@ -11,6 +11,7 @@ from datetime import time
 from itertools import pairwise
 
 from portal.lib.choices import OpenChoices
+from portal.lib.translation import gettext_lazy
 
 WEEKDAYS = (
     *("monday", "tuesday", "wednesday", "thursday", "friday"),
@@ -30,9 +31,12 @@ _SPAN = re.compile(r"(\d\d):(\d\d)-(\d\d):(\d\d)")
 class Capability(OpenChoices):
     """What a service center can do (contract 6.17)."""
 
-    STAT = "stat", "Urgent tests"
-    BOOKABLE_HERE = "appointment_scheduling_via_api", "Booked here"
-    BOOKABLE_AT_LAB = "appointment_scheduling_with_lab", "Booked with the lab"
+    STAT = "stat", gettext_lazy("Urgent tests (STAT)")
+    BOOKABLE_HERE = "appointment_scheduling_via_api", gettext_lazy("Bookable here")
+    BOOKABLE_AT_LAB = (
+        "appointment_scheduling_with_lab",
+        gettext_lazy("Bookable with the lab"),
+    )
 
 
 def read_capability(text: str) -> Capability | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from labs.states.order_work import is_in_progress
 from labs.states.orders import ORDER_STATUSES, split_status
 from portal.lib.choices import OpenChoices
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from datetime import date
@@ -31,9 +32,9 @@ AT_LAB: tuple[str, ...] = tuple(
 class Lateness(OpenChoices):
     """How results stand to the days they were expected by."""
 
-    IN_TIME = "in_time", "In time"
-    LATE = "late", "Late"
-    OVERDUE = "overdue_results", "Overdue"
+    IN_TIME = "in_time", gettext_lazy("On time")
+    LATE = "late", gettext_lazy("Late")
+    OVERDUE = "overdue_results", gettext_lazy("Overdue")
 
 
 def is_at_lab(status: str) -> bool:

@@ -49,6 +49,6 @@ def availability_answer(found: Availability) -> AvailabilityAnswer:
 def reason_answers(kind: str) -> list[ReasonAnswer]:
     """The reasons for calling off a visit of this kind."""
     return [
-        {"id": one.id, "name": one.name, "is_refundable": one.is_refundable}
+        {"id": one.id, "name": str(one.name), "is_refundable": one.is_refundable}
         for one in CANCELLATION_REASONS[kind]
     ]

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 _SAMPLE_MAX_LENGTH = 100
 _GIVEN = {Standing.FINAL, Standing.CORRECTED, Standing.PRELIMINARY}
 _NO_VALUE = "The lab sent this result without a value."
-_TAKEN_BACK = "The lab took this result back."
-_REFUSED = "The lab did not do this test."
+_TAKEN_BACK = "The lab withdrew this result."
+_REFUSED = "The lab did not perform this test."
 
 
 def delivery_of(

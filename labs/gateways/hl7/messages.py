@@ -200,13 +200,17 @@ def split_file(content: bytes) -> list[bytes]:
     content = content.replace(b"\x1c", b"\r").strip()
     starts = [found.start() for found in _START.finditer(content)]
     if not starts:
-        raise Malformed(SEQUENCE_ERROR, "MSH", "The file holds no HL7 message.")
+        raise Malformed(SEQUENCE_ERROR, "MSH", "The file has no HL7 message.")
     if len(starts) > MAX_MESSAGES:
         raise Malformed(
-            DATA_TYPE_ERROR, "", f"The file holds more than {MAX_MESSAGES} messages."
+            DATA_TYPE_ERROR, "", f"The file has more than {MAX_MESSAGES} messages."
         )
     if len(_BATCH_START.findall(content)) != len(_BATCH_END.findall(content)):
-        raise Malformed(SEQUENCE_ERROR, "BTS", "The batch has no trailer: cut off?")
+        raise Malformed(
+            SEQUENCE_ERROR,
+            "BTS",
+            "The batch has no trailer (BTS or FTS). It may be incomplete.",
+        )
     ends = [*starts[1:], len(content)]
     return [
         _without_envelope(content[start:end])
@@ -234,7 +238,7 @@ def read_text(text: str) -> Message:
 
 def _take_apart(text: str, delimiters: Delimiters, character_set: str) -> Message:
     if _CONTROL.search(text):
-        raise Malformed(DATA_TYPE_ERROR, "", "The message holds control characters.")
+        raise Malformed(DATA_TYPE_ERROR, "", "The message has control characters.")
     if sum(map(text.count, delimiters.encoding + delimiters.field)) > MAX_PARTS:
         raise Malformed(DATA_TYPE_ERROR, "", "The message has too many parts.")
     lines = [line for line in text.split("\r") if line.strip()]
@@ -306,7 +310,9 @@ def _transcode(content: bytes, name: str) -> bytes:
         return content.decode(name).encode()
     except UnicodeError:
         raise Malformed(
-            DATA_TYPE_ERROR, "", "The file is not in the character set of its mark."
+            DATA_TYPE_ERROR,
+            "",
+            "The file is not in the character set of its byte order mark.",
         ) from None
 
 
@@ -326,7 +332,9 @@ def _delimiters(start: str) -> Delimiters:
         and all("!" <= one <= "~" and not one.isalnum() for one in given)
     )
     if not fits:
-        raise Malformed(SEQUENCE_ERROR, "MSH-2", "MSH does not name its delimiters.")
+        raise Malformed(
+            SEQUENCE_ERROR, "MSH-2", "MSH-1 and MSH-2 do not define the delimiters."
+        )
     return Delimiters(*given[:5])
 
 
@@ -349,7 +357,7 @@ def _character_set(header: str, delimiters: Delimiters) -> str:
     told = fields[17] if len(fields) > 17 else ""
     name = told.partition(delimiters.repetition)[0].strip().upper()
     if name not in _CHARACTER_SETS:
-        raise Malformed(UNKNOWN_VALUE, "MSH-18", "MSH-18 names no known character set.")
+        raise Malformed(UNKNOWN_VALUE, "MSH-18", "MSH-18 has an unknown character set.")
     return _CHARACTER_SETS[name]
 
 

@@ -221,13 +221,15 @@ def check_header(message: Message) -> None:
     """Refuse what is no ORU^R01 of version 2 with a control id. Raises: Malformed."""
     header = message.header
     if not header.text(10):
-        raise Malformed(REQUIRED_MISSING, "MSH-10", "The message has no control id.")
+        raise Malformed(REQUIRED_MISSING, "MSH-10", "MSH-10 has no control ID.")
     if header.text(9) != RESULTS:
-        raise Malformed(UNSUPPORTED_TYPE, "MSH-9", "Only ORU^R01 is taken.")
+        raise Malformed(UNSUPPORTED_TYPE, "MSH-9", "Only ORU^R01 is accepted.")
     if header.text(9, 2) != "R01":
-        raise Malformed(UNSUPPORTED_EVENT, "MSH-9", "Only ORU^R01 is taken.")
+        raise Malformed(UNSUPPORTED_EVENT, "MSH-9", "Only ORU^R01 is accepted.")
     if not header.text(12).startswith("2."):
-        raise Malformed(UNSUPPORTED_VERSION, "MSH-12", "Only version 2 is taken.")
+        raise Malformed(
+            UNSUPPORTED_VERSION, "MSH-12", "Only HL7 version 2 is accepted."
+        )
 
 
 class _Reader:
@@ -267,7 +269,7 @@ class _Reader:
             case _ if self.test is not None:
                 self._go_on(self.test, segment)
             case "OBX":
-                raise Malformed(SEQUENCE_ERROR, "OBX", "An OBX stands before its OBR.")
+                raise Malformed(SEQUENCE_ERROR, "OBX", "An OBX comes before its OBR.")
             case _:
                 self._place(segment.line)
 
@@ -275,7 +277,7 @@ class _Reader:
         """What was read."""
         self._close_patient()
         if not self.done:
-            raise Malformed(REQUIRED_MISSING, "OBR", "The message holds no test.")
+            raise Malformed(REQUIRED_MISSING, "OBR", "The message has no test.")
         return self.done
 
     def _close_patient(self) -> None:
@@ -292,10 +294,10 @@ class _Reader:
 
     def _begin_test(self, segment: Segment) -> None:
         if self.patient is None:
-            raise Malformed(SEQUENCE_ERROR, "OBR", "An OBR stands before its PID.")
+            raise Malformed(SEQUENCE_ERROR, "OBR", "An OBR comes before its PID.")
         code, name, loinc = identify(segment, 4)
         if not code and not loinc:
-            raise Malformed(REQUIRED_MISSING, "OBR-4", "An OBR names no test.")
+            raise Malformed(REQUIRED_MISSING, "OBR-4", "OBR-4 has no test code.")
         order, announced = self.order, self.announced
         self.order, self.announced = None, []
         test = Test(
@@ -356,14 +358,16 @@ class _Reader:
     def _observation(self, segment: Segment) -> Observation:
         code, name, loinc = identify(segment, 3)
         if not code and not loinc:
-            raise Malformed(REQUIRED_MISSING, "OBX-3", "An OBX names no observation.")
+            raise Malformed(REQUIRED_MISSING, "OBX-3", "OBX-3 has no observation code.")
         if not segment.text(11):
-            raise Malformed(REQUIRED_MISSING, "OBX-11", "An OBX has no status.")
+            raise Malformed(REQUIRED_MISSING, "OBX-11", "OBX-11 has no status.")
         standing = _STANDINGS.get(segment.text(11))
         if standing is None:
-            raise Malformed(UNKNOWN_VALUE, "OBX-11", "OBX-11 is not in table 0085.")
+            raise Malformed(UNKNOWN_VALUE, "OBX-11", "OBX-11 is not in HL7 table 0085.")
         if segment.raw(5) and not segment.text(2):
-            raise Malformed(REQUIRED_MISSING, "OBX-2", "An OBX has a value of no type.")
+            raise Malformed(
+                REQUIRED_MISSING, "OBX-2", "OBX-5 has a value but OBX-2 has no type."
+            )
         text, declared = read_value(segment)
         return Observation(
             code=code or loinc,
