@@ -13,6 +13,7 @@ from accounts.states import Environment
 from labs.models.catalogue import Lab
 from labs.states.accounts import DelegatedFlow, LabAccountStatus
 from portal.lib.tenancy import UnscopedQuery
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from accounts.models import Tenant
@@ -77,6 +78,8 @@ class LabAccount(models.Model):
     unscoped: models.Manager[Any] = models.Manager()
 
     class Meta:
+        verbose_name = gettext_lazy("lab account")
+        verbose_name_plural = gettext_lazy("lab accounts")
         default_manager_name = "unscoped"
         base_manager_name = "unscoped"
         constraints = [
@@ -101,6 +104,8 @@ class LabAccountTeam(models.Model):
     )
 
     class Meta:
+        verbose_name = gettext_lazy("team of a lab account")
+        verbose_name_plural = gettext_lazy("teams of lab accounts")
         constraints = [
             models.UniqueConstraint(
                 fields=["account", "team"], name="lab_account_linked_once"

@@ -23,6 +23,7 @@ from labs.states.appointments import (
     AppointmentType,
 )
 from portal.lib.tenancy import TenantOwned
+from portal.lib.translation import gettext_lazy
 
 
 class Appointment(TenantOwned):
@@ -63,6 +64,8 @@ class Appointment(TenantOwned):
     updated_at = models.DateTimeField(default=timezone.now)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("appointment")
+        verbose_name_plural = gettext_lazy("appointments")
         constraints = [
             models.UniqueConstraint(
                 fields=["order"],
@@ -109,6 +112,8 @@ class AppointmentEvent(TenantOwned):
     actor_label = models.CharField(max_length=254)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("appointment event")
+        verbose_name_plural = gettext_lazy("appointment events")
         indexes = [
             models.Index(
                 fields=["appointment", "id"], name="appointment_event_in_order"
@@ -141,6 +146,8 @@ class SlotPlace(models.Model):
     expires_at = models.DateTimeField(null=True)
 
     class Meta:
+        verbose_name = gettext_lazy("reserved slot")
+        verbose_name_plural = gettext_lazy("reserved slots")
         constraints = [
             models.UniqueConstraint(
                 fields=["pool", "provider", "site_code", "start_at", "place"],
@@ -181,6 +188,10 @@ class SandboxVisit(models.Model):
     is_refused = models.BooleanField(default=False)
     answers_at = models.DateTimeField()
     cancelled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name = gettext_lazy("sandbox visit")
+        verbose_name_plural = gettext_lazy("sandbox visits")
 
     def __str__(self) -> str:
         return self.external_id

@@ -24,6 +24,7 @@ from labs.states.catalogue import (
     SampleType,
 )
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
+from portal.lib.translation import gettext_lazy
 
 PANEL_NAME_MAX_LENGTH = 150
 
@@ -39,6 +40,10 @@ class Lab(models.Model):
     zipcode = models.CharField(max_length=10)
     collection_methods = ArrayField(models.CharField(max_length=100))
     sample_types = ArrayField(models.CharField(max_length=100))
+
+    class Meta:
+        verbose_name = gettext_lazy("lab")
+        verbose_name_plural = gettext_lazy("labs")
 
     def __str__(self) -> str:
         return self.name
@@ -70,6 +75,8 @@ class Marker(models.Model):
     aoe_questions = models.JSONField(default=list)
 
     class Meta:
+        verbose_name = gettext_lazy("marker")
+        verbose_name_plural = gettext_lazy("markers")
         constraints = [
             models.UniqueConstraint(
                 fields=["lab", "provider_id"], name="marker_once_per_lab_code"
@@ -107,6 +114,10 @@ class ExpectedResult(models.Model):
     low = models.FloatField(null=True)
     high = models.FloatField(null=True)
     coded_values = ArrayField(models.CharField(max_length=100), default=list)
+
+    class Meta:
+        verbose_name = gettext_lazy("expected result")
+        verbose_name_plural = gettext_lazy("expected results")
 
     def __str__(self) -> str:
         return self.name
@@ -155,6 +166,8 @@ class LabTest(TenantOwned):
     objects = TenantManager(LabTestQuerySet)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("lab test")
+        verbose_name_plural = gettext_lazy("lab tests")
         constraints = [
             models.UniqueConstraint(
                 fields=["tenant", "reference_slug"],

@@ -9,6 +9,7 @@ from labs.models.order import Order
 from labs.models.result import ResultVersion
 from labs.states.critical import ToldBy
 from portal.lib.tenancy import TenantOwned
+from portal.lib.translation import gettext_lazy
 
 ACTION_MAX_LENGTH = 1000
 TOLD_MAX_LENGTH = 150
@@ -44,6 +45,8 @@ class CriticalAlert(TenantOwned):
     was_read_back = models.BooleanField(default=False)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("critical alert")
+        verbose_name_plural = gettext_lazy("critical alerts")
         constraints = [
             models.UniqueConstraint(
                 fields=["order"],

@@ -14,6 +14,7 @@ from labs.models.catalogue import Lab
 from labs.models.order import Order
 from labs.states.inbound import MatchStatus, MessageStatus, UnmatchedReason
 from portal.lib.tenancy import TenantOwned
+from portal.lib.translation import gettext_lazy
 
 NUMBER_MAX_LENGTH = 200
 WHY_MAX_LENGTH = 500
@@ -52,6 +53,8 @@ class InboundMessage(TenantOwned):
     why = models.CharField(max_length=WHY_MAX_LENGTH, blank=True)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("inbound message")
+        verbose_name_plural = gettext_lazy("inbound messages")
         constraints = [
             models.UniqueConstraint(
                 fields=["tenant", "lab", "lab_account", "digest"],
@@ -108,6 +111,8 @@ class InboundReport(TenantOwned):
     why = models.CharField(max_length=WHY_MAX_LENGTH, blank=True)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("inbound report")
+        verbose_name_plural = gettext_lazy("inbound reports")
         constraints = [
             models.UniqueConstraint(
                 fields=["message", "position"], name="inbound_report_once_per_position"

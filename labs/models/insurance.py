@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from labs.states.patients import Relationship
 from portal.lib.tenancy import TenantOwned
+from portal.lib.translation import gettext_lazy
 
 
 class Payor(TenantOwned):
@@ -26,6 +27,8 @@ class Payor(TenantOwned):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("insurer")
+        verbose_name_plural = gettext_lazy("insurers")
         constraints = [
             models.UniqueConstraint(
                 fields=["tenant", "payor_code"], name="payor_once_per_code"
@@ -55,6 +58,8 @@ class UserInsurance(TenantOwned):
     updated_at = models.DateTimeField(default=timezone.now)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("insurance of a user")
+        verbose_name_plural = gettext_lazy("insurance of users")
         constraints = [
             models.UniqueConstraint(
                 fields=["user", "is_primary"], name="insurance_once_per_rank"

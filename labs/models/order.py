@@ -21,6 +21,7 @@ from labs.states.orders import (
     split_status,
 )
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
+from portal.lib.translation import gettext_lazy
 from users.models import User
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ class OrderTransaction(TenantOwned):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta(TenantOwned.Meta):
-        pass
+        verbose_name = gettext_lazy("order transaction")
+        verbose_name_plural = gettext_lazy("order transactions")
 
     def __str__(self) -> str:
         return str(self.id)
@@ -158,6 +160,8 @@ class Order(TenantOwned):
     visit_id: UUID | None
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("order")
+        verbose_name_plural = gettext_lazy("orders")
         constraints = [
             models.UniqueConstraint(
                 fields=["lab", "sample_id"],
@@ -246,6 +250,8 @@ class OrderEvent(TenantOwned):
     why = models.CharField(max_length=200, blank=True)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("order event")
+        verbose_name_plural = gettext_lazy("order events")
         indexes = [models.Index(fields=["order", "id"], name="order_event_in_order")]
 
     def __str__(self) -> str:
@@ -268,7 +274,8 @@ class Shipment(TenantOwned):
     notes = models.CharField(max_length=500, blank=True)
 
     class Meta(TenantOwned.Meta):
-        pass
+        verbose_name = gettext_lazy("shipment")
+        verbose_name_plural = gettext_lazy("shipments")
 
     def __str__(self) -> str:
         return str(self.id)

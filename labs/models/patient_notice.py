@@ -11,6 +11,7 @@ from django.utils import timezone
 from labs.models.order import Order, OrderEvent
 from labs.states.patient_notices import NoticeChannel, NoticeKind, NoticeStatus
 from portal.lib.tenancy import TenantOwned
+from portal.lib.translation import gettext_lazy
 
 
 class PatientNotice(TenantOwned):
@@ -32,6 +33,8 @@ class PatientNotice(TenantOwned):
     closed_at = models.DateTimeField(null=True)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("patient notice")
+        verbose_name_plural = gettext_lazy("patient notices")
         constraints = [
             models.UniqueConstraint(
                 fields=["event", "channel"], name="notice_once_per_step_and_channel"

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from labs.models.order import Order
 from portal.lib.tenancy import TenantOwned
+from portal.lib.translation import gettext_lazy
 
 
 class RequisitionWatch(TenantOwned):
@@ -19,6 +20,8 @@ class RequisitionWatch(TenantOwned):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("requisition watch")
+        verbose_name_plural = gettext_lazy("requisition watches")
         constraints = [
             models.UniqueConstraint(
                 fields=["order", "member"], name="requisition_watch_once_per_member"

@@ -11,6 +11,7 @@ from labs.states.catalogue import ResultType
 from labs.states.orders import Interpretation
 from labs.states.results import FailureType, ResultStatus
 from portal.lib.tenancy import TenantOwned
+from portal.lib.translation import gettext_lazy
 
 
 class ResultVersion(TenantOwned):
@@ -42,6 +43,8 @@ class ResultVersion(TenantOwned):
     actor_label = models.CharField(max_length=254)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("result version")
+        verbose_name_plural = gettext_lazy("result versions")
         constraints = [
             models.UniqueConstraint(
                 fields=["order", "number"], name="result_version_once_per_number"
@@ -118,6 +121,8 @@ class Result(TenantOwned):
     source_markers = models.JSONField()
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("result")
+        verbose_name_plural = gettext_lazy("results")
         constraints = [
             models.UniqueConstraint(
                 fields=["version", "position"], name="result_once_per_position"
@@ -152,6 +157,8 @@ class MissingResult(TenantOwned):
     source_markers = models.JSONField()
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("missing result")
+        verbose_name_plural = gettext_lazy("missing results")
         constraints = [
             models.UniqueConstraint(
                 fields=["version", "position"], name="missing_result_once_per_position"
@@ -190,6 +197,8 @@ class SampleData(TenantOwned):
     total_volume = models.CharField(max_length=50, blank=True)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("sample")
+        verbose_name_plural = gettext_lazy("samples")
         constraints = [
             models.UniqueConstraint(
                 fields=["version", "sample_id"], name="sample_data_once_per_sample"

@@ -7,6 +7,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
 from labs.models.catalogue import Lab
+from portal.lib.translation import gettext_lazy
 
 
 class ServiceCenter(models.Model):
@@ -43,6 +44,8 @@ class ServiceCenter(models.Model):
     is_active = models.BooleanField(default=True)
 
     class Meta:
+        verbose_name = gettext_lazy("service center")
+        verbose_name_plural = gettext_lazy("service centers")
         constraints = [
             models.UniqueConstraint(
                 fields=["lab", "site_code"], name="service_center_once_per_site_code"

@@ -61,9 +61,9 @@ def _status(visit: Visit) -> str:
 
 def _description(visit: Visit) -> str:
     said = [
-        f"On the clocks of the place: {visit.starts_at:%H:%M %Z}.",
-        f"Visit number {visit.external_id}." if visit.external_id else "",
-        f"Phone {visit.phone}." if visit.phone else "",
+        f"Local time: {visit.starts_at:%H:%M %Z}.",
+        f"Visit number: {visit.external_id}." if visit.external_id else "",
+        f"Phone: {visit.phone}." if visit.phone else "",
         _fast(visit) if visit.is_fasting else "",
         *visit.guide.before,
     ]
@@ -72,13 +72,13 @@ def _description(visit: Visit) -> str:
 
 def _fast(visit: Visit) -> str:
     since = fast_from(visit.starts_at)
-    return f"Begin to fast on {since:%A} {since.day} {since:%B} at {since:%H:%M}."
+    return f"Start fasting on {since:%A} {since.day} {since:%B} at {since:%H:%M}."
 
 
 def _reminders(visit: Visit) -> list[str]:
     told = [("-P1D", "Your lab visit is tomorrow.")]
     if visit.is_fasting:
-        told.append(("-PT12H", "Time to begin to fast for your lab visit."))
+        told.append(("-PT12H", "Start fasting now for your lab visit."))
     return [
         line
         for trigger, words in told

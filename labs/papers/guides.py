@@ -22,130 +22,173 @@ class Guide:
 
 
 FASTING = (
-    "Eat and drink nothing but plain water for 8 to 12 hours before. Take your usual"
-    " medicines unless your clinician said otherwise."
+    "Do not eat or drink anything but plain water for 8 to 12 hours before. Take your"
+    " usual medicines unless your clinician told you not to."
 )
 # The longest fast that the sentence above asks for.
 FAST = timedelta(hours=12)
 NOT_FASTING = "You may eat and drink as usual before. Drink plenty of water."
 # What the person who takes the sample is told, on the requisition.
 COLLECTOR = {
-    CollectionMethod.WALK_IN_TEST: "The patient comes to a service center with this"
-    " paper and a photo id.",
-    CollectionMethod.AT_HOME_PHLEBOTOMY: "A phlebotomist takes the sample at the"
-    " patient's address. Check a photo id first.",
-    CollectionMethod.ON_SITE_COLLECTION: "The sample is taken at the clinic. Note when"
-    " and by whom.",
-    CollectionMethod.TESTKIT: "The patient takes the sample with a kit and sends it in"
-    " its own box.",
+    CollectionMethod.WALK_IN_TEST: (
+        "The patient brings this document and a photo ID to a service center."
+    ),
+    CollectionMethod.AT_HOME_PHLEBOTOMY: (
+        "A phlebotomist collects the sample at the patient's address. Check the"
+        " patient's photo ID first."
+    ),
+    CollectionMethod.ON_SITE_COLLECTION: (
+        "The sample is collected at the clinic. Record when and by whom."
+    ),
+    CollectionMethod.TESTKIT: (
+        "The patient collects the sample with a kit and returns it in the kit's box."
+    ),
 }
-_WASH = "Wash your hands with warm water and soap, and dry them."
-_WRITE = (
-    "Write your full name, your birth date, today's date and the time on the label."
-)
+_WASH = "Wash your hands with soap and warm water, then dry them."
+_WRITE = "Write your full name, date of birth, today's date and the time on the label."
 _KIT = (
-    "Open the kit only when you are ready, and check its expiry date. Do not use one"
-    " that has expired or is damaged.",
-    "Register the kit first if you were asked to: a sample that belongs to nobody can't"
-    " be tested.",
-    "Take the sample on a day from Monday to Thursday, before the last pickup, so that"
-    " it does not wait over a weekend.",
+    (
+        "Open the kit only when you are ready. Check its expiration date. Do not use"
+        " a kit that is expired or damaged."
+    ),
+    (
+        "If you were asked to register the kit, do it first: the lab can't test a"
+        " sample from an unregistered kit."
+    ),
+    (
+        "Collect the sample from Monday to Thursday, before the last pickup, so that"
+        " it reaches the lab before the weekend."
+    ),
 )
 _SEND = (
-    "Put the closed sample into the bag and the box of the kit, seal it, and send it"
-    " the same day with the label that came with it.",
-    "Keep the tracking number. Results usually follow some days after the lab has the"
-    " sample.",
+    (
+        "Put the closed sample into the kit's bag and box. Seal the box and send it"
+        " the same day with the shipping label from the kit."
+    ),
+    (
+        "Keep the tracking number. Results are usually ready a few days after the"
+        " sample reaches the lab."
+    ),
 )
 _VISIT_BEFORE = (
-    "Bring a photo id and the requisition, on paper or on your phone.",
-    "Wear sleeves that roll up easily. Say so if you have fainted at a blood draw"
-    " before, bleed easily or take blood thinners.",
+    "Bring a photo ID and the requisition, on paper or on your phone.",
+    (
+        "Wear sleeves that roll up easily. Tell the staff if you have fainted at a"
+        " blood draw, bleed easily or take blood thinners."
+    ),
 )
 _VISIT_AFTER = (
-    "Press on the spot for a few minutes and leave the plaster on for an hour.",
-    "Carry nothing heavy with that arm for the rest of the day.",
+    "Press on the spot for a few minutes. Leave the bandage on for an hour.",
+    "Do not lift anything heavy with that arm for the rest of the day.",
 )
 _KIT_STEPS = {
     SampleType.DRIED_BLOOD_SPOT: (
         _WASH,
-        "Warm your hand for two minutes and let the arm hang down, so that blood flows"
-        " more easily.",
-        "Clean the side of the tip of your ring or middle finger with the wipe, and let"
-        " it dry in the air.",
-        "Press the lancet on it until it clicks. Wipe the first drop away with the"
-        " gauze.",
-        "Let one large drop at a time fall on each circle of the card. Do not touch the"
-        " card with the finger, and do not add to a spot that has dried.",
-        "Fill every circle. Use the second lancet on another finger if blood stops.",
+        (
+            "Warm your hand for two minutes and let your arm hang down so that blood"
+            " flows more easily."
+        ),
+        (
+            "Clean the side of the tip of your ring or middle finger with the wipe."
+            " Let it air-dry."
+        ),
+        (
+            "Press the lancet against that spot until it clicks. Wipe away the first"
+            " drop with the gauze."
+        ),
+        (
+            "Let one large drop at a time fall onto each circle of the card. Do not"
+            " touch the card with your finger. Do not add blood to a dried spot."
+        ),
+        (
+            "Fill every circle. If the blood stops, use the second lancet on another"
+            " finger."
+        ),
         _WRITE,
-        "Let the card dry for at least 30 minutes, open, flat and out of the sun. Do"
-        " not heat it.",
+        (
+            "Leave the card open and flat, out of the sun, for at least 30 minutes to"
+            " dry. Do not heat it."
+        ),
     ),
     SampleType.ARM_COLLECTOR: (
         _WASH,
-        "Clean the upper arm with the wipe, and let it dry in the air.",
-        "Warm the place with the pack of the kit for two minutes.",
-        "Stick the collector on the upper arm, with the arm hanging down, and press its"
-        " button.",
-        "Wait until the tube is filled to its line, or for the time that the leaflet"
-        " says.",
-        "Take the collector off, close the tube and turn it over gently ten times.",
+        "Clean your upper arm with the wipe. Let it air-dry.",
+        "Warm that spot with the kit's heat pack for two minutes.",
+        (
+            "Let your arm hang down, stick the collector to your upper arm and press"
+            " its button."
+        ),
+        (
+            "Wait until the tube is full to the line, or for the time stated in the"
+            " leaflet."
+        ),
+        "Remove the collector, close the tube and gently turn it over ten times.",
         _WRITE,
     ),
     SampleType.SALIVA: (
-        "Do not eat, drink, smoke, chew gum or brush your teeth for 30 minutes before.",
+        (
+            "Do not eat, drink, smoke, chew gum or brush your teeth for 30 minutes"
+            " before you start."
+        ),
         _WASH,
-        "Let saliva gather in your mouth and spit it into the tube until it reaches the"
-        " line. Bubbles do not count.",
-        "Close the tube tightly, and mix as the leaflet says.",
+        (
+            "Let saliva gather in your mouth, then spit it into the tube up to the"
+            " line. Do not count bubbles."
+        ),
+        "Close the tube tightly and mix as described in the leaflet.",
         _WRITE,
     ),
     SampleType.URINE: (
         _WASH,
         "Clean yourself with the wipe, from front to back.",
-        "Let the first of the urine go, then fill the cup to its line without"
-        " stopping.",
-        "Close the cup tightly, or fill the tube from it as the leaflet says.",
+        (
+            "Urinate a little into the toilet first. Without stopping, fill the cup"
+            " to the line."
+        ),
+        "Close the cup tightly, or fill the tube from it as described in the leaflet.",
         _WRITE,
-        "Keep the sample cool, not frozen, until you send it.",
+        "Keep the sample cool until you send it. Do not freeze it.",
     ),
     SampleType.STOOL: (
-        "Empty your bladder first: urine must not get into the sample.",
-        "Catch the stool with the collector of the kit, before it touches water.",
-        "Take small parts of it from several places with the spoon of the tube, up to"
-        " the line.",
-        "Close the tube tightly and shake it until it is mixed.",
+        "Empty your bladder first: no urine may get into the sample.",
+        "Catch the stool with the kit's collector before it touches water.",
+        (
+            "Use the tube's spoon to take small amounts from several places, up to"
+            " the line."
+        ),
+        "Close the tube tightly and shake until mixed.",
         _WASH,
         _WRITE,
     ),
     SampleType.SERUM: (
-        "Go to who draws your blood with the tubes of the kit.",
-        "Check that each tube carries your name and birth date before you leave.",
-        "Ask that the tubes are spun if the leaflet says so.",
+        "Take the kit's tubes to the place where your blood is drawn.",
+        "Before you leave, check that each tube shows your name and date of birth.",
+        "If the leaflet says so, ask for the tubes to be spun.",
     ),
 }
 _OTHER_STEPS = (
     _WASH,
-    "Follow the leaflet of the kit, step by step.",
+    "Follow the kit's leaflet step by step.",
     _WRITE,
 )
 _VISIT_STEPS = {
     SampleType.URINE: (
-        "You get a cup. Wash your hands and clean yourself with the wipe.",
-        "Let the first of the urine go, then fill the cup to its line.",
-        "Check that the label carries your name and birth date.",
+        "You will get a cup. Wash your hands and clean yourself with the wipe.",
+        "Urinate a little into the toilet first, then fill the cup to the line.",
+        "Check that the label shows your name and date of birth.",
     ),
     SampleType.STOOL: (
-        "You get a container to take home, and are told where to bring it.",
-        "Check that the label carries your name and birth date.",
+        "You will get a container to take home and the address to return it to.",
+        "Check that the label shows your name and date of birth.",
     ),
 }
 _DRAW_STEPS = (
-    "Say your full name and birth date when you are asked.",
-    "Sit down with the arm on the rest. A draw takes a few minutes.",
-    "Check that the label on each tube carries your name and birth date before you"
-    " leave.",
+    "Give your full name and date of birth when asked.",
+    "Sit down with your arm on the armrest. The draw takes a few minutes.",
+    (
+        "Before you leave, check that the label on each tube shows your name and date"
+        " of birth."
+    ),
 )
 
 

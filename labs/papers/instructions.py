@@ -50,26 +50,28 @@ def draw_instructions(panel: LabTest, *, of: OrderMarks | None = None) -> bytes:
     sheet.paragraph(panel.name, size=12)
     sheet.y += 6
     about = [
-        ("Collection", method.label if method else panel.method),
-        ("Sample", kind.label if kind else panel.sample_type),
+        ("Collection", str(method.label) if method else panel.method),
+        ("Sample", str(kind.label) if kind else panel.sample_type),
         ("Lab", panel.lab.name),
     ]
     if of:
-        about += [("Sample id", of.sample_id), ("Order", of.order_id)]
+        about += [("Sample ID", of.sample_id), ("Order", of.order_id)]
     for label, text in about:
         _pair(sheet, label, text)
-    _part(sheet, "Before", guide.before, marks=("\N{BULLET}",))
+    _part(sheet, "Before you start", guide.before, marks=("\N{BULLET}",))
     _part(
         sheet,
         "Step by step",
         guide.steps,
         marks=[f"{number}." for number in range(1, len(guide.steps) + 1)],
     )
-    _part(sheet, "Afterwards", guide.after, marks=("\N{BULLET}",))
+    _part(sheet, "After collection", guide.after, marks=("\N{BULLET}",))
     sheet.y += 12
     sheet.paragraph(
-        "If you feel unwell or a step can't be done as it stands here, stop and call"
-        " your clinic. In an emergency call 911.",
+        (
+            "If you feel unwell or can't follow a step, stop and call your clinic. In"
+            " an emergency, call 911."
+        ),
         size=_SIZE - 1,
         grey=0.3,
     )

@@ -41,7 +41,7 @@ class Stock(OpenChoices):
     """What labels are printed on."""
 
     SHEET = "sheet", "Sheets of 30 labels (US Letter, 2 5/8 by 1 inch)"
-    ROLL = "roll", "Label printer, one label after another (2 5/8 by 1 inch)"
+    ROLL = "roll", "Label printer, one label at a time (2 5/8 by 1 inch)"
 
 
 def draw_labels(
@@ -98,7 +98,7 @@ def _draw_label(
     canvas.setFillGray(0)
     _put(canvas, name, x=left, y=y + 56, size=10, width=room, font=BOLD)
     about = [
-        f"Born {_day(born)}" if born else "",
+        f"DOB {_day(born)}" if born else "",
         str(gender.label) if gender else str(details.get("gender", "")),
         str(kind.label) if kind else order.lab_test.sample_type,
     ]

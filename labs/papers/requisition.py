@@ -85,8 +85,10 @@ def lay_requisition(content: RequisitionContent) -> Sheet:
     order = content.order
     sheet = Sheet(
         title=f"Requisition {order.sample_id}",
-        running_head=f"Requisition, continued     sample {order.sample_id}"
-        f"     born {_birth_date(order)}     {_patient_name(order)}",
+        running_head=(
+            f"Requisition, continued     sample {order.sample_id}     DOB"
+            f" {_birth_date(order)}     {_patient_name(order)}"
+        ),
         foot=f"Order {order.pk}     Sample {order.sample_id}",
     )
     _head(sheet, content)
@@ -97,7 +99,7 @@ def lay_requisition(content: RequisitionContent) -> Sheet:
         sheet.heading("Diagnoses", keep=40)
         sheet.table(_DIAGNOSES, content.diagnoses)
     if content.answers:
-        sheet.heading("Questions of the lab", keep=40)
+        sheet.heading("Lab questions", keep=40)
         sheet.table(
             _ANSWERS,
             [(f"{one.marker}: {one.question}", one.answer) for one in content.answers],
@@ -132,7 +134,7 @@ def _head(sheet: Sheet, content: RequisitionContent) -> None:
         middle = edge - wide / 2
     else:
         middle = edge - 60
-    shown = order.sample_id or "No sample id"
+    shown = order.sample_id or "No sample ID"
     half = width_of(printable(shown), 10, font=BOLD) / 2
     sheet.write(shown, x=middle - half, y=92, size=10, font=BOLD)
     sheet.y = max(y, 102.0) + 8
@@ -167,11 +169,11 @@ def _people(sheet: Sheet, content: RequisitionContent) -> None:
                 "Patient",
                 (
                     ("Name", _patient_name(order)),
-                    ("Born", _birth_date(order)),
-                    ("Sex", gender.label if gender else details.get("gender", "")),
+                    ("DOB", _birth_date(order)),
+                    ("Sex", str(gender.label) if gender else details.get("gender", "")),
                     ("Phone", details.get("phone_number") or ""),
                     ("Address", _address(order.patient_address)),
-                    ("Represented by", _name(proxy)),
+                    ("Medical proxy", _name(proxy)),
                 ),
             ),
             (
@@ -193,7 +195,7 @@ def _people(sheet: Sheet, content: RequisitionContent) -> None:
             (
                 "Ordering physician",
                 (
-                    ("Name", _name(physician) or "The account's physician"),
+                    ("Name", _name(physician) or "Account physician"),
                     ("NPI", physician.get("npi", "")),
                     ("Email", physician.get("email") or ""),
                 ),
@@ -201,10 +203,10 @@ def _people(sheet: Sheet, content: RequisitionContent) -> None:
             (
                 "Billing",
                 (
-                    ("Pays", billing.label if billing else order.billing_type),
+                    ("Type", str(billing.label) if billing else order.billing_type),
                     ("Payor", insurance.get("payor_code") or ""),
-                    ("Member", insurance.get("insurance_id") or ""),
-                    ("Insured is", insurance.get("responsible_relationship") or ""),
+                    ("Member ID", insurance.get("insurance_id") or ""),
+                    ("Relationship", insurance.get("responsible_relationship") or ""),
                     ("Insured", _name(insurance.get("responsible_details") or {})),
                 ),
             ),
@@ -231,7 +233,7 @@ def _tests(sheet: Sheet, order: Order) -> None:
     sheet.need(12)
     sheet.y += 11
     many = "test" if len(markers) == 1 else "tests"
-    sheet.write(f"{len(markers)} {many} in all", size=8, grey=SOFT)
+    sheet.write(f"{len(markers)} {many} in total", size=8, grey=SOFT)
 
 
 def _collection(sheet: Sheet, order: Order) -> None:
@@ -253,9 +255,9 @@ def _collection(sheet: Sheet, order: Order) -> None:
     x = MARGIN
     for label, width in (
         ("Collected on", 150.0),
-        ("At", 90.0),
-        ("By", 168.0),
-        ("Fasting, hours", 124.0),
+        ("Time", 90.0),
+        ("Collected by", 168.0),
+        ("Hours fasted", 124.0),
     ):
         _blank(sheet, label, x=x, width=width - 10)
         x += width

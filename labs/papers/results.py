@@ -51,7 +51,7 @@ _BAR_HEIGHT = 4.0
 _LINES_AT_MOST = 6
 _MISSING = (
     Column("Test", 0.34, is_bold=True),
-    Column("Why", 0.28),
+    Column("Reason", 0.28),
     Column("Note", 0.38),
 )
 _NORMAL_GREY, _OUTER_GREY = 0.62, 0.86
@@ -76,8 +76,10 @@ def draw_results(content: ReportContent) -> bytes:
     order = found.order
     sheet = Sheet(
         title=f"Laboratory report {order.sample_id}",
-        running_head=f"Laboratory report, continued     sample {order.sample_id}"
-        f"     born {_birth_date(found)}     {order.patient_name}",
+        running_head=(
+            f"Laboratory report, continued     sample {order.sample_id}     DOB"
+            f" {_birth_date(found)}     {order.patient_name}"
+        ),
         foot=f"Order {order.pk}     Report {found.version.number}"
         f" of {_moment(found.version.reported_at, content.zone)}",
     )
@@ -121,14 +123,14 @@ def _notices(sheet: Sheet, found: ResultSet) -> None:
     notices = (
         (f"CRITICAL: {critical} {many}", critical > 0),
         (
-            "PARTIAL: more results follow",
+            "PARTIAL: more results to follow",
             found.status == ResultStatus.PARTIAL,
         ),
         (
-            f"CORRECTED: report {found.version.number} takes the place of those before",
+            f"CORRECTED: report {found.version.number} replaces all earlier reports",
             found.version.is_correction,
         ),
-        ("SANDBOX: made-up results of no patient", found.order.tenant.is_sandbox),
+        ("SANDBOX: made-up results, no real patient", found.order.tenant.is_sandbox),
     )
     for text, holds in notices:
         if holds:
@@ -150,9 +152,9 @@ def _people(sheet: Sheet, content: ReportContent) -> None:
                 "Patient",
                 (
                     ("Name", order.patient_name),
-                    ("Born", _birth_date(found)),
-                    ("Sex", gender.label if gender else details.get("gender", "")),
-                    ("Patient id", str(order.user.uuid)),
+                    ("DOB", _birth_date(found)),
+                    ("Sex", str(gender.label) if gender else details.get("gender", "")),
+                    ("Patient ID", str(order.user.uuid)),
                     ("Physician", _name(physician)),
                     ("Client", order.tenant.team.name),
                     ("Account", account.provider_account_id if account else ""),
@@ -161,8 +163,8 @@ def _people(sheet: Sheet, content: ReportContent) -> None:
             (
                 "Specimen",
                 (
-                    ("Sample id", order.sample_id),
-                    ("Sample", kind.label if kind else order.lab_test.sample_type),
+                    ("Sample ID", order.sample_id),
+                    ("Sample", str(kind.label) if kind else order.lab_test.sample_type),
                     ("Collected", _moment(version.collected_at, content.zone)),
                     ("Received", _moment(version.received_at, content.zone)),
                     ("Reported", _moment(version.reported_at, content.zone)),
@@ -198,7 +200,7 @@ def _row_head(sheet: Sheet) -> None:
         ("Flag", _FLAG),
         ("Unit", _UNIT),
         ("Reference", _RANGE),
-        ("Where it lies", _BAR),
+        ("Position", _BAR),
     ):
         sheet.write(title, x=x, size=7.5, grey=SOFT)
         x += width
@@ -308,7 +310,7 @@ def _sample(sheet: Sheet, sample: SampleData, zone: tzinfo) -> None:
         ("Fasting", fasting),
         ("Volume", sample.total_volume),
         ("Notes", sample.notes),
-        ("Clinical", sample.information),
+        ("Clinical notes", sample.information),
     )
     if any(text for _, text in told):
         sheet.y += 8

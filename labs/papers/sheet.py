@@ -281,8 +281,7 @@ class Sheet:
             canvas.drawString(
                 MARGIN,
                 height - 10,
-                f"{MISSING} stands for a sign of a script that this paper can't print;"
-                " the order holds it.",
+                f"{MISSING} marks a character that can't be printed; see the order.",
             )
 
     def _block(

@@ -74,11 +74,13 @@ def lay_visit_sheet(visit: Visit, *, patient: str) -> Sheet:
     steps = visit.guide.steps
     numbers = [f"{number}." for number in range(1, len(steps) + 1)]
     _points(sheet, "At the visit", steps, marks=numbers)
-    _points(sheet, "Afterwards", visit.guide.after, marks=("\N{BULLET}",))
+    _points(sheet, "After the visit", visit.guide.after, marks=("\N{BULLET}",))
     sheet.y += 12
     sheet.paragraph(
-        f"If you can't come, call {visit.team} as early as you can: they move or cancel"
-        " the visit. In an emergency call 911.",
+        (
+            f"If you can't come, call {visit.team} as early as you can to reschedule"
+            " or cancel. In an emergency, call 911."
+        ),
         size=_SIZE,
     )
     return sheet
@@ -91,8 +93,11 @@ def moment_words(at: datetime) -> str:
 
 def _notices(sheet: Sheet, visit: Visit) -> None:
     for text, holds in (
-        ("CALLED OFF: do not come to this visit", visit.is_called_off),
-        ("NOT CONFIRMED YET: your clinic tells you once it is", not visit.is_sure),
+        ("CANCELLED: do not come to this visit", visit.is_called_off),
+        (
+            "NOT CONFIRMED YET: wait for confirmation from your clinic",
+            not visit.is_sure,
+        ),
         ("SANDBOX: not a real visit, do not come", visit.is_sandbox),
     ):
         if holds:
@@ -103,7 +108,7 @@ def _before(visit: Visit) -> tuple[str, ...]:
     if not visit.is_fasting:
         return visit.guide.before
     since = fast_from(visit.starts_at)
-    told = f"Begin to fast on {since:%A} {since.day} {since:%B} at {since:%H:%M}."
+    told = f"Start fasting on {since:%A} {since.day} {since:%B} at {since:%H:%M}."
     first, *others = visit.guide.before
     return (f"{told} {first}", *others)
 
@@ -114,7 +119,7 @@ def _when_and_where(sheet: Sheet, visit: Visit) -> None:
     right = MARGIN + WIDTH - _QR
     put_square = square(f"geo:{visit.latitude},{visit.longitude}", size=_QR)
     sheet.draw(lambda canvas: put_square(canvas, right, top + 4))
-    caption = "Opens a map"
+    caption = "Scan to open a map"
     sheet.write(
         caption,
         x=right + (_QR - width_of(caption, 8)) / 2,
@@ -125,13 +130,13 @@ def _when_and_where(sheet: Sheet, visit: Visit) -> None:
     room = WIDTH - _QR - 20
     for label, text, font in (
         ("When", moment_words(visit.starts_at), BOLD),
-        ("", f"Until {visit.ends_at:%H:%M}, on the clocks of the place", REGULAR),
+        ("", f"Until {visit.ends_at:%H:%M}, local time", REGULAR),
         ("Where", visit.place, BOLD),
         ("", "\n".join(visit.address), REGULAR),
         ("Phone", visit.phone, REGULAR),
         ("Lab", visit.lab, REGULAR),
         ("Visit number", visit.external_id, BOLD),
-        ("Open", "\n".join(f"{days} {times}" for days, times in visit.hours), REGULAR),
+        ("Hours", "\n".join(f"{days} {times}" for days, times in visit.hours), REGULAR),
     ):
         _pair(sheet, label, text, room=room, font=font)
     sheet.y = max(sheet.y, top + _QR + 18)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Command(BaseCommand):
     """`manage.py hl7_folders --team SLUG [--environment production]`."""
 
-    help = "Make the folders of a team's lab accounts and print them."
+    help = "Create the HL7 folders of a team's lab accounts and print their paths."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--team", required=True, metavar="SLUG")
@@ -33,7 +33,9 @@ class Command(BaseCommand):
             .first()
         )
         if tenant is None:
-            raise CommandError(f"No team has the slug {options['team']}.")
+            raise CommandError(
+                f'No team has the slug "{options["team"]}" in this environment.'
+            )
         with acting_for(tenant):
             for account, drop in make_drops(tenant=tenant):
                 number = account.provider_account_id

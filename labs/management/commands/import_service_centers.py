@@ -18,11 +18,11 @@ class Command(BaseCommand):
     """Imports a CSV file; exits 1 with the lines at fault where it takes none."""
 
     help = (
-        f"Take over service centers from a CSV file. It has {', '.join(NEEDED)} and,"
-        f" where known, {', '.join(COLUMNS[len(NEEDED) :])}."
-        " Lists are parted by |, hours are written 'mon-fri 06:30-12:00 12:30-15:30;"
-        " sat 07:00-11:00'. Centers are known by lab and site_code. With any fault"
-        " nothing is taken."
+        f"Import service centers from a CSV file. Required: {', '.join(NEEDED)}."
+        f" Optional: {', '.join(COLUMNS[len(NEEDED) :])}."
+        " Separate list items with |. Write hours as 'mon-fri 06:30-12:00 12:30-15:30;"
+        " sat 07:00-11:00'. Centers are matched by lab and site_code. If any line has"
+        " an error, nothing is imported."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -30,7 +30,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--close-others",
             action="store_true",
-            help="Close the centers of the file's labs that the file does not name.",
+            help="Deactivate centers of the file's labs that are not in the file.",
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -42,7 +42,7 @@ class Command(BaseCommand):
         except DomainError as refusal:
             raise CommandError(refusal.message) from None
         except (OSError, UnicodeDecodeError) as fault:
-            raise CommandError(
-                f"The file can't be read: {type(fault).__name__}"
-            ) from None
-        self.stdout.write(f"{done.written} centers written, {done.closed} closed.")
+            raise CommandError(f"Can't read the file: {type(fault).__name__}") from None
+        self.stdout.write(
+            f"Imported {done.written} centers, deactivated {done.closed}."
+        )

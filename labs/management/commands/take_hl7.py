@@ -13,8 +13,8 @@ from portal.lib.actor import Actor
 class Command(BaseCommand):
     """`manage.py take_hl7`."""
 
-    help = "Take the files that laboratories have dropped, without a worker."
+    help = "Process the HL7 files that labs delivered, without waiting for the worker."
 
     def handle(self, *args: Any, **options: Any) -> None:
         number = take_waiting_files(actor=Actor.system("take_hl7"))
-        self.stdout.write(f"{number} file{'s' * (number != 1)} taken.")
+        self.stdout.write(f"Processed {number} file{'s' * (number != 1)}.")
