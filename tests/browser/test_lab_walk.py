@@ -71,7 +71,7 @@ def test_a_new_team_lives_through_its_first_orders(visit, alice, alice_tenant):
         add_account(page, "Clinic", status="Active")
 
         place(page)
-        expect(page.get_by_text("The only active account of this lab")).to_be_visible()
+        expect(page.get_by_text("Only active account for this lab")).to_be_visible()
         page.get_by_role("button", name="Advance to requisition ready").click()
         expect(page.locator(pill)).to_have_text("Requisition ready")
 
@@ -91,7 +91,7 @@ def test_a_new_team_lives_through_its_first_orders(visit, alice, alice_tenant):
         page.get_by_role("button", name="See what changes").click()
         account = page.get_by_role("row", name="Lab account")
         expect(account).to_contain_text("Branch")
-        expect(account).to_contain_text("The only other active account of this lab")
+        expect(account).to_contain_text("Only other active account for this lab")
         page.get_by_role("button", name="Cancel and recreate").click()
         expect(page.get_by_text("The order before was on Branch.")).to_be_visible()
         expect(page.get_by_text("The only other active account")).to_be_visible()

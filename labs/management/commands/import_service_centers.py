@@ -44,5 +44,5 @@ class Command(BaseCommand):
         except (OSError, UnicodeDecodeError) as fault:
             raise CommandError(f"Can't read the file: {type(fault).__name__}") from None
         self.stdout.write(
-            f"Imported {done.written} centers, deactivated {done.closed}."
+            f"Centers imported: {done.written}. Deactivated: {done.closed}."
         )

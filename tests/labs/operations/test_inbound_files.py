@@ -223,7 +223,7 @@ def test_commands_make_the_folders_and_take_what_waits(alice_tenant, capsys):
 
     said = capsys.readouterr().out
     assert f"Acme, account {account.provider_account_id}: {drop.path}" in said
-    assert re.search("^1 file taken", said, re.MULTILINE)
+    assert re.search("^Processed 1 file", said, re.MULTILINE)
     assert len(names(drop, DONE)) == 1
     with pytest.raises(CommandError):
         call_command("hl7_folders", "--team", "nobody")

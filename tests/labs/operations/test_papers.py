@@ -143,7 +143,7 @@ def test_a_requisition_says_what_is_asked_for_whom_and_who_pays(alice_tenant):
         "1234567893",
         "Tests ordered: Metals",
         "T-599 Lead Serum",
-        "1 test in all",
+        "1 test in total",
         "E11.9 Type 2 diabetes mellitus without complications",
         "Z99.99",
         "Lead: Purpose of the test Initial",
@@ -269,7 +269,7 @@ def test_labels_name_patient_sample_and_day(alice_tenant):
     first, second = pages_of(sheet.body)
     assert first.count("Example, Ada") == 30
     assert f"{order.sample_id} Collected 23 Nov 2026" in second
-    assert "Born 17 May 1990 Female Serum" in second
+    assert "DOB 17 May 1990 Female Serum" in second
     assert "31 of 31" in second
     assert [page.count(order.sample_id) for page in pages_of(roll.body)] == [1, 1]
     assert labels_of(order, collected_on=DAY, number=31).body == sheet.body
@@ -287,9 +287,9 @@ def test_labels_are_bounded(alice_tenant, number):
     ("method", "sample_type", "says"),
     [
         ("testkit", "dried_blood_spot", "Press the lancet"),
-        ("testkit", "of_the_future", "Follow the leaflet of the kit"),
-        ("walk_in_test", "serum", "Bring a photo id"),
-        ("walk_in_test", "urine", "You get a cup"),
+        ("testkit", "of_the_future", "Follow the kit's leaflet"),
+        ("walk_in_test", "serum", "Bring a photo ID"),
+        ("walk_in_test", "urine", "You will get a cup"),
     ],
 )
 def test_instructions_are_those_of_the_sample(alice_tenant, method, sample_type, says):
@@ -304,7 +304,7 @@ def test_instructions_are_those_of_the_sample(alice_tenant, method, sample_type,
     (text,) = pages_of(instructions_of_panel(panel).body)
 
     assert says in text
-    assert "nothing but plain water for 8 to 12 hours" in text
+    assert "anything but plain water for 8 to 12 hours" in text
     assert str(panel.pk) in text
 
 
@@ -443,7 +443,7 @@ def test_a_result_report_flags_what_stands_out_and_says_how_far_it_is(alice_tena
     for said in (
         "Laboratory report",
         "CRITICAL: 1 result",
-        "PARTIAL: more results follow",
+        "PARTIAL: more results to follow",
         "Ada Example",
         "17 May 1990",
         "Glucose 85 mg/dL 65-99",
@@ -487,8 +487,8 @@ def test_a_corrected_report_says_so_and_what_is_missing(alice_tenant):
     paper = results_paper(found=results_of_order(order=order), tenant=alice_tenant)
 
     text = " ".join(pages_of(paper.body))
-    assert "CORRECTED: report 2 takes the place of those before" in text
-    assert "Ferritin Too little volume QNS" in text
+    assert "CORRECTED: report 2 replaces all earlier reports" in text
+    assert "Ferritin Insufficient volume QNS" in text
     assert "Sample S-9 Fasting Yes Notes Slightly hemolyzed" in text
     assert "NW, Northwest, Phoenix AZ 85004, director Dr Example" in text
     assert "PARTIAL" not in text

@@ -49,7 +49,7 @@ def test_a_center_has_coordinates_and_zone_of_its_zip_code(lab, imported):
     said = imported(line("A1"))
 
     center = centers(lab)["A1"]
-    assert said == "1 centers written, 0 closed."
+    assert said == "Centers imported: 1. Deactivated: 0."
     assert (round(center.latitude, 1), round(center.longitude, 1)) == (36.9, -111.5)
     # Page keeps no summer time, though the Navajo Nation around it does.
     assert center.time_zone == "America/Phoenix"
@@ -78,7 +78,7 @@ def test_a_later_file_changes_centers_and_closes_those_it_lacks(lab, imported):
     said = imported(line("A1", name="Northgate"), close_others=True)
 
     found = centers(lab)
-    assert said == "1 centers written, 1 closed."
+    assert said == "Centers imported: 1. Deactivated: 1."
     assert (found["A1"].pk, found["A1"].name) == (before, "Northgate")
     assert (found["A1"].is_active, found["A2"].is_active) == (True, False)
 

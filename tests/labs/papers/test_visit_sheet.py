@@ -61,7 +61,7 @@ def test_the_sheet_says_when_where_and_how_to_get_ready():
         "Harborview; Service Center",
         "8577 Garden Road",
         "Visit number Q-77",
-        "Begin to fast on Monday 23 November at 20:40.",
+        "Start fasting on Monday 23 November at 20:40.",
         "Monday to Friday 06:00 to 14:30",
     ):
         assert text in page
@@ -73,7 +73,7 @@ def test_the_sheet_says_when_where_and_how_to_get_ready():
     ("fields", "notice"),
     [
         ({"is_sure": False}, "NOT CONFIRMED YET"),
-        ({"is_called_off": True}, "CALLED OFF"),
+        ({"is_called_off": True}, "CANCELLED"),
         ({"is_sandbox": True}, "SANDBOX"),
     ],
 )

@@ -61,7 +61,7 @@ def test_accounts_are_listed_with_lab_status_and_billing(
 
     (row,) = page.context["rows"]
     assert row.account == account
-    assert row.billing == (("The team", "in every state"),)
+    assert row.billing == (("Client bill", "in every state"),)
     assert row.teams == (alice_tenant.team.name,)
     for words in ("Clinic", "Northgate", "Active", account.provider_account_id):
         assert words in page.text

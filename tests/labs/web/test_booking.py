@@ -350,7 +350,7 @@ def test_before_its_requisition_a_visit_is_reserved_where_the_team_may(
         assert [visit.status for visit in visits(alice_tenant)] == ["reserved"]
     else:
         assert page["Location"] == url(order, "order")
-        assert "The requisition is not made yet." in reply.content.decode()
+        assert "The requisition has not been created yet." in reply.content.decode()
         assert visits(alice_tenant) == []
 
 

@@ -96,7 +96,7 @@ def test_a_clinician_acknowledges_and_comes_to_the_results(alice_tenant, nora, a
     page = nora.get(place(alice_tenant, "critical"))
     assert page.context["waiting"] == []
     (done,) = page.context["done"]
-    assert (done.told_by, done.was_late) == ("I treat the patient myself", False)
+    assert (done.told_by, done.was_late) == ("I am the treating clinician", False)
 
 
 def test_what_is_refused_stays_in_the_form(alice_tenant, nora, alert):
@@ -119,7 +119,7 @@ def test_who_comes_second_is_told_that_it_is_done(alice_tenant, nora, alert):
 
     alert.refresh_from_db()
     assert alert.action == "First"
-    assert f"{NORA} has acknowledged it already." in reply.content.decode()
+    assert f"Already acknowledged by {NORA}." in reply.content.decode()
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.LAB_STAFF, Role.VIEWER])

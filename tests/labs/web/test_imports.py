@@ -62,9 +62,7 @@ def test_an_order_is_imported_on_an_account_that_is_being_set_up(
     assert (order.sample_id, order.patient_details) == ("Q-100", PATIENT)
     assert order.patient_address == {**ADDRESS, "receiver_name": "Ada Example"}
     shown = alice_web.get(url(order))
-    assert shown.context["account_reason"] == (
-        "The only account of this lab being set up"
-    )
+    assert shown.context["account_reason"] == ("Only account for this lab in setup")
     assert "Lab account: Clinic." in shown.text
 
 

@@ -214,7 +214,7 @@ def test_recreating_shows_first_what_stays_and_what_changes(alice_web, alice_ten
     assert changes["Lab account"] == (
         "Old",
         "New",
-        "The only other active account of this lab",
+        "Only other active account for this lab",
     )
     assert changes["Comment"] == ("None", "Careful", "")
     assert changes["Test"] == (panel.name, panel.name, "")
@@ -284,7 +284,7 @@ def test_a_refused_recreation_says_why_and_changes_nothing(
 
     assert reply.status_code == 422
     assert escape(reply.context["refusal"]) in reply.text
-    assert "wrong for" in reply.context["refusal"]
+    assert "original order used this one" in reply.context["refusal"]
     assert holdings(alice_tenant) == before
 
 

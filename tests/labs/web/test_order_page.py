@@ -76,9 +76,7 @@ def test_a_new_order_shows_where_it_stands_and_what_comes_next(alice_web, order)
     (step,) = page.context["history"]
     assert (step.label, step.raw) == ("Ordered", "received.walk_in_test.ordered")
     assert "the requisition is made" in page.context["next_step"]
-    assert page.context["account_reason"] == (
-        "No account of this lab is linked: the platform's own"
-    )
+    assert page.context["account_reason"] == ("Uses the platform's account")
     assert page.context["relatives"] == []
     assert audited(order.tenant)[-1][:2] == ("read", "order")
 
@@ -98,7 +96,7 @@ def test_the_account_says_why_it_was_chosen_and_how_the_comment_prints(
     page = alice_web.get(url(order))
 
     assert page.context["account"] == "Clinic"
-    assert page.context["account_reason"] == "The only active account of this lab"
+    assert page.context["account_reason"] == "Only active account for this lab"
     assert page.context["comment"] == "Call us\nFasting draw"
 
 
@@ -226,7 +224,7 @@ def test_a_recreated_order_and_the_one_before_link_to_each_other(
 
     assert page.context["account"] == "New"
     assert page.context["account_before"] == "Old"
-    assert page.context["account_reason"] == "The only other active account of this lab"
+    assert page.context["account_reason"] == "Only other active account for this lab"
     assert page.context["update_reason"] == "Wrong lab"
     assert [(r.origin, r.is_this) for r in page.context["relatives"]] == [
         ("Placed", False),

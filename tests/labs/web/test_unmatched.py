@@ -63,7 +63,7 @@ def test_the_queue_tells_of_what_waits_without_names(alice_web, report, malforme
     assert [row.pk for row, _, _ in queue.context["rows"]] == [report.pk]
     assert [row.pk for row, _, _ in problems.context["rows"]] == [malformed.pk]
     assert [count for _, _, count in queue.context["tabs"]] == [1, 1, None, None]
-    assert b"Its person differs from the order" in queue.content
+    assert b"Patient differs from the order" in queue.content
     assert b"Exampel" not in queue.content
 
 
@@ -89,8 +89,8 @@ def test_a_report_is_shown_with_the_orders_it_may_be_of_and_the_read_is_kept(
     (row,) = reply.context["candidates"]
     told = {point.words: point.says for point in row.points}
     assert row.candidate.order.pk == order.pk
-    assert (told["Name"], told["Birth date"]) == ("Differs", "Agrees")
-    assert (told["Number"], told["Tests"]) == ("Agrees", "Agrees")
+    assert (told["Name"], told["Birth date"]) == ("Differs", "Matches")
+    assert (told["Number"], told["Tests"]) == ("Matches", "Matches")
     assert b"Exampel" in reply.content
     assert reads(order.tenant, "lab_report") == [str(report.pk)]
 

@@ -117,7 +117,7 @@ def test_who_waits_for_the_requisition_asks_to_be_told(alice, alice_web, alice_t
     assert (before.can_book, before.may_watch, before.is_watched) == (
         *(False, True, False),
     )
-    assert before.closed == "The requisition is not made yet."
+    assert before.closed == "The requisition has not been created yet."
     assert is_watched(order=order, member=alice)
     assert reply.context["visit"].is_watched
 
@@ -125,7 +125,7 @@ def test_who_waits_for_the_requisition_asks_to_be_told(alice, alice_web, alice_t
 def test_a_requisition_that_is_made_is_not_waited_for(alice, alice_web, order):
     reply = alice_web.post(url(order, "watch_requisition"), follow=True)
 
-    assert "does not wait for its requisition" in reply.content.decode()
+    assert "requisition is already created" in reply.content.decode()
     assert not is_watched(order=order, member=alice)
 
 
@@ -145,7 +145,7 @@ def test_a_visit_is_called_off_with_its_reason(alice_web, alice_tenant, order):
     after = card(alice_web, order)
     assert (after.row, after.can_book) == (None, True)
     assert [step.label for step in after.history] == ["Cancelled", "Booked"]
-    assert after.history[0].detail.startswith("The patient is not prepared. Ate")
+    assert after.history[0].detail.startswith("Patient not prepared. Ate")
 
 
 def test_without_a_visit_there_is_nothing_to_call_off(alice_web, order):
