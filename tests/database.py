@@ -97,7 +97,7 @@ def django_db_setup(
 ) -> Iterator[None]:
     """Note what the migrated database holds."""
     with django_db_blocker.unblock():
-        _note_what_is_laid()
+        _remember_installed_rows()
     yield
     with django_db_blocker.unblock(), connection._nodb_cursor() as cursor:
         _execute(cursor, "DROP DATABASE IF EXISTS {}", migrated_database())
@@ -122,13 +122,13 @@ def flush(_test: TransactionTestCase) -> None:
         for name, rows in laid.items():
             cursor.execute(sql.SQL(DELETE_ADDED).format(sql.SQL(name)), [rows])
     if any(len(_hashes(name)) != len(rows) for name, rows in laid.items()):
-        with unguarded():
+        with without_delete_triggers():
             call_command("flush", verbosity=0, interactive=False, reset_sequences=False)
-        _note_what_is_laid()
+        _remember_installed_rows()
 
 
 @contextmanager
-def unguarded() -> Iterator[None]:
+def without_delete_triggers() -> Iterator[None]:
     """Let tables that refuse to lose rows lose them, as only their owner can."""
     with connection.cursor() as cursor:
         cursor.execute(GUARDED)
@@ -142,7 +142,7 @@ def unguarded() -> Iterator[None]:
                 cursor.execute(f"ALTER TABLE {name} ENABLE TRIGGER USER")
 
 
-def _note_what_is_laid() -> None:
+def _remember_installed_rows() -> None:
     laid.clear()
     for name in _tables():
         if rows := _hashes(name):

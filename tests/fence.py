@@ -48,14 +48,14 @@ def open_connections() -> None:
     connection_created.connect(_open, weak=False)
 
 
-def follow_no_more() -> None:
+def use_production_fence() -> None:
     """Be as in production: for a fork of this process that is a server of its own."""
     connection_created.disconnect(_open)
     BaseCommand.execute = _execute  # type: ignore[method-assign]
 
 
 @contextmanager
-def outside() -> Iterator[None]:
+def no_tenant_named() -> Iterator[None]:
     """As a request or command begins: no tenant is named."""
     _enter()
     try:
@@ -96,5 +96,5 @@ def _say(value: str) -> str:
 
 
 def _execute_as_in_production(command: BaseCommand, *args: Any, **options: Any) -> Any:
-    with outside():
+    with no_tenant_named():
         return _execute(command, *args, **options)

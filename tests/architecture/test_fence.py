@@ -20,7 +20,7 @@ from tests.architecture.test_strangers import samples  # noqa: F401 - a fixture
 from tests.factories.accounts import make_tenant
 from tests.factories.labs import make_order
 from tests.factories.users import make_user
-from tests.fence import outside
+from tests.fence import no_tenant_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -128,7 +128,7 @@ def test_raw_sql_as_another_tenant_meets_nothing(
         for name in held:
             with refused("row-level security"):
                 on("UPDATE {} SET tenant_id = %s", name, charlie_tenant.pk)
-    with outside():
+    with no_tenant_named():
         for name in held:
             with refused("no tenant is named"):
                 on("SELECT 1 FROM {}", name)
@@ -150,7 +150,7 @@ def test_a_sweep_without_a_scope_fails(samples):  # noqa: F811
     before = list(CriticalAlert.unscoped.values())
     at = timezone.now() + timedelta(days=30)
 
-    with outside(), refused("no tenant is named"):
+    with no_tenant_named(), refused("no tenant is named"):
         escalate_critical(at=at)
 
     assert list(CriticalAlert.unscoped.values()) == before
@@ -166,7 +166,7 @@ def test_what_is_sent_in_parts_is_read_as_the_tenant(alice_tenant):
         for order in (mine, other):
             yield rows("SELECT id FROM labs_order WHERE id = %s", order.pk)
 
-    with outside():
+    with no_tenant_named():
         parts = list(as_tenant(alice_tenant, read()))
 
     assert parts == [[(mine.pk,)], []]

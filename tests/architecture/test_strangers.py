@@ -55,10 +55,18 @@ from tests.factories.reports import (
     make_parsing_job,
     make_rereading,
 )
-from tests.factories.results import make_ready_order, make_results, reported
+from tests.factories.results import (
+    make_order_awaiting_results,
+    make_reported_result,
+    make_results,
+)
 from tests.factories.summaries import record
 from tests.factories.users import make_user
-from tests.factories.webhooks import make_delivery, make_endpoint, make_tried
+from tests.factories.webhooks import (
+    make_attempted_delivery,
+    make_delivery,
+    make_endpoint,
+)
 from users.operations.devices import DeviceDetails, record_device
 from users.operations.erasure import write_receipt
 from users.operations.link_sessions import create_link_session
@@ -81,8 +89,8 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     (workout_id,) = record(user, "workouts").ids
     (sleep_id,) = record(user, "sleep").ids
     job = make_parsing_job(user=user)
-    order = make_ready_order(tenant=alice_tenant, user=user)
-    make_results(order=order, results=(reported(text="400", flag="HH"),))
+    order = make_order_awaiting_results(tenant=alice_tenant, user=user)
+    make_results(order=order, results=(make_reported_result(text="400", flag="HH"),))
     alert = order.critical_alerts.get()
     account = make_lab_account(tenant=alice_tenant, lab=order.lab)
     unmatched = make_unmatched(tenant=alice_tenant, lab=order.lab)
@@ -111,7 +119,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     )
     endpoint = make_endpoint(tenant=alice_tenant)
     delivery = make_delivery(endpoint=endpoint)
-    make_tried(delivery, status="failed")
+    make_attempted_delivery(delivery, status="failed")
     receipt = write_receipt(
         tenant=alice_tenant,
         user_uuid=uuid4(),

@@ -38,7 +38,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from tests.accounts.webhooks.storms import StormReceiver
 from tests.bench.stage import private_database
-from tests.bench.webhook_storm import hasten
+from tests.bench.webhook_storm import shorten_timers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,7 +117,7 @@ def run(
         print(f"  answers to {what:11} {status:10} {count:6}")
     for name, count in sorted(installation.exits.items()):
         print(f"  ended by itself and was started again: {name}, {count} x")
-    print(f"  unanswered to the end: {unanswered(teams)}")
+    print(f"  count_unanswered to the end: {count_unanswered(teams)}")
     print(f"longest answer {traffic.longest[0]:.1f} s, to {traffic.longest[1]}")
     print(f"{time.monotonic() - began:.0f} s in all, seed {seed}")
     faults += [example for line in lines for example in line.examples]
@@ -202,7 +202,9 @@ def drain(installation: Installation, teams: Sequence[Team]) -> int:
             "tenant_pk" in entry.inputs and entry.status in {"todo", "doing"}
             for entry in queued()
         )
-        return jobs + sum(hasten(tenant) for team in teams for tenant in team[:2])
+        return jobs + sum(
+            shorten_timers(tenant) for team in teams for tenant in team[:2]
+        )
 
     deadline, left = time.monotonic() + PATIENCE_S, waiting()
     while left and time.monotonic() < deadline:
@@ -212,7 +214,7 @@ def drain(installation: Installation, teams: Sequence[Team]) -> int:
     return left
 
 
-def unanswered(teams: Sequence[Team]) -> dict[str, int]:
+def count_unanswered(teams: Sequence[Team]) -> dict[str, int]:
     """How much was sent of which clients never learnt what became of it."""
     clients = [client for team in teams for client in team.clients]
     found: dict[str, Any] = {

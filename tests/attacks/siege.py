@@ -141,7 +141,7 @@ def read_all(connection: socket.socket) -> bytes:
     return found
 
 
-def how_it_ended(connection: socket.socket) -> str:
+def exit_reason(connection: socket.socket) -> str:
     """The first status of a connection; `closed` without one, `open` out of time."""
     found = b""
     try:
@@ -240,7 +240,7 @@ def stalls(here: Installation) -> Told:
         answers: dict[str, int] = {}
         for each in opened:
             each.settimeout(max(0.01, began + PATIENCE_S - time.perf_counter()))
-            named = how_it_ended(each)
+            named = exit_reason(each)
             answers[named] = answers.get(named, 0) + 1
             each.close()
         took = time.perf_counter() - began
@@ -325,13 +325,13 @@ def links(here: Installation) -> Told:
 
 def hostile_reports(here: Installation) -> Told:
     """Twelve reports that draw themselves without an end, at once."""
-    from tests.factories.reports import make_loop
+    from tests.factories.reports import make_endless_pdf
 
     answers: list[tuple[int, str]] = []
 
     def send() -> None:
         boundary = "xx"
-        content = make_loop()
+        content = make_endless_pdf()
         form = b"".join(
             [
                 b'--xx\r\nContent-Disposition: form-data; name="user_id"\r\n\r\n',

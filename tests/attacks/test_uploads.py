@@ -18,7 +18,7 @@ from portal.lib.slots import Work, slot
 from reports.models import ParsingJob
 from reports.operations import extraction
 from tests.factories.accounts import make_api_key, make_team, make_tenant
-from tests.factories.reports import encrypt, make_loop, make_pdf
+from tests.factories.reports import encrypt, make_endless_pdf, make_pdf
 from tests.factories.users import make_user
 from tests.outbox import emitted_types
 from tests.portal.lib.worker_process import wait_until
@@ -79,7 +79,7 @@ def test_one_tenants_uploads_leave_the_others_their_look(
                 held.enter_context(slot(Work.UPLOAD, tenant=tenant))
             while_all_are_busy = others()
         afterwards = alices()
-        loop = sender(web, charlie_tenant, make_loop())()
+        loop = sender(web, charlie_tenant, make_endless_pdf())()
 
     assert answers == [PENDING] * AT_ONCE
     assert while_alice_is_busy == REFUSED

@@ -25,7 +25,11 @@ def stage(results: int) -> tuple[Any, str]:
 
     from tests.factories.accounts import make_member, make_team, make_tenant
     from tests.factories.labs import make_lab, make_lab_test, make_marker
-    from tests.factories.results import make_ready_order, make_results, reported
+    from tests.factories.results import (
+        make_order_awaiting_results,
+        make_reported_result,
+        make_results,
+    )
     from tests.factories.users import make_user
 
     team = make_team("Bench Health")
@@ -37,7 +41,7 @@ def stage(results: int) -> tuple[Any, str]:
 
     def deliver(order: Any, shift: int) -> None:
         given = tuple(
-            reported(
+            make_reported_result(
                 f"Marker {n}",
                 str(60 + (n * 7 + shift) % 60),
                 ordered_code=f"M{n % 10}",
@@ -49,9 +53,9 @@ def stage(results: int) -> tuple[Any, str]:
         make_results(order=order, results=given)
 
     for earlier in range(4):
-        order = make_ready_order(tenant=tenant, user=user, lab_test=panel)
+        order = make_order_awaiting_results(tenant=tenant, user=user, lab_test=panel)
         deliver(order, earlier)
-    order = make_ready_order(tenant=tenant, user=user, lab_test=panel)
+    order = make_order_awaiting_results(tenant=tenant, user=user, lab_test=panel)
     for version in range(3):
         deliver(order, 10 + version)
     client = Client(SERVER_NAME="localhost")

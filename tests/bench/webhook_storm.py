@@ -54,7 +54,7 @@ def emit(tenant: Tenant, number: int) -> None:
             )
 
 
-def hasten(tenant: Tenant) -> int:
+def shorten_timers(tenant: Tenant) -> int:
     """Make due what waits on the ladder; returns how much still waits in all."""
     from django.utils import timezone
 
@@ -87,7 +87,7 @@ def run(*, events: int, kills: int) -> None:
         try:
             for kill in range(kills):
                 seen = receiver.receipts.total()
-                hasten(tenant)
+                shorten_timers(tenant)
                 enough = seen + events // (kills + 2)
                 arrived = receiver.wait_for_receipts(enough, timeout_s=PATIENCE_S)
                 receiver.hold_answers()
@@ -106,7 +106,7 @@ def run(*, events: int, kills: int) -> None:
                     database.restart()
                     print("the database was killed and started again")
             limit = time.monotonic() + PATIENCE_S
-            while (waiting := hasten(tenant)) and time.monotonic() < limit:
+            while (waiting := shorten_timers(tenant)) and time.monotonic() < limit:
                 time.sleep(0.5)
             taken = time.monotonic() - began
         finally:

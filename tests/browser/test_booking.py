@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from labs.models import Appointment
 from labs.operations.slot_places import hold_slot
 from tests.browser.conftest import complaints
-from tests.factories.appointments import free_slots, make_bookable, make_center
+from tests.factories.appointments import free_slots, make_bookable_order, make_center
 
 pytestmark = [
     pytest.mark.browser,
@@ -42,7 +42,7 @@ def test_an_order_is_booked_in_six_actions_by_the_furthest_way(
     visit, alice, alice_tenant, center
 ):
     make_center(name="Further", latitude=33.60, hours="mon-sun 00:00-23:59")
-    order = make_bookable(tenant=alice_tenant)
+    order = make_bookable_order(tenant=alice_tenant)
     hand, found = Hand(), {}
     with visit.page(member=alice) as page:
         page.goto(ORDER.format(order.pk))
@@ -71,7 +71,7 @@ def test_an_order_is_booked_in_six_actions_by_the_furthest_way(
 
 
 def test_a_lost_time_is_made_good_by_one_key(visit, alice, alice_tenant, center):
-    order, other = (make_bookable(tenant=alice_tenant) for _ in range(2))
+    order, other = (make_bookable_order(tenant=alice_tenant) for _ in range(2))
     with visit.page(member=alice) as page:
         page.goto(ORDER.format(order.pk) + "visit/book/")
         page.get_by_label("Note for the place").fill("Left arm")
@@ -95,7 +95,7 @@ def test_a_lost_time_is_made_good_by_one_key(visit, alice, alice_tenant, center)
 
 
 def test_a_visit_is_booked_without_script(visit, alice, alice_tenant, center):
-    order = make_bookable(tenant=alice_tenant)
+    order = make_bookable_order(tenant=alice_tenant)
     with visit.page(member=alice, scripts=False) as page:
         page.goto(ORDER.format(order.pk) + "visit/book/")
 

@@ -7,7 +7,11 @@ from accounts.states import Role
 from labs.models import CriticalAlert
 from tests.browser.conftest import complaints
 from tests.factories.accounts import make_member
-from tests.factories.results import make_ready_order, make_results, reported
+from tests.factories.results import (
+    make_order_awaiting_results,
+    make_reported_result,
+    make_results,
+)
 from tests.factories.users import make_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -21,11 +25,11 @@ def test_a_critical_result_is_found_read_and_acknowledged(
     )
     user = make_user(tenant=alice_tenant, client_user_id="mbr_dana")
     for text, flag in (("5.9", "H"), ("7.1", "HH")):
-        order = make_ready_order(tenant=alice_tenant, user=user)
-        potassium = reported(
+        order = make_order_awaiting_results(tenant=alice_tenant, user=user)
+        potassium = make_reported_result(
             "Potassium", text, unit="mmol/L", reference_range="3.5-5.1", flag=flag
         )
-        make_results(order=order, results=(potassium, reported()))
+        make_results(order=order, results=(potassium, make_reported_result()))
 
     with visit.page(member=nora) as page:
         page.goto("/t/alice-health/sandbox/")

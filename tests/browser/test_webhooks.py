@@ -11,7 +11,11 @@ from accounts.webhooks.models import Delivery, Replay
 from accounts.webhooks.operations.replay import advance_replay
 from tests.browser.conftest import complaints
 from tests.factories.users import make_user
-from tests.factories.webhooks import make_delivery, make_endpoint, make_tried
+from tests.factories.webhooks import (
+    make_attempted_delivery,
+    make_delivery,
+    make_endpoint,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -27,7 +31,7 @@ def endpoint(alice_tenant):
         at = timezone.now() - timedelta(hours=age)
         delivery = make_delivery(endpoint=endpoint, age=timedelta(hours=age))
         status = "failed" if code == 500 else None
-        make_tried(
+        make_attempted_delivery(
             delivery,
             code=code,
             status=status,
@@ -44,7 +48,7 @@ def send(endpoint):
     """What a worker does with the replays that wait."""
     rows = Delivery.objects.for_tenant(endpoint.tenant).filter(lane=1, status="pending")
     for delivery in rows:
-        make_tried(delivery, code=200)
+        make_attempted_delivery(delivery, code=200)
 
 
 def test_an_admin_finds_why_an_endpoint_fails_and_replays_what_it_missed(

@@ -92,11 +92,13 @@ def guided(told, known):
     return inner
 
 
-def stuffed(body):
+def with_extra_fields(body):
     """The body with more in each of its objects than anybody may say."""
     if isinstance(body, dict):
-        return STUFFING | {name: stuffed(each) for name, each in body.items()}
-    return [stuffed(each) for each in body] if isinstance(body, list) else body
+        return STUFFING | {name: with_extra_fields(each) for name, each in body.items()}
+    return (
+        [with_extra_fields(each) for each in body] if isinstance(body, list) else body
+    )
 
 
 @pytest.mark.django_db
@@ -119,7 +121,7 @@ def test_no_request_is_answered_by_a_fault(alice_tenant, keys, samples):  # noqa
         return execute(statement, values, many, context)
 
     def call(case):
-        case.body = stuffed(case.body)
+        case.body = with_extra_fields(case.body)
         with transaction.atomic():  # whose traces the next request does not meet
             with connection.execute_wrapper(watch):
                 status = case.call(base_url=HOST, headers=keys).status_code

@@ -133,7 +133,7 @@ def entry(key: str, value: str) -> str:
     return f'<MetadataEntry key="{key}" value="{value}"/>'
 
 
-def by_phone(name: str, value: object, unit: str, **told: str) -> str:
+def phone_quantity(name: str, value: object, unit: str, **told: str) -> str:
     """One record of a quantity that the phone counted."""
     return quantity(name, value, unit, source=_PHONE, **told)
 

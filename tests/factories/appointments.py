@@ -59,7 +59,7 @@ def make_center(*, hours: str = EVERY_DAY, **fields: Any) -> ServiceCenter:
     return center
 
 
-def make_bookable(
+def make_bookable_order(
     *, tenant: Any, method: str = CollectionMethod.WALK_IN_TEST, **wanted: Any
 ) -> Order:
     """An order whose requisition is made, at the first bookable lab."""

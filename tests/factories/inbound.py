@@ -14,7 +14,7 @@ from tests.factories.hl7 import make_oru, make_test, obx
 from tests.factories.labs import make_lab, make_lab_test, make_marker, make_order
 
 
-def make_awaited_order(
+def make_order_sent_to_lab(
     *, tenant: Any, codes: tuple[str, ...] = ("2345",), **wanted: Any
 ) -> Order:
     """An order on the platform's account whose requisition the lab has."""

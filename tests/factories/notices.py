@@ -38,7 +38,7 @@ def choose(
     )
 
 
-def happening(
+def make_happening(
     kind: NoticeKind = NoticeKind.SILENT_SOURCE, key: str = "oura:1", **changes: bool
 ) -> Happening:
     return Happening(
@@ -51,4 +51,4 @@ def happening(
 
 
 def make_notice(tenant: Tenant, at: datetime, **given: object) -> Notice:
-    return post_notice(tenant=tenant, happening=happening(**given), at=at)
+    return post_notice(tenant=tenant, happening=make_happening(**given), at=at)

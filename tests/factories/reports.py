@@ -98,7 +98,7 @@ def make_huge_page() -> bytes:
     return _saved(document)
 
 
-def compress_often(block: bytes, *, times: int) -> bytes:
+def compress_repeated(block: bytes, *, times: int) -> bytes:
     """What zlib makes of a block repeated, at the cost of compressing it once."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     once = packer.compress(block) + packer.flush(zlib.Z_FULL_FLUSH)
@@ -110,7 +110,7 @@ def compress_often(block: bytes, *, times: int) -> bytes:
 
 def make_bomb() -> bytes:
     """A PDF of 14 kB whose one page unpacks to more than a gigabyte of blanks."""
-    once = compress_often(b" " * 1024**2, times=1100)
+    once = compress_repeated(b" " * 1024**2, times=1100)
     document = pikepdf.new()
     page = document.add_blank_page()
     content = pikepdf.Stream(document, b"")
@@ -120,7 +120,7 @@ def make_bomb() -> bytes:
     return _saved(document)
 
 
-def make_loop() -> bytes:
+def make_endless_pdf() -> bytes:
     """A PDF of some 600 bytes whose page draws a form that draws itself a thousandfold.
 
     Whoever loads the page is busy for 20 s, and out of memory then.

@@ -42,7 +42,9 @@ def make_expected_result(*, marker: Marker, **fields: Any) -> ExpectedResult:
     return expected
 
 
-def reported(name: str = "Glucose", text: str = "85", **fields: Any) -> ReportedResult:
+def make_reported_result(
+    name: str = "Glucose", text: str = "85", **fields: Any
+) -> ReportedResult:
     """A normal number with its range, by a code made of its name."""
     return ReportedResult(
         **{
@@ -64,13 +66,13 @@ def delivery(
         **{
             "status": ResultStatus(status),
             "reported_at": REPORTED_AT,
-            "results": results or (reported(),),
+            "results": results or (make_reported_result(),),
             **fields,
         }
     )
 
 
-def make_ready_order(*, tenant: Any, **wanted: Any) -> Order:
+def make_order_awaiting_results(*, tenant: Any, **wanted: Any) -> Order:
     """An order that waits for its results: its sample is drawn or with the lab."""
     order = make_order(tenant=tenant, **wanted)
     make_requisition(tenant=tenant, actor=ACTOR, order_id=order.pk)

@@ -22,7 +22,9 @@ def make_user(*, tenant: Any, **wanted: Any) -> User:
     return create_user(tenant=tenant, actor=ACTOR, wanted=UserRequest(**wanted))
 
 
-def make_arrival(user: User, provider: str, at: datetime, received: int = 1) -> None:
+def make_batch_arrival(
+    user: User, provider: str, at: datetime, received: int = 1
+) -> None:
     """A batch of nights that arrived from a source."""
     Arrival(
         tenant=user.tenant,
@@ -37,7 +39,9 @@ def make_arrival(user: User, provider: str, at: datetime, received: int = 1) -> 
     ).save(force_insert=True)
 
 
-def make_news(user: User, provider: str, at: datetime, *, created: int = 1) -> None:
+def make_new_nights(
+    user: User, provider: str, at: datetime, *, created: int = 1
+) -> None:
     """A batch that brought `created` nights that are new."""
     Arrival(
         tenant=user.tenant,
@@ -52,8 +56,8 @@ def make_news(user: User, provider: str, at: datetime, *, created: int = 1) -> N
     ).save(force_insert=True)
 
 
-def make_pace(user: User, provider: str, until: datetime) -> None:
+def make_regular_arrivals(user: User, provider: str, until: datetime) -> None:
     """Five days of news, the last at `until`, and what is learnt of them."""
     for ago in range(5):
-        make_news(user, provider, until - timedelta(days=ago))
+        make_new_nights(user, provider, until - timedelta(days=ago))
     learn_cadences(tenant=user.tenant, user_key=user.pk)

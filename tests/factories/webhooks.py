@@ -44,7 +44,9 @@ def make_delivery(*, endpoint, age=timedelta(0), **event):
     )
 
 
-def make_tried(delivery, *, code=500, fault="status", status=None, **facts):
+def make_attempted_delivery(
+    delivery, *, code=500, fault="status", status=None, **facts
+):
     """A delivery after one more attempt: failed unless the code is 2xx."""
     succeeded = code is not None and 200 <= code < 300
     at = facts.pop("started_at", timezone.now())

@@ -149,7 +149,7 @@ class ForkedNode:
         os.setsid()
         os.environ["PGAPPNAME"] = self.name
         connection.connection = None  # the test's own
-        fence.follow_no_more()
+        fence.use_production_fence()
         work()
 
     def kill(self) -> None:

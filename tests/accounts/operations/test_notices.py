@@ -27,7 +27,7 @@ from portal.lib.errors import DomainError
 from portal.lib.tenancy import across_tenants
 from tests.audit import audited
 from tests.factories.accounts import ACTOR, make_member, make_tenant
-from tests.factories.notices import choose, happening, make_notice
+from tests.factories.notices import choose, make_happening, make_notice
 from tests.jobs import empty_queue, queued
 
 pytestmark = pytest.mark.django_db
@@ -165,7 +165,7 @@ def test_a_critical_result_of_a_patient_pierces_quiet_hours(
 ):
     tenant = make_tenant(team=alice_team, environment=environment)
     choose(tenant, ada, quiet=(22, 7), critical_result="at_once")
-    critical = happening(NoticeKind.CRITICAL_RESULT, "1-0")
+    critical = make_happening(NoticeKind.CRITICAL_RESULT, "1-0")
 
     told = [
         note_happening(tenant=tenant, happening=critical, at=NIGHT) for _ in range(2)

@@ -24,7 +24,7 @@ from tests.factories.accounts import (
     make_member,
 )
 from tests.factories.labs import make_lab_account
-from tests.factories.results import make_ready_order
+from tests.factories.results import make_order_awaiting_results
 from tests.factories.users import make_user
 from tests.factories.webhooks import make_delivery, make_endpoint
 from users.models import User
@@ -91,7 +91,7 @@ def test_what_a_team_kept_is_erased_once_the_undo_is_over(
     alice_team, alice_tenant, alice, charlie_tenant
 ):
     user = make_user(tenant=alice_tenant)
-    order = make_ready_order(tenant=alice_tenant, user=user)
+    order = make_order_awaiting_results(tenant=alice_tenant, user=user)
     make_lab_account(tenant=alice_tenant, lab=order.lab)
     make_delivery(endpoint=make_endpoint(tenant=alice_tenant))
     make_api_key(tenant=alice_tenant)

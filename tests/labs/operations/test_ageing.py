@@ -20,7 +20,7 @@ from labs.operations.inbound_review import reject_report
 from tests.factories.accounts import ACTOR
 from tests.factories.inbound import make_unmatched
 from tests.factories.labs import make_order
-from tests.factories.results import make_ready_order, make_results
+from tests.factories.results import make_order_awaiting_results, make_results
 
 pytestmark = pytest.mark.django_db
 BEFORE = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -30,7 +30,7 @@ DAY = timedelta(days=1)
 def test_orders_that_ended_long_ago_go_with_their_results(alice_tenant, charlie_tenant):
     orders = []
     for tenant in (alice_tenant, alice_tenant, charlie_tenant):
-        order = make_ready_order(tenant=tenant)
+        order = make_order_awaiting_results(tenant=tenant)
         make_results(order=order)
         orders.append(order)
     open_ = make_order(tenant=alice_tenant)

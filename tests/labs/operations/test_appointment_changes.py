@@ -23,7 +23,7 @@ from tests.factories.appointments import (
     HOME,
     free_slots,
     make_appointment,
-    make_bookable,
+    make_bookable_order,
     make_center,
 )
 from tests.jobs import queued
@@ -45,12 +45,12 @@ def center():
 
 @pytest.fixture
 def order(alice_tenant):
-    return make_bookable(tenant=alice_tenant)
+    return make_bookable_order(tenant=alice_tenant)
 
 
 @pytest.fixture
 def at_home(alice_tenant):
-    return make_bookable(
+    return make_bookable_order(
         tenant=alice_tenant, method=CollectionMethod.AT_HOME_PHLEBOTOMY
     )
 

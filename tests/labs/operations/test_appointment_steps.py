@@ -10,14 +10,14 @@ from labs.operations.order_steps import lock_order
 from labs.states.appointments import APPOINTMENT_MOVES, AppointmentStatus
 from portal.lib.errors import DomainError
 from tests.factories.accounts import ACTOR
-from tests.factories.appointments import make_appointment, make_bookable
+from tests.factories.appointments import make_appointment, make_bookable_order
 from tests.outbox import emitted_types
 
 pytestmark = pytest.mark.django_db
 
 
 def test_a_visit_takes_the_moves_of_the_table_and_no_other(alice_tenant):
-    visit = make_appointment(order=make_bookable(tenant=alice_tenant))
+    visit = make_appointment(order=make_bookable_order(tenant=alice_tenant))
     rows = Appointment.objects.for_tenant(alice_tenant)
     moved = []
     for old in AppointmentStatus:
@@ -51,7 +51,7 @@ def test_a_visit_takes_the_moves_of_the_table_and_no_other(alice_tenant):
 
 
 def test_a_visit_that_somebody_else_moved_meanwhile_is_refused(alice_tenant):
-    visit = make_appointment(order=make_bookable(tenant=alice_tenant))
+    visit = make_appointment(order=make_bookable_order(tenant=alice_tenant))
     Appointment.objects.for_tenant(alice_tenant).update(status="cancelled")
 
     with pytest.raises(DomainError) as refused:

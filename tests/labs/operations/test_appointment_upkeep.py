@@ -24,7 +24,7 @@ from tests.factories.appointments import (
     booking_lab,
     free_slots,
     make_appointment,
-    make_bookable,
+    make_bookable_order,
     make_center,
 )
 from tests.factories.labs import make_lab_test, make_order
@@ -42,7 +42,7 @@ def _clock(time_machine):
 
 @pytest.fixture
 def order(alice_tenant):
-    return make_bookable(tenant=alice_tenant)
+    return make_bookable_order(tenant=alice_tenant)
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_the_clock_enqueues_what_waits_and_frees_what_has_ended(
     center = make_center()
     held = free_slots(alice_tenant, center)[0]
     hold_slot(order=order, booking_key=held.booking_key)
-    late = make_bookable(tenant=alice_tenant)
+    late = make_bookable_order(tenant=alice_tenant)
     with pytest.raises(Unavailable):
         make_appointment(order=late, notes="sandbox:cut")
     kept = SlotPlace.objects.count()

@@ -20,7 +20,7 @@ from tests.factories.appointments import (
     HOME,
     free_slots,
     make_appointment,
-    make_bookable,
+    make_bookable_order,
     make_center,
 )
 from tests.factories.labs import make_lab, make_lab_test, make_order
@@ -54,7 +54,7 @@ def written():
 
 def test_a_booking_confirms_takes_its_place_and_moves_its_order(alice_tenant):
     center = make_center(places=2)
-    order = make_bookable(tenant=alice_tenant)
+    order = make_bookable_order(tenant=alice_tenant)
     slot = free_slots(alice_tenant, center)[0]
 
     booked = book(order, slot, notes="Left arm")
@@ -75,12 +75,12 @@ def test_a_booking_confirms_takes_its_place_and_moves_its_order(alice_tenant):
 
 def test_another_sandbox_has_places_of_its_own(alice_tenant, charlie_tenant):
     center = make_center()
-    make_appointment(order=make_bookable(tenant=alice_tenant), center=center)
+    make_appointment(order=make_bookable_order(tenant=alice_tenant), center=center)
 
     slot = free_slots(charlie_tenant, center)[0]
 
     assert slot.start not in [s.start for s in free_slots(alice_tenant, center)]
-    assert book(make_bookable(tenant=charlie_tenant), slot).status == "confirmed"
+    assert book(make_bookable_order(tenant=charlie_tenant), slot).status == "confirmed"
 
 
 def test_production_environments_share_their_places(alice_production, charlie_team):
@@ -90,17 +90,17 @@ def test_production_environments_share_their_places(alice_production, charlie_te
     charlie = make_tenant(team=charlie_team, environment=Environment.PRODUCTION)
     center = make_center()
     slot = free_slots(charlie, center)[0]
-    make_appointment(order=make_bookable(tenant=alice_production), center=center)
+    make_appointment(order=make_bookable_order(tenant=alice_production), center=center)
 
     with pytest.raises(SlotTaken):
-        book(make_bookable(tenant=charlie), slot)
+        book(make_bookable_order(tenant=charlie), slot)
 
 
 def test_a_full_slot_is_refused_with_the_three_nearest(alice_tenant):
     center, other = make_center(), make_center()
     slot = free_slots(alice_tenant, center)[5]
-    book(make_bookable(tenant=alice_tenant), slot)
-    late = make_bookable(tenant=alice_tenant)
+    book(make_bookable_order(tenant=alice_tenant), slot)
+    late = make_bookable_order(tenant=alice_tenant)
     before, told = written(), emitted_types(alice_tenant)
 
     with pytest.raises(SlotTaken) as refused:
@@ -122,7 +122,7 @@ def test_a_full_slot_is_refused_with_the_three_nearest(alice_tenant):
 def test_an_expired_key_is_a_slot_that_is_taken(alice_tenant, time_machine):
     center = make_center()
     slot = free_slots(alice_tenant, center)[0]
-    order = make_bookable(tenant=alice_tenant)
+    order = make_bookable_order(tenant=alice_tenant)
     time_machine.move_to(slot.expires_at, tick=False)
 
     with pytest.raises(SlotTaken) as refused:
@@ -143,7 +143,7 @@ def test_an_expired_key_is_a_slot_that_is_taken(alice_tenant, time_machine):
 )
 def test_a_key_that_is_not_ours_is_refused(alice_tenant, change, code):
     slot = free_slots(alice_tenant, make_center())[0]
-    order = make_bookable(tenant=alice_tenant)
+    order = make_bookable_order(tenant=alice_tenant)
 
     with pytest.raises(DomainError) as refused:
         book_appointment(
@@ -160,7 +160,7 @@ def test_a_key_of_another_team_is_refused(alice_tenant, charlie_tenant):
     slot = free_slots(charlie_tenant, make_center())[0]
 
     with pytest.raises(DomainError) as refused:
-        book(make_bookable(tenant=alice_tenant), slot)
+        book(make_bookable_order(tenant=alice_tenant), slot)
 
     assert refused.value.code == "booking_key_invalid"
 
@@ -172,7 +172,7 @@ def test_a_site_that_has_closed_is_told_as_such(alice_tenant):
     center.save()
 
     with pytest.raises(DomainError) as refused:
-        book(make_bookable(tenant=alice_tenant), slot)
+        book(make_bookable_order(tenant=alice_tenant), slot)
 
     assert refused.value.code == "site_inactive"
 
@@ -189,7 +189,7 @@ def test_an_order_is_booked_at_its_own_lab_once_its_requisition_is_made(
         tenant=alice_production,
         lab_test=make_lab_test(tenant=alice_production, lab=make_center().lab),
     )
-    at_home = make_bookable(
+    at_home = make_bookable_order(
         tenant=alice_production, method=CollectionMethod.AT_HOME_PHLEBOTOMY
     )
 
@@ -206,7 +206,7 @@ def test_an_order_is_booked_at_its_own_lab_once_its_requisition_is_made(
 
 def test_an_order_has_one_active_appointment(alice_tenant):
     center = make_center()
-    order = make_bookable(tenant=alice_tenant)
+    order = make_bookable_order(tenant=alice_tenant)
     make_appointment(order=order, center=center)
     before = written()
 
@@ -235,7 +235,7 @@ def test_an_early_booking_is_reserved_where_the_team_may(alice_tenant):
 def test_a_hold_is_taken_over_by_the_booking_of_its_order_alone(alice_tenant):
     center = make_center()
     slot = free_slots(alice_tenant, center)[0]
-    order, other = (make_bookable(tenant=alice_tenant) for _ in range(2))
+    order, other = (make_bookable_order(tenant=alice_tenant) for _ in range(2))
     hold_slot(order=order, booking_key=slot.booking_key)
 
     with pytest.raises(SlotTaken):
@@ -247,7 +247,7 @@ def test_a_hold_is_taken_over_by_the_booking_of_its_order_alone(alice_tenant):
 
 
 def test_a_provider_that_says_gone_leaves_no_trace(alice_tenant):
-    order = make_bookable(tenant=alice_tenant)
+    order = make_bookable_order(tenant=alice_tenant)
     slot = free_slots(alice_tenant, make_center())[0]
     told = emitted_types(alice_tenant)
 
@@ -260,7 +260,7 @@ def test_a_provider_that_says_gone_leaves_no_trace(alice_tenant):
 
 @pytest.mark.parametrize("word", ["slow", "down", "cut"])
 def test_a_silent_provider_keeps_the_place_until_it_is_asked_again(alice_tenant, word):
-    order = make_bookable(tenant=alice_tenant)
+    order = make_bookable_order(tenant=alice_tenant)
     slot = free_slots(alice_tenant, make_center())[0]
 
     with pytest.raises(Unavailable) as refused:
@@ -272,7 +272,7 @@ def test_a_silent_provider_keeps_the_place_until_it_is_asked_again(alice_tenant,
 
 
 def test_a_yes_that_was_cut_off_is_found_by_the_next_try(alice_tenant):
-    order = make_bookable(tenant=alice_tenant)
+    order = make_bookable_order(tenant=alice_tenant)
     slot = free_slots(alice_tenant, make_center())[0]
     reference = booking_reference(order=order, key="k1")
     tries = {"notes": "sandbox:cut", "reference": reference}
@@ -289,7 +289,7 @@ def test_a_yes_that_was_cut_off_is_found_by_the_next_try(alice_tenant):
 
 
 def test_a_slow_provider_leaves_a_booking_pending_that_may_wait(alice_tenant):
-    order = make_bookable(tenant=alice_tenant)
+    order = make_bookable_order(tenant=alice_tenant)
     slot = free_slots(alice_tenant, make_center())[0]
     limit = timedelta(minutes=20)
 
@@ -301,7 +301,7 @@ def test_a_slow_provider_leaves_a_booking_pending_that_may_wait(alice_tenant):
 
 
 def test_a_request_waits_for_the_provider_to_set_a_time(alice_tenant):
-    order = make_bookable(
+    order = make_bookable_order(
         tenant=alice_tenant, method=CollectionMethod.AT_HOME_PHLEBOTOMY
     )
 
@@ -318,7 +318,7 @@ def test_a_request_waits_for_the_provider_to_set_a_time(alice_tenant):
 
 
 def test_a_request_is_refused_where_nobody_comes(alice_tenant):
-    order = make_bookable(
+    order = make_bookable_order(
         tenant=alice_tenant, method=CollectionMethod.AT_HOME_PHLEBOTOMY
     )
 

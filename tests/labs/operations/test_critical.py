@@ -25,7 +25,11 @@ from portal.lib.tenancy import across_tenants
 from tests.audit import audited
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.notices import choose
-from tests.factories.results import make_ready_order, make_results, reported
+from tests.factories.results import (
+    make_order_awaiting_results,
+    make_reported_result,
+    make_results,
+)
 from tests.jobs import queued
 from users.operations.users import delete_user
 
@@ -34,7 +38,7 @@ CAME = datetime(2026, 3, 2, 9, tzinfo=UTC)
 CLINICIAN = Actor(
     ActorKind.MEMBER, "6f0c7f7e-5e52-4a27-9d0b-8f9c3a1f2e10", "nora@assay.example"
 )
-HIGH = reported("Potassium", "7.1", flag="HH")
+HIGH = make_reported_result("Potassium", "7.1", flag="HH")
 DONE = Acknowledgement(
     action="Sent to hospital",
     told_by=ToldBy.PHONE,
@@ -55,7 +59,7 @@ def mails():
 @pytest.fixture
 def order(alice_tenant):
     with time_machine.travel(CAME, tick=False):
-        order = make_ready_order(tenant=alice_tenant)
+        order = make_order_awaiting_results(tenant=alice_tenant)
         make_results(order=order, results=(HIGH,))
     return order
 
@@ -75,7 +79,7 @@ def half_past():
 def test_a_critical_result_starts_the_clock_of_the_teams_limit(alice_tenant):
     alice_tenant.critical_result_limit_minutes = 45
     alice_tenant.save(update_fields=["critical_result_limit_minutes"])
-    order = make_ready_order(tenant=alice_tenant)
+    order = make_order_awaiting_results(tenant=alice_tenant)
 
     with time_machine.travel(CAME, tick=False):
         version = make_results(order=order, results=(HIGH,))
@@ -89,9 +93,9 @@ def test_a_critical_result_starts_the_clock_of_the_teams_limit(alice_tenant):
 
 
 def test_results_that_are_not_critical_start_no_clock(alice_tenant):
-    order = make_ready_order(tenant=alice_tenant)
+    order = make_order_awaiting_results(tenant=alice_tenant)
 
-    make_results(order=order, results=(reported(text="140", flag="H"),))
+    make_results(order=order, results=(make_reported_result(text="140", flag="H"),))
 
     assert alerts(alice_tenant) == []
 
@@ -99,7 +103,9 @@ def test_results_that_are_not_critical_start_no_clock(alice_tenant):
 def test_a_clock_that_runs_is_kept_and_a_new_one_follows_an_acknowledged_one(
     alice_tenant, order, alert, half_past
 ):
-    make_results(order=order, results=(reported("Potassium", "7.4", flag="HH"),))
+    make_results(
+        order=order, results=(make_reported_result("Potassium", "7.4", flag="HH"),)
+    )
     running = alerts(alice_tenant)
     acknowledge_critical(
         tenant=alice_tenant,
@@ -109,7 +115,7 @@ def test_a_clock_that_runs_is_kept_and_a_new_one_follows_an_acknowledged_one(
         name="Nora",
     )
     later = make_results(
-        order=order, results=(reported("Potassium", "7.9", flag="HH"),)
+        order=order, results=(make_reported_result("Potassium", "7.9", flag="HH"),)
     )
 
     assert running == [alert]
@@ -225,7 +231,7 @@ def test_the_teams_address_is_mailed_at_once_and_reads_nothing_of_the_patient(
 ):
     alice_tenant.critical_result_notification_email = "desk@alice.example"
     alice_tenant.save(update_fields=["critical_result_notification_email"])
-    order = make_ready_order(tenant=alice_tenant)
+    order = make_order_awaiting_results(tenant=alice_tenant)
     with time_machine.travel(CAME, tick=False):
         make_results(order=order, results=(HIGH,))
     (asked,) = mails()

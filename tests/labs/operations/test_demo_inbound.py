@@ -7,7 +7,7 @@ from labs.operations.demo_inbound import load_demo_messages
 from labs.states.inbound import UnmatchedReason
 from portal.lib.registry import DemoPerson, DemoScene
 from tests.factories.accounts import ACTOR
-from tests.factories.inbound import make_awaited_order
+from tests.factories.inbound import make_order_sent_to_lab
 from tests.factories.users import make_user
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +21,7 @@ def scene_of(tenant, *users):
 
 
 def test_one_message_waits_for_its_person_and_one_is_malformed(alice_tenant):
-    order = make_awaited_order(tenant=alice_tenant)
+    order = make_order_sent_to_lab(tenant=alice_tenant)
     scene = scene_of(alice_tenant, order.user)
 
     load_demo_messages(scene)

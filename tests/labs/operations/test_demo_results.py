@@ -9,9 +9,9 @@ from labs.operations.demo_results import date_results_back
 from labs.queries.results import result_versions, rows_of
 from tests.factories.results import (
     REPORTED_AT,
-    make_ready_order,
+    make_order_awaiting_results,
+    make_reported_result,
     make_results,
-    reported,
 )
 
 pytestmark = pytest.mark.django_db
@@ -29,11 +29,11 @@ def dated(order, days):
 
 
 def test_results_become_as_old_as_the_steps_they_took(alice_tenant):
-    order = make_ready_order(tenant=alice_tenant)
-    low = reported("Potassium", "1", flag="LL")
+    order = make_order_awaiting_results(tenant=alice_tenant)
+    low = make_reported_result("Potassium", "1", flag="LL")
     make_results(order=order, status="partial", results=(low,))
     later = REPORTED_AT + timedelta(minutes=1)
-    make_results(order=order, results=(reported(),), reported_at=later)
+    make_results(order=order, results=(make_reported_result(),), reported_at=later)
 
     date_results_back(order=order, events=dated(order, [0, 0, 3, 4]))
 
@@ -57,7 +57,7 @@ def test_results_become_as_old_as_the_steps_they_took(alice_tenant):
 def test_a_sample_is_never_drawn_before_the_step_that_precedes_its_results(
     alice_tenant,
 ):
-    order = make_ready_order(tenant=alice_tenant)
+    order = make_order_awaiting_results(tenant=alice_tenant)
     make_results(order=order)
 
     date_results_back(order=order, events=dated(order, [0, 2, 2.5]))

@@ -21,9 +21,9 @@ from labs.operations.redraws import offer_redraw
 from labs.states.catalogue import CollectionMethod
 from labs.states.inbound import MessageStatus
 from tests.factories.accounts import ACTOR
-from tests.factories.appointments import make_appointment, make_bookable
+from tests.factories.appointments import make_appointment, make_bookable_order
 from tests.factories.hl7 import make_oru, make_test, obx
-from tests.factories.inbound import make_awaited_order, make_unmatched, take
+from tests.factories.inbound import make_order_sent_to_lab, make_unmatched, take
 from tests.factories.labs import ADDRESS, PATIENT, make_lab_test, make_order
 from tests.factories.users import make_user
 
@@ -90,7 +90,7 @@ def test_a_users_insurance_goes_too(alice_tenant):
 
 
 def test_what_a_lab_sent_of_a_users_order_goes_with_it(alice_tenant):
-    order = make_awaited_order(tenant=alice_tenant)
+    order = make_order_sent_to_lab(tenant=alice_tenant)
     take(
         alice_tenant,
         make_oru(make_test(obx(), placer=order.sample_id)),
@@ -116,7 +116,7 @@ def test_what_a_lab_sent_of_a_users_order_goes_with_it(alice_tenant):
 
 
 def test_a_users_visits_go_and_their_places_are_free(alice_tenant):
-    order = make_bookable(tenant=alice_tenant)
+    order = make_bookable_order(tenant=alice_tenant)
     make_appointment(order=order)
 
     erase_orders(alice_tenant.pk, order.user.uuid)

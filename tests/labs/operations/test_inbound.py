@@ -15,7 +15,7 @@ from portal.lib.errors import DomainError, Unavailable
 from portal.lib.slots import Work, slot
 from tests.factories.accounts import ACTOR
 from tests.factories.hl7 import make_oru, make_test, obx
-from tests.factories.inbound import make_awaited_order, make_unmatched, take
+from tests.factories.inbound import make_order_sent_to_lab, make_unmatched, take
 from tests.factories.labs import make_lab, make_lab_account
 
 pytestmark = pytest.mark.django_db
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def order(alice_tenant):
-    return make_awaited_order(tenant=alice_tenant)
+    return make_order_sent_to_lab(tenant=alice_tenant)
 
 
 def receive(order, *tests, **told):
@@ -68,7 +68,7 @@ def test_results_find_their_order_by_its_id_and_later_by_the_labs_own_number(ord
 
 
 def test_tests_that_arrive_one_by_one_complete_their_order_with_the_last(alice_tenant):
-    order = make_awaited_order(tenant=alice_tenant, codes=("A", "B"))
+    order = make_order_sent_to_lab(tenant=alice_tenant, codes=("A", "B"))
     first = make_test(obx("1"), code="A", placer=order.sample_id)
     second = make_test(
         obx("140", id="2951-2^Sodium^LN"), code="B", placer=order.sample_id
@@ -84,7 +84,7 @@ def test_tests_that_arrive_one_by_one_complete_their_order_with_the_last(alice_t
 
 
 def test_a_correction_makes_a_version_and_what_is_impossible_is_missing(alice_tenant):
-    order = make_awaited_order(tenant=alice_tenant)
+    order = make_order_sent_to_lab(tenant=alice_tenant)
     other = {"id": "2951-2^Sodium^LN"}
     receive(order, make_test(obx("91"), obx("140", **other), placer=order.sample_id))
 
@@ -169,7 +169,7 @@ def test_results_of_somebody_else_wait_though_their_number_is_known(order, told)
 
 def test_results_of_no_several_or_other_orders_wait(alice_tenant, order):
     account = make_lab_account(tenant=alice_tenant, lab=order.lab)
-    twin = make_awaited_order(tenant=alice_tenant)
+    twin = make_order_sent_to_lab(tenant=alice_tenant)
     Order.objects.for_tenant(alice_tenant).filter(pk=twin.pk).update(lab=order.lab)
     both = make_test(obx(), placer=order.sample_id, filler=twin.sample_id)
     known = make_oru(make_test(obx(), placer=order.sample_id))

@@ -23,7 +23,7 @@ from labs.operations.inbound_files import (
 from labs.queries.results import current_version
 from tests.factories.accounts import ACTOR
 from tests.factories.hl7 import make_oru, make_test, obx
-from tests.factories.inbound import make_awaited_order
+from tests.factories.inbound import make_order_sent_to_lab
 from tests.factories.labs import make_lab, make_lab_account
 from tests.jobs import queued
 
@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("hl7_dir")]
 
 @pytest.fixture
 def order(alice_tenant):
-    return make_awaited_order(tenant=alice_tenant)
+    return make_order_sent_to_lab(tenant=alice_tenant)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from labs.queries.results import current_version
 from labs.states.inbound import MatchStatus, MessageStatus
 from portal.lib.errors import DomainError
 from tests.factories.accounts import ACTOR
-from tests.factories.inbound import make_awaited_order, make_unmatched, take
+from tests.factories.inbound import make_order_sent_to_lab, make_unmatched, take
 from tests.factories.labs import make_lab, make_order
 
 pytestmark = pytest.mark.django_db
@@ -26,7 +26,7 @@ WHY = "The lab misspelt the name; called them."
 
 @pytest.fixture
 def order(alice_tenant):
-    return make_awaited_order(tenant=alice_tenant)
+    return make_order_sent_to_lab(tenant=alice_tenant)
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_a_match_needs_a_reason_and_an_order_of_this_lab_that_takes_results(
             | told
         )
 
-    other = make_awaited_order(tenant=order.tenant)
+    other = make_order_sent_to_lab(tenant=order.tenant)
     theirs = make_order(tenant=charlie_tenant)
     gone = make_order(tenant=order.tenant, lab_test=order.lab_test)
     cancel_order(order=gone, actor=ACTOR)

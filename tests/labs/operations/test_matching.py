@@ -7,7 +7,7 @@ from labs.operations.matching import candidates
 from labs.states.inbound import Agreement
 from tests.factories.accounts import ACTOR
 from tests.factories.hl7 import make_oru, make_test, obx
-from tests.factories.inbound import make_awaited_order, take
+from tests.factories.inbound import make_order_sent_to_lab, take
 from tests.factories.labs import PATIENT, make_order
 from users.operations.users import delete_user
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_candidates_are_weighed_by_what_speaks_for_each(alice_tenant):
-    same = make_awaited_order(tenant=alice_tenant)
+    same = make_order_sent_to_lab(tenant=alice_tenant)
     panel = same.lab_test
     numbered = make_order(
         tenant=alice_tenant,
@@ -29,7 +29,7 @@ def test_candidates_are_weighed_by_what_speaks_for_each(alice_tenant):
     )
     deleted = make_order(tenant=alice_tenant, lab_test=panel)
     delete_user(user=deleted.user, actor=ACTOR)
-    make_awaited_order(tenant=alice_tenant)  # at another lab
+    make_order_sent_to_lab(tenant=alice_tenant)  # at another lab
     content = make_oru(make_test(obx(), placer=str(numbered.pk)))
     row = take(alice_tenant, content, lab=same.lab).reports.get()
     row.tenant = alice_tenant

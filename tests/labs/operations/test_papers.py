@@ -43,7 +43,11 @@ from tests.factories.labs import (
     make_marker,
     make_order,
 )
-from tests.factories.results import delivery, make_ready_order, reported
+from tests.factories.results import (
+    delivery,
+    make_order_awaiting_results,
+    make_reported_result,
+)
 from tests.labs.holdings import holdings, refused
 from tests.labs.printed import pages_of
 
@@ -414,15 +418,17 @@ def test_no_log_line_of_ours_holds_a_token(client, alice_tenant, clock, caplog):
 
 
 def test_a_result_report_flags_what_stands_out_and_says_how_far_it_is(alice_tenant):
-    order = make_ready_order(tenant=alice_tenant)
+    order = make_order_awaiting_results(tenant=alice_tenant)
     long = "Platelets are adequate in number; a few large forms are seen. " * 3
     version = store_results(
         order=order,
         actor=ACTOR,
         delivery=delivery(
-            reported("Glucose", "85"),
-            reported("Sodium", "131", unit="mmol/L", reference_range="135-145"),
-            reported(
+            make_reported_result("Glucose", "85"),
+            make_reported_result(
+                "Sodium", "131", unit="mmol/L", reference_range="135-145"
+            ),
+            make_reported_result(
                 "Potassium",
                 "6.9",
                 unit="mmol/L",
@@ -430,7 +436,7 @@ def test_a_result_report_flags_what_stands_out_and_says_how_far_it_is(alice_tena
                 flag="HH",
                 notes="Called to the clinic.",
             ),
-            reported("Smear", long, unit="", reference_range=""),
+            make_reported_result("Smear", long, unit="", reference_range=""),
             status="partial",
         ),
     )
@@ -460,7 +466,7 @@ def test_a_result_report_flags_what_stands_out_and_says_how_far_it_is(alice_tena
 
 
 def test_a_corrected_report_says_so_and_what_is_missing(alice_tenant):
-    order = make_ready_order(tenant=alice_tenant)
+    order = make_order_awaiting_results(tenant=alice_tenant)
     gap = ReportedGap(name="Ferritin", failure_type="insufficient_volume", note="QNS")
     sample = ReportedSample(
         "S-9",
@@ -479,7 +485,7 @@ def test_a_corrected_report_says_so_and_what_is_missing(alice_tenant):
             order=order,
             actor=ACTOR,
             delivery=delivery(
-                reported("Glucose", text), missing=(gap,), samples=(sample,)
+                make_reported_result("Glucose", text), missing=(gap,), samples=(sample,)
             ),
         )
 

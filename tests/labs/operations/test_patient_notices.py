@@ -19,7 +19,11 @@ from tests.audit import audited
 from tests.contract.document import check_answer
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import PATIENT, make_lab_test, make_order
-from tests.factories.results import make_ready_order, make_results, reported
+from tests.factories.results import (
+    make_order_awaiting_results,
+    make_reported_result,
+    make_results,
+)
 from tests.jobs import queued
 
 pytestmark = pytest.mark.django_db
@@ -118,9 +122,9 @@ def test_in_the_sandbox_messages_are_noted_and_nobody_gets_one(alice_tenant):
     ids=["plain", "critical"],
 )
 def test_critical_results_are_told_by_people(alice_tenant, flag, kinds):
-    order = make_ready_order(tenant=alice_tenant)
+    order = make_order_awaiting_results(tenant=alice_tenant)
 
-    make_results(order=order, results=(reported(text="400", flag=flag),))
+    make_results(order=order, results=(make_reported_result(text="400", flag=flag),))
 
     assert [kind for kind, channel, _ in told(order) if channel == "email"] == kinds
 

@@ -15,7 +15,7 @@ from tests.factories.results import (
     REPORTED_AT,
     delivery,
     make_expected_result,
-    reported,
+    make_reported_result,
 )
 
 pytestmark = pytest.mark.django_db
@@ -68,7 +68,7 @@ def sources(row):
     ],
 )
 def test_a_result_names_the_marker_it_was_ordered_by(ordered, fields, markers, slug):
-    row = read(ordered, reported(**{"provider_id": "?", **fields}))
+    row = read(ordered, make_reported_result(**{"provider_id": "?", **fields}))
 
     assert sources(row) == markers
     assert row.slug == slug
@@ -77,7 +77,7 @@ def test_a_result_names_the_marker_it_was_ordered_by(ordered, fields, markers, s
 def test_a_reflex_test_names_the_marker_its_lab_added(ordered):
     make_marker(lab=ordered.lab, name="Free T4", provider_id="866")
 
-    row = read(ordered, reported(ordered_code="866"))
+    row = read(ordered, make_reported_result(ordered_code="866"))
 
     assert sources(row) == ["Free T4"]
     assert set(row.source_markers[0]) == {"marker_id", "name", "slug", "provider_id"}
@@ -86,18 +86,21 @@ def test_a_reflex_test_names_the_marker_its_lab_added(ordered):
 def test_a_marker_of_another_lab_is_not_named(ordered):
     make_marker(lab=make_lab(), name="Elsewhere", provider_id="866")
 
-    assert sources(read(ordered, reported(ordered_code="866"))) == ["Lipids", "Sodium"]
+    assert sources(read(ordered, make_reported_result(ordered_code="866"))) == [
+        "Lipids",
+        "Sodium",
+    ]
 
 
 def test_codes_that_the_lab_left_out_are_those_of_the_catalogue(ordered):
-    row = read(ordered, reported("LDL", provider_id=""))
+    row = read(ordered, make_reported_result("LDL", provider_id=""))
 
     assert (row.provider_id, row.loinc, row.loinc_slug) == ("7600-01", "13457-7", "ldl")
 
 
 def test_the_labs_own_loinc_code_stands(ordered):
-    other = read(ordered, reported(provider_id="7600-01", loinc="2089-1"))
-    wrong = read(ordered, reported(provider_id="?", loinc="no code"))
+    other = read(ordered, make_reported_result(provider_id="7600-01", loinc="2089-1"))
+    wrong = read(ordered, make_reported_result(provider_id="?", loinc="no code"))
 
     assert (other.loinc, other.loinc_slug) == ("2089-1", "")
     assert (wrong.loinc, wrong.loinc_slug) == ("", "")
@@ -123,11 +126,15 @@ def test_the_labs_own_loinc_code_stands(ordered):
     ],
 )
 def test_a_result_is_interpreted_by_flag_and_range(ordered, fields, interpretation):
-    assert read(ordered, reported(**fields)).interpretation == interpretation
+    assert (
+        read(ordered, make_reported_result(**fields)).interpretation == interpretation
+    )
 
 
 def test_a_row_keeps_range_bounds_and_the_labs_own_flag(ordered):
-    row = read(ordered, reported(text="101.5", flag="H", reference_range=" < 99 "))
+    row = read(
+        ordered, make_reported_result(text="101.5", flag="H", reference_range=" < 99 ")
+    )
 
     assert (row.type, row.result, row.value) == ("numeric", "101.5", 101.5)
     assert (row.reference_range, row.source_interpretation) == ("< 99", "H")
@@ -136,7 +143,9 @@ def test_a_row_keeps_range_bounds_and_the_labs_own_flag(ordered):
 
 
 def test_words_that_are_too_long_for_a_lab_are_cut(ordered):
-    row = read(ordered, reported("n" * 300, unit="u" * 60, provider_id="p" * 60))
+    row = read(
+        ordered, make_reported_result("n" * 300, unit="u" * 60, provider_id="p" * 60)
+    )
 
     assert [len(text) for text in (row.name, row.unit, row.provider_id)] == [
         200,
@@ -150,7 +159,9 @@ def test_a_required_result_that_nobody_spoke_of_is_missing(ordered, lipids):
         required=False
     )
     orderables = orderables_of(order=ordered, delivery=delivery())
-    row = read_reported(reported(provider_id="836"), orderables, REPORTED_AT)
+    row = read_reported(
+        make_reported_result(provider_id="836"), orderables, REPORTED_AT
+    )
 
     missing = missing_of(orderables, [row], [])
 
@@ -162,7 +173,9 @@ def test_a_required_result_that_nobody_spoke_of_is_missing(ordered, lipids):
 
 def test_what_the_lab_called_missing_is_not_told_twice(ordered):
     orderables = orderables_of(order=ordered, delivery=delivery())
-    row = read_reported(reported(provider_id="836"), orderables, REPORTED_AT)
+    row = read_reported(
+        make_reported_result(provider_id="836"), orderables, REPORTED_AT
+    )
     gaps = [
         read_gap(ReportedGap("LDL", loinc="13457-7"), orderables),
         read_gap(ReportedGap("HDL", provider_id="7600-02"), orderables),
@@ -176,8 +189,8 @@ def test_nothing_is_missing_of_a_marker_that_gave_results_nobody_knows(ordered):
     rows = [
         read_reported(one, orderables, REPORTED_AT)
         for one in (
-            reported("Lp(a)", ordered_code="7600"),
-            reported(provider_id="836"),
+            make_reported_result("Lp(a)", ordered_code="7600"),
+            make_reported_result(provider_id="836"),
         )
     ]
 

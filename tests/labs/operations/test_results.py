@@ -23,9 +23,9 @@ from tests.factories.labs import make_lab_test, make_order
 from tests.factories.results import (
     REPORTED_AT,
     delivery,
-    make_ready_order,
+    make_order_awaiting_results,
+    make_reported_result,
     make_results,
-    reported,
 )
 from tests.labs.holdings import holdings, refused
 from tests.outbox import emitted, emitted_types
@@ -46,9 +46,12 @@ def texts(order):
 
 
 def test_final_results_complete_an_order_and_say_how_they_lie(alice_tenant):
-    order = make_ready_order(tenant=alice_tenant)
+    order = make_order_awaiting_results(tenant=alice_tenant)
 
-    version = make_results(order=order, results=(reported(), reported("Sodium", "180")))
+    version = make_results(
+        order=order,
+        results=(make_reported_result(), make_reported_result("Sodium", "180")),
+    )
 
     kept = Order.objects.for_tenant(alice_tenant).get()
     assert kept.status == "completed.walk_in_test.completed"
@@ -68,7 +71,7 @@ def test_partial_results_are_told_of_where_the_team_asks_for_it(
     alice_tenant, wants_webhooks
 ):
     alice_tenant.partial_webhooks_enabled = wants_webhooks
-    order = make_ready_order(tenant=alice_tenant)
+    order = make_order_awaiting_results(tenant=alice_tenant)
     before = emitted_types(alice_tenant)
 
     version = make_results(order=order, status="partial")
@@ -84,10 +87,12 @@ def test_partial_results_are_told_of_where_the_team_asks_for_it(
 def test_a_kit_has_partial_results_without_a_step(alice_tenant, wants_webhooks):
     alice_tenant.partial_webhooks_enabled = wants_webhooks
     panel = make_lab_test(tenant=alice_tenant, method="testkit")
-    order = make_ready_order(tenant=alice_tenant, lab_test=panel)
+    order = make_order_awaiting_results(tenant=alice_tenant, lab_test=panel)
     before, steps = emitted_types(alice_tenant), lows(order)
 
-    make_results(order=order, status="partial", results=(reported(text="120"),))
+    make_results(
+        order=order, status="partial", results=(make_reported_result(text="120"),)
+    )
 
     assert lows(order) == steps
     assert Order.objects.for_tenant(alice_tenant).get().interpretation == "abnormal"
@@ -96,11 +101,13 @@ def test_a_kit_has_partial_results_without_a_step(alice_tenant, wants_webhooks):
 
 
 def test_several_partial_deliveries_add_up_to_the_final_one(alice_tenant):
-    order = make_ready_order(tenant=alice_tenant)
+    order = make_order_awaiting_results(tenant=alice_tenant)
     make_results(order=order, status="partial")
-    make_results(order=order, status="partial", results=(reported("Sodium", "90"),))
+    make_results(
+        order=order, status="partial", results=(make_reported_result("Sodium", "90"),)
+    )
 
-    final = make_results(order=order, results=(reported("Zinc", "70"),))
+    final = make_results(order=order, results=(make_reported_result("Zinc", "70"),))
 
     assert lows(order)[-3:] == ["partial_results", "partial_results", "completed"]
     assert (final.number, final.is_correction) == (3, False)
@@ -110,11 +117,14 @@ def test_several_partial_deliveries_add_up_to_the_final_one(alice_tenant):
 
 
 def test_a_correction_is_a_new_version_and_the_old_one_stays(alice_tenant):
-    order = make_ready_order(tenant=alice_tenant)
-    make_results(order=order, results=(reported(text="120"), reported("Zinc", "70")))
+    order = make_order_awaiting_results(tenant=alice_tenant)
+    make_results(
+        order=order,
+        results=(make_reported_result(text="120"), make_reported_result("Zinc", "70")),
+    )
 
     corrected = make_results(
-        order=order, results=(reported(text="90"),), reported_at=LATER
+        order=order, results=(make_reported_result(text="90"),), reported_at=LATER
     )
 
     kept = Order.objects.for_tenant(alice_tenant).get()
@@ -130,7 +140,7 @@ def test_a_correction_is_a_new_version_and_the_old_one_stays(alice_tenant):
 
 
 def test_a_message_that_comes_twice_changes_nothing(alice_tenant):
-    order = make_ready_order(tenant=alice_tenant)
+    order = make_order_awaiting_results(tenant=alice_tenant)
     sample = ReportedSample("S1", reported_at=REPORTED_AT)
     first = make_results(order=order, samples=(sample,))
     before = holdings(alice_tenant)
@@ -146,11 +156,14 @@ def test_a_message_that_comes_twice_changes_nothing(alice_tenant):
 
 
 def test_what_was_reported_earlier_never_replaces_what_came_later(alice_tenant):
-    order = make_ready_order(tenant=alice_tenant)
-    make_results(order=order, results=(reported(text="90"),), reported_at=LATER)
+    order = make_order_awaiting_results(tenant=alice_tenant)
+    make_results(
+        order=order, results=(make_reported_result(text="90"),), reported_at=LATER
+    )
 
     late = make_results(
-        order=order, results=(reported(text="120"), reported("Zinc", "70"))
+        order=order,
+        results=(make_reported_result(text="120"), make_reported_result("Zinc", "70")),
     )
 
     assert texts(order) == {"Glucose": "90", "Zinc": "70"}
@@ -158,10 +171,12 @@ def test_what_was_reported_earlier_never_replaces_what_came_later(alice_tenant):
 
 
 def test_a_preliminary_value_gives_way_to_a_final_one_alone(alice_tenant):
-    order = make_ready_order(tenant=alice_tenant)
-    preliminary = reported(text="120", is_preliminary=True)
+    order = make_order_awaiting_results(tenant=alice_tenant)
+    preliminary = make_reported_result(text="120", is_preliminary=True)
     make_results(order=order, status="partial", results=(preliminary,))
-    make_results(order=order, status="partial", results=(reported(text="90"),))
+    make_results(
+        order=order, status="partial", results=(make_reported_result(text="90"),)
+    )
 
     make_results(order=order, status="final", results=(preliminary,))
 
@@ -170,8 +185,11 @@ def test_a_preliminary_value_gives_way_to_a_final_one_alone(alice_tenant):
 
 
 def test_a_result_that_its_lab_takes_back_is_missing(alice_tenant):
-    order = make_ready_order(tenant=alice_tenant)
-    make_results(order=order, results=(reported(), reported("Zinc", "70")))
+    order = make_order_awaiting_results(tenant=alice_tenant)
+    make_results(
+        order=order,
+        results=(make_reported_result(), make_reported_result("Zinc", "70")),
+    )
     gap = ReportedGap("Zinc", "internal_lab_failure", "Reagent", provider_id="ZINC")
 
     version = store_results(
@@ -184,29 +202,33 @@ def test_a_result_that_its_lab_takes_back_is_missing(alice_tenant):
     assert Order.objects.for_tenant(alice_tenant).get().has_missing_results is True
     (missing,) = gaps_of(version)
     assert (missing.failure_type, missing.note) == ("internal_lab_failure", "Reagent")
-    make_results(order=order, results=(reported("Zinc", "71"),), reported_at=LATER)
+    make_results(
+        order=order, results=(make_reported_result("Zinc", "71"),), reported_at=LATER
+    )
     assert texts(order) == {"Glucose": "85", "Zinc": "71"}
     assert Order.objects.for_tenant(alice_tenant).get().has_missing_results is False
 
 
 def test_a_new_critical_result_is_told_of_once(alice_tenant):
-    order = make_ready_order(tenant=alice_tenant)
-    critical = reported(text="20", flag="LL")
+    order = make_order_awaiting_results(tenant=alice_tenant)
+    critical = make_reported_result(text="20", flag="LL")
 
     first = make_results(order=order, status="partial", results=(critical,))
-    second = make_results(order=order, results=(critical, reported("Zinc", "70")))
+    second = make_results(
+        order=order, results=(critical, make_reported_result("Zinc", "70"))
+    )
 
     assert (first.has_new_critical, second.has_new_critical) == (True, False)
     assert emitted_types(alice_tenant).count("labtest.result.critical") == 1
-    worse = reported(text="10", flag="LL")
+    worse = make_reported_result(text="10", flag="LL")
     make_results(order=order, results=(worse,), reported_at=LATER)
     assert emitted_types(alice_tenant).count("labtest.result.critical") == 2
 
 
 def test_the_critical_event_has_what_the_contract_lists(alice_tenant):
-    order = make_ready_order(tenant=alice_tenant)
+    order = make_order_awaiting_results(tenant=alice_tenant)
 
-    make_results(order=order, results=(reported(text="20", flag="LL"),))
+    make_results(order=order, results=(make_reported_result(text="20", flag="LL"),))
 
     kept = Order.objects.for_tenant(alice_tenant).get()
     envelope = emitted(alice_tenant)[-1]
@@ -275,7 +297,7 @@ def test_an_order_that_can_have_no_results_yet_takes_none(
 
 
 def test_a_delivery_of_nothing_is_refused(alice_tenant):
-    order = make_ready_order(tenant=alice_tenant)
+    order = make_order_awaiting_results(tenant=alice_tenant)
 
     with refused(alice_tenant, "results_missing"):
         store_results(
@@ -286,7 +308,7 @@ def test_a_delivery_of_nothing_is_refused(alice_tenant):
 def test_results_of_an_order_that_was_completed_without_them_are_no_correction(
     alice_tenant,
 ):
-    order = make_ready_order(tenant=alice_tenant)
+    order = make_order_awaiting_results(tenant=alice_tenant)
     advance(order=order, actor=ACTOR, to="completed")
 
     version = make_results(order=order)
@@ -297,11 +319,14 @@ def test_results_of_an_order_that_was_completed_without_them_are_no_correction(
 
 
 def test_two_results_of_one_code_are_told_apart_by_their_sub_id(alice_tenant):
-    order = make_ready_order(tenant=alice_tenant)
+    order = make_order_awaiting_results(tenant=alice_tenant)
 
     make_results(
         order=order,
-        results=(reported(text="85", sub_id="1"), reported(text="99", sub_id="2")),
+        results=(
+            make_reported_result(text="85", sub_id="1"),
+            make_reported_result(text="99", sub_id="2"),
+        ),
     )
 
     rows = rows_of(current_version(order=order))
@@ -311,8 +336,8 @@ def test_two_results_of_one_code_are_told_apart_by_their_sub_id(alice_tenant):
 def test_storing_costs_the_same_for_one_result_and_for_a_hundred(alice_tenant):
     counts = []
     for number in (1, 100):
-        order = make_ready_order(tenant=alice_tenant)
-        many = tuple(reported(f"Result {index}") for index in range(number))
+        order = make_order_awaiting_results(tenant=alice_tenant)
+        many = tuple(make_reported_result(f"Result {index}") for index in range(number))
         with count_statements() as sent:
             make_results(order=order, results=many)
         counts.append(len(sent))

@@ -9,7 +9,7 @@ from labs.queries.orders import full_order
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import full_status
 from tests.factories.accounts import ACTOR
-from tests.factories.appointments import HOME, make_appointment, make_bookable
+from tests.factories.appointments import HOME, make_appointment, make_bookable_order
 
 pytestmark = pytest.mark.django_db
 _AT_HOME = CollectionMethod.AT_HOME_PHLEBOTOMY
@@ -18,7 +18,7 @@ _AT_HOME = CollectionMethod.AT_HOME_PHLEBOTOMY
 @pytest.fixture
 def asked(alice_tenant):
     """An order with a visit to a home that has no time yet."""
-    order = make_bookable(tenant=alice_tenant, method=_AT_HOME)
+    order = make_bookable_order(tenant=alice_tenant, method=_AT_HOME)
     request_visit(
         order=order,
         actor=ACTOR,
@@ -53,7 +53,7 @@ def test_a_waiting_visit_is_confirmed_by_a_walk_to_scheduled(
     alice_tenant, time_machine
 ):
     time_machine.move_to("2026-03-02T16:00:00+00:00", tick=False)
-    order = make_bookable(tenant=alice_tenant)
+    order = make_bookable_order(tenant=alice_tenant)
     make_appointment(order=order, notes="sandbox:slow", waits_on=True)
 
     assert walk(order, "appointment_scheduled")

@@ -17,7 +17,7 @@ from tests.factories.accounts import ACTOR
 from tests.factories.appointments import (
     free_slots,
     make_appointment,
-    make_bookable,
+    make_bookable_order,
     make_center,
 )
 
@@ -69,7 +69,7 @@ def taken(start):
 def test_fifty_who_race_for_ten_places_get_ten(alice_tenant):
     center = make_center(places=_PLACES)
     slot = free_slots(alice_tenant, center)[0]
-    orders = copies(make_bookable(tenant=alice_tenant), _CALLERS)
+    orders = copies(make_bookable_order(tenant=alice_tenant), _CALLERS)
     wanted = BookingRequest(booking_key=slot.booking_key)
 
     booked = race(
@@ -88,7 +88,7 @@ def test_fifty_who_race_for_ten_places_get_ten(alice_tenant):
 def test_those_who_race_to_move_to_one_place_leave_nobody_without(alice_tenant):
     center = make_center(places=2)
     first, second, last = free_slots(alice_tenant, center)[:3]
-    orders = [make_bookable(tenant=alice_tenant) for _ in range(4)]
+    orders = [make_bookable_order(tenant=alice_tenant) for _ in range(4)]
     for order, slot in zip(orders, (first, first, second, second), strict=True):
         book_appointment(
             order=order,
@@ -114,7 +114,7 @@ def test_those_who_race_to_move_to_one_place_leave_nobody_without(alice_tenant):
 def test_an_order_holds_one_slot_and_others_see_it_taken(alice_tenant):
     center = make_center()
     first, second = free_slots(alice_tenant, center)[:2]
-    order = make_bookable(tenant=alice_tenant)
+    order = make_bookable_order(tenant=alice_tenant)
     hold_slot(order=order, booking_key=first.booking_key)
 
     held = hold_slot(order=order, booking_key=second.booking_key)
@@ -131,10 +131,14 @@ def test_an_order_holds_one_slot_and_others_see_it_taken(alice_tenant):
 def test_a_hold_that_ended_is_taken_over_by_whoever_books(alice_tenant, time_machine):
     center = make_center()
     slot = free_slots(alice_tenant, center)[0]
-    hold_slot(order=make_bookable(tenant=alice_tenant), booking_key=slot.booking_key)
+    hold_slot(
+        order=make_bookable_order(tenant=alice_tenant), booking_key=slot.booking_key
+    )
     time_machine.shift(HOLD_TTL)
 
-    booked = make_appointment(order=make_bookable(tenant=alice_tenant), center=center)
+    booked = make_appointment(
+        order=make_bookable_order(tenant=alice_tenant), center=center
+    )
 
     assert booked.start_at == slot.start
     assert SlotPlace.objects.get().appointment_id == booked.pk
@@ -144,7 +148,7 @@ def test_a_hold_that_ended_is_taken_over_by_whoever_books(alice_tenant, time_mac
 def test_a_hold_is_let_go(alice_tenant):
     center = make_center()
     slot = free_slots(alice_tenant, center)[0]
-    order = make_bookable(tenant=alice_tenant)
+    order = make_bookable_order(tenant=alice_tenant)
     hold_slot(order=order, booking_key=slot.booking_key)
 
     release_hold(order=order)
@@ -156,7 +160,7 @@ def test_a_hold_is_let_go(alice_tenant):
 def test_one_order_that_is_booked_from_several_pages_has_one_visit(alice_tenant):
     center = make_center(places=2)
     slots = free_slots(alice_tenant, center)[:2]
-    order = make_bookable(tenant=alice_tenant)
+    order = make_bookable_order(tenant=alice_tenant)
 
     def book(slot):
         wanted = BookingRequest(booking_key=slot.booking_key)

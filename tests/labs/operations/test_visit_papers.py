@@ -13,7 +13,7 @@ from tests.factories.appointments import (
     HOME,
     booking_lab,
     make_appointment,
-    make_bookable,
+    make_bookable_order,
 )
 from tests.factories.labs import make_lab_test, make_order
 from tests.labs.printed import pages_of
@@ -59,7 +59,7 @@ def test_before_the_requisition_the_sheet_stands_alone_and_says_so(alice_tenant)
 @pytest.mark.django_db
 @pytest.mark.parametrize("draw", [sheet_of, calendar_of])
 def test_a_visit_without_a_time_has_no_paper(alice_tenant, draw):
-    order = make_bookable(
+    order = make_bookable_order(
         tenant=alice_tenant, method=CollectionMethod.AT_HOME_PHLEBOTOMY
     )
     visit = request_visit(

@@ -6,7 +6,11 @@ import pytest
 
 from labs.queries.trends import user_trends
 from tests.factories.labs import make_lab, make_lab_test
-from tests.factories.results import make_ready_order, make_results, reported
+from tests.factories.results import (
+    make_order_awaiting_results,
+    make_reported_result,
+    make_results,
+)
 from tests.factories.users import make_user
 
 pytestmark = pytest.mark.django_db
@@ -24,9 +28,11 @@ def result_of(alice_tenant, user):
 
     def give(day, name="Glucose", text="85", **fields):
         panel = make_lab_test(tenant=alice_tenant, lab=make_lab(name=f"Lab of {day}"))
-        order = make_ready_order(tenant=alice_tenant, user=user, lab_test=panel)
+        order = make_order_awaiting_results(
+            tenant=alice_tenant, user=user, lab_test=panel
+        )
         at = datetime(2026, 3, day, tzinfo=UTC)
-        one = reported(name, text, observed_at=at, **fields)
+        one = make_reported_result(name, text, observed_at=at, **fields)
         make_results(order=order, results=(one,))
         return order
 
@@ -85,9 +91,9 @@ def test_of_an_order_only_what_it_says_now_counts_and_of_others_nothing(
     alice_tenant, user, result_of
 ):
     order = result_of(2, text="85", loinc=GLUCOSE)
-    make_results(order=order, results=(reported(text="95", loinc=GLUCOSE),))
-    other = make_ready_order(tenant=alice_tenant)
-    make_results(order=other, results=(reported(loinc=GLUCOSE),))
+    make_results(order=order, results=(make_reported_result(text="95", loinc=GLUCOSE),))
+    other = make_order_awaiting_results(tenant=alice_tenant)
+    make_results(order=other, results=(make_reported_result(loinc=GLUCOSE),))
 
     trend = trends(alice_tenant, user)[GLUCOSE]
 

@@ -18,7 +18,7 @@ from tests.factories.accounts import ACTOR, make_member
 from tests.factories.appointments import (
     free_slots,
     make_appointment,
-    make_bookable,
+    make_bookable_order,
     make_center,
 )
 from tests.factories.labs import make_lab_test, make_order
@@ -44,7 +44,7 @@ def center():
 
 @pytest.fixture
 def order(alice_tenant):
-    return make_bookable(tenant=alice_tenant)
+    return make_bookable_order(tenant=alice_tenant)
 
 
 def url(order, name="book_visit"):
@@ -163,7 +163,9 @@ def test_a_lost_time_is_struck_and_what_is_nearest_is_booked_by_one_press(
     alice_web, alice_tenant, center, order
 ):
     slot = free_slots(alice_tenant, center)[0]
-    hold_slot(order=make_bookable(tenant=alice_tenant), booking_key=slot.booking_key)
+    hold_slot(
+        order=make_bookable_order(tenant=alice_tenant), booking_key=slot.booking_key
+    )
     form = sent(go="book", slot=slot.booking_key, notes="Left arm")
 
     lost = alice_web.post(url(order), form)
@@ -317,7 +319,7 @@ def test_mornings_and_later_days_are_looked_at(alice_web, center, order):
 
 
 def test_a_visit_at_home_is_booked_with_who_comes_there(alice_web, alice_tenant):
-    order = make_bookable(
+    order = make_bookable_order(
         tenant=alice_tenant, method=CollectionMethod.AT_HOME_PHLEBOTOMY
     )
 

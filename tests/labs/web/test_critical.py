@@ -12,7 +12,11 @@ from accounts.states import Role
 from labs.models import CriticalAlert
 from tests.audit import audited
 from tests.factories.accounts import make_member
-from tests.factories.results import make_ready_order, make_results, reported
+from tests.factories.results import (
+    make_order_awaiting_results,
+    make_reported_result,
+    make_results,
+)
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -37,8 +41,10 @@ def nora(alice_team):
 
 @pytest.fixture
 def alert(alice_tenant):
-    order = make_ready_order(tenant=alice_tenant)
-    make_results(order=order, results=(reported("Potassium", "7.1", flag="HH"),))
+    order = make_order_awaiting_results(tenant=alice_tenant)
+    make_results(
+        order=order, results=(make_reported_result("Potassium", "7.1", flag="HH"),)
+    )
     return CriticalAlert.objects.for_tenant(alice_tenant).get()
 
 

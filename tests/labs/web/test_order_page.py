@@ -30,7 +30,11 @@ from tests.factories.labs import (
     make_marker,
     make_order,
 )
-from tests.factories.results import make_ready_order, make_results, reported
+from tests.factories.results import (
+    make_order_awaiting_results,
+    make_reported_result,
+    make_results,
+)
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -336,8 +340,8 @@ def test_results_that_came_late_say_by_how_many_days(alice_web, alice_tenant):
 
 
 def test_an_order_is_not_settled_while_a_critical_result_waits(alice_web, alice_tenant):
-    order = make_ready_order(tenant=alice_tenant)
-    make_results(order=order, results=(reported(text="400", flag="HH"),))
+    order = make_order_awaiting_results(tenant=alice_tenant)
+    make_results(order=order, results=(make_reported_result(text="400", flag="HH"),))
 
     waiting = alice_web.get(url(order))
     order.critical_alerts.update(acknowledged_at=timezone.now())

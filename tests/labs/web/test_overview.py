@@ -9,7 +9,11 @@ from labs.models import Order
 from labs.web.overview import LISTED
 from tests.factories.accounts import make_api_key
 from tests.factories.labs import make_lab_test, make_order
-from tests.factories.results import make_ready_order, make_results, reported
+from tests.factories.results import (
+    make_order_awaiting_results,
+    make_reported_result,
+    make_results,
+)
 from tests.factories.users import make_user
 
 pytestmark = pytest.mark.django_db
@@ -83,8 +87,8 @@ def test_what_went_wrong_with_an_order_needs_attention(
 def test_a_critical_result_needs_attention_until_it_is_acknowledged(
     alice_web, alice_tenant, place
 ):
-    order = make_ready_order(tenant=alice_tenant)
-    make_results(order=order, results=(reported(text="400", flag="HH"),))
+    order = make_order_awaiting_results(tenant=alice_tenant)
+    make_results(order=order, results=(make_reported_result(text="400", flag="HH"),))
 
     before = alice_web.get(PLACE)
     counts = before.context["shell"].nav_counts

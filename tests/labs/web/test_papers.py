@@ -14,7 +14,7 @@ from labs.queries.orders import full_order
 from tests.audit import audited
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.labs import make_lab_test, make_order, order_request
-from tests.factories.results import make_ready_order, make_results
+from tests.factories.results import make_order_awaiting_results, make_results
 from tests.factories.users import make_user
 from tests.labs.holdings import holdings
 from tests.labs.printed import pages_of
@@ -69,7 +69,7 @@ def test_a_paper_opens_in_the_browser_and_reading_it_is_audited(
 
 
 def test_results_open_as_a_paper_once_there_are_any(alice_web, alice_tenant):
-    order = make_ready_order(tenant=alice_tenant)
+    order = make_order_awaiting_results(tenant=alice_tenant)
     before = alice_web.get(url(order, "order")).context["papers"]
     make_results(order=order)
 

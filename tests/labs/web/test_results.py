@@ -12,7 +12,11 @@ from accounts.states import Role
 from tests.audit import audited
 from tests.factories.accounts import make_member
 from tests.factories.labs import make_lab, make_lab_test, make_marker
-from tests.factories.results import make_ready_order, make_results, reported
+from tests.factories.results import (
+    make_order_awaiting_results,
+    make_reported_result,
+    make_results,
+)
 from tests.factories.users import make_user
 
 pytestmark = pytest.mark.django_db
@@ -44,7 +48,7 @@ def ordered(alice_tenant, user):
         for name in ("Lipids", "Sugar")
     )
     panel = make_lab_test(tenant=alice_tenant, lab=lab, markers=markers)
-    return make_ready_order(tenant=alice_tenant, user=user, lab_test=panel)
+    return make_order_awaiting_results(tenant=alice_tenant, user=user, lab_test=panel)
 
 
 def rows(page):
@@ -58,9 +62,13 @@ def test_results_stand_under_what_they_were_ordered_by(alice_web, ordered):
     make_results(
         order=ordered,
         results=(
-            reported("Glucose", "130", flag="H", ordered_code="Sugar"),
-            reported("LDL", "118", reference_range="<100", ordered_code="Lipids"),
-            reported("HDL", "64", reference_range=">40", ordered_code="Lipids"),
+            make_reported_result("Glucose", "130", flag="H", ordered_code="Sugar"),
+            make_reported_result(
+                "LDL", "118", reference_range="<100", ordered_code="Lipids"
+            ),
+            make_reported_result(
+                "HDL", "64", reference_range=">40", ordered_code="Lipids"
+            ),
         ),
     )
 
@@ -90,9 +98,11 @@ def test_results_are_narrowed_to_those_out_of_range(alice_web, ordered, show, na
     make_results(
         order=ordered,
         results=(
-            reported("Glucose", "130", flag="H"),
-            reported("Potassium", "7.1", reference_range="3.5-5.1", flag="HH"),
-            reported("Sodium", "140", reference_range="135-145"),
+            make_reported_result("Glucose", "130", flag="H"),
+            make_reported_result(
+                "Potassium", "7.1", reference_range="3.5-5.1", flag="HH"
+            ),
+            make_reported_result("Sodium", "140", reference_range="135-145"),
         ),
     )
 
@@ -105,8 +115,11 @@ def test_results_are_narrowed_to_those_out_of_range(alice_web, ordered, show, na
 def test_a_corrected_result_shows_what_it_was_and_each_version_its_changes(
     alice_web, ordered
 ):
-    make_results(order=ordered, results=(reported("Glucose", "130"), reported("HDL")))
-    make_results(order=ordered, results=(reported("Glucose", "85"),))
+    make_results(
+        order=ordered,
+        results=(make_reported_result("Glucose", "130"), make_reported_result("HDL")),
+    )
+    make_results(order=ordered, results=(make_reported_result("Glucose", "85"),))
 
     page = alice_web.get(results_url(ordered))
     before = alice_web.get(results_url(ordered), {"version": "1"})
@@ -129,7 +142,7 @@ def test_a_corrected_result_shows_what_it_was_and_each_version_its_changes(
 def test_what_is_to_come_and_what_is_missing_is_named(alice_web, ordered):
     make_results(
         order=ordered,
-        results=(reported("Glucose", ordered_code="Sugar"),),
+        results=(make_reported_result("Glucose", ordered_code="Sugar"),),
         status="partial",
     )
 
@@ -142,7 +155,7 @@ def test_what_is_to_come_and_what_is_missing_is_named(alice_web, ordered):
 def test_a_group_that_came_after_its_days_is_late(alice_web, ordered):
     make_results(
         order=ordered,
-        results=(reported("Glucose", ordered_code="Sugar"),),
+        results=(make_reported_result("Glucose", ordered_code="Sugar"),),
         collected_at=MARCH,
         reported_at=datetime(2026, 3, 6, tzinfo=UTC),
     )
@@ -156,16 +169,18 @@ def test_a_group_that_came_after_its_days_is_late(alice_web, ordered):
 def test_the_value_before_stands_beside_and_says_from_which_unit(
     alice_web, alice_tenant, user, ordered
 ):
-    earlier = make_ready_order(tenant=alice_tenant, user=user)
+    earlier = make_order_awaiting_results(tenant=alice_tenant, user=user)
     make_results(
         order=earlier,
         results=(
-            reported(
+            make_reported_result(
                 "Glucose", "5.0", unit="mmol/L", loinc="14749-6", observed_at=MARCH
             ),
         ),
     )
-    now = reported("Glucose", "130", flag="H", loinc=GLUCOSE, observed_at=APRIL)
+    now = make_reported_result(
+        "Glucose", "130", flag="H", loinc=GLUCOSE, observed_at=APRIL
+    )
     make_results(order=ordered, results=(now,))
 
     page = alice_web.get(results_url(ordered))
@@ -193,12 +208,12 @@ def test_a_page_takes_as_many_queries_for_many_results_as_for_one(
             assert alice_web.get(results_url(order)).status_code == 200
         return len(queries)
 
-    make_results(order=ordered, results=(reported("One"),))
+    make_results(order=ordered, results=(make_reported_result("One"),))
     alice_web.get(results_url(ordered))
     few = count(ordered)
-    many = make_ready_order(tenant=alice_tenant, user=user)
+    many = make_order_awaiting_results(tenant=alice_tenant, user=user)
     for text in ("85", "86", "87"):
-        named = tuple(reported(f"Marker {n}", text) for n in range(40))
+        named = tuple(make_reported_result(f"Marker {n}", text) for n in range(40))
         make_results(order=many, results=named)
 
     assert count(many) == few
@@ -210,14 +225,16 @@ def test_a_users_markers_are_listed_and_one_is_followed(
     make_results(
         order=ordered,
         results=(
-            reported("Glucose", "90", loinc=GLUCOSE, observed_at=APRIL),
-            reported("Colour", "YELLOW", unit="", reference_range=""),
+            make_reported_result("Glucose", "90", loinc=GLUCOSE, observed_at=APRIL),
+            make_reported_result("Colour", "YELLOW", unit="", reference_range=""),
         ),
     )
-    again = make_ready_order(tenant=alice_tenant, user=user)
+    again = make_order_awaiting_results(tenant=alice_tenant, user=user)
     make_results(
         order=again,
-        results=(reported("Glucose", "80", loinc=GLUCOSE, observed_at=MARCH),),
+        results=(
+            make_reported_result("Glucose", "80", loinc=GLUCOSE, observed_at=MARCH),
+        ),
     )
     address = place(alice_tenant, "user_results", user_id=user.uuid)
 

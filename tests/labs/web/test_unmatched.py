@@ -11,7 +11,7 @@ from labs.queries.results import current_version
 from portal.lib.slots import Work, slot
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.hl7 import make_oru, make_test, obx
-from tests.factories.inbound import make_awaited_order, make_unmatched, take
+from tests.factories.inbound import make_order_sent_to_lab, make_unmatched, take
 from tests.factories.labs import make_lab
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +24,7 @@ QUEUE_QUERIES = 11
 
 @pytest.fixture
 def order(alice_tenant):
-    return make_awaited_order(tenant=alice_tenant)
+    return make_order_sent_to_lab(tenant=alice_tenant)
 
 
 @pytest.fixture

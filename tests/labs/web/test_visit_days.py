@@ -12,7 +12,11 @@ from labs.models import Appointment, Order
 from labs.operations.appointment_changes import cancel_appointment
 from tests.audit import audited
 from tests.factories.accounts import ACTOR, make_member
-from tests.factories.appointments import make_appointment, make_bookable, make_center
+from tests.factories.appointments import (
+    make_appointment,
+    make_bookable_order,
+    make_center,
+)
 
 pytestmark = pytest.mark.django_db
 # A Monday: nine at night in Phoenix, midnight has passed in New York.
@@ -36,7 +40,7 @@ def url(tenant):
 
 def visit(tenant, center, **fields):
     made = make_appointment(
-        order=make_bookable(tenant=tenant),
+        order=make_bookable_order(tenant=tenant),
         center=center,
         **fields.pop("wanted", {}),
     )
@@ -100,7 +104,7 @@ def test_visits_that_passed_without_a_sample_are_listed_and_called_off_ones_nowh
     Order.objects.for_tenant(alice_tenant).filter(pk=done.order_id).update(
         status="completed.walk_in_test.completed"
     )
-    called_off = make_bookable(tenant=alice_tenant)
+    called_off = make_bookable_order(tenant=alice_tenant)
     make_appointment(order=called_off, center=center)
     cancel_appointment(order=called_off, actor=ACTOR, reason_id="other")
 
@@ -110,7 +114,7 @@ def test_visits_that_passed_without_a_sample_are_listed_and_called_off_ones_nowh
 
 
 def test_orders_that_nobody_booked_for_three_days_are_listed(alice_web, alice_tenant):
-    old, fresh = (make_bookable(tenant=alice_tenant) for _ in range(2))
+    old, fresh = (make_bookable_order(tenant=alice_tenant) for _ in range(2))
     for order, days in ((old, 4), (fresh, 2)):
         Order.objects.for_tenant(alice_tenant).filter(pk=order.pk).update(
             updated_at=NOW - timedelta(days=days)

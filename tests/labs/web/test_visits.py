@@ -18,7 +18,7 @@ from tests.factories.accounts import ACTOR, make_member
 from tests.factories.appointments import (
     HOME,
     make_appointment,
-    make_bookable,
+    make_bookable_order,
     make_center,
 )
 from tests.factories.labs import make_lab_test, make_order
@@ -36,7 +36,7 @@ def _ground(db, time_machine):
 
 @pytest.fixture
 def order(alice_tenant):
-    return make_bookable(tenant=alice_tenant)
+    return make_bookable_order(tenant=alice_tenant)
 
 
 def url(order, name):
@@ -81,7 +81,7 @@ def test_an_order_to_book_offers_it_and_one_that_is_booked_shows_where_and_when(
 
 
 def test_an_order_that_needs_fasting_says_from_when(alice_web, alice_tenant):
-    order = make_bookable(tenant=alice_tenant)
+    order = make_bookable_order(tenant=alice_tenant)
     order.lab_test.fasting = True
     order.lab_test.save(update_fields=["fasting"])
     make_appointment(order=order)
@@ -190,7 +190,7 @@ def test_the_calendar_file_counts_how_often_a_visit_changed(
 
 @pytest.mark.parametrize("name", ["visit_sheet", "visit_calendar"])
 def test_without_a_time_there_is_no_paper(alice_web, alice_tenant, name):
-    order = make_bookable(
+    order = make_bookable_order(
         tenant=alice_tenant, method=CollectionMethod.AT_HOME_PHLEBOTOMY
     )
     request_visit(
@@ -224,7 +224,7 @@ def test_a_viewer_sees_the_visit_and_changes_nothing(alice_team, order):
 def test_a_home_visit_in_less_than_a_day_is_called_off_with_a_warning(
     alice_web, alice_tenant
 ):
-    order = make_bookable(
+    order = make_bookable_order(
         tenant=alice_tenant, method=CollectionMethod.AT_HOME_PHLEBOTOMY
     )
     page = alice_web.get(url(order, "book_visit"))
@@ -259,7 +259,7 @@ def test_who_cancels_an_order_says_whether_its_visit_goes_too(
 @pytest.fixture
 def requested(alice_tenant):
     """An order whose provider was asked for a visit in Wisconsin."""
-    order = make_bookable(
+    order = make_bookable_order(
         tenant=alice_tenant, method=CollectionMethod.AT_HOME_PHLEBOTOMY
     )
     request_visit(

@@ -82,7 +82,7 @@ class ForkedWorker(multiprocessing.context.ForkProcess):
 
         os.environ.update(environment)
         connection.connection = None  # the test's own
-        fence.follow_no_more()
+        fence.use_production_fence()
         prepare()
         call_command("worker", *options, skip_checks=True)
 

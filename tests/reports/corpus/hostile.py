@@ -19,7 +19,7 @@ import pikepdf
 from PIL import Image, ImageDraw, ImageFont
 from reportlab.pdfgen.canvas import Canvas
 
-from tests.factories.reports import compress_often, encrypt, make_bomb, make_pdf
+from tests.factories.reports import compress_repeated, encrypt, make_bomb, make_pdf
 from tests.reports.corpus import damage
 from tests.reports.corpus.pictures import render_page, take_picture
 from tests.reports.corpus.registry import LAYOUTS, draw_layout
@@ -162,7 +162,7 @@ def _checksum(data: bytes) -> bytes:
 def _picture_bomb() -> bytes:
     """A page whose one picture is 40,000 pixels square, from a few kilobytes."""
     side = 40_000
-    rows = compress_often(bytes(side * 100), times=side // 100)
+    rows = compress_repeated(bytes(side * 100), times=side // 100)
     document = pikepdf.new()
     page = document.add_blank_page()
     picture = pikepdf.Stream(document, b"")

@@ -32,9 +32,9 @@ from reports.parser.report import ParsedReport
 from tests.factories.reports import (
     encrypt,
     make_bomb,
+    make_endless_pdf,
     make_huge_page,
     make_letter,
-    make_loop,
     make_parsed,
     make_parsed_result,
     make_pdf,
@@ -198,7 +198,7 @@ def test_a_page_that_draws_itself_is_no_readable_file_however_long_one_looks(
     tmp_path, monkeypatch
 ):
     path = tmp_path / "loop"
-    path.write_bytes(make_loop())
+    path.write_bytes(make_endless_pdf())
     assert path.stat().st_size < 800
     monkeypatch.setattr(extraction, "INSPECT_CPU_SECONDS", 1)
     monkeypatch.setattr(extraction, "LOOK_CPU_SECONDS", 1)

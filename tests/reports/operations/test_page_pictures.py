@@ -19,7 +19,7 @@ from reports.parser.showing import show_page, small_picture
 from reports.queries import report_files
 from reports.states import PictureSize
 from tests.factories.reports import (
-    make_loop,
+    make_endless_pdf,
     make_parsing_job,
     make_pdf,
     make_picture,
@@ -100,7 +100,7 @@ def test_a_page_is_drawn_in_a_slot_and_within_the_time_of_a_look(
 
     assert refusal.value.code == "drawing_busy"
     assert first == kept == drawn
-    evil = make_parsing_job(user=job.user, content=make_loop(), pages=1)
+    evil = make_parsing_job(user=job.user, content=make_endless_pdf(), pages=1)
     monkeypatch.setattr(extraction, "LOOK_CPU_SECONDS", 1)
     with pytest.raises(DomainError) as undrawable:
         page_picture(job=evil, page=1)

@@ -28,8 +28,8 @@ from reports.states import ParsingJobStatus
 from tests.factories.accounts import ACTOR
 from tests.factories.reports import (
     encrypt,
+    make_endless_pdf,
     make_letter,
-    make_loop,
     make_parsed,
     make_parsing_job,
     make_pdf,
@@ -130,7 +130,7 @@ def submit_unseen(user, *parts):
 @pytest.mark.parametrize(
     ("content", "kind", "why"),
     [
-        (make_loop(), PDF, "unreadable_file"),
+        (make_endless_pdf(), PDF, "unreadable_file"),
         (encrypt(make_pdf()), PDF, "encrypted_file"),
         (make_picture("PNG")[:-20], "image/png", "unreadable_file"),
     ],

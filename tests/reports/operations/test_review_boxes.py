@@ -13,7 +13,7 @@ from reports.operations import extraction
 from reports.operations.review_boxes import read_drawn_box
 from reports.parser.boxes import read_box
 from reports.parser.report import PageSize, Place, Point
-from tests.factories.reports import make_loop, make_parsed, make_pdf, make_review
+from tests.factories.reports import make_endless_pdf, make_parsed, make_pdf, make_review
 from tests.factories.users import make_user
 
 HEIGHT = 841.89  # points, of the page that make_pdf draws
@@ -65,7 +65,7 @@ def test_a_file_that_can_not_be_opened_is_a_refusal(alice_tenant, db):
 def test_a_box_is_read_in_a_slot_and_within_its_time(alice_tenant, monkeypatch):
     review = make_review(
         user=make_user(tenant=alice_tenant),
-        content=make_loop(),
+        content=make_endless_pdf(),
         report=make_parsed(page_sizes=(PageSize(1, 595.28, HEIGHT),)),
     )
     given = {"tenant": alice_tenant, "review_id": review.id, "place": box(*ROW)}

@@ -10,7 +10,11 @@ from labs.queries.trends import user_trends
 from reports.queries import parsing_job
 from tests.factories.labs import make_lab_test
 from tests.factories.reports import make_parsed, make_parsed_result, make_review
-from tests.factories.results import make_ready_order, make_results, reported
+from tests.factories.results import (
+    make_order_awaiting_results,
+    make_reported_result,
+    make_results,
+)
 from tests.factories.users import make_user
 from tests.reports.desk import NORA, decide_all, sign
 
@@ -24,11 +28,11 @@ def test_a_signed_value_joins_the_results_of_orders_for_those_who_may_read_it(
 ):
     user = make_user(tenant=alice_tenant)
     panel = make_lab_test(tenant=alice_tenant)
-    order = make_ready_order(tenant=alice_tenant, user=user, lab_test=panel)
+    order = make_order_awaiting_results(tenant=alice_tenant, user=user, lab_test=panel)
     at = datetime(2026, 3, 9, tzinfo=UTC)
     make_results(
         order=order,
-        results=(reported("Glucose", "85", loinc=GLUCOSE, observed_at=at),),
+        results=(make_reported_result("Glucose", "85", loinc=GLUCOSE, observed_at=at),),
     )
     codeless = make_parsed_result(test_name="Odd", loinc_matches=(), value="1")
     review = make_review(

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.factories.accounts import ACTOR
-from tests.factories.users import make_news, make_user
+from tests.factories.users import make_new_nights, make_user
 from users.models import Cadence
 from users.operations.cadences import GAPS_KEPT, enqueue_learning, learn_cadences
 from users.operations.sources import connect_source, disconnect_source
@@ -33,7 +33,7 @@ def learnt(user):
 
 def test_the_usual_gap_is_the_median_of_pauses_and_patience_a_multiple_of_it(user):
     for ago in (20, 17, 13, 10, 7):  # pauses of 3, 4, 3 and 3 days
-        make_news(user, "withings", NOON - ago * DAY)
+        make_new_nights(user, "withings", NOON - ago * DAY)
 
     moved = learn_cadences(tenant=user.tenant)
 
@@ -46,7 +46,7 @@ def test_the_usual_gap_is_the_median_of_pauses_and_patience_a_multiple_of_it(use
 
 def test_what_comes_by_the_hour_may_rest_for_a_day_and_a_half(user):
     for ago in range(8):
-        make_news(user, "oura", NOON - ago * HOUR)
+        make_new_nights(user, "oura", NOON - ago * HOUR)
 
     learn_cadences(tenant=user.tenant)
 
@@ -55,7 +55,7 @@ def test_what_comes_by_the_hour_may_rest_for_a_day_and_a_half(user):
 
 def test_nothing_is_expected_before_a_pace_is_known(user):
     for ago in (3, 2, 1):
-        make_news(user, "oura", NOON - ago * DAY)
+        make_new_nights(user, "oura", NOON - ago * DAY)
 
     learn_cadences(tenant=user.tenant)
 
@@ -64,7 +64,7 @@ def test_nothing_is_expected_before_a_pace_is_known(user):
 
 def test_batches_of_one_hour_are_one_arrival(user):
     for minute in range(0, 60, 5):
-        make_news(user, "oura", NOON + minute * timedelta(minutes=1))
+        make_new_nights(user, "oura", NOON + minute * timedelta(minutes=1))
 
     learn_cadences(tenant=user.tenant)
 
@@ -74,8 +74,8 @@ def test_batches_of_one_hour_are_one_arrival(user):
 
 
 def test_a_source_that_sends_the_same_again_brings_nothing_new(user):
-    make_news(user, "oura", NOON - 2 * DAY)
-    make_news(user, "oura", NOON, created=0)
+    make_new_nights(user, "oura", NOON - 2 * DAY)
+    make_new_nights(user, "oura", NOON, created=0)
 
     learn_cadences(tenant=user.tenant)
 
@@ -84,14 +84,14 @@ def test_a_source_that_sends_the_same_again_brings_nothing_new(user):
 
 def test_learning_again_adds_what_came_since_and_counts_nothing_twice(user):
     for ago in (4, 3, 2, 1):
-        make_news(user, "oura", NOON - ago * DAY)
+        make_new_nights(user, "oura", NOON - ago * DAY)
     learn_cadences(tenant=user.tenant)
     before = learnt(user)
 
     assert learn_cadences(tenant=user.tenant) == 0
     assert learnt(user) == before
 
-    make_news(user, "oura", NOON + 3 * HOUR)
+    make_new_nights(user, "oura", NOON + 3 * HOUR)
     assert learn_cadences(tenant=user.tenant) == 1
     (kept,) = Cadence.objects.for_tenant(user.tenant)
     assert kept.recent_gaps == [24, 24, 24, 27]
@@ -102,7 +102,7 @@ def test_only_the_latest_pauses_count(user):
     slow = [NOON - 40 * DAY + 2 * DAY * number for number in range(5)]
     fast = [slow[-1] + 6 * HOUR * number for number in range(1, GAPS_KEPT + 1)]
     for at in (*slow, *fast):
-        make_news(user, "oura", at)
+        make_new_nights(user, "oura", at)
 
     learn_cadences(tenant=user.tenant)
 
@@ -112,10 +112,10 @@ def test_only_the_latest_pauses_count(user):
 
 
 def test_past_arrivals_of_one_user_are_learnt_after_those_of_others(user):
-    make_news(user, "oura", NOON)
+    make_new_nights(user, "oura", NOON)
     learn_cadences(tenant=user.tenant)
     other = make_user(tenant=user.tenant)
-    make_news(other, "oura", NOON - 5 * DAY)
+    make_new_nights(other, "oura", NOON - 5 * DAY)
 
     learn_cadences(tenant=user.tenant, user_key=other.pk)
 
@@ -123,8 +123,8 @@ def test_past_arrivals_of_one_user_are_learnt_after_those_of_others(user):
 
 
 def test_strangers_and_deleted_users_are_left_out(user, charlie_tenant):
-    make_news(make_user(tenant=charlie_tenant), "oura", NOON)
-    make_news(user, "oura", NOON)
+    make_new_nights(make_user(tenant=charlie_tenant), "oura", NOON)
+    make_new_nights(user, "oura", NOON)
     delete_user(user=user, actor=ACTOR)
 
     assert learn_cadences(tenant=user.tenant) == 0
@@ -132,7 +132,7 @@ def test_strangers_and_deleted_users_are_left_out(user, charlie_tenant):
 
 
 def test_erasing_a_user_forgets_what_was_learnt(user):
-    make_news(user, "oura", NOON)
+    make_new_nights(user, "oura", NOON)
     learn_cadences(tenant=user.tenant)
     delete_user(user=user, actor=ACTOR)
 

@@ -7,7 +7,7 @@ import pytest
 from accounts.models import Notice
 from portal.lib.tenancy import across_tenants
 from tests.factories.accounts import ACTOR
-from tests.factories.users import make_pace, make_user
+from tests.factories.users import make_regular_arrivals, make_user
 from users.operations.silences import tell_silences
 from users.operations.sources import connect_source
 
@@ -21,7 +21,7 @@ PATIENCE = 3 * DAY
 def heard_daily(tenant, *, until, provider="oura"):
     user = make_user(tenant=tenant)
     connect_source(user=user, actor=ACTOR, provider=provider)
-    make_pace(user, provider, until)
+    make_regular_arrivals(user, provider, until)
 
 
 def tell(time_machine, at):

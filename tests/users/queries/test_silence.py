@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.factories.accounts import ACTOR
-from tests.factories.users import make_news, make_pace, make_user
+from tests.factories.users import make_new_nights, make_regular_arrivals, make_user
 from tests.statements import count_statements
 from users.operations.cadences import learn_cadences
 from users.operations.sources import connect_source, disconnect_source
@@ -28,7 +28,7 @@ def heard_daily(tenant, *, until, provider="oura", connected=True):
     user = make_user(tenant=tenant)
     if connected:
         connect_source(user=user, actor=ACTOR, provider=provider)
-    make_pace(user, provider, until)
+    make_regular_arrivals(user, provider, until)
     return user
 
 
@@ -52,7 +52,7 @@ def test_a_source_is_silent_once_its_data_is_overdue(alice_tenant):
 
 def test_what_came_since_learning_counts(alice_tenant):
     user = heard_daily(alice_tenant, until=NOON - 9 * DAY)
-    make_news(user, "oura", NOON - timedelta(minutes=5))
+    make_new_nights(user, "oura", NOON - timedelta(minutes=5))
 
     (told,) = cadences_of(user=user)
 
@@ -111,7 +111,7 @@ def test_sources_that_went_silent_this_week_are_told(alice_tenant, charlie_tenan
 def test_a_user_of_many_series_takes_one_query(alice_tenant):
     user = heard_daily(alice_tenant, until=NOON)
     for provider in ("fitbit", "garmin"):
-        make_news(user, provider, NOON)
+        make_new_nights(user, provider, NOON)
     learn_cadences(tenant=alice_tenant, user_key=user.pk)
 
     with count_statements() as counted:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.factories.accounts import ACTOR
-from tests.factories.users import make_arrival, make_user
+from tests.factories.users import make_batch_arrival, make_user
 from tests.statements import count_statements
 from users.operations.sources import connect_source
 from users.queries import (
@@ -32,12 +32,12 @@ def test_sources_are_fenced(alice_tenant, charlie_tenant):
 def test_arrivals_are_summed_by_provider_and_hour(alice_tenant, charlie_tenant):
     user = make_user(tenant=alice_tenant)
     hour = datetime(2026, 3, 1, 10, tzinfo=UTC)
-    make_arrival(user, "oura", hour - timedelta(microseconds=1))
-    make_arrival(user, "oura", hour, received=3)
-    make_arrival(user, "oura", hour + timedelta(minutes=59), received=4)
-    make_arrival(user, "oura", hour + timedelta(hours=2))
-    make_arrival(user, "fitbit", hour)
-    make_arrival(make_user(tenant=charlie_tenant), "oura", hour)
+    make_batch_arrival(user, "oura", hour - timedelta(microseconds=1))
+    make_batch_arrival(user, "oura", hour, received=3)
+    make_batch_arrival(user, "oura", hour + timedelta(minutes=59), received=4)
+    make_batch_arrival(user, "oura", hour + timedelta(hours=2))
+    make_batch_arrival(user, "fitbit", hour)
+    make_batch_arrival(make_user(tenant=charlie_tenant), "oura", hour)
 
     with count_statements() as sent:
         found = arrivals_by_hour(tenant=alice_tenant, since=hour)
@@ -53,7 +53,7 @@ def test_the_last_data_is_told_by_user_and_by_source(alice_tenant, charlie_tenan
     noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
     user, silent = make_user(tenant=alice_tenant), make_user(tenant=alice_tenant)
     for provider, ago in (("oura", 5), ("oura", 2), ("fitbit", 9)):
-        make_arrival(user, provider, noon - timedelta(hours=ago))
+        make_batch_arrival(user, provider, noon - timedelta(hours=ago))
     keys = [user.pk, silent.pk]
 
     with count_statements() as sent:

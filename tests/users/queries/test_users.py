@@ -8,7 +8,7 @@ import pytest
 from portal.lib.errors import NotFound
 from portal.lib.transitions import move_status
 from tests.factories.accounts import ACTOR
-from tests.factories.users import make_arrival, make_user
+from tests.factories.users import make_batch_arrival, make_user
 from tests.statements import count_statements
 from tests.users.factories import info_request
 from users.models import User
@@ -219,9 +219,9 @@ def heard_of(three, time_machine):
     ada, ben, _ = three
     now = NOON + timedelta(days=10)
     time_machine.move_to(now, tick=False)
-    make_arrival(ada, "oura", now - timedelta(days=40))
-    make_arrival(ada, "fitbit", now - timedelta(hours=1))
-    make_arrival(ben, "oura", now - timedelta(days=3))
+    make_batch_arrival(ada, "oura", now - timedelta(days=40))
+    make_batch_arrival(ada, "fitbit", now - timedelta(hours=1))
+    make_batch_arrival(ben, "oura", now - timedelta(days=3))
 
 
 @pytest.mark.parametrize(

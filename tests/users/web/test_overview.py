@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from tests.factories.accounts import ACTOR, make_api_key
-from tests.factories.users import make_pace, make_user
+from tests.factories.users import make_regular_arrivals, make_user
 from users.models import Arrival, Connection, User
 from users.operations.sources import connect_source
 
@@ -160,7 +160,7 @@ def test_a_source_that_went_silent_this_week_needs_attention(alice_web, alice_te
     for days in (4, 6, 40):
         user = make_user(tenant=alice_tenant)
         connect_source(user=user, actor=ACTOR, provider="oura")
-        make_pace(user, "oura", timezone.now() - timedelta(days=days))
+        make_regular_arrivals(user, "oura", timezone.now() - timedelta(days=days))
 
     reply = alice_web.get(PLACE)
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts.models import AuditEntry
 from accounts.states import Role
 from tests.factories.accounts import ACTOR, make_member
-from tests.factories.users import make_arrival, make_pace, make_user
+from tests.factories.users import make_batch_arrival, make_regular_arrivals, make_user
 from users.models import User
 from users.operations.sources import connect_source
 from users.operations.users import delete_user
@@ -87,7 +87,7 @@ def test_the_list_is_searched_filtered_sorted_and_paged(
     alice_web, three_users, query, found
 ):
     connect_source(user=three_users[1], actor=ACTOR, provider="oura")
-    make_arrival(three_users[1], "oura", timezone.now() - timedelta(days=2))
+    make_batch_arrival(three_users[1], "oura", timezone.now() - timedelta(days=2))
 
     assert ids_on(alice_web.get(f"{LIST}?{query}")) == found
 
@@ -199,7 +199,7 @@ def test_the_list_and_the_page_say_when_data_last_came(
     user = three_users[0]
     connect_source(user=user, actor=ACTOR, provider="oura")
     last = timezone.now() - timedelta(hours=30)
-    make_arrival(user, "oura", last)
+    make_batch_arrival(user, "oura", last)
 
     listed = alice_web.get(LIST)
     pages = [alice_web.get(f"{LIST}{user.uuid}/{tab}") for tab in ("", "summaries/")]
@@ -224,7 +224,7 @@ def test_a_file_holds_what_the_list_shows_and_no_birth_date(alice_web, alice_ten
         )
     for source in ("oura", "fitbit"):
         connect_source(user=risky, actor=ACTOR, provider=source)
-    make_arrival(risky, "oura", datetime(2026, 3, 21, 8, 30, tzinfo=UTC))
+    make_batch_arrival(risky, "oura", datetime(2026, 3, 21, 8, 30, tzinfo=UTC))
     make_user(tenant=alice_tenant, client_user_id="without a source")
 
     reply = alice_web.get(f"{FILE}?source=oura")
@@ -409,7 +409,7 @@ def test_a_users_page_says_what_has_gone_silent(alice_web, alice_tenant):
     user = make_user(tenant=alice_tenant)
     for provider, days in (("oura", 5), ("fitbit", 0)):
         connect_source(user=user, actor=ACTOR, provider=provider)
-        make_pace(user, provider, timezone.now() - timedelta(days=days))
+        make_regular_arrivals(user, provider, timezone.now() - timedelta(days=days))
 
     reply = alice_web.get(f"/t/alice-health/sandbox/users/{user.uuid}/")
 

@@ -22,7 +22,11 @@ from accounts.webhooks.queries.replays import probe_of, progress_of
 from accounts.webhooks.states import DeliveryLane
 from portal.lib.errors import DomainError
 from tests.factories.accounts import ACTOR
-from tests.factories.webhooks import make_delivery, make_endpoint, make_tried
+from tests.factories.webhooks import (
+    make_attempted_delivery,
+    make_delivery,
+    make_endpoint,
+)
 from tests.jobs import queued
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +45,7 @@ def failed(endpoint):
     made = []
     for age in (30, 20, 10):
         delivery = make_delivery(endpoint=endpoint, age=timedelta(minutes=age))
-        make_tried(delivery, status="failed")
+        make_attempted_delivery(delivery, status="failed")
         made.append(delivery)
     return made
 
@@ -89,7 +93,7 @@ def test_one_is_sent_again_under_the_same_id(endpoint, failed):
 
 def test_a_pending_retry_is_replaced(endpoint):
     delivery = make_delivery(endpoint=endpoint)
-    make_tried(delivery)
+    make_attempted_delivery(delivery)
     later = timezone.now() + timedelta(hours=10)
     Delivery.objects.for_tenant(endpoint.tenant).update(due_at=later)
 
@@ -139,7 +143,7 @@ def test_a_probe_goes_alone_and_the_others_wait(endpoint, failed):
     assert ticks() == []
     assert probe_of(replay) is None
     failed[0].refresh_from_db()
-    attempt = make_tried(failed[0], code=200)
+    attempt = make_attempted_delivery(failed[0], code=200)
     assert probe_of(replay) == attempt
     progress = progress_of(replay)
     assert (progress.delivered, progress.failed, progress.left) == (1, 0, 2)
@@ -148,7 +152,7 @@ def test_a_probe_goes_alone_and_the_others_wait(endpoint, failed):
 def test_after_the_probe_the_rest_follows_at_its_rate(endpoint, failed):
     replay = start(endpoint, rate=1)
     failed[0].refresh_from_db()
-    make_tried(failed[0], code=200)
+    make_attempted_delivery(failed[0], code=200)
 
     continue_replay(replay=replay, actor=ACTOR)
     assert [tick.inputs["replay_pk"] for tick in ticks()] == [replay.pk]
@@ -163,7 +167,7 @@ def test_after_the_probe_the_rest_follows_at_its_rate(endpoint, failed):
 
 def test_a_slow_replay_queues_little_at_a_time(endpoint):
     for age in range(15):
-        make_tried(
+        make_attempted_delivery(
             make_delivery(endpoint=endpoint, age=timedelta(minutes=age)),
             status="failed",
         )
@@ -180,7 +184,7 @@ def test_it_is_done_once_all_was_sent(endpoint, failed):
     advance(replay)
     for delivery, code in zip(failed, (200, 200, 500), strict=True):
         delivery.refresh_from_db()
-        make_tried(delivery, code=code)
+        make_attempted_delivery(delivery, code=code)
 
     advance(replay)
 
@@ -192,7 +196,7 @@ def test_it_is_done_once_all_was_sent(endpoint, failed):
 
 def test_what_came_after_the_start_is_not_part_of_it(endpoint, failed):
     replay = start(endpoint, probe_first=False)
-    make_tried(make_delivery(endpoint=endpoint), status="failed")
+    make_attempted_delivery(make_delivery(endpoint=endpoint), status="failed")
 
     advance(replay)
 
@@ -202,7 +206,7 @@ def test_what_came_after_the_start_is_not_part_of_it(endpoint, failed):
 
 def test_a_cancelled_replay_leaves_what_it_has_not_sent_as_it_was(endpoint, failed):
     retrying = make_delivery(endpoint=endpoint, age=timedelta(minutes=5))
-    make_tried(retrying)
+    make_attempted_delivery(retrying)
     later = timezone.now() + timedelta(hours=2)
     Delivery.objects.for_tenant(endpoint.tenant).filter(pk=retrying.pk).update(
         due_at=later
@@ -210,7 +214,7 @@ def test_a_cancelled_replay_leaves_what_it_has_not_sent_as_it_was(endpoint, fail
     replay = start(endpoint, filters=LogFilters(outcome="missed"), probe_first=False)
     advance(replay)
     failed[0].refresh_from_db()
-    make_tried(failed[0], code=200)
+    make_attempted_delivery(failed[0], code=200)
 
     cancel_replay(replay=replay, actor=ACTOR)
 
@@ -233,12 +237,12 @@ def test_a_cancelled_replay_leaves_what_it_has_not_sent_as_it_was(endpoint, fail
 def test_failures_in_a_row_stop_it(endpoint):
     made = [make_delivery(endpoint=endpoint) for _ in range(7)]
     for delivery in made:
-        make_tried(delivery, status="failed")
+        make_attempted_delivery(delivery, status="failed")
     replay = start(endpoint, stop_after=5, probe_first=False)
     advance(replay)
     for delivery in made[:5]:
         delivery.refresh_from_db()
-        make_tried(delivery)
+        make_attempted_delivery(delivery)
 
     advance(replay)
 

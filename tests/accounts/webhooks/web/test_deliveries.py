@@ -18,7 +18,11 @@ from accounts.webhooks.signing import read_secret, sign
 from portal.lib.encryption import decrypt
 from tests.audit import audited
 from tests.factories.accounts import ACTOR, make_member
-from tests.factories.webhooks import make_delivery, make_endpoint, make_tried
+from tests.factories.webhooks import (
+    make_attempted_delivery,
+    make_delivery,
+    make_endpoint,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -54,7 +58,7 @@ def as_role(team, *roles):
 
 def test_an_endpoint_says_how_it_does_and_why(alice_web, endpoint):
     made = make_delivery(endpoint=endpoint)
-    make_tried(made, code=503, body=b"upstream")
+    make_attempted_delivery(made, code=503, body=b"upstream")
     endpoint.first_failed_at = timezone.now()
     endpoint.save()
 
@@ -103,10 +107,10 @@ def test_the_log_is_narrowed(alice_web, endpoint, query, ages):
             (4, {"event_type": STEPS, "user": dana}),
         )
     }
-    make_tried(by_age[2], code=500, status="failed")
-    make_tried(by_age[3], code=None, fault="timeout")
-    make_tried(by_age[3], code=None, fault="timeout")
-    make_tried(by_age[4], code=200)
+    make_attempted_delivery(by_age[2], code=500, status="failed")
+    make_attempted_delivery(by_age[3], code=None, fault="timeout")
+    make_attempted_delivery(by_age[3], code=None, fault="timeout")
+    make_attempted_delivery(by_age[4], code=200)
 
     reply = alice_web.get(f"{page(endpoint)}?{query}")
 
@@ -147,12 +151,12 @@ def test_a_place_in_the_log_that_means_nothing_is_its_beginning(
 
 
 def test_the_log_costs_the_same_for_one_and_for_many(alice_web, endpoint):
-    make_tried(make_delivery(endpoint=endpoint))
+    make_attempted_delivery(make_delivery(endpoint=endpoint))
     alice_web.get(page(endpoint))
     costs = []
     for number in (1, 9):
         for _ in range(number):
-            make_tried(make_delivery(endpoint=endpoint))
+            make_attempted_delivery(make_delivery(endpoint=endpoint))
         with CaptureQueriesContext(
             connection,
         ) as captured:
@@ -164,10 +168,10 @@ def test_the_log_costs_the_same_for_one_and_for_many(alice_web, endpoint):
 
 def test_a_delivery_shows_each_try_and_what_it_met(alice_web, endpoint):
     made = make_delivery(endpoint=endpoint, event_type=REPORT)
-    make_tried(
+    make_attempted_delivery(
         made, code=502, body=b"Bad gateway", headers=[["Server", "nginx"]], dns_ms=3.2
     )
-    make_tried(made, code=None, fault="timeout", total_ms=15_000.0)
+    make_attempted_delivery(made, code=None, fault="timeout", total_ms=15_000.0)
 
     reply = alice_web.get(f"{page_of(made)}?attempt=1")
 
@@ -183,7 +187,7 @@ def test_a_payload_is_masked_until_asked_for_and_the_audit_keeps_it(
     alice_web, endpoint
 ):
     made = make_delivery(endpoint=endpoint, data={"id": "job-7", "value": "ferritin"})
-    make_tried(made)
+    make_attempted_delivery(made)
     secretly = "ferritin"
 
     before = alice_web.get(page_of(made))
@@ -202,7 +206,7 @@ def test_who_may_not_read_such_data_sees_the_mask_alone(
     alice_team, alice_web, endpoint
 ):
     made = make_delivery(endpoint=endpoint, event_type=REPORT, data={"value": "zinc"})
-    make_tried(made, body=b"no zinc, please")
+    make_attempted_delivery(made, body=b"no zinc, please")
     developer = as_role(alice_team, Role.DEVELOPER)
 
     looked = developer.get(page_of(made))
@@ -226,7 +230,7 @@ def test_the_signature_is_checked_as_a_receiver_does(
     signature = sign(
         [key], made.event.message_id, int(at.timestamp()), made.event.body.encode()
     )
-    make_tried(made, code=200, started_at=at, signature=signature)
+    make_attempted_delivery(made, code=200, started_at=at, signature=signature)
     for _ in range(rotations):
         rotate_secret(endpoint=endpoint, actor=ACTOR)
 
@@ -243,7 +247,7 @@ def test_a_clock_that_is_far_off_is_noticed(alice_web, endpoint, ahead, is_small
     at = timezone.now().replace(microsecond=0)
     date = f"{at + timedelta(seconds=ahead):%a, %d %b %Y %H:%M:%S} GMT"
     made = make_delivery(endpoint=endpoint)
-    make_tried(made, started_at=at, headers=[["Date", date]])
+    make_attempted_delivery(made, started_at=at, headers=[["Date", date]])
 
     found = alice_web.get(page_of(made)).context["verification"]
 
@@ -252,7 +256,7 @@ def test_a_clock_that_is_far_off_is_noticed(alice_web, endpoint, ahead, is_small
 
 def test_one_is_sent_again_from_its_page(alice_web, endpoint):
     made = make_delivery(endpoint=endpoint)
-    make_tried(made, status="failed")
+    make_attempted_delivery(made, status="failed")
 
     reply = alice_web.post(f"{page_of(made)}resend/")
 
@@ -264,7 +268,7 @@ def test_one_is_sent_again_from_its_page(alice_web, endpoint):
 
 def test_a_refused_replay_says_why_and_sends_nothing(alice_web, endpoint):
     made = make_delivery(endpoint=endpoint)
-    make_tried(made, status="failed")
+    make_attempted_delivery(made, status="failed")
     change_endpoint(endpoint=endpoint, actor=ACTOR, disabled=True)
 
     reply = alice_web.post(f"{page_of(made)}resend/", follow=True)
@@ -276,7 +280,7 @@ def test_a_refused_replay_says_why_and_sends_nothing(alice_web, endpoint):
 
 def test_retries_are_ended_from_the_page(alice_web, endpoint):
     made = make_delivery(endpoint=endpoint)
-    make_tried(made)
+    make_attempted_delivery(made)
 
     alice_web.post(f"{page_of(made)}drop/")
 

@@ -16,9 +16,9 @@ from tests.clients import confirm
 from tests.factories.accounts import ACTOR
 from tests.factories.webhooks import (
     PUBLIC_URL,
+    make_attempted_delivery,
     make_delivery,
     make_endpoint,
-    make_tried,
 )
 
 pytestmark = pytest.mark.django_db
@@ -38,8 +38,10 @@ def stored(tenant):
 def test_the_list_says_how_each_endpoint_does(alice_web, alice_tenant, endpoint):
     quiet = make_endpoint(tenant=alice_tenant, url="https://quiet.example/")
     for code in (200, 200, 200, 500):
-        make_tried(make_delivery(endpoint=endpoint), code=code, total_ms=code * 1.0)
-    make_tried(make_delivery(endpoint=endpoint), code=500, status="failed")
+        make_attempted_delivery(
+            make_delivery(endpoint=endpoint), code=code, total_ms=code * 1.0
+        )
+    make_attempted_delivery(make_delivery(endpoint=endpoint), code=500, status="failed")
     endpoint.last_success_at = timezone.now()
     endpoint.save()
 

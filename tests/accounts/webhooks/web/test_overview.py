@@ -9,7 +9,11 @@ from accounts.webhooks.operations.endpoints import change_endpoint
 from tests.accounts.webhooks.web.test_deliveries import page
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.users import make_user
-from tests.factories.webhooks import make_delivery, make_endpoint, make_tried
+from tests.factories.webhooks import (
+    make_attempted_delivery,
+    make_delivery,
+    make_endpoint,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -20,7 +24,7 @@ PLACE = "/t/alice-health/sandbox/"
 def failing(alice_tenant):
     make_user(tenant=alice_tenant)  # without one there is no overview
     endpoint = make_endpoint(tenant=alice_tenant, description="Warehouse")
-    make_tried(make_delivery(endpoint=endpoint))
+    make_attempted_delivery(make_delivery(endpoint=endpoint))
     endpoint.first_failed_at = timezone.now()
     endpoint.save()
     return endpoint

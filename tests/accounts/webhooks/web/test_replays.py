@@ -7,7 +7,11 @@ import pytest
 
 from accounts.webhooks.models import Delivery, Replay
 from tests.accounts.webhooks.web.test_deliveries import page
-from tests.factories.webhooks import make_delivery, make_endpoint, make_tried
+from tests.factories.webhooks import (
+    make_attempted_delivery,
+    make_delivery,
+    make_endpoint,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -24,7 +28,7 @@ def failed(endpoint):
     made = []
     for age in (3, 2, 1):
         delivery = make_delivery(endpoint=endpoint, age=timedelta(hours=age))
-        make_tried(delivery, status="failed")
+        make_attempted_delivery(delivery, status="failed")
         made.append(delivery)
     return made
 
@@ -45,7 +49,7 @@ def ready(endpoint, query=""):
 def test_before_anything_is_sent_it_says_how_much_it_would_be(
     alice_web, endpoint, failed
 ):
-    make_tried(make_delivery(endpoint=endpoint), code=200)
+    make_attempted_delivery(make_delivery(endpoint=endpoint), code=200)
 
     reply = alice_web.get(ready(endpoint))
 
@@ -89,7 +93,7 @@ def test_a_replay_is_probed_watched_and_cancelled(alice_web, endpoint, failed):
     waiting = alice_web.get(where)
     assert (waiting.context["poll_seconds"], waiting.context["probe"]) == (3, None)
     failed[0].refresh_from_db()
-    make_tried(failed[0], code=200)
+    make_attempted_delivery(failed[0], code=200)
     probed = alice_web.get(where)
     assert "Replay remaining 2" in probed.text
     assert probed.context["poll_seconds"] is None

@@ -8,7 +8,7 @@ from labs.models import Appointment, ServiceCenter, SlotPlace
 from labs.states.catalogue import CollectionMethod
 from tests.clients import error_lines
 from tests.contract.document import check_answer
-from tests.factories.appointments import HOME, make_bookable, make_center
+from tests.factories.appointments import HOME, make_bookable_order, make_center
 
 NOW = datetime(2026, 3, 2, 16, tzinfo=UTC)  # a Monday, nine in Phoenix
 pytestmark = pytest.mark.django_db
@@ -30,7 +30,7 @@ def center():
 
 @pytest.fixture
 def order(alice_tenant):
-    return make_bookable(tenant=alice_tenant)
+    return make_bookable_order(tenant=alice_tenant)
 
 
 def path(order, rest="", kind="psc"):
@@ -190,11 +190,11 @@ def test_an_order_names_its_appointment(alice_api, center, order):
 def test_a_taken_slot_is_answered_with_alternatives(alice_api, center, alice_tenant):
     key = keys_of(alice_api)[0]
     alice_api.post(
-        path(make_bookable(tenant=alice_tenant), "/book"), {"booking_key": key}
+        path(make_bookable_order(tenant=alice_tenant), "/book"), {"booking_key": key}
     )
 
     reply = alice_api.post(
-        path(make_bookable(tenant=alice_tenant), "/book"), {"booking_key": key}
+        path(make_bookable_order(tenant=alice_tenant), "/book"), {"booking_key": key}
     )
 
     check_answer(reply, "post", "/v3/order/{order_id}/psc/appointment/book")
@@ -279,7 +279,7 @@ def test_what_is_not_there_is_told_apart_from_what_was_called_off(
 
 
 def test_a_visit_to_a_home_is_asked_for(alice_api, alice_tenant):
-    order = make_bookable(
+    order = make_bookable_order(
         tenant=alice_tenant, method=CollectionMethod.AT_HOME_PHLEBOTOMY
     )
 

@@ -8,7 +8,7 @@ from tests.audit import audited
 from tests.clients import error_lines
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import make_lab_test, make_order
-from tests.factories.results import make_ready_order, make_results
+from tests.factories.results import make_order_awaiting_results, make_results
 from tests.labs.holdings import holdings
 from tests.labs.printed import pages_of
 
@@ -100,7 +100,7 @@ def test_an_order_never_has_an_advance_notice(alice_api, order):
 def test_results_are_a_paper_of_an_order_and_of_its_transaction(
     alice_api, alice_tenant
 ):
-    order = make_ready_order(tenant=alice_tenant)
+    order = make_order_awaiting_results(tenant=alice_tenant)
     paths = {
         f"/v3/order/{order.pk}/result/pdf": ("result", order.pk),
         f"/v3/order_transaction/{order.transaction_id}/result/pdf": (

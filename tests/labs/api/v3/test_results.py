@@ -31,9 +31,9 @@ from tests.factories.labs import (
 from tests.factories.results import (
     REPORTED_AT,
     make_expected_result,
-    make_ready_order,
+    make_order_awaiting_results,
+    make_reported_result,
     make_results,
-    reported,
 )
 from tests.outbox import emitted_types
 
@@ -60,7 +60,7 @@ def order(alice_tenant, lipids):
     account = make_lab_account(
         tenant=alice_tenant, lab=lipids.lab, provider_account_id="0042"
     )
-    return make_ready_order(
+    return make_order_awaiting_results(
         tenant=alice_tenant,
         lab_test=make_lab_test(tenant=alice_tenant, lab=lipids.lab, markers=(lipids,)),
         lab_account_id=account.pk,
@@ -79,7 +79,7 @@ def test_results_have_every_key_of_the_contract(alice_api, order, lipids):
     make_results(
         order=order,
         results=(
-            reported(
+            make_reported_result(
                 "LDL",
                 "130.5",
                 reference_range="<100",
@@ -179,7 +179,7 @@ def test_each_type_of_result_is_written_in_its_form(alice_api, order):
         ({"text": "x", "type": "picture"}, ("picture", "x", None)),
     ]
     results = (
-        reported(f"Result {number}", **fields)
+        make_reported_result(f"Result {number}", **fields)
         for number, (fields, _) in enumerate(written)
     )
 
@@ -204,7 +204,7 @@ def test_each_form_of_range_gives_its_bare_bounds(alice_api, order):
         "NEGATIVE": (None, None),
         "See the leaflet": (None, None),
     }
-    results = (reported(text, reference_range=text) for text in bounds)
+    results = (make_reported_result(text, reference_range=text) for text in bounds)
 
     make_results(order=order, results=tuple(results))
 
@@ -225,7 +225,7 @@ def test_above_and_below_follow_from_the_range(alice_api, order):
         ("5", "NEGATIVE"): (None, None),
     }
     results = (
-        reported(f"{text} of {reference}", text, reference_range=reference)
+        make_reported_result(f"{text} of {reference}", text, reference_range=reference)
         for text, reference in outside
     )
 
@@ -246,7 +246,7 @@ def test_missing_results_say_why(alice_api, order, lipids):
 
     make_results(
         order=order,
-        results=(reported("Ratio", ordered_code="", provider_id="HDL"),),
+        results=(make_reported_result("Ratio", ordered_code="", provider_id="HDL"),),
         missing=(gap,),
     )
 
@@ -337,9 +337,11 @@ def test_partial_results_are_read_as_soon_as_they_exist(alice_api, order):
 
 
 def test_a_correction_is_what_is_read(alice_api, order):
-    make_results(order=order, results=(reported(text="120"),))
+    make_results(order=order, results=(make_reported_result(text="120"),))
     later = REPORTED_AT + timedelta(hours=1)
-    make_results(order=order, results=(reported(text="90"),), reported_at=later)
+    make_results(
+        order=order, results=(make_reported_result(text="90"),), reported_at=later
+    )
 
     body = result_of(alice_api, order)
 
@@ -373,7 +375,7 @@ def test_a_transaction_gives_the_results_of_its_orders_as_one(
     make_results(
         order=order,
         status="partial",
-        results=(reported(), reported("LDL", "300", flag="HH")),
+        results=(make_reported_result(), make_reported_result("LDL", "300", flag="HH")),
         missing=(ReportedGap("Zinc", provider_id="ZINC"),),
     )
     path = f"/v3/order_transaction/{order.transaction_id}/result"
@@ -384,7 +386,7 @@ def test_a_transaction_gives_the_results_of_its_orders_as_one(
     later = REPORTED_AT + timedelta(days=3)
     make_results(
         order=redraw,
-        results=(reported("LDL", "90"), reported("Zinc", "70")),
+        results=(make_reported_result("LDL", "90"), make_reported_result("Zinc", "70")),
         reported_at=later,
     )
 
@@ -434,8 +436,8 @@ def test_reading_costs_the_same_for_one_result_and_for_fifty(alice_api, alice_te
     alice_api.get("/v3/orders")  # the key is asked for once
     counts = []
     for number in (1, 50):
-        one = make_ready_order(tenant=alice_tenant)
-        many = tuple(reported(f"Result {index}") for index in range(number))
+        one = make_order_awaiting_results(tenant=alice_tenant)
+        many = tuple(make_reported_result(f"Result {index}") for index in range(number))
         make_results(order=one, results=many)
         with CaptureQueriesContext(connection) as queries:
             assert len(result_of(alice_api, one)["results"]) == number
@@ -446,15 +448,15 @@ def test_reading_costs_the_same_for_one_result_and_for_fifty(alice_api, alice_te
 
 def test_the_list_of_orders_is_narrowed_by_what_results_say(alice_api, alice_tenant):
     told = {
-        "normal": reported(),
-        "abnormal": reported(text="120"),
-        "critical": reported(text="20", flag="LL"),
-        "unknown": reported(text="See note", reference_range=""),
+        "normal": make_reported_result(),
+        "abnormal": make_reported_result(text="120"),
+        "critical": make_reported_result(text="20", flag="LL"),
+        "unknown": make_reported_result(text="See note", reference_range=""),
     }
     panel = make_lab_test(tenant=alice_tenant)
     make_order(tenant=alice_tenant, lab_test=panel)
     for result in told.values():
-        order = make_ready_order(tenant=alice_tenant, lab_test=panel)
+        order = make_order_awaiting_results(tenant=alice_tenant, lab_test=panel)
         make_results(order=order, results=(result,))
 
     def listed(query):
