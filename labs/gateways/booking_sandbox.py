@@ -1,6 +1,6 @@
 """The sandbox's provider of visits, which can be told how to behave.
 
-A word in `appointment_notes` tells it (README, "Booking in the sandbox"). It never
+A word in `appointment_notes` tells it (docs/guides/go-live.md). It never
 waits: a request that held a worker for nothing would help nobody. Must not be here:
 what follows from an answer (operations), which sandbox and production share.
 """

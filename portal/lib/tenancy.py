@@ -40,7 +40,7 @@ _SWITCH = (
 )
 _IDLE = pq.TransactionStatus.IDLE
 # In sub-selects the setting is read once a statement; read for each row it costs a
-# count five times as much (architecture 2.6, measured in docs/security.md).
+# count five times as much (architecture 2.6, measured in docs/explanation/security.md).
 _FENCE = """
 DROP POLICY IF EXISTS tenant_fence ON {table};
 ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;

@@ -8,6 +8,8 @@ from pathlib import Path
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from portal.docs.references import read_variables
+
 ROOT = Path(settings.BASE_DIR)
 
 
@@ -66,12 +68,11 @@ def plain_settings():
     }
 
 
-def test_the_readme_explains_every_variable():
-    source = (ROOT / "portal/settings.py").read_text()
-    read = set(re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', source))
-    readme = (ROOT / "README.md").read_text()
+def test_every_variable_is_explained_and_has_its_section():
+    unexplained = [each.names for each in read_variables() if not each.text]
+    lost = [each.names for each in read_variables() if not each.section]
 
-    assert {name for name in read if f"`{name}`" not in readme} == set()
+    assert (unexplained, lost) == ([], [])
 
 
 def test_every_path_named_in_settings_can_be_imported():

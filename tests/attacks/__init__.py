@@ -1,1 +1,1 @@
-"""What an attacker tries, as tests; docs/security.md names the rest of them."""
+"""What an attacker tries, as tests; docs/explanation/security.md names the others."""

@@ -6,8 +6,9 @@ by day), 1 million deliveries, 200 000 orders with 800 000 results; `--part` sca
 of it, each has an option of its own too. The whole takes some 25 GB below the folder of
 the bundled PostgreSQL, and half an hour to fill; a hundredth, seconds. Each round asks
 about another user, order and day, in random order by a fixed seed, so that caches help
-as little as in life. Must (issue "Run it for real"): the figures, for docs/growing.md;
-at most 150 ms of CPU time each, of web process and database together.
+as little as in life. Must (issue "Run it for real"): the figures, for
+docs/explanation/scale.md; at most 150 ms of CPU time each, of web process and database
+together.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The store of samples: all that reads or writes them goes through SampleStore.
 
 Lives here: the interface, and the store in PostgreSQL. Another engine for old months or
-many machines is another SampleStore (docs/growing.md). Must not be here: what a series
-measures, the words of feeds and origins (dictionaries), or the months (partitions).
+many machines is another SampleStore (docs/explanation/scale.md). Must not be here: what
+a series measures, the words of feeds and origins (dictionaries), or the months
+(partitions).
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ Where the corpus proves what was mended, these ask what an unknown report gets: 
 figure of the first sight is the one to quote. Those named e1 and e2 were drawn without
 knowing how the parser works, the others by who then mended it.
 A design is one file: a page that Chromium prints, and what it says in a script element
-`truth` of the shape that README tells for `report.truth.json`. People and laboratories
-in them are fictional.
+`truth` of the shape of `report.truth.json` (docs/explanation/accuracy.md). People and
+laboratories in them are fictional.
 
 `python -m tests.reports.designs FOLDER [PART_OF_NAME ...] [--kind KIND]` prints them
 and their truth into a folder that `manage.py parser_score FOLDER` scores.

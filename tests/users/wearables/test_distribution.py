@@ -1,4 +1,4 @@
-"""Samples can be spread over machines by user: docs/growing.md, "Past one machine"."""
+"""Samples can be spread over machines by user: docs/explanation/scale.md."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""The documentation under docs/: its pages at /docs/, their search and references."""
