@@ -6,7 +6,12 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from portal.management.commands import check_all
-from portal.management.commands.check_all import Step, compare_openapi, run_command
+from portal.management.commands.check_all import (
+    Step,
+    compare_catalogue,
+    compare_openapi,
+    run_command,
+)
 
 
 @pytest.fixture
@@ -63,6 +68,7 @@ def test_the_steps_are_those_of_the_definition_of_done(capsys):
         "migrations",
         "deploy",
         "openapi",
+        "catalogue",
         "audit",
         "tests",
         "coverage",
@@ -115,3 +121,24 @@ def test_a_missing_openapi_snapshot_fails(settings, tmp_path):
     step = Step("openapi", compare_openapi, (sys.executable, "-c", write))
 
     assert not compare_openapi(step)
+
+
+@pytest.mark.parametrize(("kept", "passed"), [("a text\n", True), ("another\n", False)])
+def test_the_catalogue_must_be_what_makemessages_writes_and_is_left_alone(
+    settings, tmp_path, monkeypatch, kept, passed, capsys
+):
+    settings.BASE_DIR = tmp_path
+    monkeypatch.setattr(check_all, "TRANSLATED", ("manage.py", "locale"))
+    (tmp_path / "manage.py").touch()
+    catalogue = tmp_path / check_all.CATALOGUE
+    catalogue.parent.mkdir(parents=True)
+    catalogue.write_text(kept)
+    write = (
+        f"import pathlib; pathlib.Path({check_all.CATALOGUE!r}).write_text('a text\\n')"
+    )
+    step = Step("catalogue", compare_catalogue, (sys.executable, "-c", write))
+
+    assert compare_catalogue(step) is passed
+
+    assert ("+a text" in capsys.readouterr().out) is not passed
+    assert catalogue.read_text() == kept

@@ -65,11 +65,11 @@ class Step:
     environment: dict[str, str] = field(default_factory=dict)
 
 
-def run_command(step: Step, *, folder: Path = settings.BASE_DIR) -> bool:
+def run_command(step: Step, *, folder: Path | None = None) -> bool:
     """Whether the command ends with 0; what it prints goes on to the terminal."""
     done = subprocess.run(  # noqa: S603 - our own command line
         step.command,
-        cwd=folder,
+        cwd=folder or settings.BASE_DIR,
         env=os.environ | step.environment,
         stdin=subprocess.DEVNULL,
         check=False,
