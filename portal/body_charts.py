@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -46,11 +47,12 @@ class Stretch(NamedTuple):
 def duration(seconds: float) -> str:
     """A length of time: 45 min, or 1 h 05 min."""
     minutes = round(seconds / 60)
-    return (
-        f"{minutes // 60} h {minutes % 60:02d} min"
-        if minutes >= 60
-        else f"{minutes} min"
-    )
+    if minutes < 60:
+        return _("%(minutes)d min") % {"minutes": minutes}
+    return _("%(hours)d h %(minutes)02d min") % {
+        "hours": minutes // 60,
+        "minutes": minutes % 60,
+    }
 
 
 def hypnogram(
@@ -75,7 +77,7 @@ def hypnogram(
     def y(lane: int) -> int:
         return 4 + lane * _LANE
 
-    def told(seconds: float) -> str:
+    def clock_time(seconds: float) -> str:
         return f"{start + timedelta(seconds=seconds):%H:%M}"
 
     rows = format_html_join(
@@ -91,14 +93,27 @@ def hypnogram(
         "",
         '<line class="grid" x1="{0}" x2="{0}" y1="4" y2="{1}"/>'
         '<text x="{0}" y="{2}" text-anchor="middle">{3}</text>',
-        ((_n(x(at)), bottom + 2, bottom + 18, told(at)) for at in _hours(start, end)),
+        (
+            (_n(x(at)), bottom + 2, bottom + 18, clock_time(at))
+            for at in _hours(start, end)
+        ),
     )
     holes = format_html_join(
         "",
         '<rect class="hyp-gap" x="{}" y="4" width="{}" height="{}" rx="3">'
-        "<title>No data, {} to {}, {}</title></rect>",
+        "<title>{}</title></rect>",
         (
-            (_n(x(a)), _n(x(b) - x(a)), bottom - 4, told(a), told(b), duration(b - a))
+            (
+                _n(x(a)),
+                _n(x(b) - x(a)),
+                bottom - 4,
+                _("No data, %(start)s to %(end)s, %(length)s")
+                % {
+                    "start": clock_time(a),
+                    "end": clock_time(b),
+                    "length": duration(b - a),
+                },
+            )
             for a, b in holes_between(stretches, int(length))
         ),
     )
@@ -123,8 +138,8 @@ def hypnogram(
                 _n(max(1.5, x(each.end) - x(each.start))),
                 _LANE - 10,
                 lanes[each.lane].name,
-                told(each.start),
-                told(each.end),
+                clock_time(each.start),
+                clock_time(each.end),
                 duration(each.end - each.start),
             )
             for each in stretches
@@ -149,7 +164,7 @@ def holes_between(
 def share_bar(parts: Sequence[tuple[Lane, float]], *, says: str) -> SafeString:
     """Draw what parts a whole has, side by side: seconds, or any other amounts."""
     shown = [(lane, amount) for lane, amount in parts if amount > 0]
-    whole = sum(amount for _, amount in shown) or 1
+    whole = sum(amount for _lane, amount in shown) or 1
     room = _SHARE_WIDTH - _SHARE_GAP * max(0, len(shown) - 1)
     bars, at = [], 0.0
     for lane, amount in shown:
@@ -195,17 +210,17 @@ class CycleDay:
     @property
     def words(self) -> str:
         """All of the day in words."""
-        said = [
-            f"{self.flow} flow" if self.flow else "",
-            "predicted period" if self.is_predicted else "",
-            "bleeding between periods" if self.is_spotting else "",
-            "fertile window" if self.is_fertile else "",
-            f"ovulation test {self.test}" if self.test else "",
+        parts = [
+            _("%(flow)s flow") % {"flow": self.flow} if self.flow else "",
+            _("predicted period") if self.is_predicted else "",
+            _("bleeding between periods") if self.is_spotting else "",
+            _("fertile window") if self.is_fertile else "",
+            _("ovulation test %(result)s") % {"result": self.test} if self.test else "",
             f"{self.temperature:.2f} °C" if self.temperature is not None else "",
             *self.other,
-            "today" if self.is_today else "",
+            _("today") if self.is_today else "",
         ]
-        return ", ".join(part for part in said if part)
+        return ", ".join(part for part in parts if part)
 
 
 _TOP, _TEMPERATURES = 8, 96
@@ -239,10 +254,10 @@ def cycle_strip(
             "",
             '<text x="0" y="{}">{}</text>',
             (
-                (_TOP + 10, "Temp °C"),
-                (_TESTS_Y + 4, "Ovulation"),
-                (_FLOW_Y + 20, "Flow"),
-                (_DAYS_Y + 14, "Cycle day"),
+                (_TOP + 10, _("Temp °C")),
+                (_TESTS_Y + 4, _("Ovulation")),
+                (_FLOW_Y + 20, _("Flow")),
+                (_DAYS_Y + 14, _("Cycle day")),
             ),
         ),
         *(_column(day, left(index), column) for index, day in numbered),
@@ -265,11 +280,12 @@ def _fertile(
         return SafeString("")
     return format_html(
         '<rect class="cy-fertile" x="{}" y="{}" width="{}" height="{}" rx="6">'
-        "<title>Fertile window</title></rect>",
+        "<title>{}</title></rect>",
         _n(left(indexes[0])),
         _TOP,
         _n(left(indexes[-1]) - left(indexes[0]) + column),
         _TEMPERATURES + 34,
+        _("Fertile window"),
     )
 
 
@@ -287,7 +303,7 @@ def _temperatures(
     ]
     if not known:
         return SafeString("")
-    values = [value for *_, value in known]
+    values = [value for *_point, value in known]
     low, high = min(values) - 0.1, max(values) + 0.1
 
     def y(value: float) -> float:
@@ -313,14 +329,14 @@ def _temperatures(
     if cover_line is not None:
         cover = format_html(
             '<line class="cy-cover" x1="{0}" x2="{1}" y1="{2}" y2="{2}">'
-            "<title>Cover line {3} °C</title></line>",
+            "<title>{3}</title></line>",
             _STRIP_LABELS,
             _n(width),
             _n(y(cover_line)),
-            f"{cover_line:.2f}",
+            _("Cover line %(temperature)s °C") % {"temperature": f"{cover_line:.2f}"},
         )
     path, before = "", None
-    for index, _, value in known:
+    for index, _day_of, value in known:
         pen = "L" if before == index - 1 else "M"
         path += f"{pen}{_n(left(index) + column / 2)} {_n(y(value))}"
         before = index
@@ -345,17 +361,19 @@ def _column(day: CycleDay, left: float, width: float) -> SafeString:
         parts.append(
             format_html(
                 '<rect class="flow-{}" x="{}" y="{}" width="{}" height="{}" rx="3">'
-                "<title>{}: {} flow</title></rect>",
+                "<title>{}: {}</title></rect>",
                 *(day.flow_level, _n(left + 1.5), _FLOW_Y + 36 - height),
-                *(_n(width - 3), height, title, day.flow),
+                *(_n(width - 3), height, title),
+                _("%(flow)s flow") % {"flow": day.flow},
             )
         )
     elif day.is_predicted:
         parts.append(
             format_html(
                 '<rect class="cy-pred" x="{}" y="{}" width="{}" height="22" rx="3">'
-                "<title>{}: predicted period</title></rect>",
+                "<title>{}: {}</title></rect>",
                 *(_n(left + 2), _FLOW_Y + 14, _n(width - 4), title),
+                _("predicted period"),
             )
         )
     else:
@@ -369,17 +387,19 @@ def _column(day: CycleDay, left: float, width: float) -> SafeString:
         parts.append(
             format_html(
                 '<circle class="cy-spot" cx="{}" cy="{}" r="3">'
-                "<title>{}: bleeding between periods</title></circle>",
+                "<title>{}: {}</title></circle>",
                 *(middle, _FLOW_Y + 25, title),
+                _("bleeding between periods"),
             )
         )
     if day.test:
         parts.append(
             format_html(
                 '<circle class="cy-{}" cx="{}" cy="{}" r="4.5">'
-                "<title>{}: ovulation test {}</title></circle>",
+                "<title>{}: {}</title></circle>",
                 *("pos" if day.is_positive else "neg", middle, _TESTS_Y),
-                *(title, day.test),
+                title,
+                _("ovulation test %(result)s") % {"result": day.test},
             )
         )
     if day.is_today:

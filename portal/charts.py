@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +86,7 @@ def range_bar(
     bar = lay_range_bar(value, low=low, high=high)
     if bar is None:
         return SafeString("")
-    _, within, above = bar.zones
+    _below, within, above = bar.zones
     rectangles = format_html_join(
         "",
         '<rect class="rb-{}" x="{}" y="5" width="{}" height="6" rx="2"/>',
@@ -109,7 +110,7 @@ def range_bar(
         ' preserveAspectRatio="xMinYMid">{}{}'
         '<circle class="rb-mark" cx="{}" cy="8" r="5"/></svg>',
         RANGE_BAR_WIDTH,
-        f"{value:g} {unit}".strip() + f", reference {_words(low, high)}",
+        _describe_range(f"{value:g} {unit}".strip(), low, high),
         rectangles,
         bounds,
         f"{bar.mark:.1f}",
@@ -221,7 +222,7 @@ def ledger_bars(
         for a, b, place, words in parts
         for y in (top + step * (place - 1),)
     ]
-    bottom = max((y + height for _, _, _, y, height, _ in drawn), default=26)
+    bottom = max((y + height for *_place, y, height, _words in drawn), default=26)
     return format_html(
         '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">'
         '<rect class="cy-cell" x="0" y="0" width="{}" height="26" rx="3"/>{}{}</svg>',
@@ -248,8 +249,8 @@ def track(places: Sequence[tuple[float, float]], *, says: str) -> SafeString:
 
     Degrees of longitude are as wide as they are in the middle of the route.
     """
-    lats = [lat for lat, _ in places]
-    lngs = [lng for _, lng in places]
+    lats = [lat for lat, _lng in places]
+    lngs = [lng for _lat, lng in places]
     narrow = cos(radians((min(lats) + max(lats)) / 2))
     wide = max((max(lngs) - min(lngs)) * narrow, max(lats) - min(lats)) or 1
     scale = (_TRACK - 2 * _TRACK_ROOM) / wide
@@ -320,11 +321,11 @@ def segment_bar(parts: Sequence[tuple[str, int]], *, says: str) -> SafeString:
     A part of 0 leaves its colour out. `says` is what is counted; the label and number
     of each part follow it. Source: Ours (design guide).
     """
-    total = sum(number for _, number in parts)
+    total = sum(number for _label, number in parts)
     if not total:
         return SafeString("")
     drawn, x = [], 0.0
-    for place, (_, number) in enumerate(parts, start=1):
+    for place, (_label, number) in enumerate(parts, start=1):
         share = number / total * _BAR_WIDTH
         if number:
             width = max(_LEAST_PART, share - _BAR_GAP)
@@ -372,7 +373,10 @@ def _zones(
     )
 
 
-def _words(low: float | None, high: float | None) -> str:
-    if low is not None and high is not None:
-        return f"{low:g} to {high:g}"
-    return f"{low:g} and over" if low is not None else f"up to {high:g}"
+def _describe_range(value: str, low: float | None, high: float | None) -> str:
+    numbers = {"value": value, "low": f"{low or 0:g}", "high": f"{high or 0:g}"}
+    if low is None:
+        return _("%(value)s, reference up to %(high)s") % numbers
+    if high is None:
+        return _("%(value)s, reference %(low)s and above") % numbers
+    return _("%(value)s, reference %(low)s to %(high)s") % numbers

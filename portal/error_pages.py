@@ -35,12 +35,17 @@ def _answer(
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """400."""
-    return _answer(request, 400, "malformed_request", "The request can't be read.")
+    return _answer(
+        request,
+        400,
+        "malformed_request",
+        "The request can't be read. Send valid HTTP with the expected encoding.",
+    )
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     """403."""
-    return _answer(request, 403, "not_allowed", "This is not allowed.")
+    return _answer(request, 403, "not_allowed", "You don't have access to this.")
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -54,13 +59,15 @@ def fault(request: HttpRequest) -> HttpResponse:
     if isinstance(error, Unavailable):
         return _unavailable(request, error.code, error.message)
     if is_out_of_time(error):
-        return _unavailable(request, "out_of_time", "This took too long. Try again.")
+        return _unavailable(
+            request, "out_of_time", "The request took too long. Try again."
+        )
     if is_outage(error):
         distrust_connection()
         return _unavailable(
-            request, "unavailable", "The database does not answer. Try again shortly."
+            request, "unavailable", "The database is not available. Try again shortly."
         )
-    return _answer(request, 500, "fault", "Something failed on our side.")
+    return _answer(request, 500, "fault", "Internal server error.")
 
 
 def _unavailable(request: HttpRequest, code: str, sentence: str) -> HttpResponse:

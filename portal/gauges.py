@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.utils.html import format_html, format_html_join
+from django.utils.translation import gettext as _
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,23 +43,25 @@ def ruler(
     """
     if not places:
         return ""
-    furthest = max(miles for _, miles in places)
+    furthest = max(miles for _number, miles in places)
     end = 5 * max(1, -(-furthest // 5))
     left, right = 14, _RULER_WIDTH - 20
-    lifted = _lanes([(left + miles / end * (right - left)) for _, miles in places])
+    lifted = _lanes(
+        [(left + miles / end * (right - left)) for _number, miles in places]
+    )
     height = 56 + _LANE_HEIGHT * (max(lifted) + 1)
     floor = height - 22
     ticks = format_html_join(
         "",
         '<line class="axisline" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>'
-        '<text x="{0}" y="{3}" text-anchor="middle">{4} mi</text>',
+        '<text x="{0}" y="{3}" text-anchor="middle">{4}</text>',
         (
             (
                 f"{left + share / 5 * (right - left):.1f}",
                 floor - 3,
                 floor + 3,
                 height - 4,
-                f"{end * share / 5:g}",
+                _("%(miles)s mi") % {"miles": f"{end * share / 5:g}"},
             )
             for share in range(6)
         ),
@@ -88,7 +91,10 @@ def ruler(
         _RULER_WIDTH,
         height,
         says,
-        "; ".join(f"{number}: {miles:g} miles" for number, miles in places),
+        "; ".join(
+            _("%(number)d: %(miles)s miles") % {"number": number, "miles": f"{miles:g}"}
+            for number, miles in places
+        ),
         left,
         right,
         floor,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from portal.gauges import meter
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from datetime import date, datetime
@@ -61,7 +62,7 @@ class SlotDay:
 
     on: date
     free: int
-    none: str = "Closed"
+    none: str = gettext_lazy("Closed")
 
 
 @dataclass(frozen=True, slots=True)

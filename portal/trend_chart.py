@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from portal.lib.translation import gettext_lazy
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
@@ -19,11 +21,11 @@ if TYPE_CHECKING:
 _WIDTH, _HEIGHT = 520, 170
 _LEFT, _RIGHT, _TOP, _FLOOR = 46, 46, 8, 34
 _STATES = {
-    "critical": ("crit", "critical"),
-    "abnormal": ("off", "out of range"),
-    "normal": ("ok", "in range"),
+    "critical": ("crit", gettext_lazy("critical")),
+    "abnormal": ("off", gettext_lazy("out of range")),
+    "normal": ("ok", gettext_lazy("in range")),
 }
-_UNTOLD = ("none", "not interpreted")
+_NOT_INTERPRETED = ("none", gettext_lazy("not interpreted"))
 # A value is written at each point up to so many, a day under as many as have room.
 _VALUES_AT_MOST = 8
 _DAY_ROOM = 72
@@ -175,9 +177,9 @@ def _dots(
 ) -> SafeString:
     dots = []
     for mark, x, y in zip(marks, places, ys, strict=True):
-        state, words = _STATES.get(mark.interpretation, _UNTOLD)
-        said = f"{mark.value:.4g} {unit}".strip()
-        dots.append((state, f"{x:.1f}", f"{y:.1f}", _day(mark), said, words))
+        state, words = _STATES.get(mark.interpretation, _NOT_INTERPRETED)
+        text = f"{mark.value:.4g} {unit}".strip()
+        dots.append((state, f"{x:.1f}", f"{y:.1f}", _day(mark), text, words))
     return format_html_join(
         "",
         '<circle class="tr-dot tr-{}" cx="{}" cy="{}" r="5">'

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from django.contrib import messages
 from django.http import Http404
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.states import Area
@@ -87,5 +88,7 @@ def _ask(request: TenantRequest, operation: Callable[[], object]) -> HttpRespons
     except (NotAllowed, NotFound):
         raise
     except DomainError as refusal:
-        messages.error(request, f"{refusal.message} Nothing was changed.")
+        messages.error(
+            request, _("%(reason)s Nothing was changed.") % {"reason": refusal.message}
+        )
     return go_to(request, page_url(request, "home"))

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext as _
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -29,12 +31,14 @@ def greet(*, member: Member, team: Team, now: datetime) -> Greeting:
     """Greet a member by name, by the clock of their own zone or else their team's."""
     there = now.astimezone(ZoneInfo(member.time_zone or team.time_zone))
     if there.hour < _NOON:
-        words = "Good morning"
+        words = _("Good morning")
     elif there.hour < _EVENING:
-        words = "Good afternoon"
+        words = _("Good afternoon")
     else:
-        words = "Good evening"
+        words = _("Good evening")
     return Greeting(
-        words=f"{words}, {member.name}" if member.name else words,
+        words=_("%(greeting)s, %(name)s") % {"greeting": words, "name": member.name}
+        if member.name
+        else words,
         day=f"{there:%A} {there.day} {there:%B}",
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from portal.lib.registry import destinations, nav_counts, searches
 from portal.lib.web import page_url
@@ -63,9 +64,9 @@ def search_ids(request: TenantRequest, text: str) -> Found:
             hits = kind.find(request, text)
             options = [Option(h.words, kind.icon, h.url, h.detail) for h in hits]
             found.append((Group(key, kind.title, options), hits))
-    exact = [hit.url for _, hits in found for hit in hits if hit.is_exact]
+    exact = [hit.url for _group, hits in found for hit in hits if hit.is_exact]
     return Found(
-        groups=[group for group, _ in found if group.options],
+        groups=[group for group, _hits in found if group.options],
         exact=exact[0] if exact else None,
     )
 
@@ -82,9 +83,9 @@ def list_commands(request: TenantRequest) -> list[Group]:
     pages = [_option(request, place) for place in allowed if not place.is_action]
     actions = [_option(request, place) for place in allowed if place.is_action]
     groups = [
-        Group("goto", "Go to", pages),
-        Group("actions", "Actions", actions),
-        Group("places", "Switch to", _places(request)),
+        Group("goto", _("Go to"), pages),
+        Group("actions", _("Actions"), actions),
+        Group("places", _("Switch to"), _places(request)),
     ]
     return [group for group in groups if group.options]
 

@@ -17,6 +17,7 @@ from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from portal.highlighting import colour_json, write_json
 from portal.lib import web
@@ -280,7 +281,8 @@ def dialog(
         title,
         format_html(
             '<button class="btn btn--ghost btn--icon btn--sm" type="button"'
-            ' data-close aria-label="Close">{}</button>',
+            ' data-close aria-label="{}">{}</button>',
+            _("Close"),
             icon("x"),
         ),
         content,
@@ -288,10 +290,10 @@ def dialog(
 
 
 @register.simple_block_tag
-def codebox(content: SafeString, title: str, label: str = "Example call") -> SafeString:
+def codebox(content: SafeString, title: str, label: str = "") -> SafeString:
     """Text to copy, a call say, under its title. What stands in it is escaped."""
     text = unescape(content).strip("\n")
-    return _codebox(title, label, text, format_html("{}", text))
+    return _codebox(title, label or _("Example call"), text, format_html("{}", text))
 
 
 @register.simple_tag
@@ -314,14 +316,14 @@ def _codebox(title: str, label: str, text: str, shown: SafeString) -> SafeString
 
 
 @register.simple_tag
-def copy_button(text: str, words: str = "Copy") -> SafeString:
+def copy_button(text: str, words: str = "") -> SafeString:
     """A small button that puts `text` on the clipboard."""
     return format_html(
         '<button class="btn btn--ghost btn--sm" type="button" data-copy="{}">{}{}'
         "</button>",
         text,
         icon("copy"),
-        words,
+        words or _("Copy"),
     )
 
 
@@ -333,9 +335,9 @@ def thousands(number: int) -> str:
 
 @register.filter
 def percent(share: float) -> str:
-    """0.971 as 97.1 %; what is not all never reads 100."""
+    """Write 0.971 as 97.1%; a share below 1 never reads 100%."""
     tenths = int(share * 1000)
-    return f"{tenths // 10} %" if tenths % 10 == 0 else f"{tenths / 10:.1f} %"
+    return f"{tenths // 10}%" if tenths % 10 == 0 else f"{tenths / 10:.1f}%"
 
 
 @register.filter
@@ -402,5 +404,7 @@ def moment(value: datetime | None) -> SafeString | str:
 def _ago(age: timedelta) -> str:
     minutes = int(age.total_seconds() // 60)
     if minutes < 1:
-        return "Just now"
-    return f"{minutes} min ago" if minutes < 60 else f"{minutes // 60} h ago"
+        return _("Just now")
+    if minutes < 60:
+        return _("%(minutes)d min ago") % {"minutes": minutes}
+    return _("%(hours)d h ago") % {"hours": minutes // 60}

@@ -39,7 +39,7 @@ def test_both_bounds_give_three_zones_of_fixed_width():
 @pytest.mark.parametrize(
     ("low", "high", "label", "names"),
     [
-        (40, None, "64, reference 40 and over", ["off", "ok"]),
+        (40, None, "64, reference 40 and above", ["off", "ok"]),
         (None, 90, "64, reference up to 90", ["ok", "off"]),
     ],
 )

@@ -60,7 +60,7 @@ from users.models import ImportJob, User
 from users.operations.import_files import FOLDER as IMPORTS_FOLDER
 from users.operations.imports import ImportRequest, start_import
 
-AWAY = {"detail": "The database does not answer. Try again shortly."}
+AWAY = {"detail": "The database is not available. Try again shortly."}
 AWAY["code"] = "unavailable"
 LOST = "the database is away"
 BACK = "the database is back"
@@ -153,7 +153,7 @@ def test_a_dead_database_is_503_and_the_first_request_after_its_return_200(serve
     assert (before, after, again) == ([200, 200],) * 3
     assert [(status, wait) for status, wait, _ in away] == [(503, "5")] * 4
     assert [json.loads(away[place][2]) for place in (0, 2)] == [AWAY] * 2
-    assert b"The database does not answer." in away[1][2]
+    assert b"The database is not available." in away[1][2]
     assert (refused[0], json.loads(refused[2])) == (503, AWAY)
     assert (ready[0], json.loads(ready[1])["failed"]) == (503, ["database"])
     assert alive[0] == 200

@@ -114,7 +114,7 @@ def test_thousands():
 
 
 @pytest.mark.parametrize(
-    ("share", "text"), [(1, "100 %"), (0.9999, "99.9 %"), (0.6, "60 %"), (0, "0 %")]
+    ("share", "text"), [(1, "100%"), (0.9999, "99.9%"), (0.6, "60%"), (0, "0%")]
 )
 def test_a_share_that_is_not_all_never_reads_so(share, text):
     assert look.percent(share) == text
