@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from allauth.mfa.models import Authenticator
 from django.contrib import admin, messages
 from django.db.models import Count, Exists, OuterRef
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.models import Member, Organisation, Team
 from accounts.operations.operators import (
@@ -17,6 +19,7 @@ from accounts.operations.operators import (
 from accounts.queries import SECOND_FACTORS
 from portal.lib.admin import ReadOnlyAdmin, operator_of
 from portal.lib.errors import DomainError
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +45,7 @@ class OrganisationAdmin(ReadOnlyAdmin):
         counted: QuerySet[Any] = rows.annotate(team_count=Count("teams"))
         return counted
 
-    @admin.display(description="Teams", ordering="team_count")
+    @admin.display(description=gettext_lazy("Teams"), ordering="team_count")
     def teams(self, organisation: Any) -> int:
         return int(organisation.team_count)
 
@@ -73,19 +76,21 @@ class TeamAdmin(ReadOnlyAdmin):
         counted: QuerySet[Any] = rows.annotate(member_count=Count("memberships"))
         return counted.select_related("sign_in_rules", "single_sign_on")
 
-    @admin.display(description="Sign-in")
+    @admin.display(description=gettext_lazy("Sign-in"))
     def sign_in(self, team: Any) -> str:
         rules = getattr(team, "sign_in_rules", None)
         provider = getattr(team, "single_sign_on", None)
         parts = []
         if provider is not None:
             needed = rules is not None and rules.requires_single_sign_on
-            parts.append("single sign-on required" if needed else "single sign-on")
+            parts.append(
+                _("single sign-on required") if needed else _("single sign-on")
+            )
         if rules is not None and rules.requires_second_factor:
-            parts.append("second factor required")
+            parts.append(_("second factor required"))
         return ", ".join(parts) or "-"
 
-    @admin.display(description="Members", ordering="member_count")
+    @admin.display(description=gettext_lazy("Members"), ordering="member_count")
     def members(self, team: Any) -> int:
         return int(team.member_count)
 
@@ -115,15 +120,15 @@ class MemberAdmin(ReadOnlyAdmin):
         annotated: QuerySet[Any] = rows.annotate(has_second_factor=Exists(factors))
         return annotated.prefetch_related("memberships__team")
 
-    @admin.display(description="Second factor", boolean=True)
+    @admin.display(description=gettext_lazy("Second factor"), boolean=True)
     def second_factor(self, member: Any) -> bool:
         return bool(member.has_second_factor)
 
-    @admin.display(description="Teams")
+    @admin.display(description=gettext_lazy("Teams"))
     def teams(self, member: Member) -> str:
         return ", ".join(m.team.slug for m in member.memberships.all())
 
-    @admin.action(description="Let no more sign in")
+    @admin.action(description=gettext_lazy("Disable sign-in"))
     def end_sign_in(self, request: HttpRequest, queryset: QuerySet[Member]) -> None:
         _each(
             request,
@@ -131,7 +136,7 @@ class MemberAdmin(ReadOnlyAdmin):
             lambda m, a: allow_sign_in(member=m, actor=a, allowed=False),
         )
 
-    @admin.action(description="Let sign in again")
+    @admin.action(description=gettext_lazy("Enable sign-in"))
     def restore_sign_in(self, request: HttpRequest, queryset: QuerySet[Member]) -> None:
         _each(
             request,
@@ -139,7 +144,7 @@ class MemberAdmin(ReadOnlyAdmin):
             lambda m, a: allow_sign_in(member=m, actor=a, allowed=True),
         )
 
-    @admin.action(description="Make operators")
+    @admin.action(description=gettext_lazy("Grant operator access"))
     def appoint(self, request: HttpRequest, queryset: QuerySet[Member]) -> None:
         _each(
             request,
@@ -147,7 +152,7 @@ class MemberAdmin(ReadOnlyAdmin):
             lambda m, a: make_operator(member=m, actor=a, operator=True),
         )
 
-    @admin.action(description="Make operators no more")
+    @admin.action(description=gettext_lazy("Revoke operator access"))
     def dismiss(self, request: HttpRequest, queryset: QuerySet[Member]) -> None:
         _each(
             request,
@@ -170,4 +175,8 @@ def _each(
         except DomainError as refusal:
             messages.error(request, f"{member.email}: {refusal.message}")
     if done:
-        messages.success(request, f"Done for {done}.")
+        messages.success(
+            request,
+            ngettext("Updated %(n)d member.", "Updated %(n)d members.", done)
+            % {"n": done},
+        )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.apps import AppConfig
 
+from portal.lib.translation import gettext_lazy
+
 
 class AccountsConfig(AppConfig):
     """Teams and what belongs to them; the lowest app."""
@@ -58,25 +60,25 @@ class AccountsConfig(AppConfig):
             signal.connect(hear, dispatch_uid="accounts.second_factors")
         team, keys = Area.TEAM, Area.API_KEYS
         for rank, words, icon, name, area in (
-            (60, "API keys", "key", "team:api_keys", keys),
-            (70, "Members", "shield", "team:members", team),
-            (71, "Settings", "cog", "team:settings", team),
-            (74, "Notifications", "bell", "team:notifications", team),
-            (75, "Retention", "clock", "team:retention", team),
-            (73, "Audit", "list", "team:audit", Area.AUDIT),
-            (72, "Your profile", "users", "team:profile", None),
+            (60, gettext_lazy("API keys"), "key", "team:api_keys", keys),
+            (70, gettext_lazy("Members"), "shield", "team:members", team),
+            (71, gettext_lazy("Settings"), "cog", "team:settings", team),
+            (74, gettext_lazy("Notifications"), "bell", "team:notifications", team),
+            (75, gettext_lazy("Retention"), "clock", "team:retention", team),
+            (73, gettext_lazy("Audit log"), "list", "team:audit", Area.AUDIT),
+            (72, gettext_lazy("Your profile"), "users", "team:profile", None),
         ):
             destinations.add(name, Destination(rank, words, icon, name, area=area))
         for rank, words, icon, name, area in (
-            (160, "Create an API key", "key", "team:create_key", keys),
+            (160, gettext_lazy("Create API key"), "key", "team:create_key", keys),
             (
                 165,
-                "Create a management key",
+                gettext_lazy("Create management key"),
                 "key",
                 "team:create_management_key",
                 team,
             ),
-            (170, "Invite a member", "plus", "team:invite", team),
+            (170, gettext_lazy("Invite member"), "plus", "team:invite", team),
         ):
             destinations.add(
                 name,
@@ -95,8 +97,10 @@ class AccountsConfig(AppConfig):
             "api_calls",
             DataClass(
                 rank=15,
-                title="Log of API calls",
-                says="Which key asked what and when, without what was answered.",
+                title=gettext_lazy("API call log"),
+                says=gettext_lazy(
+                    "Which key called what and when. Responses are not stored."
+                ),
                 tables=("accounts.ApiCall",),
                 count=count_calls,
                 remove=remove_calls,

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from django.db.models import TextChoices
 
+from portal.lib.translation import gettext_lazy
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -18,26 +20,26 @@ if TYPE_CHECKING:
 class Environment(TextChoices):
     """The two environments of a team (contract 1.8, closed)."""
 
-    SANDBOX = "sandbox", "Sandbox"
-    PRODUCTION = "production", "Production"
+    SANDBOX = "sandbox", gettext_lazy("Sandbox")
+    PRODUCTION = "production", gettext_lazy("Production")
 
 
 class Region(TextChoices):
     """Where a team's data lives; part of its keys (contract 1.2)."""
 
-    US = "us", "United States"
-    EU = "eu", "Europe"
+    US = "us", gettext_lazy("United States")
+    EU = "eu", gettext_lazy("Europe")
 
 
 class Role(TextChoices):
     """What a member is in a team; a member may hold several (closed)."""
 
-    OWNER = "owner", "Owner"
-    ADMIN = "admin", "Admin"
-    CLINICIAN = "clinician", "Clinician"
-    LAB_STAFF = "lab_staff", "Lab staff"
-    DEVELOPER = "developer", "Developer"
-    VIEWER = "viewer", "Viewer"
+    OWNER = "owner", gettext_lazy("Owner")
+    ADMIN = "admin", gettext_lazy("Admin")
+    CLINICIAN = "clinician", gettext_lazy("Clinician")
+    LAB_STAFF = "lab_staff", gettext_lazy("Lab staff")
+    DEVELOPER = "developer", gettext_lazy("Developer")
+    VIEWER = "viewer", gettext_lazy("Viewer")
 
 
 # Who holds one of these administers the team.
@@ -47,58 +49,61 @@ ADMINISTERS = frozenset({Role.OWNER.value, Role.ADMIN.value})
 class ManagementRole(TextChoices):
     """How far a management key goes (contract 9.1)."""
 
-    ORG_ADMIN = "org_admin", "All teams of the organisation"
-    TEAM_ADMIN = "team_admin", "This team"
+    ORG_ADMIN = "org_admin", gettext_lazy("All teams of the organization")
+    TEAM_ADMIN = "team_admin", gettext_lazy("This team")
 
 
 class InviteStatus(TextChoices):
     """What became of inviting an address into an organisation (contract 9.1)."""
 
-    CREATED = "invite_created", "Invited"
-    RESENT = "invite_resent", "Invited again"
-    ALREADY_IN_ORG = "already_in_org", "A member already"
+    CREATED = "invite_created", gettext_lazy("Invited")
+    RESENT = "invite_resent", gettext_lazy("Invited again")
+    ALREADY_IN_ORG = "already_in_org", gettext_lazy("Already a member")
 
 
 class Theme(TextChoices):
     """How a member's pages look; without a choice they follow the device."""
 
-    LIGHT = "light", "Light"
-    DARK = "dark", "Dark"
+    LIGHT = "light", gettext_lazy("Light")
+    DARK = "dark", gettext_lazy("Dark")
 
 
 class NoticeKind(TextChoices):
     """What members are told of by mail (closed)."""
 
-    CRITICAL_RESULT = "critical_result", "Critical results"
-    FAILING_ENDPOINT = "failing_endpoint", "Failing endpoints"
-    SILENT_SOURCE = "silent_source", "Silent sources"
+    CRITICAL_RESULT = "critical_result", gettext_lazy("Critical results")
+    FAILING_ENDPOINT = "failing_endpoint", gettext_lazy("Failing endpoints")
+    SILENT_SOURCE = "silent_source", gettext_lazy("Silent sources")
 
 
 class NoticeLevel(TextChoices):
     """When a member is told of one kind (closed)."""
 
-    AT_ONCE = "at_once", "At once"
-    LATE = "late", "When one has waited too long"  # critical results alone
-    DAILY = "daily", "Once a day"
-    OFF = "off", "Never"
+    AT_ONCE = "at_once", gettext_lazy("Immediately")
+    LATE = "late", gettext_lazy("When one is overdue")  # critical results alone
+    DAILY = "daily", gettext_lazy("Daily")
+    OFF = "off", gettext_lazy("Never")
 
 
 class Area(TextChoices):
     """What a right is about; each page and operation belongs to one."""
 
-    USERS = "users", "Users and wearable data"
-    PATIENT_DETAILS = "patient_details", "Patient details"
-    ORDERS = "orders", "Orders and results"
-    BOOKINGS = "bookings", "Bookings"
-    REPORTS = "reports", "Reports: upload, pages and parsed values"
-    SIGN_REPORTS = "sign_reports", "Review and sign reports, acknowledge results"
-    CATALOGUE = "catalogue", "Lab accounts and catalogue"
-    WEBHOOKS = "webhooks", "Webhooks and deliveries"
-    API_KEYS = "api_keys", "API keys"
-    TEAM = "team", "Members and settings"
-    AUDIT = "audit", "Audit"
-    DELETE_USERS = "delete_users", "Delete a user"
-    DELETE_TEAM = "delete_team", "Delete the team"
+    USERS = "users", gettext_lazy("Users and wearable data")
+    PATIENT_DETAILS = "patient_details", gettext_lazy("Patient details")
+    ORDERS = "orders", gettext_lazy("Orders and results")
+    BOOKINGS = "bookings", gettext_lazy("Visits")
+    REPORTS = "reports", gettext_lazy("Reports: upload, pages and parsed values")
+    SIGN_REPORTS = (
+        "sign_reports",
+        gettext_lazy("Review and sign reports, acknowledge results"),
+    )
+    CATALOGUE = "catalogue", gettext_lazy("Lab accounts and test catalog")
+    WEBHOOKS = "webhooks", gettext_lazy("Webhooks and deliveries")
+    API_KEYS = "api_keys", gettext_lazy("API keys")
+    TEAM = "team", gettext_lazy("Members and settings")
+    AUDIT = "audit", gettext_lazy("Audit log")
+    DELETE_USERS = "delete_users", gettext_lazy("Delete users")
+    DELETE_TEAM = "delete_team", gettext_lazy("Delete the team")
 
 
 class Access(StrEnum):

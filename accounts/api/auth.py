@@ -96,7 +96,7 @@ class KeyPermission(BasePermission):
             return True  # other keys and tokens have rules of their own
         if not grant.admits(grant.actor.address):
             raise NotAllowed(
-                "address_not_allowed", "This key is not for use from this address."
+                "address_not_allowed", "This key cannot be used from this IP address."
             )
         method = request.method or ""
         if grant.user_uuid is not None and method in view.allowed_methods:
@@ -106,7 +106,7 @@ class KeyPermission(BasePermission):
         for area, write in areas_needed(view, method):
             if not area or not grant.allows(area, write=write):
                 raise NotAllowed(
-                    "scope_missing", "This key has no scope for this call."
+                    "scope_missing", "This key lacks the scope for this call."
                 )
         return True
 
@@ -114,7 +114,7 @@ class KeyPermission(BasePermission):
 def _check_user(user_uuid: UUID, view: Any, method: str) -> None:
     """Keep a user's token to what is that user's. Raises: not_for_users; not_found."""
     if method not in view.user_methods:
-        raise NotAllowed("not_for_users", "A user's token is not for this call.")
+        raise NotAllowed("not_for_users", "This call does not accept user tokens.")
     if view.kwargs.get("user_id", "").lower() != str(user_uuid):
         raise NotFound("not_found", "User not found.")
 

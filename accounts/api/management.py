@@ -103,5 +103,5 @@ class OrganisationView(KeyedAPIView):
 
 def _check_one_of(path: Mapping[str, str], name: str, values: Sequence[str]) -> None:
     if name in path and path[name] not in values:
-        line = FieldError(("path", name), f"Not an allowed {name}.", "enum")
+        line = FieldError(("path", name), f"Choose from: {', '.join(values)}.", "enum")
         raise RequestInvalid([line])

@@ -10,6 +10,7 @@ from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
 from portal.lib.tenancy import TenantOwned
+from portal.lib.translation import gettext_lazy
 
 PATH_MAX_LENGTH = 200
 REQUEST_ID_LENGTH = 32
@@ -48,6 +49,8 @@ class ApiCall(TenantOwned):
     user_uuid = models.UUIDField(null=True)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("API call")
+        verbose_name_plural = gettext_lazy("API calls")
         indexes = [
             models.Index(fields=["api_key", "-at", "-id"], name="api_call_by_key"),
             models.Index(
@@ -86,6 +89,8 @@ class ApiCallTally(TenantOwned):
     calls = models.PositiveIntegerField()
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("API call tally")
+        verbose_name_plural = gettext_lazy("API call tallies")
         constraints = [
             models.UniqueConstraint(
                 fields=["api_key", "hour"], name="one_tally_per_key_and_hour"

@@ -10,6 +10,7 @@ from django.db import models
 from django.utils import timezone
 
 from portal.lib.tenancy import TenantOwned
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -55,6 +56,8 @@ class ApiKey(TenantOwned):
     revoked_at = models.DateTimeField(null=True, blank=True)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("API key")
+        verbose_name_plural = gettext_lazy("API keys")
         indexes = [models.Index(fields=["tenant", "created_at"])]
 
     def __str__(self) -> str:

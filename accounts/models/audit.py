@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from portal.lib.request_ids import REQUEST_ID_LENGTH
 from portal.lib.tenancy import TenantOwned
+from portal.lib.translation import gettext_lazy
 
 
 class AuditEntry(TenantOwned):
@@ -46,6 +47,8 @@ class AuditEntry(TenantOwned):
     )
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("audit entry")
+        verbose_name_plural = gettext_lazy("audit entries")
         indexes = [
             models.Index(fields=["tenant", "-at"], name="audit_by_time"),
             models.Index(fields=["tenant", "user_uuid", "-at"], name="audit_by_user"),
@@ -82,6 +85,8 @@ class AuditSeal(TenantOwned):
     top_id = models.BigIntegerField()
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("audit seal")
+        verbose_name_plural = gettext_lazy("audit seals")
         constraints = [
             models.UniqueConstraint(
                 fields=["tenant", "number"], name="audit_seal_once_per_number"

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from django.db import models
 
+from portal.lib.translation import gettext_lazy
+
 SUBJECT_MAX_LENGTH = 80
 
 
@@ -20,6 +22,10 @@ class CallWindow(models.Model):
     subject = models.CharField(primary_key=True, max_length=SUBJECT_MAX_LENGTH)
     started_at = models.DateTimeField(db_index=False)
     calls = models.PositiveIntegerField()
+
+    class Meta:
+        verbose_name = gettext_lazy("rate limit window")
+        verbose_name_plural = gettext_lazy("rate limit windows")
 
     def __str__(self) -> str:
         return f"{self.subject}: {self.calls}"

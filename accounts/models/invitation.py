@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from accounts.models.team import ROLES_ARE_KNOWN, Team
 from accounts.states import Role
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -40,6 +41,8 @@ class Invitation(models.Model):
     revoked_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        verbose_name = gettext_lazy("invitation")
+        verbose_name_plural = gettext_lazy("invitations")
         constraints = [
             models.UniqueConstraint(
                 fields=["team", "email"],

@@ -10,6 +10,7 @@ from django.utils import timezone
 from accounts.models.api_key import LABEL_MAX_LENGTH
 from accounts.models.team import Organisation, Team
 from accounts.states import ManagementRole
+from portal.lib.translation import gettext_lazy
 
 
 class ManagementKey(models.Model):
@@ -36,6 +37,10 @@ class ManagementKey(models.Model):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = gettext_lazy("management key")
+        verbose_name_plural = gettext_lazy("management keys")
 
     def __str__(self) -> str:
         return self.masked

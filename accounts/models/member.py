@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from accounts.states import Theme
+from portal.lib.translation import gettext_lazy
 
 EMAIL_MAX_LENGTH = 254  # RFC 3696, erratum 1690
 NAME_MAX_LENGTH = 150
@@ -71,6 +72,8 @@ class Member(AbstractBaseUser, PermissionsMixin):
     objects: ClassVar[MemberManager] = MemberManager()
 
     class Meta:
+        verbose_name = gettext_lazy("member")
+        verbose_name_plural = gettext_lazy("members")
         constraints = [
             models.UniqueConstraint(Lower("email"), name="member_email_any_case")
         ]

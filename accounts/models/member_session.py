@@ -8,6 +8,8 @@ from typing import ClassVar
 from django.db import models
 from django.utils import timezone
 
+from portal.lib.translation import gettext_lazy
+
 USER_AGENT_MAX_LENGTH = 300
 
 
@@ -31,6 +33,8 @@ class MemberSession(models.Model):
     last_seen_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        verbose_name = gettext_lazy("session")
+        verbose_name_plural = gettext_lazy("sessions")
         indexes: ClassVar[list[models.Index]] = [
             models.Index(fields=["member", "-last_seen_at"], name="session_by_member")
         ]

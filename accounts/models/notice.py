@@ -14,6 +14,7 @@ from django.utils import timezone
 from accounts.models.team import Membership
 from accounts.states import NoticeKind
 from portal.lib.tenancy import TenantOwned
+from portal.lib.translation import gettext_lazy
 
 DIGEST_HOUR = 8
 WORDS_MAX_LENGTH = 200
@@ -37,6 +38,8 @@ class NoticeChoices(TenantOwned):
     digest_hour = models.PositiveSmallIntegerField(default=DIGEST_HOUR)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("notification settings")
+        verbose_name_plural = gettext_lazy("notification settings")
         constraints = [
             models.UniqueConstraint(
                 fields=["tenant", "membership"], name="notice_choices_once"
@@ -67,6 +70,8 @@ class Notice(TenantOwned):
     at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("notice")
+        verbose_name_plural = gettext_lazy("notices")
         constraints = [
             models.UniqueConstraint(
                 fields=["tenant", "kind", "key"], name="notice_once"
@@ -93,6 +98,8 @@ class NoticeMail(TenantOwned):
     sent_at = models.DateTimeField(null=True)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("notice email")
+        verbose_name_plural = gettext_lazy("notice emails")
         constraints = [
             models.UniqueConstraint(
                 fields=["tenant", "membership", "day"],
@@ -122,6 +129,8 @@ class NoticeCopy(TenantOwned):
     )
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("notice recipient")
+        verbose_name_plural = gettext_lazy("notice recipients")
         constraints = [
             models.UniqueConstraint(
                 fields=["notice", "membership"], name="notice_copy_once"

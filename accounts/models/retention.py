@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from accounts.models.team import Team
+from portal.lib.translation import gettext_lazy
 
 CLASS_MAX_LENGTH = 50
 
@@ -23,6 +24,8 @@ class RetentionRule(models.Model):
     days = models.PositiveIntegerField()
 
     class Meta:
+        verbose_name = gettext_lazy("retention rule")
+        verbose_name_plural = gettext_lazy("retention rules")
         constraints = [
             models.UniqueConstraint(
                 fields=["team", "data_class"], name="retention_rule_once"

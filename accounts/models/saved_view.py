@@ -9,6 +9,7 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 
 from portal.lib.tenancy import TenantOwned
+from portal.lib.translation import gettext_lazy
 
 NAME_MAX_LENGTH = 60
 QUERY_MAX_LENGTH = 1000
@@ -34,6 +35,8 @@ class SavedView(TenantOwned):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("saved view")
+        verbose_name_plural = gettext_lazy("saved views")
         constraints = [
             models.UniqueConstraint(
                 "tenant", "member", "page", Lower("name"), name="saved_view_name_once"

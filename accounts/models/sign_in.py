@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from accounts.models.team import Membership, Team
 from accounts.states import Role
+from portal.lib.translation import gettext_lazy
 
 ISSUER_MAX_LENGTH = 500
 CLIENT_ID_MAX_LENGTH = 255
@@ -30,6 +31,10 @@ class SignInRules(models.Model):
     )
     requires_second_factor = models.BooleanField(default=False)
     requires_single_sign_on = models.BooleanField(default=False)
+
+    class Meta:
+        verbose_name = gettext_lazy("sign-in requirements")
+        verbose_name_plural = gettext_lazy("sign-in requirements")
 
     def __str__(self) -> str:
         return str(self.team_id)
@@ -59,6 +64,8 @@ class SingleSignOn(models.Model):
     last_used_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        verbose_name = gettext_lazy("single sign-on provider")
+        verbose_name_plural = gettext_lazy("single sign-on providers")
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(
@@ -100,6 +107,8 @@ class SingleSignOnIdentity(models.Model):
     last_used_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        verbose_name = gettext_lazy("single sign-on identity")
+        verbose_name_plural = gettext_lazy("single sign-on identities")
         constraints = [
             models.UniqueConstraint(
                 fields=["single_sign_on", "subject"],

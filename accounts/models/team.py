@@ -13,6 +13,7 @@ from django.db import models
 from django.utils import timezone
 
 from accounts.states import Environment, Region, Role
+from portal.lib.translation import gettext_lazy
 
 NAME_MAX_LENGTH = 80  # Contract 9.1
 INTEGRATION_ID_MAX_LENGTH = 256  # Contract 9.1
@@ -34,6 +35,10 @@ class Organisation(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     name = models.CharField(max_length=NAME_MAX_LENGTH)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        verbose_name = gettext_lazy("organization")
+        verbose_name_plural = gettext_lazy("organizations")
 
     def __str__(self) -> str:
         return self.name
@@ -78,6 +83,8 @@ class Team(models.Model):
     objects = TeamQuerySet.as_manager()
 
     class Meta:
+        verbose_name = gettext_lazy("team")
+        verbose_name_plural = gettext_lazy("teams")
         constraints = [
             models.UniqueConstraint(
                 fields=["organisation", "integration_team_id"],
@@ -126,6 +133,8 @@ class Tenant(models.Model):
     early_psc_booking_enabled = models.BooleanField(default=False)
 
     class Meta:
+        verbose_name = gettext_lazy("environment")
+        verbose_name_plural = gettext_lazy("environments")
         constraints = [
             models.UniqueConstraint(
                 fields=["team", "environment"], name="tenant_once_per_environment"
@@ -156,6 +165,8 @@ class Membership(models.Model):
     last_seen_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        verbose_name = gettext_lazy("membership")
+        verbose_name_plural = gettext_lazy("memberships")
         constraints = [
             models.UniqueConstraint(
                 fields=["member", "team"], name="membership_once_per_team"

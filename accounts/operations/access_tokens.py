@@ -14,6 +14,7 @@ from uuid import UUID
 
 from django.core import signing
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import ApiKey, ManagementKey, Tenant
 from accounts.operations.api_keys import KeyGrant, grant_of
@@ -39,7 +40,7 @@ def create_team_token(*, tenant: Tenant, actor: Actor) -> str:
     not_allowed, of any other actor. Source: Contract 9.1.
     """
     if actor.kind != ActorKind.MANAGEMENT_KEY:
-        raise NotAllowed("not_allowed", "Only a management key may do this.")
+        raise NotAllowed("not_allowed", _("This call requires a management key."))
     record_change(
         tenant=tenant,
         actor=actor,
@@ -57,7 +58,7 @@ def create_sign_in_token(*, tenant: Tenant, actor: Actor, user_uuid: UUID) -> st
     not_allowed, of any other actor. Source: Contract 2.2; Ours: what it may do.
     """
     if actor.kind != ActorKind.API_KEY:
-        raise NotAllowed("not_allowed", "Only an API key may do this.")
+        raise NotAllowed("not_allowed", _("This call requires an API key."))
     record_change(
         tenant=tenant,
         actor=actor,

@@ -22,6 +22,7 @@ from django.db import IntegrityError, transaction
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import Member
 from accounts.models.member import EMAIL_MAX_LENGTH
@@ -60,7 +61,9 @@ def ask_for_change(*, member: Member, email: str) -> str:
     if len(email) > EMAIL_MAX_LENGTH:
         raise _no_address()
     if email == member.email:
-        raise DomainError("email_same", "That is your address already.", "email")
+        raise DomainError(
+            "email_same", _("You already sign in with this address."), "email"
+        )
     if Member.objects.filter(email=email).exists():
         _mail("address_taken", email, {})
     else:
@@ -150,8 +153,10 @@ def _mail(template: str, email: str, context: dict[str, object]) -> bool:
 
 
 def _no_address() -> DomainError:
-    return DomainError("email_invalid", "Not an e-mail address.", "email")
+    return DomainError("email_invalid", _("Enter a valid email address."), "email")
 
 
 def _dead() -> DomainError:
-    return DomainError("link_dead", "It was used, or is more than a day old.")
+    return DomainError(
+        "link_dead", _("This link was used or is older than 1 day. Request a new one.")
+    )

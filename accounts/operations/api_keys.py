@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import ApiKey
 from accounts.models.api_key import LABEL_MAX_LENGTH
@@ -193,7 +194,9 @@ def rotate_api_key(
     Source: Ours (specification silent): servers change keys one by one.
     """
     if overlap not in OVERLAPS:
-        raise DomainError("overlap_unknown", "Choose one of the times.", "overlap")
+        raise DomainError(
+            "overlap_unknown", _("Select one of the offered times."), "overlap"
+        )
     key = _lock_live(key)
     now = timezone.now()
     rules = replace(rules_of(key), expires_at=successor_ends_at(key, now))
@@ -234,7 +237,7 @@ def revoke_api_key(*, key: ApiKey, actor: Actor) -> ApiKey:
     now = timezone.now()
     rows = ApiKey.objects.for_tenant(key.tenant).filter(pk=key.pk, revoked_at=None)
     if not rows.update(revoked_at=now):
-        raise DomainError("api_key_revoked", "This key is revoked already.")
+        raise DomainError("api_key_revoked", _("This key is already revoked."))
     key.revoked_at = now
     record_change(
         tenant=key.tenant,
@@ -306,7 +309,7 @@ def _lock_live(key: ApiKey) -> ApiKey:
     )
     ended = found.revoked_at is not None or found.has_expired(timezone.now())
     if ended or keys.filter(replaces=found).exists():
-        raise DomainError("api_key_ended", "This key is rotated or has ended.")
+        raise DomainError("api_key_ended", _("This key was rotated or has expired."))
     return found
 
 
@@ -316,27 +319,34 @@ def _checked(
     """The label and rules as they are stored, if they make sense."""
     label = label.strip()
     if not label:
-        raise DomainError("label_missing", "A key needs a label.", "label")
+        raise DomainError("label_missing", _("Enter a name for the key."), "label")
     if len(label) > LABEL_MAX_LENGTH:
-        raise DomainError("label_too_long", "The label is too long.", "label")
+        raise DomainError(
+            "label_too_long",
+            _("Enter at most %(most)d characters.") % {"most": LABEL_MAX_LENGTH},
+            "label",
+        )
     if rules.scopes is not None and not rules.scopes:
-        raise DomainError("scopes_missing", "Choose what the key is for.", "scopes")
+        raise DomainError("scopes_missing", _("Select at least one scope."), "scopes")
     if rules.scopes is not None and not rules.scopes <= SCOPES.keys():
-        raise DomainError("scope_unknown", "Choose from the scopes.", "scopes")
+        raise DomainError("scope_unknown", _("Select only listed scopes."), "scopes")
     if len(rules.networks) > NETWORKS_MAX:
         raise DomainError(
-            "too_many_networks", f"At most {NETWORKS_MAX} networks.", "networks"
+            "too_many_networks",
+            _("Enter at most %(most)d networks.") % {"most": NETWORKS_MAX},
+            "networks",
         )
     limit = rules.calls_per_minute
     if limit is not None and not 1 <= limit <= CALLS_PER_MINUTE_MAX:
         raise DomainError(
             "calls_per_minute_out_of_range",
-            f"From 1 to {CALLS_PER_MINUTE_MAX:,} calls a minute.",
+            _("Enter a whole number from 1 to %(most)s calls per minute.")
+            % {"most": f"{CALLS_PER_MINUTE_MAX:,}"},
             "calls_per_minute",
         )
     ends = rules.expires_at
     if ends is not None and ends != kept_end and ends <= timezone.now():
-        raise DomainError("expiry_past", "Choose a time to come.", "expires_at")
+        raise DomainError("expiry_past", _("Enter a time in the future."), "expires_at")
     networks = dict.fromkeys(_network(each) for each in rules.networks)
     return label, replace(rules, networks=tuple(networks))
 
@@ -350,7 +360,7 @@ def _network(text: str) -> str:
     except ValueError:
         raise DomainError(
             "network_malformed",
-            "Each is an address or a network such as 192.0.2.0/24 or 2001:db8::/32.",
+            _("Enter IP addresses or networks such as 192.0.2.0/24 or 2001:db8::/32."),
             "networks",
         ) from None
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from accounts.models import ManagementKey, Membership, Team
 from accounts.states import (
@@ -58,15 +59,20 @@ def check_may_grant(*, team: Team, actor: Actor, roles: Iterable[str]) -> None:
     """
     held = roles_of(team=team, actor=actor)
     if not may_grant(held, ()):
-        raise NotAllowed("not_allowed", "Ask an owner or admin of the team.")
+        raise NotAllowed(
+            "not_allowed", _("Only owners and admins of the team can do this.")
+        )
     if not may_grant(held, roles):
-        raise NotAllowed("owners_only", "Only owners make and unmake owners.")
+        raise NotAllowed("owners_only", _("Only owners can add or remove owners."))
 
 
 def check_not_raised(*, before: Iterable[str], after: Iterable[str]) -> None:
     """Refuse roles that would allow their holder more than now. Raises: own_rights."""
     if not rights_of(after) <= rights_of(before):
-        raise NotAllowed("own_rights", "Ask another owner or admin to give you more.")
+        raise NotAllowed(
+            "own_rights",
+            _("You cannot extend your own permissions. Ask another owner or admin."),
+        )
 
 
 def check_owner_remains(*, team: Team, without: Membership) -> None:
@@ -75,16 +81,23 @@ def check_owner_remains(*, team: Team, without: Membership) -> None:
         team=team, roles__contains=[Role.OWNER], member__is_active=True
     ).exclude(pk=without.pk)
     if not others.exists():
-        raise DomainError("last_owner", "A team needs an owner: make another first.")
+        raise DomainError(
+            "last_owner", _("A team needs at least one owner. Add another owner first.")
+        )
 
 
 def check_roles(roles: Iterable[str]) -> list[str]:
     """Put roles in order, each once. Raises: roles_missing, role_unknown."""
     wanted = set(roles)
     if not wanted:
-        raise DomainError("roles_missing", "A member needs a role.", "roles")
+        raise DomainError("roles_missing", _("Select at least one role."), "roles")
     if wanted - set(Role.values):
-        raise DomainError("role_unknown", "No such role.", "roles")
+        raise DomainError(
+            "role_unknown",
+            _("Unknown role. Choose from: %(roles)s.")
+            % {"roles": ", ".join(Role.values)},
+            "roles",
+        )
     return [role.value for role in Role if role in wanted]
 
 

@@ -23,6 +23,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
+from django.utils.translation import gettext as _
 
 from accounts.models import Invitation, Member, Membership
 from accounts.models.member import EMAIL_MAX_LENGTH
@@ -92,14 +93,20 @@ def put_invitation(
     lock_members(team)
     check_may_grant(team=team, actor=actor, roles=wanted)
     if Membership.objects.filter(team=team, member__email=email).exists():
-        raise DomainError("already_member", "This person is a member.", "email")
+        raise DomainError(
+            "already_member", _("This person is already a member."), "email"
+        )
     open_ones = _open(team)
     invitation = open_ones.filter(email=email).first()
     if invitation is not None:
         check_may_grant(team=team, actor=actor, roles=invitation.roles)
         return _renew(invitation, actor, wanted, token, batch), True
     if open_ones.count() >= MAX_OPEN:
-        raise DomainError("invitation_limit", f"{MAX_OPEN} invitations wait already.")
+        raise DomainError(
+            "invitation_limit",
+            _("The team already has %(most)d open invitations. Withdraw one first.")
+            % {"most": MAX_OPEN},
+        )
     invitation = Invitation(
         team=team,
         email=email,
@@ -195,7 +202,7 @@ def accept_invitation(*, token: str, member: Member, actor: Actor) -> Membership
     """
     invitations = _take(token)
     if member.email != invitations[0].email:
-        raise DomainError("other_address", "It is for another address.")
+        raise DomainError("other_address", _("This invitation is for another address."))
     return _join(invitations, member, actor)
 
 
@@ -225,7 +232,7 @@ def accept_as_newcomer(
                 email_confirmed_at=timezone.now() if is_mailed else None,
             )
     except IntegrityError:
-        raise DomainError("account_exists", "Sign in to join.") from None
+        raise DomainError("account_exists", _("Sign in to join.")) from None
     actor = Actor(ActorKind.MEMBER, str(member.pk), member.email, address)
     return _join(invitations, member, actor)
 
@@ -330,7 +337,7 @@ def _join(invitations: list[Invitation], member: Member, actor: Actor) -> Member
         if invitation.team_id not in known
     ]
     if not joined:
-        raise DomainError("already_member", "You are a member of this team.")
+        raise DomainError("already_member", _("You are already a member of this team."))
     return joined[0]
 
 
@@ -410,12 +417,13 @@ def _record(
 
 
 def _no_address() -> DomainError:
-    return DomainError("email_invalid", "Not an e-mail address.", "email")
+    return DomainError("email_invalid", _("Enter a valid email address."), "email")
 
 
 def _dead() -> DomainError:
     return DomainError(
-        "invitation_dead", "It was used or withdrawn, or is more than 7 days old."
+        "invitation_dead",
+        _("This invitation was used, withdrawn or is older than 7 days."),
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import ManagementKey, Organisation, Team, Tenant
 from accounts.models.api_key import LABEL_MAX_LENGTH
@@ -52,12 +53,12 @@ class ManagementGrant:
     def check_whole(self) -> None:
         """Refuse a team_admin what is about all teams. Raises: not_allowed."""
         if not self.is_whole:
-            raise NotAllowed("not_allowed", "Only an org_admin key may do this.")
+            raise NotAllowed("not_allowed", _("This call requires an org_admin key."))
 
     def find_organisation(self, organisation_id: UUID) -> Organisation:
         """The organisation of this key. Raises: not_found for any other."""
         if organisation_id != self.organisation_id:
-            raise NotFound("not_found", "Organisation not found.")
+            raise NotFound("not_found", _("Organization not found."))
         return Organisation.objects.get(pk=organisation_id)
 
     def teams(self) -> QuerySet[Team]:
@@ -71,7 +72,7 @@ class ManagementGrant:
         """A team it manages. Raises: not_found, also for what is another's."""
         found = self.teams().filter(pk=team_id).first()
         if found is None:
-            raise NotFound("not_found", "Team not found.")
+            raise NotFound("not_found", _("Team not found."))
         return found
 
     def find_teams(self, team_ids: Iterable[UUID]) -> list[Team]:
@@ -80,7 +81,9 @@ class ManagementGrant:
         found = list(self.teams().filter(pk__in=wanted))
         if len(found) < len(wanted):
             raise DomainError(
-                "team_unknown", "This key manages no such team.", "team_role_bindings"
+                "team_unknown",
+                _("This key does not manage a team with this ID."),
+                "team_role_bindings",
             )
         return found
 
@@ -103,7 +106,7 @@ class ManagementGrant:
             .first()
         )
         if found is None or organisation_id != self.organisation_id or not allowed:
-            raise NotFound("not_found", "Team not found.")
+            raise NotFound("not_found", _("Team not found."))
         return found
 
 
@@ -263,18 +266,28 @@ def _make_key(
 def _check_label(label: str) -> str:
     label = label.strip()
     if not label:
-        raise DomainError("label_missing", "A key needs a label.", "label")
+        raise DomainError("label_missing", _("Enter a name for the key."), "label")
     if len(label) > LABEL_MAX_LENGTH:
-        raise DomainError("label_too_long", "The label is too long.", "label")
+        raise DomainError(
+            "label_too_long",
+            _("Enter at most %(most)d characters.") % {"most": LABEL_MAX_LENGTH},
+            "label",
+        )
     return label
 
 
 def _check_bound(role: ManagementRole, teams: Sequence[Team]) -> None:
     field = "team_role_bindings"
     if role == ManagementRole.TEAM_ADMIN and not teams:
-        raise DomainError("teams_missing", "A team_admin needs a team.", field)
+        raise DomainError(
+            "teams_missing", _("A team_admin key needs at least one team."), field
+        )
     if role == ManagementRole.ORG_ADMIN and teams:
-        raise DomainError("teams_unwanted", "An org_admin manages all teams.", field)
+        raise DomainError(
+            "teams_unwanted",
+            _("An org_admin key manages all teams. Leave teams empty."),
+            field,
+        )
 
 
 def _live(key: ManagementKey | None) -> ManagementKey:
@@ -284,7 +297,7 @@ def _live(key: ManagementKey | None) -> ManagementKey:
 
 
 def _revoked() -> DomainError:
-    return DomainError("management_key_revoked", "This key is revoked already.")
+    return DomainError("management_key_revoked", _("This key is already revoked."))
 
 
 def _managed_by(key: ManagementKey) -> list[Team]:

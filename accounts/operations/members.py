@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from accounts.models import Membership
 from accounts.operations.audit import record_team_change
@@ -90,7 +91,7 @@ def _locked(membership: Membership) -> Membership:
         .first()
     )
     if found is None:
-        raise NotFound("not_member", "This person is no member any more.")
+        raise NotFound("not_member", _("This person is no longer a member."))
     return found
 
 

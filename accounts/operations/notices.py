@@ -17,6 +17,7 @@ from django.db import transaction
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import Membership, Notice, NoticeChoices, NoticeCopy, NoticeMail
 from accounts.operations.audit import record_change
@@ -79,13 +80,17 @@ def change_notices(
     usual = usual_levels(roles=membership.roles, environment=tenant.environment)
     for kind, level in wishes.levels.items():
         if kind not in usual or level not in offered_levels(kind):
-            raise DomainError("level_unknown", "Choose one that is offered.", kind)
+            raise DomainError(
+                "level_unknown", _("Select one of the offered options."), kind
+            )
     if wishes.quiet is not None and wishes.quiet[0] == wishes.quiet[1]:
         raise DomainError(
-            "quiet_empty", "Quiet hours end at another time.", "quiet_until"
+            "quiet_empty", _("Enter an end that differs from the start."), "quiet_until"
         )
     if not 0 <= wishes.digest_hour <= 23:
-        raise DomainError("hour_invalid", "An hour is 0 to 23.", "digest_hour")
+        raise DomainError(
+            "hour_invalid", _("Enter an hour from 0 to 23."), "digest_hour"
+        )
     Membership.objects.select_for_update(no_key=True).get(pk=membership.pk)
     choices = find_choices(tenant=tenant, membership=membership) or NoticeChoices(
         tenant=tenant, membership=membership

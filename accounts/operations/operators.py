@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from accounts.models import Member, Organisation, Tenant
 from accounts.models.team import NAME_MAX_LENGTH
@@ -30,9 +31,11 @@ def rename_organisation(
     """
     name = name.strip()
     if not name:
-        raise DomainError("name_missing", "An organisation needs a name.", "name")
+        raise DomainError(
+            "name_missing", _("Enter a name for the organization."), "name"
+        )
     if len(name) > NAME_MAX_LENGTH:
-        raise DomainError("name_too_long", "A name has at most 80 characters.", "name")
+        raise DomainError("name_too_long", _("Enter at most 80 characters."), "name")
     organisation = Organisation.objects.select_for_update().get(pk=organisation.pk)
     before, organisation.name = organisation.name, name
     if before != name:
@@ -66,7 +69,9 @@ def make_operator(*, member: Member, actor: Actor, operator: bool) -> Member:
 
 def _switch(member: Member, actor: Actor, field: str, value: bool, verb: str) -> Member:
     if str(member.pk) == actor.key:
-        raise DomainError("own_account", "Ask another operator to do this to you.")
+        raise DomainError(
+            "own_account", _("You cannot change your own access. Ask another operator.")
+        )
     member = Member.objects.select_for_update().get(pk=member.pk)
     before = getattr(member, field)
     if before != value:

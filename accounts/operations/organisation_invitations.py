@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from accounts.models import Membership
 from accounts.operations.invitations import (
@@ -40,7 +41,9 @@ def invite_to_teams(
     teams_missing, and as invite_member. Source: Contract 9.1.
     """
     if not teams:
-        raise DomainError("teams_missing", "Name a team.", "team_role_bindings")
+        raise DomainError(
+            "teams_missing", _("Enter at least one team ID."), "team_role_bindings"
+        )
     email = check_address(email)
     if Membership.objects.filter(team__in=among, member__email=email).exists():
         return InviteStatus.ALREADY_IN_ORG, None, ""

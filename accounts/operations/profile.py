@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from accounts.models import Member, Team
 from accounts.models.member import NAME_MAX_LENGTH
@@ -42,16 +43,22 @@ def change_profile(*, member: Member, actor: Actor, wanted: Profile) -> Member:
     """
     name = check_name(wanted.name)
     if wanted.time_zone and wanted.time_zone not in time_zones():
-        raise DomainError("time_zone_unknown", "Not a time zone.", "time_zone")
+        raise DomainError(
+            "time_zone_unknown",
+            _("Select a time zone, for example America/Chicago."),
+            "time_zone",
+        )
     if wanted.theme and wanted.theme not in Theme.values:
-        raise DomainError("theme_unknown", "No such theme.", "theme")
+        raise DomainError(
+            "theme_unknown", _("Select light, dark or no theme."), "theme"
+        )
     member = Member.objects.select_for_update().get(pk=member.pk)
     changes = {
         field: [getattr(member, field), value]
         for field, value in {**asdict(wanted), "name": name}.items()
         if getattr(member, field) != value
     }
-    for field, (_, value) in changes.items():
+    for field, (_old, value) in changes.items():
         setattr(member, field, value)
     if changes:
         member.save(update_fields=sorted(changes))
@@ -68,7 +75,9 @@ def change_password(*, member: Member, actor: Actor, current: str, new: str) -> 
     """
     member = Member.objects.select_for_update().get(pk=member.pk)
     if not member.check_password(current):
-        raise DomainError("password_wrong", "That is not your password.", "current")
+        raise DomainError(
+            "password_wrong", _("The current password is incorrect."), "current"
+        )
     check_password_strength(new, member=member, field="new")
     member.set_password(new)
     member.save(update_fields=["password"])
@@ -93,9 +102,9 @@ def check_name(name: str) -> str:
     """A person's name without spaces around it. Raises: name_missing, name_too_long."""
     name = name.strip()
     if not name:
-        raise DomainError("name_missing", "Enter your name.", "name")
+        raise DomainError("name_missing", _("Enter your name."), "name")
     if len(name) > NAME_MAX_LENGTH:
-        raise DomainError("name_too_long", "A name has at most 150 characters.", "name")
+        raise DomainError("name_too_long", _("Enter at most 150 characters."), "name")
     return name
 
 

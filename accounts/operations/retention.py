@@ -10,6 +10,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.models import RetentionRule, Team
 from accounts.operations.audit import record_change, record_team_change
@@ -47,7 +49,11 @@ def change_retention(
     for name, wanted in days.items():
         kept = known.get(name)
         if kept is None or kept.is_fixed:
-            raise DomainError("data_class_unknown", "No such data.", name)
+            raise DomainError(
+                "data_class_unknown",
+                _("Retention of this data cannot be changed."),
+                name,
+            )
         usual = kept.data_class.usual_days
         then = usual if wanted is None else wanted
         most = kept.data_class.most_days
@@ -125,5 +131,10 @@ def _remove(tenant: Tenant, name: str, data_class: DataClass, before: datetime) 
 
 def _bounds(least: int, most: int | None) -> str:
     if most is None:
-        return f"It is kept for at least {least:,} day{'s' * (least != 1)}."
-    return f"It is kept for {least:,} to {most:,} days."
+        return ngettext(
+            "Enter at least %(least)s day.", "Enter at least %(least)s days.", least
+        ) % {"least": f"{least:,}"}
+    return _("Enter a number of days from %(least)s to %(most)s.") % {
+        "least": f"{least:,}",
+        "most": f"{most:,}",
+    }

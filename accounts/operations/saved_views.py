@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from accounts.models import Member, SavedView
 from accounts.models.saved_view import NAME_MAX_LENGTH, QUERY_MAX_LENGTH
@@ -53,14 +54,21 @@ def save_view(
     shared rules): what is looked at daily is one click away.
     """
     if not query:
-        raise DomainError("query_missing", "Set a filter first.", "name")
+        raise DomainError(
+            "query_missing", _("Set a filter first, then save the view."), "name"
+        )
     if len(query) > QUERY_MAX_LENGTH:
-        raise DomainError("query_too_long", "These filters are too long.", "name")
+        raise DomainError(
+            "query_too_long", _("Too many filters to save. Remove some."), "name"
+        )
     _lock(member.pk)
     own = SavedView.objects.for_tenant(tenant).filter(member=member, page=page)
     if own.count() >= MOST_VIEWS:
         raise DomainError(
-            "too_many_views", f"A list keeps {MOST_VIEWS} views. Delete one.", "name"
+            "too_many_views",
+            _("A list can have %(most)d views. Delete one first.")
+            % {"most": MOST_VIEWS},
+            "name",
         )
     view = SavedView(tenant=tenant, member=member, page=page, query=query)
     _write(view, wishes)
@@ -129,9 +137,13 @@ def _lock(member_id: UUID) -> None:
 def _write(view: SavedView, wishes: ViewWishes) -> None:
     name = " ".join(wishes.name.split())
     if not name:
-        raise DomainError("name_missing", "A view needs a name.", "name")
+        raise DomainError("name_missing", _("Enter a name for the view."), "name")
     if len(name) > NAME_MAX_LENGTH:
-        raise DomainError("name_too_long", "The name is too long.", "name")
+        raise DomainError(
+            "name_too_long",
+            _("Enter at most %(most)d characters.") % {"most": NAME_MAX_LENGTH},
+            "name",
+        )
     if wishes.is_default:
         SavedView.objects.for_tenant(view.tenant).filter(
             member=view.member_id, page=view.page, is_default=True
@@ -149,7 +161,7 @@ def _write(view: SavedView, wishes: ViewWishes) -> None:
         if "saved_view_name_once" not in str(clash):
             raise
         raise DomainError(
-            "name_taken", "You have a view of this name.", "name"
+            "name_taken", _("You already have a view with this name."), "name"
         ) from None
 
 

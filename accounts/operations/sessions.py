@@ -14,6 +14,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import MemberSession
 from accounts.models.member_session import USER_AGENT_MAX_LENGTH
@@ -96,7 +97,7 @@ def end_session(*, member: Member, actor: Actor, session_id: UUID) -> None:
     """
     session = MemberSession.objects.filter(pk=session_id, member=member).first()
     if session is None:
-        raise NotFound("not_found", "No such session.")
+        raise NotFound("not_found", _("This session has ended."))
     Session.objects.filter(session_key=session.session_key).delete()
     session.delete()
     tell_teams(member=member, actor=actor, verb="end_session")

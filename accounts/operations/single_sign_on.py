@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from django.core.mail import send_mail
 from django.db import transaction
 from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
 
 from accounts.gateways.base import Client, ProviderFailed
 from accounts.gateways.openid import find_provider
@@ -70,14 +71,26 @@ def configure_single_sign_on(
     check_may_grant(team=team, actor=actor, roles=())
     client_id, secret = wanted.client_id.strip(), wanted.client_secret.strip()
     if not client_id or len(client_id) > CLIENT_ID_MAX_LENGTH:
-        raise DomainError("client_missing", "Enter the client id.", "client_id")
+        raise DomainError(
+            "client_missing",
+            _("Enter a client ID of at most %(most)d characters.")
+            % {"most": CLIENT_ID_MAX_LENGTH},
+            "client_id",
+        )
     if len(secret) > SECRET_MAX_LENGTH:
-        raise DomainError("secret_missing", "That is no secret.", "client_secret")
+        raise DomainError(
+            "secret_missing",
+            _("Enter a client secret of at most %(most)d characters.")
+            % {"most": SECRET_MAX_LENGTH},
+            "client_secret",
+        )
     domains = _check_domains(wanted.domains)
     roles = check_roles(wanted.roles) if wanted.roles else []
     if ROLES_BY_INVITATION.intersection(roles):
         raise DomainError(
-            "role_too_high", "Owners and admins join by invitation alone.", "roles"
+            "role_too_high",
+            _("Owners and admins can only join by invitation."),
+            "roles",
         )
     # Outside any transaction: it may take seconds.
     issuer = _ask_issuer(wanted.issuer.strip())
@@ -88,7 +101,9 @@ def configure_single_sign_on(
         before = _shown(present) if found else {}
         is_other = (present.issuer, present.client_id) != (issuer, client_id)
         if not secret and (found is None or is_other):
-            raise DomainError("secret_missing", "Enter its secret.", "client_secret")
+            raise DomainError(
+                "secret_missing", _("Enter the client secret."), "client_secret"
+            )
         if is_other and found:
             present.round += 1
             present.identities.all().delete()
@@ -132,7 +147,7 @@ def remove_single_sign_on(*, team: Team, actor: Actor) -> None:
         check_may_grant(team=team, actor=actor, roles=())
         present = SingleSignOn.objects.filter(team=team).first()
         if present is None:
-            raise NotFound("not_found", "The team has no single sign-on.")
+            raise NotFound("not_found", _("The team has no single sign-on."))
         SignInRules.objects.filter(team=team).update(requires_single_sign_on=False)
         present.delete()
         record_team_change(
@@ -169,13 +184,13 @@ def change_sign_in_rules(
         if present is None:
             raise DomainError(
                 "single_sign_on_missing",
-                "Set up single sign-on first.",
+                _("Set up single sign-on first."),
                 "requires_single_sign_on",
             )
         if present.mark != mark:
             raise DomainError(
                 "single_sign_on_unproven",
-                "Sign in by it yourself first, so that it is known to work.",
+                _("Sign in with single sign-on yourself first, to test it."),
                 "requires_single_sign_on",
             )
     wanted = {
@@ -213,7 +228,11 @@ def client_of(single_sign_on: SingleSignOn) -> Client:
 def _ask_issuer(issuer: str) -> str:
     """The issuer as it writes itself. Raises: issuer_refused, issuer_unavailable."""
     if len(issuer) > ISSUER_MAX_LENGTH:
-        raise DomainError("issuer_refused", "It is too long.", "issuer")
+        raise DomainError(
+            "issuer_refused",
+            _("Enter at most %(most)d characters.") % {"most": ISSUER_MAX_LENGTH},
+            "issuer",
+        )
     try:
         provider = find_provider(issuer)
     except AddressRefused as refused:
@@ -221,12 +240,15 @@ def _ask_issuer(issuer: str) -> str:
     except ProviderFailed as failed:
         raise DomainError(
             "issuer_unavailable",
-            f"No OpenID provider answered there ({failed.reason}).",
+            _("No OpenID provider found at this URL (%(reason)s).")
+            % {"reason": failed.reason},
             "issuer",
         ) from None
     if not provider.algorithms:
         raise DomainError(
-            "issuer_unavailable", "It signs in no way that we know.", "issuer"
+            "issuer_unavailable",
+            _("The provider offers no supported signature algorithm."),
+            "issuer",
         )
     return provider.issuer
 
@@ -236,11 +258,13 @@ def _check_domains(given: Sequence[str]) -> list[str]:
     domains = sorted({domain.strip().lower().lstrip("@") for domain in given} - {""})
     if len(domains) > MAX_DOMAINS:
         raise DomainError(
-            "domains_limit", f"{MAX_DOMAINS} domains at the most.", "domains"
+            "domains_limit",
+            _("Enter at most %(most)d domains.") % {"most": MAX_DOMAINS},
+            "domains",
         )
     if not all(_DOMAIN.fullmatch(domain) for domain in domains):
         raise DomainError(
-            "domain_invalid", "Write domains such as north.example.", "domains"
+            "domain_invalid", _("Enter domains such as north.example."), "domains"
         )
     return domains
 

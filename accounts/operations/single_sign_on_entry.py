@@ -14,6 +14,7 @@ from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import (
     Invitation,
@@ -56,7 +57,9 @@ def enter_team(
     subject_invalid. Source: Ours (specification silent).
     """
     if not 0 < len(claims.subject) <= SUBJECT_MAX_LENGTH:
-        raise DomainError("subject_invalid", "The provider sent no usable name.")
+        raise DomainError(
+            "subject_invalid", _("The provider sent no usable account ID.")
+        )
     with transaction.atomic():
         lock_members(single_sign_on.team)
         now = timezone.now()
@@ -77,10 +80,10 @@ def enter_team(
             )
         if signed_in is not None and signed_in.pk != membership.member_id:
             raise DomainError(
-                "other_member", "You are signed in as somebody else. Sign out first."
+                "other_member", _("You are signed in as someone else. Sign out first.")
             )
         if not membership.member.is_active:
-            raise DomainError("account_inactive", "This account is switched off.")
+            raise DomainError("account_inactive", _("This account is disabled."))
         SingleSignOn.objects.filter(pk=single_sign_on.pk).update(last_used_at=now)
     return membership
 
@@ -94,23 +97,27 @@ def _introduce(
     """Make known who has not come this way before."""
     team, email = single_sign_on.team, claims.email
     if not email:
-        raise DomainError("email_missing", "The provider told no address of yours.")
+        raise DomainError("email_missing", _("The provider sent no email address."))
     domain_is_ours = email.rpartition("@")[2] in single_sign_on.domains
     if claims.email_verified is False:
         raise DomainError(
-            "email_unverified", "Your provider has not confirmed your address."
+            "email_unverified", _("Your provider has not verified your email address.")
         )
     if claims.email_verified is None and not domain_is_ours:
         raise DomainError(
-            "domain_unknown", "Addresses of this domain are not let in this way."
+            "domain_unknown", _("Email addresses of this domain are not allowed.")
         )
     if holder is not None and holder.email != email:
         raise DomainError(
-            "other_address", "Your provider knows you by another address than Assay."
+            "other_address",
+            _("Your email address at the provider differs from your Assay address."),
         )
     member = Member.objects.filter(email=email).first()
     if member is not None and holder is None and _has_own_sign_in(member):
-        raise DomainError("link_first", "This address has a sign-in of its own.")
+        raise DomainError(
+            "link_first",
+            _("This address already has an Assay account. Sign in to link it."),
+        )
     membership = None
     if member is not None:
         membership = (
@@ -123,11 +130,12 @@ def _introduce(
         roles = invitation.roles if invitation else single_sign_on.roles
         if not roles or not (invitation or domain_is_ours):
             raise DomainError(
-                "not_invited", "You are no member of this team and not invited."
+                "not_invited",
+                _("You are not a member of this team and have no invitation."),
             )
         if member is None:
             # Two teams may make the same person known at once.
-            member, _ = Member.objects.get_or_create(
+            member, _created = Member.objects.get_or_create(
                 email=email,
                 defaults={
                     "name": claims.name[:NAME_MAX_LENGTH],
@@ -142,7 +150,8 @@ def _introduce(
         _record(membership, address, "join_by_single_sign_on", [None, roles])
     elif SingleSignOnIdentity.objects.filter(membership=membership).exists():
         raise DomainError(
-            "other_identity", "Your provider has known this member as another person."
+            "other_identity",
+            _("This account is linked to a different person at the provider."),
         )
     else:
         _record(membership, address, "link_single_sign_on", None)

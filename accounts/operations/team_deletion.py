@@ -17,6 +17,7 @@ from django.db.models import ProtectedError, RestrictedError
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import (
     Invitation,
@@ -63,7 +64,7 @@ def delete_team(*, team: Team, actor: Actor) -> Team:
     team = Team.objects.select_for_update().get(pk=team.pk)
     _check_may_delete(team, actor)
     if team.deleted_at is not None:
-        raise DomainError("team_deleted", "This team is deleted already.")
+        raise DomainError("team_deleted", _("This team is already deleted."))
     team.deleted_at = timezone.now()
     team.save(update_fields=["deleted_at"])
     _record(team, actor, "delete_team")
@@ -79,9 +80,11 @@ def undo_delete_team(*, team: Team, actor: Actor) -> Team:
     team = Team.objects.select_for_update().get(pk=team.pk)
     _check_may_delete(team, actor)
     if team.deleted_at is None:
-        raise DomainError("team_not_deleted", "This team is not deleted.")
+        raise DomainError("team_not_deleted", _("This team is not deleted."))
     if timezone.now() >= undo_ends_at(team):
-        raise DomainError("undo_grace_over", "The time to undo this is over.")
+        raise DomainError(
+            "undo_grace_over", _("The 7 days to restore this team are over.")
+        )
     team.deleted_at = None
     team.save(update_fields=["deleted_at"])
     _record(team, actor, "undo_delete_team")
@@ -149,7 +152,7 @@ def erase_team(*, team: Team, actor: Actor) -> bool:
         or timezone.now() < undo_ends_at(team)
     ):
         return False
-    with across_tenants(why="erasing a team in both of its environments"):
+    with across_tenants(why="erasing a team in both environments"):
         for tenant in team.tenants.select_related("team").order_by("pk"):
             for _name, erase in tenant_erasers:
                 erase(tenant, actor)
@@ -225,7 +228,9 @@ def _check_may_delete(team: Team, actor: Actor) -> None:
             environment=Environment.PRODUCTION,
         )
     if not may:
-        raise NotAllowed("not_allowed", "Ask an owner of the team.")
+        raise NotAllowed(
+            "not_allowed", _("Only owners can delete or restore the team.")
+        )
 
 
 def _record(team: Team, actor: Actor, verb: str) -> None:

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 from django.db import IntegrityError, transaction
 from django.db.models import Count
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
 
 from accounts.models import Member, Membership, Organisation, Team, Tenant
 from accounts.models.team import (
@@ -62,12 +63,14 @@ def create_team(
     """
     name = name.strip()
     if not name:
-        raise DomainError("name_missing", "A team needs a name.", "name")
+        raise DomainError("name_missing", _("Enter a name for the team."), "name")
     if len(name) > NAME_MAX_LENGTH:
-        raise DomainError("name_too_long", "A name has at most 80 characters.", "name")
+        raise DomainError("name_too_long", _("Enter at most 80 characters."), "name")
     slug = slugify(slug or name)
     if not slug:
-        raise DomainError("slug_invalid", "Give a slug of letters and digits.", "slug")
+        raise DomainError(
+            "slug_invalid", _("Enter a slug of letters, digits and hyphens."), "slug"
+        )
     owners: list[UUID] = []
     if organisation is None:
         organisation = Organisation(name=name)
@@ -82,12 +85,14 @@ def create_team(
         region=region,
     )
     if Team.objects.filter(pk=team.pk).exists():
-        raise Conflict("team_id_taken", "Another team has this id.", "id")
+        raise Conflict("team_id_taken", _("Another team has this ID."), "id")
     try:
         with transaction.atomic():
             team.save(force_insert=True)
     except IntegrityError:
-        raise DomainError("slug_taken", "Another team has this slug.", "slug") from None
+        raise DomainError(
+            "slug_taken", _("Another team has this slug."), "slug"
+        ) from None
     tenants = []
     for environment in Environment:
         sandbox = environment == Environment.SANDBOX
@@ -104,7 +109,7 @@ def create_team(
             subject_id=team.id,
             changes={"name": [None, name]},
         )
-    for _, lay in tenant_layers:
+    for _name, lay in tenant_layers:
         lay(tenants)
     for owner in owners:
         _join(team=team, actor=actor, member_id=owner, roles=[Role.OWNER])
@@ -160,9 +165,14 @@ def set_integration_id(
     """
     field = "integration_team_id"
     if integration_team_id == "":
-        raise DomainError("integration_id_empty", "Give an id, or null.", field)
+        raise DomainError("integration_id_empty", _("Enter an ID or null."), field)
     if integration_team_id and len(integration_team_id) > INTEGRATION_ID_MAX_LENGTH:
-        raise DomainError("integration_id_too_long", "The id is too long.", field)
+        raise DomainError(
+            "integration_id_too_long",
+            _("Enter at most %(most)d characters.")
+            % {"most": INTEGRATION_ID_MAX_LENGTH},
+            field,
+        )
     team = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     before, team.integration_team_id = team.integration_team_id, integration_team_id
     if before == integration_team_id:
@@ -172,7 +182,7 @@ def set_integration_id(
             team.save(update_fields=[field])
     except IntegrityError:
         raise Conflict(
-            "integration_id_taken", "Another team has this id.", field
+            "integration_id_taken", _("Another team has this ID."), field
         ) from None
     record_team_change(
         team=team,
@@ -195,9 +205,11 @@ def rename_organisation(
     """
     name = name.strip()
     if not name:
-        raise DomainError("name_missing", "An organisation needs a name.", "name")
+        raise DomainError(
+            "name_missing", _("Enter a name for the organization."), "name"
+        )
     if len(name) > NAME_MAX_LENGTH:
-        raise DomainError("name_too_long", "A name has at most 80 characters.", "name")
+        raise DomainError("name_too_long", _("Enter at most 80 characters."), "name")
     organisation = Organisation.objects.select_for_update().get(pk=organisation.pk)
     before, organisation.name = organisation.name, name
     if before == name:
@@ -225,13 +237,13 @@ def add_member(
     Raises: already_member, roles_missing.
     """
     if not roles:
-        raise DomainError("roles_missing", "A member needs a role.", "roles")
+        raise DomainError("roles_missing", _("Select at least one role."), "roles")
     email = email.strip().lower()
     member = Member.objects.filter(email=email).first()
     if member is None:
         member = Member.objects.create_user(email=email, name=name)
     if Membership.objects.filter(member=member, team=team).exists():
-        raise DomainError("already_member", "This person is a member already.")
+        raise DomainError("already_member", _("This person is already a member."))
     return _join(team=team, actor=actor, member_id=member.pk, roles=roles)
 
 
@@ -243,11 +255,15 @@ def change_team(*, team: Team, actor: Actor, name: str, time_zone: str) -> Team:
     """
     name = name.strip()
     if not name:
-        raise DomainError("name_missing", "A team needs a name.", "name")
+        raise DomainError("name_missing", _("Enter a name for the team."), "name")
     if len(name) > NAME_MAX_LENGTH:
-        raise DomainError("name_too_long", "A name has at most 80 characters.", "name")
+        raise DomainError("name_too_long", _("Enter at most 80 characters."), "name")
     if time_zone not in time_zones():
-        raise DomainError("time_zone_unknown", "Not a time zone.", "time_zone")
+        raise DomainError(
+            "time_zone_unknown",
+            _("Select a time zone, for example America/Chicago."),
+            "time_zone",
+        )
     team = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     wanted: dict[str, object] = {"name": name, "time_zone": time_zone}
     changes = {
@@ -276,7 +292,9 @@ def change_settings(
 ) -> Tenant:
     """Change settings of contract 9.2, by name. Raises: setting_unknown."""
     if unknown := settings.keys() - SETTINGS:
-        raise DomainError("setting_unknown", f"No such setting: {min(unknown)}.")
+        raise DomainError(
+            "setting_unknown", _("Unknown setting: %(name)s.") % {"name": min(unknown)}
+        )
     tenant = Tenant.objects.select_for_update().get(pk=tenant.pk)
     changes = {
         name: [getattr(tenant, name), value]

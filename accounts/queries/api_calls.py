@@ -16,6 +16,7 @@ from accounts.models import ApiCall
 from portal.lib import rows
 from portal.lib.choices import OpenChoices
 from portal.lib.ids import id_bounds, is_whole_id
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -54,10 +55,10 @@ FROM (
 class Answered(OpenChoices):
     """How a call was answered, roughly."""
 
-    OK = "ok", "Served"
-    REFUSED = "refused", "Refused (4xx)"
-    LIMITED = "limited", "Over a limit (429)"
-    FAULT = "fault", "Faults of ours (5xx)"
+    OK = "ok", gettext_lazy("Successful (2xx)")
+    REFUSED = "refused", gettext_lazy("Client errors (4xx)")
+    LIMITED = "limited", gettext_lazy("Rate limited (429)")
+    FAULT = "fault", gettext_lazy("Server errors (5xx)")
 
 
 _ANSWERED: dict[str, Q] = {

@@ -14,6 +14,7 @@ from django.db.models.functions import TruncDate
 from accounts.models import AuditEntry
 from portal.lib.choices import OpenChoices
 from portal.lib.ids import id_bounds
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,8 +37,8 @@ _LISTS = Q(verb=READ, user_uuid=None) & ~Q(subject__startswith="audit")
 class Kind(OpenChoices):
     """Which entries, roughly."""
 
-    READS = "reads", "Reads of health data"
-    CHANGES = "changes", "Changes"
+    READS = "reads", gettext_lazy("Reads of health data")
+    CHANGES = "changes", gettext_lazy("Changes")
 
 
 @dataclass(frozen=True, slots=True)

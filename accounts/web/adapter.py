@@ -14,6 +14,7 @@ from allauth.core.internal import ratelimit
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from accounts.models import Member
 from accounts.operations.sessions import record_sign_in
@@ -26,12 +27,13 @@ from portal.lib.actor import Actor, ActorKind
 from portal.lib.addresses import read_address
 from portal.lib.encryption import decrypt, encrypt
 from portal.lib.links import absolute_url, is_own_page, public_host
+from portal.lib.translation import gettext_lazy
 
 _log = logging.getLogger(__name__)
 _WAYS = {
-    "reauthenticate": "Use your password",
-    "mfa_reauthenticate": "Use a code",
-    "mfa_reauthenticate:webauthn": "Use a passkey",
+    "reauthenticate": gettext_lazy("Use your password"),
+    "mfa_reauthenticate": gettext_lazy("Use a code"),
+    "mfa_reauthenticate:webauthn": gettext_lazy("Use a passkey"),
 }
 
 
@@ -40,11 +42,15 @@ class MemberAdapter(DefaultAccountAdapter):
 
     error_messages: ClassVar[dict[str, Any]] = {
         **DefaultAccountAdapter.error_messages,
-        "email_password_mismatch": "That email and password do not match.",
-        "incorrect_password": "That is not your password.",
+        "email_password_mismatch": gettext_lazy("Email and password do not match."),
+        "incorrect_password": gettext_lazy("The password is incorrect."),
         # Of one address, whichever accounts it tries (ACCOUNT_RATE_LIMITS).
-        "too_many_login_attempts": "Too many tries. Wait a minute.",
-        "invalid_password_reset": "This link has been used or is too old.",
+        "too_many_login_attempts": gettext_lazy(
+            "Too many attempts. Wait 1 minute and try again."
+        ),
+        "invalid_password_reset": gettext_lazy(
+            "This link was used or has expired. Request a new one."
+        ),
     }
 
     def is_open_for_signup(self, request: Any) -> bool:
@@ -92,7 +98,7 @@ class MemberAdapter(DefaultAccountAdapter):
             request,
             subject=email_subject(email),
             email=email,
-            or_else=", or reset the password",
+            refusal=_("Too many attempts. Wait %(wait)s, or reset your password."),
         )
 
     def _rollback_login_failed_rl_usage(self) -> None:
@@ -145,7 +151,7 @@ class MemberAdapter(DefaultAccountAdapter):
             return [
                 {
                     "id": "single_sign_on",
-                    "description": "Use single sign-on",
+                    "description": _("Use single sign-on"),
                     "url": reverse("single_sign_on_confirm"),
                 }
             ]
@@ -165,12 +171,16 @@ class SecondFactorAdapter(DefaultMFAAdapter):
 
     error_messages: ClassVar[dict[str, Any]] = {
         **DefaultMFAAdapter.error_messages,
-        "incorrect_code": "That is not right, or its time is over. Try again.",
+        "incorrect_code": gettext_lazy(
+            "The code is incorrect or has expired. Try again."
+        ),
     }
 
     def generate_authenticator_name(self, user: Any, type: Any) -> str:
         count = Authenticator.objects.filter(user_id=user.pk, type=type).count()
-        return f"Passkey {count + 1}" if count else "Passkey"
+        return (
+            _("Passkey %(number)d") % {"number": count + 1} if count else _("Passkey")
+        )
 
     def get_public_key_credential_rp_entity(self) -> dict[str, str]:
         host = public_host()

@@ -16,6 +16,7 @@ from django.http import HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.operations.addresses import (
@@ -51,7 +52,7 @@ def wait(request: HttpRequest) -> HttpResponse:
         if ask_to_confirm(member):
             messages.success(request, _sent_words())
         else:
-            messages.error(request, "The mail server did not take it. Try again.")
+            messages.error(request, _("The email could not be sent. Try again."))
         return HttpResponseRedirect(reverse("confirm_address"))
     context = {"sends_mail": bool(settings.EMAIL_URL)}
     return _private(render(request, "accounts/confirm_address.html", context))
@@ -75,7 +76,7 @@ def open_link(request: HttpRequest, token: str) -> HttpResponse:
                 status=422,
             )
         )
-    messages.success(request, f"{confirmed.email} is confirmed.")
+    messages.success(request, _("%(email)s is confirmed.") % {"email": confirmed.email})
     return HttpResponseRedirect(reverse("landing"))
 
 
@@ -131,14 +132,16 @@ def _actor(request: HttpRequest) -> Actor:
 
 def _sent_words() -> str:
     if settings.EMAIL_URL:
-        return "Sent. It may take a minute."
-    return "A new link is in the mail folder of the server."
+        return _("Email sent. It may take a minute to arrive.")
+    return _("A new link is in the server's mail folder.")
 
 
 def _change_words(email: str) -> str:
     if settings.EMAIL_URL:
-        return f"Open the link that was mailed to {email}, within a day."
-    return f"The link for {email} is in the mail folder of the server, for a day."
+        return _("Open the link sent to %(email)s within 1 day.") % {"email": email}
+    return _(
+        "The link for %(email)s is in the server's mail folder. It expires in 1 day."
+    ) % {"email": email}
 
 
 def _limit(request: HttpRequest) -> HttpResponse | None:

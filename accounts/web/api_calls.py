@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from accounts.operations.audit import record_read
@@ -92,9 +93,9 @@ def scope_words(key: ApiKey) -> list[tuple[str, str]]:
     for scope in key.scopes or ():
         area, access = SCOPES[scope]
         # Writing, which comes after reading, includes it.
-        found[str(area.label)] = "read" if access == "read" else "read and write"
+        found[str(area.label)] = _("read") if access == "read" else _("read and write")
         if area == Area.DELETE_USERS:
-            found[str(area.label)] = "allowed"
+            found[str(area.label)] = _("allowed")
     return list(found.items())
 
 

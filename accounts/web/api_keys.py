@@ -14,6 +14,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import Http404
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.operations.api_keys import (
@@ -33,6 +34,7 @@ from accounts.web.rights import require_right
 from accounts.web.step_up import ask_to_confirm, is_confirmed, step_up
 from portal.charts import sparkline
 from portal.lib.errors import DomainError
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, render_page
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
 UNUSED_AFTER = timedelta(days=90)
 # When the end of a key becomes something to see to; of a short one, halfway.
 EXPIRES_SOON = timedelta(days=14)
-BACK_WORDS = "API keys"
+BACK_WORDS = gettext_lazy("API keys")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,10 @@ class KeyRow:
     @property
     def spark(self) -> SafeString:
         """How they went, as a line."""
-        says = f"Most in a day: {max(self.calls):,}; in the last: {self.calls[-1]:,}"
+        says = _("Highest in a day: %(most)s. Last day: %(last)s.") % {
+            "most": f"{max(self.calls):,}",
+            "last": f"{self.calls[-1]:,}",
+        }
         return sparkline(self.calls, says=says)
 
     @property
@@ -126,12 +131,12 @@ def create(request: TenantRequest) -> HttpResponse:
     return render_form(
         request,
         "accounts/_create_key.html",
-        title="Create an API key",
+        title=_("Create API key"),
         back=page_url(request, "team:api_keys"),
         back_words=BACK_WORDS,
         status=422 if form.errors else 200,
         form=form,
-        verb="Create key",
+        verb=_("Create key"),
     )
 
 
@@ -154,17 +159,21 @@ def change(request: TenantRequest, api_key_id: str) -> HttpResponse:
         except DomainError as refusal:
             _add_refusal(form, refusal)
         else:
-            messages.success(request, f"{key.label} is changed, from its next call on.")
+            messages.success(
+                request,
+                _("%(name)s is updated. The change applies from the next call.")
+                % {"name": key.label},
+            )
             return go_to(request, back)
     return render_form(
         request,
         "accounts/_create_key.html",
-        title=f"Change {key.label}",
+        title=_("Edit %(name)s") % {"name": key.label},
         back=back,
         back_words=key.label,
         status=422 if form.errors else 200,
         form=form,
-        verb="Save key",
+        verb=_("Save key"),
     )
 
 
@@ -181,13 +190,16 @@ def rotate(request: TenantRequest, api_key_id: str) -> HttpResponse:
                 key=key, actor=request.actor, overlap=form.cleaned_data["overlap"]
             )
         except DomainError as refusal:
-            form.add_error("overlap", f"{refusal.message} No key was made.")
+            form.add_error(
+                "overlap",
+                _("%(reason)s No key was created.") % {"reason": refusal.message},
+            )
         else:
             return _show_text(request, new, text)
     return render_form(
         request,
         "accounts/_rotate_key.html",
-        title=f"Rotate {key.label}?",
+        title=_("Rotate %(name)s?") % {"name": key.label},
         back=page_url(request, "team:api_keys"),
         back_words=BACK_WORDS,
         status=422 if form.errors else 200,
@@ -208,29 +220,36 @@ def revoke(request: TenantRequest, api_key_id: str) -> HttpResponse:
     error = ""
     if request.method == "POST":
         if match and typed != match:
-            error = "That is not the key's name. Nothing was revoked."
+            error = _("The name does not match. Nothing was revoked.")
         else:
             try:
                 revoke_api_key(key=key, actor=request.actor)
             except DomainError as refusal:
                 messages.error(request, refusal.message)
             else:
-                messages.success(request, f"{key.label} ({key.masked}) is revoked.")
+                messages.success(
+                    request,
+                    _("%(name)s (%(masked)s) is revoked.")
+                    % {"name": key.label, "masked": key.masked},
+                )
             return go_to(request, back)
     return ask(
         request,
-        title=f"Revoke {key.label}?" if match else f"End the old {key.label} now?",
+        title=_("Revoke %(name)s?") % {"name": key.label}
+        if match
+        else _("End the old %(name)s now?") % {"name": key.label},
         says=(
-            f"Calls with {key.masked} start failing at once."
+            _("Calls with %(masked)s fail immediately.") % {"masked": key.masked}
             if match
-            else f"Calls with {key.masked} start failing at once; the new key goes on."
+            else _("Calls with %(masked)s fail immediately. The new key keeps working.")
+            % {"masked": key.masked}
         ),
-        verb="Revoke key" if match else "End key",
-        keep="Keep key",
+        verb=_("Revoke key") if match else _("End key"),
+        keep=_("Keep key"),
         back=back,
         back_words=BACK_WORDS,
         match=match,
-        match_label="Key name",
+        match_label=_("Key name"),
         error=error,
     )
 
@@ -291,7 +310,9 @@ def _add_refusal(form: ApiKeyForm, refusal: DomainError) -> None:
 def _end_words(key: ApiKey) -> str:
     if key.expires_at is None:
         return ""
-    return f"As it is: on {timezone.localtime(key.expires_at):%-d %b %Y, %H:%M}"
+    return _("Keep current: %(time)s") % {
+        "time": f"{timezone.localtime(key.expires_at):%-d %b %Y, %H:%M}"
+    }
 
 
 def _span(left: timedelta) -> str:
@@ -299,5 +320,10 @@ def _span(left: timedelta) -> str:
     minutes = int(left.total_seconds() // 60)
     days, hours = divmod(minutes // 60, 24)
     if days:
-        return f"{days} d {hours} h"
-    return f"{hours} h {minutes % 60} min" if hours else f"{minutes} min"
+        return _("%(days)d d %(hours)d h") % {"days": days, "hours": hours}
+    if hours:
+        return _("%(hours)d h %(minutes)d min") % {
+            "hours": hours,
+            "minutes": minutes % 60,
+        }
+    return _("%(minutes)d min") % {"minutes": minutes}

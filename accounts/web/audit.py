@@ -17,6 +17,7 @@ from uuid import UUID
 from django import forms
 from django.http import StreamingHttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from accounts.operations.audit import record_read
@@ -44,6 +45,7 @@ from portal.lib.csv_files import csv_file, csv_instant, inert
 from portal.lib.errors import NotFound
 from portal.lib.registry import user_books
 from portal.lib.tenancy import as_tenant
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import render_page, wants_fragment
 
 if TYPE_CHECKING:
@@ -64,12 +66,12 @@ PERIODS = {
     "all": None,
 }
 PERIOD_WORDS = {
-    "day": "24 hours",
-    "week": "7 days",
-    "month": "30 days",
-    "quarter": "3 months",
-    "year": "A year",
-    "all": "All of it",
+    "day": gettext_lazy("Last 24 hours"),
+    "week": gettext_lazy("Last 7 days"),
+    "month": gettext_lazy("Last 30 days"),
+    "quarter": gettext_lazy("Last 3 months"),
+    "year": gettext_lazy("Last year"),
+    "all": gettext_lazy("All time"),
 }
 # So that no search begins at the first entry of years by accident.
 USUAL_PERIOD = "month"
@@ -188,9 +190,9 @@ class AuditQuery:
     def time_words(self) -> str:
         """The time in words, or empty for the usual one."""
         if self.since or self.until:
-            since = self.since_input.replace("T", " ") or "the beginning"
-            until = self.until_input.replace("T", " ") or "now"
-            return f"{since} to {until}"
+            since = self.since_input.replace("T", " ") or _("the beginning")
+            until = self.until_input.replace("T", " ") or _("now")
+            return _("%(start)s to %(end)s") % {"start": since, "end": until}
         return PERIOD_WORDS.get(self.period, "")
 
 
@@ -245,7 +247,7 @@ def audit(request: TenantRequest) -> HttpResponse:
             for kind, key, label in actors
         ],
         actor_words=next((n for _, k, n in actors if k == asked.actor), asked.actor),
-        usual=PERIOD_WORDS[USUAL_PERIOD].lower(),
+        usual=PERIOD_WORDS[USUAL_PERIOD],
         user=filters.user,
         user_name=names.get(filters.user, "") if filters.user else "",
         section="audit",
@@ -285,10 +287,10 @@ def who_looked(request: TenantRequest, user_id: str) -> HttpResponse:
     try:
         user_uuid = UUID(user_id)
     except ValueError:
-        raise NotFound("not_found", "User not found.") from None
+        raise NotFound("not_found", _("User not found.")) from None
     tenant = request.tenant
     if not knows_user(tenant=tenant, user_uuid=user_uuid):
-        raise NotFound("not_found", "User not found.")
+        raise NotFound("not_found", _("User not found."))
     period = request.GET.get("period", "")
     period = period if period in PERIODS else USUAL_LOOKS
     span = PERIODS[period]
@@ -312,7 +314,7 @@ def who_looked(request: TenantRequest, user_id: str) -> HttpResponse:
     ]
     if request.GET.get("format") == "csv":
         return csv_file(
-            name="who-looked",
+            name="access-log",
             columns=("day", "kind", "who", "what", "times", "first_at", "last_at"),
             rows=(
                 (

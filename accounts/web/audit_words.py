@@ -10,6 +10,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
+from portal.lib.translation import gettext_lazy
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -52,10 +56,10 @@ _SHORT = {
 # What an id is of, where the id is that of a user or of nothing.
 _LIST = re.compile(r"^[a-z_]+=")
 ACTOR_WORDS = {
-    "member": "Member",
-    "api_key": "API key",
-    "management": "Management key",
-    "system": "Assay",
+    "member": gettext_lazy("Member"),
+    "api_key": gettext_lazy("API key"),
+    "management": gettext_lazy("Management key"),
+    "system": gettext_lazy("Assay"),
 }
 
 
@@ -135,11 +139,11 @@ def _pair(name: str, old: object, new: object) -> Iterable[Change]:
 def _words(value: object) -> str:
     match value:
         case True:
-            return "on"
+            return _("on")
         case False:
-            return "off"
+            return _("off")
         case None | "" | []:
-            return "nothing"
+            return _("not set")
         case list():
             return ", ".join(_words(each) for each in value)
         case dict():

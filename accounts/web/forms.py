@@ -15,6 +15,7 @@ from django.core.validators import RegexValidator, URLValidator
 from django.forms.utils import flatatt
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from accounts.models.api_key import LABEL_MAX_LENGTH
 from accounts.models.member import EMAIL_MAX_LENGTH
@@ -27,6 +28,7 @@ from accounts.models.team import (
 from accounts.operations.api_keys import OVERLAPS
 from accounts.states import Role, Theme
 from portal.lib.periods import time_zones
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -36,10 +38,10 @@ PAGE_SIZES = (25, 50, 100)
 DEFAULT_PAGE_SIZE = 50
 _MAX_OFFSET = 2**63 - 1
 _OVERLAP_WORDS = {
-    timedelta(0): "At once",
-    timedelta(hours=24): "After 24 hours",
-    timedelta(hours=72): "After 72 hours",
-    timedelta(days=7): "After 7 days",
+    timedelta(0): gettext_lazy("Immediately"),
+    timedelta(hours=24): gettext_lazy("After 24 hours"),
+    timedelta(hours=72): gettext_lazy("After 72 hours"),
+    timedelta(days=7): gettext_lazy("After 7 days"),
 }
 
 
@@ -74,7 +76,7 @@ class RolesForm(forms.Form):
     roles = forms.MultipleChoiceField(
         choices=Role.choices,
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose a role or several."},
+        error_messages={"required": gettext_lazy("Select at least one role.")},
     )
 
 
@@ -82,7 +84,8 @@ class InviteForm(RolesForm):
     """An address to invite, and its roles."""
 
     email = forms.EmailField(
-        max_length=EMAIL_MAX_LENGTH, error_messages={"required": "Enter a work email."}
+        max_length=EMAIL_MAX_LENGTH,
+        error_messages={"required": gettext_lazy("Enter a work email.")},
     )
     field_order = ("email", "roles")
 
@@ -91,12 +94,13 @@ class NewcomerForm(forms.Form):
     """Who accepts an invitation: name and password."""
 
     name = forms.CharField(
-        max_length=PERSON_MAX_LENGTH, error_messages={"required": "Enter your name."}
+        max_length=PERSON_MAX_LENGTH,
+        error_messages={"required": gettext_lazy("Enter your name.")},
     )
     password = forms.CharField(
         widget=forms.PasswordInput,
         strip=False,
-        error_messages={"required": "Choose a password."},
+        error_messages={"required": gettext_lazy("Enter a new password.")},
     )
 
 
@@ -111,11 +115,12 @@ class ProviderForm(forms.Form):
     """A team's OpenID provider; an empty secret keeps the present one."""
 
     issuer = forms.CharField(
-        max_length=ISSUER_MAX_LENGTH, error_messages={"required": "Enter the issuer."}
+        max_length=ISSUER_MAX_LENGTH,
+        error_messages={"required": gettext_lazy("Enter the issuer URL.")},
     )
     client_id = forms.CharField(
         max_length=CLIENT_ID_MAX_LENGTH,
-        error_messages={"required": "Enter the client id."},
+        error_messages={"required": gettext_lazy("Enter the client ID.")},
     )
     client_secret = forms.CharField(
         required=False, strip=False, widget=forms.PasswordInput
@@ -141,7 +146,8 @@ class AddressForm(forms.Form):
     """Another address to sign in by."""
 
     email = forms.EmailField(
-        max_length=EMAIL_MAX_LENGTH, error_messages={"required": "Enter a work email."}
+        max_length=EMAIL_MAX_LENGTH,
+        error_messages={"required": gettext_lazy("Enter a work email.")},
     )
 
 
@@ -150,7 +156,7 @@ class KeyForm(forms.Form):
 
     label = forms.CharField(
         max_length=LABEL_MAX_LENGTH,
-        error_messages={"required": "Say what will use it."},
+        error_messages={"required": gettext_lazy("Enter a name for the key.")},
     )
 
     def __init__(
@@ -163,7 +169,9 @@ class KeyForm(forms.Form):
         label: str = self.cleaned_data["label"]
         # A form that is sent twice makes one key, and a name revokes the key meant.
         if self.taken is not None and self.taken.filter(label=label).exists():
-            raise forms.ValidationError("A key has this name: choose another.")
+            raise forms.ValidationError(
+                _("Another key has this name. Enter a different name.")
+            )
         return label
 
 
@@ -178,7 +186,7 @@ class RotateForm(forms.Form):
         ],
         widget=forms.RadioSelect,
         initial=str(int(OVERLAPS[1].total_seconds())),
-        error_messages={"required": "Choose when the old key ends."},
+        error_messages={"required": gettext_lazy("Select when the old key expires.")},
     )
 
 
@@ -204,7 +212,8 @@ class TeamForm(forms.Form):
     """A team's name and time zone."""
 
     name = forms.CharField(
-        max_length=NAME_MAX_LENGTH, error_messages={"required": "Enter a name."}
+        max_length=NAME_MAX_LENGTH,
+        error_messages={"required": gettext_lazy("Enter a name.")},
     )
     time_zone = forms.ChoiceField(widget=ZoneSelect)
 
@@ -220,7 +229,7 @@ class _PageAddress(forms.URLField):
         super().__init__(required=False, assume_scheme="https")
         # In place of Django's own, which takes ftp as well.
         self.validators = [
-            URLValidator(schemes, message="Give an address that begins https://.")
+            URLValidator(schemes, message=_("Enter a URL that starts with https://."))
         ]
 
 
@@ -237,7 +246,10 @@ class BrandForm(forms.Form):
     brand_color = forms.CharField(
         required=False,
         validators=[
-            RegexValidator(r"^#[0-9a-fA-F]{6}\Z", "Six hexadecimal digits after a #.")
+            RegexValidator(
+                r"^#[0-9a-fA-F]{6}\Z",
+                gettext_lazy("Enter a hex color, for example #0f6170."),
+            )
         ],
     )
     logo_url = _PageAddress(schemes=["https"])
@@ -246,7 +258,7 @@ class BrandForm(forms.Form):
         given = super().clean() or {}
         rest = {name for name, text in given.items() if text} - {"logo_url"}
         if rest and not given.get("company_name") and "company_name" in given:
-            self.add_error("company_name", "A brand needs the company's name.")
+            self.add_error("company_name", _("Enter the company name."))
         return given
 
     def settings(self) -> dict[str, object]:
@@ -301,19 +313,20 @@ class ProfileForm(forms.Form):
     """A member's own name, zone, look and keys."""
 
     name = forms.CharField(
-        max_length=PERSON_MAX_LENGTH, error_messages={"required": "Enter your name."}
+        max_length=PERSON_MAX_LENGTH,
+        error_messages={"required": gettext_lazy("Enter your name.")},
     )
     time_zone = forms.ChoiceField(required=False, widget=ZoneSelect)
     theme = forms.ChoiceField(
         required=False,
-        choices=[("", "As this device"), *Theme.choices],
+        choices=[("", gettext_lazy("Match device")), *Theme.choices],
         widget=forms.RadioSelect,
     )
     shortcuts_enabled = forms.BooleanField(required=False)
 
     def __init__(self, *args: Any, team_zone: str, **options: Any) -> None:
         super().__init__(*args, **options)
-        team = ("", f"The team's: {_zone_words(team_zone)}")
+        team = ("", _("Team default: %(zone)s") % {"zone": _zone_words(team_zone)})
         _offer_zones(self, self["time_zone"].value(), team)
 
 
@@ -323,12 +336,12 @@ class PasswordForm(forms.Form):
     current = forms.CharField(
         widget=forms.PasswordInput,
         strip=False,
-        error_messages={"required": "Enter your password."},
+        error_messages={"required": gettext_lazy("Enter your current password.")},
     )
     new = forms.CharField(
         widget=forms.PasswordInput,
         strip=False,
-        error_messages={"required": "Choose a password."},
+        error_messages={"required": gettext_lazy("Enter a new password.")},
     )
 
 

@@ -18,6 +18,7 @@ from django.http import Http404, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import (
     require_GET,
@@ -69,20 +70,25 @@ def invite(request: TenantRequest) -> HttpResponse:
             )
         except DomainError as refusal:
             field = refusal.field or "roles"
-            form.add_error(field, f"{refusal.message} Nobody was invited.")
+            form.add_error(
+                field,
+                _("%(reason)s No invitation was sent.") % {"reason": refusal.message},
+            )
         else:
             return _show_link(request, invitation, token)
     return render_form(
         request,
         "accounts/_invite.html",
-        title="Invite a member",
+        title=_("Invite member"),
         back=page_url(request, "team:members"),
         back_words=BACK_WORDS,
         status=422 if form.errors else 200,
         form=form,
         is_owner=Role.OWNER in request.rights.roles,
         sends_mail=bool(settings.EMAIL_URL),
-        invite_words="Send invitation" if settings.EMAIL_URL else "Make invitation",
+        invite_words=_("Send invitation")
+        if settings.EMAIL_URL
+        else _("Create invitation"),
     )
 
 
@@ -94,7 +100,10 @@ def resend(request: TenantRequest, invitation_id: str) -> HttpResponse:
             invitation=_invitation(request, invitation_id), actor=request.actor
         )
     except DomainError as refusal:
-        messages.error(request, f"{refusal.message} Nothing was sent.")
+        messages.error(
+            request,
+            _("%(reason)s No invitation was sent.") % {"reason": refusal.message},
+        )
         return go_to(request, page_url(request, "team:members"))
     return _show_link(request, invitation, token)
 
@@ -108,16 +117,24 @@ def revoke(request: TenantRequest, invitation_id: str) -> HttpResponse:
         try:
             revoke_invitation(invitation=invitation, actor=request.actor)
         except DomainError as refusal:
-            messages.error(request, f"{refusal.message} Nothing was changed.")
+            messages.error(
+                request,
+                _("%(reason)s Nothing was changed.") % {"reason": refusal.message},
+            )
         else:
-            messages.success(request, f"{invitation.email} can not join any more.")
+            messages.success(
+                request,
+                _("Invitation for %(email)s withdrawn.") % {"email": invitation.email},
+            )
         return go_to(request, back)
     return ask(
         request,
-        title=f"Withdraw the invitation of {invitation.email}?",
-        says="The link in their mail stops working at once. You may invite them again.",
-        verb="Withdraw invitation",
-        keep="Keep invitation",
+        title=_("Withdraw the invitation for %(email)s?") % {"email": invitation.email},
+        says=_(
+            "The link stops working immediately. You can send a new invitation later."
+        ),
+        verb=_("Withdraw invitation"),
+        keep=_("Keep invitation"),
         back=back,
         back_words=BACK_WORDS,
     )
@@ -245,7 +262,7 @@ def _page(
 
 def _enter(request: HttpRequest, membership: Membership) -> HttpResponse:
     team = membership.team
-    messages.success(request, f"You are a member of {team.name} now.")
+    messages.success(request, _("You joined %(team)s.") % {"team": team.name})
     response = HttpResponseRedirect(
         reverse(
             "home",

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.operations.api_keys import CALLS_PER_MINUTE_MAX, KeyRules
 from accounts.queries.api_calls import Answered, CallFilters
 from accounts.states import SCOPES, Access
 from accounts.web.forms import KeyForm
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from django.http import QueryDict
@@ -28,7 +30,11 @@ KEEP_END, NO_END = "keep", ""
 LASTING_DAYS = (7, 30, 90, 365)
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 PERIODS = {"1h": timedelta(hours=1), "24h": timedelta(days=1), "7d": timedelta(days=7)}
-PERIOD_WORDS = {"1h": "Last hour", "24h": "Last 24 hours", "7d": "Last 7 days"}
+PERIOD_WORDS = {
+    "1h": gettext_lazy("Last hour"),
+    "24h": gettext_lazy("Last 24 hours"),
+    "7d": gettext_lazy("Last 7 days"),
+}
 QUERY_MAX_LENGTH = 200
 
 
@@ -53,10 +59,13 @@ class ApiKeyForm(KeyForm):
     """A key's name and rules; `key` is the one that is changed, if one is."""
 
     reach = forms.ChoiceField(
-        choices=[(ALL_SCOPES, "All that the team can do"), (SOME_SCOPES, "Only some")],
+        choices=[
+            (ALL_SCOPES, gettext_lazy("Full access")),
+            (SOME_SCOPES, gettext_lazy("Selected scopes")),
+        ],
         widget=forms.RadioSelect,
         initial=ALL_SCOPES,
-        error_messages={"required": "Choose one."},
+        error_messages={"required": gettext_lazy("Select full access or scopes.")},
     )
     scopes = forms.MultipleChoiceField(
         required=False,
@@ -93,8 +102,11 @@ class ApiKeyForm(KeyForm):
         assert isinstance(lasting, forms.ChoiceField)  # noqa: S101 - for the type checker
         lasting.choices = [
             *([(KEEP_END, end_words)] if key and key.expires_at else []),
-            (NO_END, "Never"),
-            *((str(days), f"In {days} days") for days in LASTING_DAYS),
+            (NO_END, _("Never")),
+            *(
+                (str(days), _("In %(days)d days") % {"days": days})
+                for days in LASTING_DAYS
+            ),
         ]
 
     @property

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.operations.management_keys import (
@@ -54,7 +55,7 @@ def create(request: TenantRequest) -> HttpResponse:
     return render_form(
         request,
         "accounts/_create_management_key.html",
-        title="Create a management key",
+        title=_("Create management key"),
         back=back,
         back_words=BACK_WORDS,
         status=422 if form.errors else 200,
@@ -71,7 +72,7 @@ def revoke(request: TenantRequest, management_key_id: str) -> HttpResponse:
     error = ""
     if request.method == "POST":
         if typed != key.label:
-            error = "That is not the key's name. Nothing was revoked."
+            error = _("The name does not match. Nothing was revoked.")
         else:
             try:
                 revoke_management_key(
@@ -80,24 +81,32 @@ def revoke(request: TenantRequest, management_key_id: str) -> HttpResponse:
             except DomainError as refusal:
                 messages.error(request, refusal.message)
             else:
-                messages.success(request, f"{key.label} ({key.masked}) is revoked.")
+                messages.success(
+                    request,
+                    _("%(name)s (%(masked)s) is revoked.")
+                    % {"name": key.label, "masked": key.masked},
+                )
             return go_to(request, back)
     whole = key.role == ManagementRole.ORG_ADMIN
     return ask(
         request,
-        title=f"Revoke {key.label}?",
+        title=_("Revoke %(name)s?") % {"name": key.label},
         says=(
-            f"Calls with {key.masked} start failing at once, for all teams of your"
-            " organisation."
+            _(
+                "Calls with %(masked)s fail immediately for all teams of your "
+                "organization."
+            )
+            % {"masked": key.masked}
             if whole
-            else f"Calls with {key.masked} start failing at once, in both environments."
+            else _("Calls with %(masked)s fail immediately in both environments.")
+            % {"masked": key.masked}
         ),
-        verb="Revoke key",
-        keep="Keep key",
+        verb=_("Revoke key"),
+        keep=_("Keep key"),
         back=back,
         back_words=BACK_WORDS,
         match=key.label,
-        match_label="Key name",
+        match_label=_("Key name"),
         error=error,
     )
 

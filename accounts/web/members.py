@@ -13,6 +13,7 @@ from django.contrib import messages
 from django.http import Http404
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.operations.granting import may_grant
@@ -24,6 +25,7 @@ from accounts.web.forms import PAGE_SIZES, PagePlace, RolesForm
 from accounts.web.rights import require_right
 from accounts.web.roles import matrix_rows, role_labels
 from portal.lib.errors import DomainError
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import Pager, go_to, page_url, render_page
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from accounts.models import Membership
     from portal.lib.web import TenantRequest
 
-BACK_WORDS = "Members"
+BACK_WORDS = gettext_lazy("Members")
 
 
 @require_GET
@@ -93,14 +95,19 @@ def member_roles(request: TenantRequest, member_id: str) -> HttpResponse:
                 roles=form.cleaned_data["roles"],
             )
         except DomainError as refusal:
-            form.add_error("roles", f"{refusal.message} Nothing was changed.")
+            form.add_error(
+                "roles",
+                _("%(reason)s Nothing was changed.") % {"reason": refusal.message},
+            )
         else:
-            messages.success(request, f"Roles of {_name(membership)} changed.")
+            messages.success(
+                request, _("Roles of %(name)s updated.") % {"name": _name(membership)}
+            )
             return go_to(request, back)
     return render_form(
         request,
         "accounts/_roles.html",
-        title=f"Roles of {_name(membership)}",
+        title=_("Roles of %(name)s") % {"name": _name(membership)},
         back=back,
         back_words=BACK_WORDS,
         status=422 if form.errors else 200,
@@ -124,24 +131,37 @@ def member_remove(request: TenantRequest, member_id: str) -> HttpResponse:
         else:
             if is_self:
                 return go_to(request, reverse("landing"))
-            messages.success(request, f"{_name(membership)} is no member any more.")
+            messages.success(
+                request, _("%(name)s is removed.") % {"name": _name(membership)}
+            )
             return go_to(request, back)
     if refused:
-        messages.error(request, f"{refused} Nothing was changed.")
+        messages.error(
+            request, _("%(reason)s Nothing was changed.") % {"reason": refused}
+        )
         return go_to(request, back)
     team = request.tenant.team.name
-    who = "you" if is_self else _name(membership)
-    whose, maker = ("yours", "you") if is_self else ("theirs", "they")
     return ask(
         request,
-        title=f"Leave {team}?" if is_self else f"Remove {who} from {team}?",
+        title=_("Leave %(team)s?") % {"team": team}
+        if is_self
+        else _("Remove %(name)s from %(team)s?")
+        % {"name": _name(membership), "team": team},
         says=(
-            f"From the next click on, {who} will see nothing of {team}, in both"
-            f" environments. Open invitations of {whose} are withdrawn. API keys"
-            f" {maker} made keep working: rotate those that {maker} know."
+            _(
+                "You lose access to both environments immediately. Your open "
+                "invitations are withdrawn. API keys you created keep working: "
+                "rotate the ones you know."
+            )
+            if is_self
+            else _(
+                "They lose access to both environments immediately. Their open "
+                "invitations are withdrawn. API keys they created keep working:"
+                " rotate the ones they know."
+            )
         ),
-        verb="Leave team" if is_self else "Remove member",
-        keep="Stay" if is_self else "Keep member",
+        verb=_("Leave team") if is_self else _("Remove member"),
+        keep=_("Stay in team") if is_self else _("Keep member"),
         back=back,
         back_words=BACK_WORDS,
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.contrib import messages
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.operations.notices import change_notices
@@ -19,6 +20,7 @@ from accounts.queries.notices import Hearer, Wishes, hearers, preview
 from accounts.states import Area, NoticeKind, NoticeLevel, offered_levels, pierces_quiet
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, render_page
 
 if TYPE_CHECKING:
@@ -28,14 +30,22 @@ if TYPE_CHECKING:
 
 _HINTS = {
     NoticeKind.CRITICAL_RESULT: (
-        "If nobody wants to know at once, all who may acknowledge are told of one that"
-        " has waited too long."
+        gettext_lazy(
+            "If no member chose Immediately, everyone who can acknowledge"
+            " results is emailed when one is overdue."
+        )
     ),
     NoticeKind.FAILING_ENDPOINT: (
-        "Halfway to its end by failing, then twice more, and when it is disabled."
+        gettext_lazy(
+            "Sent when an endpoint is halfway to being disabled, twice "
+            "more, and when it is disabled."
+        )
     ),
     NoticeKind.SILENT_SOURCE: (
-        "Users whose data is overdue by their own pace, once a day for each source."
+        gettext_lazy(
+            "Users whose data is overdue compared with their usual pace. "
+            "Sent at most once a day per source."
+        )
     ),
 }
 
@@ -73,7 +83,9 @@ class NoticesForm(forms.Form):
             ("quiet_until", "quiet_from"),
         ):
             if given.get(other) and name in given and not given[name]:
-                self.add_error(name, "Quiet hours have a beginning and an end.")
+                self.add_error(
+                    name, _("Enter both a start and an end, or leave both empty.")
+                )
         return given
 
     def wishes(self) -> Wishes:
@@ -107,7 +119,7 @@ def notifications(request: TenantRequest) -> HttpResponse:
             except DomainError as refusal:
                 form.add_error(refusal.field, refusal.message)
             else:
-                messages.success(request, "What you are mailed is saved.")
+                messages.success(request, _("Notification settings saved."))
                 return go_to(request, page_url(request, "team:notifications"))
         return _render(request, everybody, own, form)
     if "digest_hour" in request.GET:  # a preview of what is not saved

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.queries import live_api_keys
 from accounts.states import Area
@@ -30,14 +31,17 @@ def overview_part(request: TenantRequest) -> OverviewPart:
         return OverviewPart(
             attention=tuple(_ends(request, row) for row in rows if row.expires_in)
         )
-    place = tenant.get_environment_display().lower()
     item = AttentionItem(
         urgency=Urgency.SETUP,
         since=tenant.created_at,
         family="info",
         icon="key",
-        title="No API key works here",
-        detail=f"Your server needs one for the {place}",
+        title=_("No active API key"),
+        detail=(
+            _("Your server needs one for the sandbox")
+            if tenant.is_sandbox
+            else _("Your server needs one for production")
+        ),
         url=page_url(request, "team:api_keys"),
     )
     return OverviewPart(attention=(item,))
@@ -50,7 +54,8 @@ def _ends(request: TenantRequest, row: KeyRow) -> AttentionItem:
         since=key.created_at,
         family="warn",
         icon="key",
-        title="An API key expires soon",
-        detail=f"{key.label} ends in {row.expires_in}: rotate it before",
+        title=_("An API key expires soon"),
+        detail=_("%(name)s expires in %(wait)s. Rotate it before then.")
+        % {"name": key.label, "wait": row.expires_in},
         url=page_url(request, "team:api_key", api_key_id=key.pk),
     )

@@ -29,6 +29,7 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.decorators import method_decorator
 
 from accounts.web.second_factor import count_as_given, keep_onward
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -48,7 +49,8 @@ class PasskeyNameForm(EditWebAuthnForm):
     """Another name for a passkey."""
 
     name = forms.CharField(
-        max_length=NAME_MAX_LENGTH, error_messages={"required": "Give it a name."}
+        max_length=NAME_MAX_LENGTH,
+        error_messages={"required": gettext_lazy("Enter a name.")},
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from allauth.account.adapter import get_adapter
 from allauth.core import ratelimit
 from django.contrib import messages
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -57,7 +58,7 @@ def profile(request: TenantRequest) -> HttpResponse:
         except DomainError as refusal:
             form.add_error(refusal.field, refusal.message)
         else:
-            messages.success(request, "Your profile is saved.")
+            messages.success(request, _("Profile saved."))
             return go_to(request, page_url(request, "team:profile"))
     return _render_profile(request, form=form)
 
@@ -78,14 +79,17 @@ def password(request: TenantRequest) -> HttpResponse:
                 member=request.member, actor=request.actor, **form.cleaned_data
             )
         except DomainError as refusal:
-            form.add_error(refusal.field, f"{refusal.message} Nothing was changed.")
+            form.add_error(
+                refusal.field,
+                _("%(reason)s Nothing was changed.") % {"reason": refusal.message},
+            )
         else:
             renew_session(request, member)
             get_adapter(request).send_notification_mail(
                 "account/email/password_changed", member
             )
             messages.success(
-                request, "Your password is changed. Other devices are signed out."
+                request, _("Password changed. Other devices are signed out.")
             )
             response = go_to(request, page_url(request, "team:profile"))
             remember_device(request, response, member)
@@ -98,7 +102,7 @@ def password(request: TenantRequest) -> HttpResponse:
 def sign_out_elsewhere(request: TenantRequest) -> HttpResponse:
     member = end_sessions(member=request.member, actor=request.actor)
     renew_session(request, member)
-    messages.success(request, "You are signed out on every other device.")
+    messages.success(request, _("All other devices are signed out."))
     response = go_to(request, page_url(request, "team:profile"))
     remember_device(request, response, member)
     return response

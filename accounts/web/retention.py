@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.contrib import messages
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
 from accounts.operations.retention import change_retention
@@ -40,7 +42,7 @@ class RetentionForm(forms.Form):
                     required=False,
                     min_value=kept.least,
                     max_value=kept.data_class.most_days,
-                    label=f"{kept.data_class.title}, days",
+                    label=_("%(title)s (days)") % {"title": kept.data_class.title},
                     help_text=_hint(kept),
                 )
 
@@ -63,7 +65,9 @@ def _save(request: TenantRequest) -> HttpResponse:
         except DomainError as refusal:
             form.add_error(refusal.field, refusal.message)
         else:
-            messages.success(request, "Saved. What is too old goes in the next night.")
+            messages.success(
+                request, _("Retention saved. Older data is deleted next night.")
+            )
             return go_to(request, page_url(request, "team:retention"))
     return _render(request, classes, form)
 
@@ -116,14 +120,22 @@ def _render(
 def _hint(kept: Kept) -> str:
     says, usual = kept.data_class.says, kept.data_class.usual_days
     most = kept.data_class.most_days
-    bounds = f"At least {kept.least:,} day{'s' * (kept.least != 1)}"
+    least = f"{kept.least:,}"
     if most is not None:
-        bounds += f", at most {most:,}"
+        bounds = _("From %(least)s to %(most)s days.") % {
+            "least": least,
+            "most": f"{most:,}",
+        }
+    else:
+        bounds = ngettext(
+            "At least %(least)s day.", "At least %(least)s days.", kept.least
+        ) % {"least": least}
+    hints = [str(says), bounds]
     if kept.data_class.is_record:
-        bounds += ", as law asks of this installation"
-    without = (
-        "Empty: until its user is deleted."
+        hints.append(_("The minimum is this server's legal retention period."))
+    hints.append(
+        _("Leave empty to keep it until the user is deleted.")
         if usual is None
-        else f"Empty: {usual:,} days."
+        else _("Leave empty for the default: %(days)s days.") % {"days": f"{usual:,}"}
     )
-    return f"{says} {bounds}. {without}"
+    return " ".join(hints)

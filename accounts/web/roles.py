@@ -9,16 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 from accounts.states import MATRIX, Access, Area, Role
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _WORDS = {
     Access.NONE: "",
-    Access.READ: "See",
-    Access.WRITE: "See and change",
-    Access.WRITE_SANDBOX: "In the sandbox",
+    Access.READ: gettext_lazy("View"),
+    Access.WRITE: gettext_lazy("View and edit"),
+    Access.WRITE_SANDBOX: gettext_lazy("Sandbox only"),
 }
 # What is done and not looked at: whoever may, may.
 _DEEDS = {Area.SIGN_REPORTS, Area.DELETE_USERS, Area.DELETE_TEAM}
@@ -44,8 +47,8 @@ def matrix_rows() -> list[MatrixRow]:
     """The whole matrix; a cell is the role's name and the words."""
     return [
         MatrixRow(
-            area.label,
-            [(role.label, _words(area, access)) for role, access in row.items()],
+            str(area.label),
+            [(str(role.label), _words(area, access)) for role, access in row.items()],
         )
         for area, row in MATRIX.items()
     ]
@@ -58,19 +61,19 @@ def describe_roles(roles: Iterable[str]) -> RightsInWords:
     for area, row in MATRIX.items():
         found = {row[role] for role in held}
         if Access.WRITE in found:
-            change.append(area.label)
+            change.append(str(area.label))
         elif Access.WRITE_SANDBOX in found:
-            change.append(f"{area.label}, in the sandbox")
+            change.append(_("%(area)s (sandbox only)") % {"area": area.label})
         elif Access.READ in found:
-            see.append(area.label)
+            see.append(str(area.label))
     return RightsInWords(change, see)
 
 
 def role_labels(roles: Iterable[str]) -> list[str]:
     """The names of roles, in the order of the matrix."""
     held = set(roles)
-    return [role.label for role in Role if role in held]
+    return [str(role.label) for role in Role if role in held]
 
 
 def _words(area: Area, access: Access) -> str:
-    return "Yes" if area in _DEEDS and access == Access.WRITE else _WORDS[access]
+    return _("Yes") if area in _DEEDS and access == Access.WRITE else _WORDS[access]

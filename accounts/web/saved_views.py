@@ -15,6 +15,7 @@ from django import forms
 from django.contrib import messages
 from django.db.models import Q
 from django.http import Http404, HttpResponseRedirect, QueryDict
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import SavedView
@@ -30,6 +31,7 @@ from accounts.states import Area
 from accounts.web.dialogs import ask, render_form
 from portal.lib.errors import DomainError
 from portal.lib.registry import destinations
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, wants_fragment
 
 if TYPE_CHECKING:
@@ -49,11 +51,15 @@ class ViewForm(forms.Form):
 
     name = forms.CharField(
         max_length=NAME_MAX_LENGTH,
-        error_messages={"required": "Enter a name."},
+        error_messages={"required": gettext_lazy("Enter a name.")},
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
-    is_shared = forms.BooleanField(required=False, label="Share with the team")
-    is_default = forms.BooleanField(required=False, label="Open the list like this")
+    is_shared = forms.BooleanField(
+        required=False, label=gettext_lazy("Share with the team")
+    )
+    is_default = forms.BooleanField(
+        required=False, label=gettext_lazy("Use as default view")
+    )
 
     def wishes(self) -> ViewWishes:
         """The valid form as an operation takes it."""
@@ -154,20 +160,22 @@ def save(request: TenantRequest) -> HttpResponse:
                 wishes=form.wishes(),
             )
         except DomainError as refusal:
-            form.add_error("name", f"{refusal.message} Nothing was saved.")
+            form.add_error(
+                "name", _("%(reason)s Nothing was saved.") % {"reason": refusal.message}
+            )
         else:
-            messages.success(request, f"The view {view.name} is saved.")
+            messages.success(request, _("View %(name)s saved.") % {"name": view.name})
             return go_to(request, back)
     return render_form(
         request,
         "accounts/_saved_view.html",
-        title="Save this view",
+        title=_("Save view"),
         back=back,
         back_words=target.words,
         status=422 if form.errors else 200,
         form=form,
         query=request.META["QUERY_STRING"],
-        verb="Save view",
+        verb=_("Save view"),
         is_own=True,
     )
 
@@ -192,19 +200,22 @@ def change(request: TenantRequest, view_id: str) -> HttpResponse:
         try:
             change_view(view=view, actor=request.actor, wishes=wishes)
         except DomainError as refusal:
-            form.add_error("name", f"{refusal.message} Nothing was changed.")
+            form.add_error(
+                "name",
+                _("%(reason)s Nothing was changed.") % {"reason": refusal.message},
+            )
         else:
-            messages.success(request, f"The view {view.name} is changed.")
+            messages.success(request, _("View %(name)s updated.") % {"name": view.name})
             return go_to(request, back)
     return render_form(
         request,
         "accounts/_saved_view.html",
-        title="Change this view",
+        title=_("Edit view"),
         back=back,
         back_words=target.words,
         status=422 if form.errors else 200,
         form=form,
-        verb="Save changes",
+        verb=_("Save changes"),
         is_own=is_own,
         delete_url=page_url(request, "team:delete_view", view_id=view.id),
     )
@@ -218,16 +229,18 @@ def delete(request: TenantRequest, view_id: str) -> HttpResponse:
     back = f"{page_url(request, view.page)}?{ALL}"
     if request.method == "POST":
         delete_view(view=view, actor=request.actor)
-        messages.success(request, f"The view {view.name} is deleted.")
+        messages.success(request, _("View %(name)s deleted.") % {"name": view.name})
         return go_to(request, back)
     return ask(
         request,
-        title=f"Delete the view {view.name}?",
-        says="The team loses it as well. What it shows stays."
+        title=_("Delete the view %(name)s?") % {"name": view.name},
+        says=_(
+            "The view is deleted for the whole team. The listed data is not affected."
+        )
         if view.is_shared
-        else "What it shows stays.",
-        verb="Delete view",
-        keep="Keep view",
+        else _("The listed data is not affected."),
+        verb=_("Delete view"),
+        keep=_("Keep view"),
         back=back,
         back_words=target.words,
     )
@@ -235,7 +248,7 @@ def delete(request: TenantRequest, view_id: str) -> HttpResponse:
 
 def _list_page(request: TenantRequest, path_name: str) -> Destination:
     """The list of this name, if the member may read it."""
-    for _, destination in destinations:
+    for _name, destination in destinations:
         if (
             destination.keeps_views
             and destination.path_name == path_name

@@ -14,6 +14,7 @@ from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.http import Http404
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from accounts.operations.sessions import end_session, forget_session, note_session
@@ -56,8 +57,8 @@ def device_words(user_agent: str) -> str:
     browser = next((words for mark, words in _BROWSERS if mark in user_agent), "")
     system = next((words for mark, words in _SYSTEMS if mark in user_agent), "")
     if browser and system:
-        return f"{browser} on {system}"
-    return browser or system or "Unknown device"
+        return _("%(browser)s on %(system)s") % {"browser": browser, "system": system}
+    return browser or system or _("Unknown device")
 
 
 def mark_seen(request: TenantRequest) -> None:
@@ -102,7 +103,7 @@ def end(request: TenantRequest, sign_in_id: str) -> HttpResponse:
     except ValueError:
         raise Http404 from None
     end_session(member=request.member, actor=request.actor, session_id=wanted)
-    messages.success(request, "That device is signed out.")
+    messages.success(request, _("Device signed out."))
     return go_to(request, page_url(request, "team:profile"))
 
 

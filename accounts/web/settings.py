@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.contrib import messages
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.operations.teams import SETTINGS, change_settings, change_team
@@ -48,7 +49,7 @@ def save_team(request: TenantRequest) -> HttpResponse:
         except DomainError as refusal:
             form.add_error(refusal.field, refusal.message)
         else:
-            return _saved(request, "The team is saved.")
+            return _saved(request, _("Team saved."))
     return _render_settings(request, team_form=form)
 
 
@@ -60,7 +61,7 @@ def save_brand(request: TenantRequest) -> HttpResponse:
         change_settings(
             tenant=request.tenant, actor=request.actor, settings=form.settings()
         )
-        return _saved(request, "The brand is saved.")
+        return _saved(request, _("Branding saved."))
     return _render_settings(request, brand_form=form)
 
 
@@ -72,7 +73,7 @@ def save_behaviour(request: TenantRequest) -> HttpResponse:
         change_settings(
             tenant=request.tenant, actor=request.actor, settings=form.settings()
         )
-        return _saved(request, "The settings are saved.")
+        return _saved(request, _("Settings saved."))
     return _render_settings(request, behaviour_form=form)
 
 
@@ -137,10 +138,10 @@ def _diff(entry: AuditEntry) -> list[tuple[str, str, str]]:
 def _words(value: object) -> str:
     match value:
         case True:
-            return "on"
+            return _("on")
         case False:
-            return "off"
+            return _("off")
         case None | "":
-            return "not given"
+            return _("not set")
         case _:
             return str(value)

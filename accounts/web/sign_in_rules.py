@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.http import Http404
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from accounts.web.proofs import is_confined, mark_of, vouched_teams
 from accounts.web.second_factor import missing_step
@@ -68,7 +69,9 @@ def way_in(
         return None
     step = missing_step(request, onward=_onward(request))
     if step is not None:
-        messages.info(request, f"{team.name} asks for a second factor.")
+        messages.info(
+            request, _("%(team)s requires a second factor.") % {"team": team.name}
+        )
     return step
 
 

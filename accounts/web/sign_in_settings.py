@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from django.contrib import messages
 from django.db.models import Q
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -30,6 +31,7 @@ from accounts.web.rights import require_right
 from accounts.web.step_up import step_up
 from portal.lib.errors import DomainError
 from portal.lib.links import absolute_url
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, render_page
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 
     from portal.lib.web import TenantRequest
 
-_BACK_WORDS = "Sign-in"
+_BACK_WORDS = gettext_lazy("Member sign-in")
 
 
 @require_GET
@@ -61,9 +63,12 @@ def save_rules(request: TenantRequest) -> HttpResponse:
             **form.cleaned_data,
         )
     except DomainError as refusal:
-        form.add_error(refusal.field, f"{refusal.message} Nothing was changed.")
+        form.add_error(
+            refusal.field,
+            _("%(reason)s Nothing was changed.") % {"reason": refusal.message},
+        )
         return _render(request, rules_form=form)
-    return _saved(request, "What members need is saved.")
+    return _saved(request, _("Sign-in requirements saved."))
 
 
 @sensitive_post_parameters("client_secret")
@@ -80,9 +85,12 @@ def save_provider(request: TenantRequest) -> HttpResponse:
                 wanted=ProviderSettings(**form.cleaned_data),
             )
         except DomainError as refusal:
-            form.add_error(refusal.field, f"{refusal.message} Nothing was changed.")
+            form.add_error(
+                refusal.field,
+                _("%(reason)s Nothing was changed.") % {"reason": refusal.message},
+            )
         else:
-            return _saved(request, "The provider answered and is saved.")
+            return _saved(request, _("Provider checked and saved."))
     return _render(request, provider_form=form)
 
 
@@ -97,14 +105,16 @@ def remove_provider(request: TenantRequest) -> HttpResponse:
         except DomainError as refusal:
             messages.error(request, refusal.message)
             return go_to(request, page_url(request, "team:sign_in"))
-        return _saved(request, "Single sign-on is removed.")
+        return _saved(request, _("Single sign-on removed."))
     return ask(
         request,
-        title="Remove single sign-on?",
-        says="Who came by it alone is signed out and sets a password by mail. Members, "
-        "roles and all they did stay.",
-        verb="Remove single sign-on",
-        keep="Keep it",
+        title=_("Remove single sign-on?"),
+        says=_(
+            "Members without a password are signed out and set one by "
+            "email. Members, roles and history are kept."
+        ),
+        verb=_("Remove single sign-on"),
+        keep=_("Keep single sign-on"),
         back=page_url(request, "team:sign_in"),
         back_words=_BACK_WORDS,
     )

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from allauth.core.internal.ratelimit import truncate_ip
 from django.core.exceptions import ValidationError
-from django.template.defaultfilters import pluralize
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.operations.sign_in_tries import Try, take_try
 from accounts.web.known_devices import device_of
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def begin_try(
-    request: HttpRequest, *, subject: str, email: str, or_else: str = ""
+    request: HttpRequest, *, subject: str, email: str, refusal: str = ""
 ) -> Try:
     """Count a try at what `subject` names, of the account with this address.
 
-    `or_else` is what to do instead of waiting. Raises: ValidationError
-    (too_many_login_attempts).
+    `refusal` replaces the usual text; `%(wait)s` in it is the wait. Raises:
+    ValidationError (too_many_login_attempts).
     """
     taken = take_try(
         subject=subject,
@@ -33,7 +34,8 @@ def begin_try(
     )
     if not taken.is_allowed:
         raise ValidationError(
-            f"Too many tries. Wait {wait_words(taken.wait)}{or_else}.",
+            (refusal or _("Too many attempts. Wait %(wait)s and try again."))
+            % {"wait": wait_words(taken.wait)},
             code="too_many_login_attempts",
         )
     return taken
@@ -42,6 +44,6 @@ def begin_try(
 def wait_words(seconds: int) -> str:
     """A wait as people say it: whole seconds, or minutes from one on."""
     if seconds < 60:
-        return f"{seconds} second{pluralize(seconds)}"
+        return ngettext("%(n)d second", "%(n)d seconds", seconds) % {"n": seconds}
     minutes = -(-seconds // 60)
-    return f"{minutes} minute{pluralize(minutes)}"
+    return ngettext("%(n)d minute", "%(n)d minutes", minutes) % {"n": minutes}

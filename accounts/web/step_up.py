@@ -18,6 +18,7 @@ from django.contrib import messages
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
 
 from portal.lib.web import go_to
 
@@ -76,11 +77,11 @@ def ask_to_confirm(request: TenantRequest) -> HttpResponse:
     else:
         onward = _sent_from(request)
         messages.warning(
-            request, "Nothing was changed before you confirmed. Do it once more."
+            request, _("Identity confirmed. Repeat your last action to finish.")
         )
     ways = get_adapter().get_reauthentication_methods(request.user)
     if not ways:  # what they signed in with is gone since
-        messages.warning(request, "Choose a password first: you confirm with it.")
+        messages.warning(request, _("Set a password first, then confirm with it."))
         return go_to(request, reverse("account_reset_password"))
     way = cast("str", ways[0]["url"])
     return go_to(request, f"{way}?{urlencode({'next': onward})}")

@@ -13,6 +13,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.operations.team_deletion import (
@@ -48,21 +49,24 @@ def delete(request: TenantRequest) -> HttpResponse:
             deleted = delete_team(team=team, actor=request.actor)
             mail_owners(team=deleted, actor=request.actor)
             return go_to(request, reverse("deleted_teams"))
-        error = "That is not its name. Nothing was deleted."
+        error = _("The name does not match. Nothing was deleted.")
     return ask(
         request,
-        title=f"Delete {team.name}?",
+        title=_("Delete %(team)s?") % {"team": team.name},
         says=(
-            "Its members and API keys are shut out at once, in both environments. You"
-            " can bring it back for 7 days; then its users and all data of theirs,"
-            " orders, results, reports, keys and webhooks are erased for good."
+            _(
+                "Members and API keys lose access to both environments "
+                "immediately. You can restore the team for 7 days. After "
+                "that, its users and their data, orders, results, reports, "
+                "keys and webhooks are permanently erased."
+            )
         ),
-        verb="Delete team",
-        keep="Keep team",
+        verb=_("Delete team"),
+        keep=_("Keep team"),
         back=page_url(request, "team:settings"),
-        back_words="Settings",
+        back_words=_("Settings"),
         match=team.name,
-        match_label="Name of the team",
+        match_label=_("Team name"),
         error=error,
     )
 
@@ -81,7 +85,7 @@ def deleted(request: HttpRequest) -> HttpResponse:
         except DomainError as refusal:
             messages.error(request, refusal.message)
             return HttpResponseRedirect(reverse("deleted_teams"))
-        messages.success(request, f"{team.name} is back.")
+        messages.success(request, _("%(team)s is restored.") % {"team": team.name})
         return HttpResponseRedirect(
             reverse("home", args=[team.slug, team.tenants.all()[0].environment])
         )

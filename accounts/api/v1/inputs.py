@@ -38,7 +38,7 @@ _email = EmailValidator(code="value_error")
 
 
 class Choice(Str):
-    """One of a closed set of words, spelt as there."""
+    """Accept one of a closed set of values."""
 
     def __init__(self, values: list[str], **options: Any) -> None:
         super().__init__(**options)
@@ -47,12 +47,14 @@ class Choice(Str):
     def to_internal_value(self, data: Any) -> str:
         found = str(super().to_internal_value(data))
         if found not in self.values:
-            raise ValidationError("Not an allowed value.", code="enum")
+            raise ValidationError(
+                f"Choose from: {', '.join(self.values)}.", code="enum"
+            )
         return found
 
 
 class QueryChoice(QueryText):
-    """One of a closed set of words in the query string."""
+    """Accept one of a closed set of values in the query string."""
 
     def __init__(self, values: list[str], **options: Any) -> None:
         super().__init__(**options)
@@ -61,18 +63,20 @@ class QueryChoice(QueryText):
     def to_internal_value(self, data: Any) -> str:
         found = str(super().to_internal_value(data))
         if found not in self.values:
-            raise ValidationError("Not an allowed value.", code="enum")
+            raise ValidationError(
+                f"Choose from: {', '.join(self.values)}.", code="enum"
+            )
         return found
 
 
 class OrganisationPatch(Inputs):
-    """What changes of an organisation."""
+    """Changes to an organisation."""
 
     name = Str(max_length=NAME_MAX_LENGTH)
 
 
 class BrandInputs(Inputs):
-    """What patients see of a team; written whole."""
+    """Branding shown to patients. Sent as a whole."""
 
     company_name = Str(max_length=NAME_MAX_LENGTH)
     company_website = Str(
@@ -86,13 +90,13 @@ class BrandInputs(Inputs):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         # On a PATCH nothing is required, but a brand is one value.
         if "company_name" not in attrs:
-            line = {"company_name": "A brand needs the company's name."}
+            line = {"company_name": "Enter the company name."}
             raise ValidationError(line, code="missing")
         return {name: attrs.get(name, "") for name in self._declared_fields}
 
 
 class SettingsInputs(Inputs):
-    """Settings of one environment (contract 9.2); null returns to none."""
+    """Settings of one environment (contract 9.2). null clears a value."""
 
     partial_webhooks_enabled = Bool(required=False)
     minor_ordering_enabled = Bool(required=False)
@@ -116,7 +120,7 @@ class SettingsInputs(Inputs):
 
 
 class TeamListQuery(CursorInputs):
-    """`search_query` is part of the name."""
+    """Filter teams. `search_query` matches part of the name."""
 
     team_id = QueryUuid(required=False)
     region = QueryChoice(Region.values, required=False)
@@ -124,7 +128,7 @@ class TeamListQuery(CursorInputs):
 
 
 class TeamQuery(Inputs):
-    """`include_environment`, repeated: whose settings are told; by default both."""
+    """`include_environment`, repeated: whose settings to return. Defaults to both."""
 
     include_environment = serializers.ListField(
         child=QueryChoice(Environment.values), required=False
@@ -132,7 +136,7 @@ class TeamQuery(Inputs):
 
 
 class TeamInputs(SettingsInputs):
-    """A new team; settings hold in both of its environments."""
+    """A new team. Settings apply to both environments."""
 
     name = Str(max_length=NAME_MAX_LENGTH)
     region = Choice(Region.values)
@@ -143,7 +147,7 @@ class TeamInputs(SettingsInputs):
 
 
 class TeamPatch(Inputs):
-    """What changes of a team: its name and integration id, settings by environment."""
+    """Changes to a team: name, integration ID and settings by environment."""
 
     name = Str(required=False, max_length=NAME_MAX_LENGTH)
     integration_team_id = Str(
@@ -157,13 +161,13 @@ class TeamPatch(Inputs):
 
 
 class ApiKeyQuery(CursorInputs):
-    """Keys of one team, or of all that the management key manages."""
+    """Filter API keys by team. Defaults to all teams the management key manages."""
 
     team_id = QueryUuid(required=False)
 
 
 class ApiKeyInputs(Inputs):
-    """A new key of a team, and how far it goes: by default as far as there is."""
+    """A new API key of a team with its limits. Defaults to full access."""
 
     label = Str(max_length=LABEL_MAX_LENGTH)  # type: ignore[assignment]  # as DRF's own
     team_id = Uuid()
@@ -171,28 +175,31 @@ class ApiKeyInputs(Inputs):
         child=Choice(list(SCOPES)),
         required=False,
         allow_null=True,
-        help_text="What it may read and write; null for all",
+        help_text="Scopes of the key. null gives full access.",
     )
     networks = serializers.ListField(
         child=Str(max_length=NETWORK_MAX_LENGTH),
         required=False,
         max_length=NETWORKS_MAX,
-        help_text="Addresses or networks (CIDR) it may be used from; empty for any",
+        help_text="IP addresses or networks (CIDR) the key can be used from. "
+        "Empty allows any.",
     )
     calls_per_minute = Int(
         required=False,
         allow_null=True,
         min_value=1,
         max_value=CALLS_PER_MINUTE_MAX,
-        help_text="null for the installation's own limit",
+        help_text="Rate limit. null uses the server's default.",
     )
     expires_at = serializers.DateTimeField(
-        required=False, allow_null=True, help_text="When it ends; null for never"
+        required=False,
+        allow_null=True,
+        help_text="When the key expires. null for never.",
     )
 
 
 class ApiKeyEnding(Inputs):
-    """`api_key_id`, repeated: the keys to revoke."""
+    """The keys to revoke: `api_key_id`, repeated."""
 
     api_key_id = serializers.ListField(
         child=QueryUuid(), allow_empty=False, max_length=KEYS_MAX
@@ -206,19 +213,19 @@ class TeamBinding(Inputs):
 
 
 class AccessTokenInputs(Inputs):
-    """The environment of the team that the token is for."""
+    """The team environment that the token is for."""
 
     env = Choice(Environment.values)
 
 
 class MemberListQuery(CursorInputs):
-    """`search_query` is part of a name or an address."""
+    """Filter members. `search_query` matches part of a name or email address."""
 
     search_query = QueryText(required=False, max_length=EMAIL_MAX_LENGTH)
 
 
 class MemberPatch(Inputs):
-    """What a member administers from now on; a team_admin's teams are named."""
+    """The new administrator role of a member. team_admin requires teams."""
 
     whole = True
 
@@ -227,30 +234,30 @@ class MemberPatch(Inputs):
 
 
 class InviteListQuery(CursorInputs):
-    """`search_query` is part of an address."""
+    """Filter invitations. `search_query` matches part of an email address."""
 
     search_query = QueryText(required=False, max_length=EMAIL_MAX_LENGTH)
 
 
 class InviteInputs(Inputs):
-    """An address to invite; a team_admin's names the teams it is to administer."""
+    """An email address to invite. team_admin requires teams."""
 
     email = Str(max_length=EMAIL_MAX_LENGTH, validators=[_email])
     role = Choice(
-        ManagementRole.values, required=False, help_text="By default org_admin"
+        ManagementRole.values, required=False, help_text="Defaults to org_admin."
     )
     team_role_bindings = TeamBinding(many=True, required=False)
 
 
 class ManagementKeyQuery(CursorInputs):
-    """Keys that manage a team, or that have a role."""
+    """Filter management keys by team or role."""
 
     team_id = QueryUuid(required=False)
     role = QueryChoice(ManagementRole.values, required=False)
 
 
 class ManagementKeyInputs(Inputs):
-    """A new management key; a team_admin's names its teams."""
+    """A new management key. team_admin requires teams."""
 
     label = Str(max_length=LABEL_MAX_LENGTH)  # type: ignore[assignment]  # as DRF's own
     role = Choice(ManagementRole.values)
@@ -258,7 +265,7 @@ class ManagementKeyInputs(Inputs):
 
 
 class ManagementKeyPatch(Inputs):
-    """What changes of a management key."""
+    """Changes to a management key."""
 
     label = Str(  # type: ignore[assignment]  # as DRF's own
         required=False, max_length=LABEL_MAX_LENGTH

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 
 class InvitesBase(OrganisationView):
-    """Base of views about the open invitations into teams that the key manages."""
+    """Serve the open invitations of the teams that the key manages."""
 
     def get_invitations(self) -> QuerySet[Invitation]:
-        """Each team's own."""
+        """Return the open invitations, one row a team."""
         return Invitation.objects.filter(
             team__in=self.grant.teams(), accepted_at=None, revoked_at=None
         )
@@ -50,13 +50,13 @@ class InvitesView(InvitesBase):
 
     @describe(
         "list_invites",
-        "List the open invitations",
+        "List open invitations",
         answer=InvitePage,
         query=InviteListQuery,
         refuses=(404,),
     )
     def get(self, request: Request, **path: str) -> Response:
-        """Oldest first; those that have expired can be sent again."""
+        """Return open invitations, oldest first. Expired ones can be sent again."""
         query = read_query(request, InviteListQuery)
         of_same_link = self.get_invitations().filter(batch=OuterRef("batch"))
         heads = self.get_invitations().exclude(
@@ -85,16 +85,16 @@ class InvitesView(InvitesBase):
 
     @describe(
         "create_invite",
-        "Invite an address into the organisation",
+        "Invite an email address",
         answer=InvitedAnswer,
         body=InviteInputs,
         refuses=(400, 403, 404),
     )
     def post(self, request: Request, **path: str) -> Response:
-        """One mail with one link, into all teams or those that are named.
+        """Email one link to join all teams, or the teams in `team_role_bindings`.
 
-        An org_admin is invited by org_admin keys alone. Where the mail could not be
-        sent (400 `mail_refused`) the invitation stands; the same call sends it again.
+        Inviting an org_admin requires an org_admin key. If the email cannot be sent
+        (400 `mail_refused`), the invitation exists: repeat the call to send it again.
         """
         wanted = read_body(request, InviteInputs)
         role = wanted.get("role", ManagementRole.ORG_ADMIN)
@@ -106,7 +106,8 @@ class InvitesView(InvitesBase):
             if teams:
                 raise DomainError(
                     "teams_unwanted",
-                    "An org_admin is in all teams.",
+                    "An org_admin belongs to all teams. Leave team_role_bindings "
+                    "empty.",
                     "team_role_bindings",
                 )
             teams = among
@@ -116,7 +117,11 @@ class InvitesView(InvitesBase):
         if invitation is not None and not mail_invitation(
             invitation=invitation, token=token
         ):
-            raise DomainError("mail_refused", "Invited, but the mail was not taken.")
+            raise DomainError(
+                "mail_refused",
+                "The invitation was created, but the email could not be sent."
+                " Repeat the call to send it again.",
+            )
         return Response({"status": status})
 
 
@@ -130,7 +135,7 @@ class InviteView(InvitesBase):
         refuses=(400, 403, 404),
     )
     def delete(self, request: Request, *, invite_id: str, **path: str) -> HttpResponse:
-        """Out of all teams that the key manages; the link lets nobody in there."""
+        """Withdraw it from all teams that the key manages. Its link stops working."""
         wanted = read_uuid(invite_id, "invite_id")
         found = list(
             self.get_invitations().filter(_of_links([wanted])).select_related("team")
@@ -142,5 +147,5 @@ class InviteView(InvitesBase):
 
 
 def _of_links(links: list[UUID]) -> Q:
-    """What these links open: one invitation each, or a batch."""
+    """Return a filter for the invitations of these links, single or batched."""
     return Q(batch=None, pk__in=links) | Q(batch__in=links)

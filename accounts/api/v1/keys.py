@@ -60,13 +60,13 @@ class TeamApiKeysView(OrganisationView):
 
     @describe(
         "list_api_keys",
-        "List the API keys of teams",
+        "List API keys",
         answer=ApiKeyPage,
         query=ApiKeyQuery,
         refuses=(404,),
     )
     def get(self, request: Request, **path: str) -> Response:
-        """Those that are not revoked, oldest first; their values are masked."""
+        """Return keys that are not revoked, oldest first. Their values are masked."""
         query = read_query(request, ApiKeyQuery)
         keys = self.get_keys(path).filter(revoked_at=None)
         if team_id := query.get("team_id"):
@@ -78,13 +78,13 @@ class TeamApiKeysView(OrganisationView):
 
     @describe(
         "create_api_key",
-        "Make an API key of a team",
+        "Create an API key",
         answer=ApiKeyAnswer,
         body=ApiKeyInputs,
         refuses=(400, 404),
     )
     def post(self, request: Request, **path: str) -> Response:
-        """Its value is whole in this answer alone. Rules left out limit nothing."""
+        """Return the key with its full value, once. Omitted limits do not apply."""
         wanted = read_body(request, ApiKeyInputs)
         team = self.grant.find_team(wanted["team_id"])
         if team.region != path["region"]:
@@ -107,7 +107,7 @@ class TeamApiKeysView(OrganisationView):
         refuses=(404,),
     )
     def delete(self, request: Request, **path: str) -> Response:
-        """Each by itself: a key that was revoked before is a failure."""
+        """Revoke each key by itself. An already revoked key counts as a failure."""
         wanted = dict.fromkeys(read_query(request, ApiKeyEnding)["api_key_id"])
         found = self.get_keys(path).filter(pk__in=list(wanted)).in_bulk()
         told: EndedKeys = {"success": [], "failure": [], "not_found": []}
@@ -124,7 +124,7 @@ class TeamApiKeysView(OrganisationView):
         return Response(told)
 
     def get_keys(self, path: Mapping[str, str]) -> QuerySet[ApiKey]:
-        """Keys of the teams of this place that the management key manages."""
+        """Return the keys of this region's teams that the management key manages."""
         teams = self.grant.teams().filter(region=path["region"])
         keys: QuerySet[ApiKey] = ApiKey.unscoped.filter(
             tenant__team__in=teams, tenant__environment=path["environment"]
@@ -137,15 +137,16 @@ class AccessTokenView(OrganisationView):
 
     @describe(
         "create_api_access_token",
-        "Make a short-lived token of a team",
+        "Create a short-lived token for a team",
         answer=AccessTokenAnswer,
         body=AccessTokenInputs,
         refuses=(404,),
     )
     def post(self, request: Request, *, team_id: str, **path: str) -> Response:
-        """It stands for an API key for 15 minutes, or until this key is revoked.
+        """Return a token that works like an API key for 15 minutes.
 
-        As `Authorization: Bearer`, or in the header of the key.
+        It ends early if this key is revoked. Send it as `Authorization: Bearer` or
+        in the API key header.
         """
         team = self.grant.find_team(read_uuid(team_id, "team_id"))
         wanted = read_body(request, AccessTokenInputs)
@@ -163,13 +164,13 @@ class ManagementKeysView(OrganisationView):
 
     @describe(
         "list_management_keys",
-        "List the management keys of the organisation",
+        "List management keys",
         answer=ManagementKeyPage,
         query=ManagementKeyQuery,
         refuses=(403, 404),
     )
     def get(self, request: Request, **path: str) -> Response:
-        """By org_admin keys. Those that are not revoked, oldest first."""
+        """Return keys that are not revoked, oldest first. Needs an org_admin key."""
         self.grant.check_whole()
         query = read_query(request, ManagementKeyQuery)
         keys = live_keys(self.organisation.pk)
@@ -187,13 +188,13 @@ class ManagementKeysView(OrganisationView):
 
     @describe(
         "create_management_key",
-        "Make a management key",
+        "Create a management key",
         answer=NewManagementKey,
         body=ManagementKeyInputs,
         refuses=(400, 403, 404),
     )
     def post(self, request: Request, **path: str) -> Response:
-        """By org_admin keys. The key's text is in this answer alone."""
+        """Return the key with its text, once. Requires an org_admin key."""
         self.grant.check_whole()
         wanted = read_body(request, ManagementKeyInputs)
         key, text = create_organisation_key(
@@ -211,7 +212,7 @@ class ManagementKeyView(OrganisationView):
 
     @describe(
         "update_management_key",
-        "Change a management key",
+        "Update a management key",
         answer=ManagementKeyAnswer,
         body=ManagementKeyPatch,
         refuses=(400, 403, 404),
@@ -219,7 +220,10 @@ class ManagementKeyView(OrganisationView):
     def patch(
         self, request: Request, *, management_key_id: str, **path: str
     ) -> Response:
-        """By org_admin keys. Bindings replace those that were."""
+        """Change the given values. Requires an org_admin key.
+
+        Bindings replace all earlier ones.
+        """
         key = self.get_key(management_key_id)
         wanted = read_patch(request, ManagementKeyPatch)
         teams = None
@@ -239,13 +243,16 @@ class ManagementKeyView(OrganisationView):
     def delete(
         self, request: Request, *, management_key_id: str, **path: str
     ) -> Response:
-        """By org_admin keys. It ends at once; a key may revoke itself."""
+        """Revoke the key immediately. Requires an org_admin key.
+
+        A key can revoke itself.
+        """
         key = self.get_key(management_key_id)
         revoke_management_key(key=key, actor=self.actor)
         return Response(management_key_answer(key))
 
     def get_key(self, management_key_id: str) -> ManagementKey:
-        """The live key of the path. Raises: 422 at the path; not_found (404)."""
+        """Return the path's live key. Raises: 422 at the path; not_found (404)."""
         self.grant.check_whole()
         key: ManagementKey = get_or_404(
             live_keys(self.organisation.pk),
@@ -256,13 +263,13 @@ class ManagementKeyView(OrganisationView):
 
 
 def live_keys(organisation_id: UUID) -> QuerySet[ManagementKey]:
-    """An organisation's management keys that are not revoked."""
+    """Return an organisation's management keys that are not revoked."""
     keys = ManagementKey.objects.filter(organisation=organisation_id, revoked_at=None)
     return keys.select_related("created_by").prefetch_related("teams")
 
 
 def bound(wanted: Mapping[str, Any]) -> Iterable[UUID]:
-    """The teams that a body names."""
+    """Return the team ids in a request body."""
     return [each["team_id"] for each in wanted.get("team_role_bindings", ())]
 
 

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 
 class ManagedMembersView(OrganisationView):
-    """Base of views about members of the teams that the key manages."""
+    """Serve members of the teams that the key manages."""
 
     def get_members(self) -> QuerySet[Member]:
-        """Each once, with their places in all teams of the organisation."""
+        """Return each member once, with their memberships in the organisation."""
         managed = Membership.objects.filter(team__in=self.grant.teams())
         held = Membership.objects.filter(
             team__organisation=self.organisation, team__deleted_at=None
@@ -52,13 +52,13 @@ class MembersView(ManagedMembersView):
 
     @describe(
         "list_members",
-        "List the members of the teams that the key manages",
+        "List members",
         answer=MemberPage,
         query=MemberListQuery,
         refuses=(404,),
     )
     def get(self, request: Request, **path: str) -> Response:
-        """Oldest first."""
+        """Return the members of the teams that the key manages, oldest first."""
         query = read_query(request, MemberListQuery)
         members = self.get_members()
         if text := query.get("search_query"):
@@ -88,15 +88,15 @@ class MemberView(ManagedMembersView):
 
     @describe(
         "update_member",
-        "Say what a member administers",
+        "Update a member's administrator role",
         answer=NOTHING,
         body=MemberPatch,
         refuses=(400, 403, 404),
     )
     def patch(self, request: Request, *, member_id: str, **path: str) -> HttpResponse:
-        """All of the organisation, some of its teams, or none.
+        """Set whether the member administers all teams, some teams or none.
 
-        Other roles stay. A key makes and unmakes no owners.
+        Other roles stay. Keys cannot add or remove owners.
         """
         member = self.get_member(member_id)
         wanted = read_body(request, MemberPatch)
@@ -109,7 +109,7 @@ class MemberView(ManagedMembersView):
         elif bool(teams) != (role == ManagementRole.TEAM_ADMIN):
             raise DomainError(
                 "teams_missing" if not teams else "teams_unwanted",
-                "A team_admin has teams, and nobody else.",
+                "Give team_role_bindings for team_admin, and for no other role.",
                 "team_role_bindings",
             )
         set_administered_teams(
@@ -119,12 +119,12 @@ class MemberView(ManagedMembersView):
 
     @describe(
         "remove_member",
-        "Take a member out of the teams that the key manages",
+        "Remove a member",
         answer=NOTHING,
         refuses=(400, 403, 404),
     )
     def delete(self, request: Request, *, member_id: str, **path: str) -> HttpResponse:
-        """Out of all of them or none; their account stays."""
+        """Remove the member from all teams that the key manages. The account stays."""
         member = self.get_member(member_id)
         remove_from_teams(
             member=member, actor=self.actor, among=list(self.grant.teams())
@@ -132,7 +132,7 @@ class MemberView(ManagedMembersView):
         return json_response(None)
 
     def get_member(self, member_id: str) -> Member:
-        """The member of the path. Raises: 422 at the path; not_found (404)."""
+        """Return the path's member. Raises: 422 at the path; not_found (404)."""
         member: Member = get_or_404(
             self.get_members(), what="Member", pk=read_uuid(member_id, "member_id")
         )

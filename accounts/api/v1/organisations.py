@@ -56,7 +56,7 @@ class OrganisationDetailView(OrganisationView):
 
     @describe(
         "get_organisation",
-        "Read the organisation",
+        "Get the organisation",
         answer=OrganisationAnswer,
         refuses=(404,),
     )
@@ -71,7 +71,7 @@ class OrganisationDetailView(OrganisationView):
         refuses=(400, 403, 404),
     )
     def patch(self, request: Request, **path: str) -> Response:
-        """By org_admin keys."""
+        """Change the name. Requires an org_admin key."""
         self.grant.check_whole()
         name = read_patch(request, OrganisationPatch).get(
             "name", self.organisation.name
@@ -87,13 +87,13 @@ class TeamsView(OrganisationView):
 
     @describe(
         "list_teams",
-        "List the teams that the key manages",
+        "List teams",
         answer=TeamPage,
         query=TeamListQuery,
         refuses=(404,),
     )
     def get(self, request: Request, **path: str) -> Response:
-        """Oldest first."""
+        """Return the teams that the key manages, oldest first."""
         query = read_query(request, TeamListQuery)
         teams = self.grant.teams()
         if team_id := query.get("team_id"):
@@ -109,13 +109,16 @@ class TeamsView(OrganisationView):
 
     @describe(
         "create_team",
-        "Make a team",
+        "Create a team",
         answer=TeamAnswer,
         body=TeamInputs,
         refuses=(400, 403, 404, 409),
     )
     def post(self, request: Request, **path: str) -> Response:
-        """By org_admin keys. Who owns every team of the organisation owns this one."""
+        """Create a team with both environments. Requires an org_admin key.
+
+        Members who own every team of the organisation also own the new one.
+        """
         self.grant.check_whole()
         settings = read_body(request, TeamInputs)
         team = create_organisation_team(
@@ -135,7 +138,7 @@ class TeamView(OrganisationView):
 
     @describe(
         "get_managed_team",
-        "Read a team",
+        "Get a team",
         answer=TeamAnswer,
         query=TeamQuery,
         refuses=(404,),
@@ -147,13 +150,13 @@ class TeamView(OrganisationView):
 
     @describe(
         "update_team",
-        "Change a team and its settings",
+        "Update a team and its settings",
         answer=TeamAnswer,
         body=TeamPatch,
         refuses=(400, 404, 409),
     )
     def patch(self, request: Request, *, team_id: str, **path: str) -> Response:
-        """Settings that are left out stay as they are."""
+        """Change the given values. Omitted settings stay the same."""
         team = self.get_team(team_id)
         wanted = read_patch(request, TeamPatch)
         with transaction.atomic():
@@ -180,12 +183,15 @@ class TeamView(OrganisationView):
 
     @describe(
         "delete_team",
-        "Delete a team; 7 days of undo",
+        "Delete a team",
         answer=NOTHING,
         refuses=(403, 404),
     )
     def delete(self, request: Request, *, team_id: str, **path: str) -> HttpResponse:
-        """By org_admin keys. Its members and keys are shut out at once."""
+        """Close the team to members and keys immediately. Requires an org_admin key.
+
+        It can be restored for 7 days.
+        """
         team = self.get_team(team_id)
         self.grant.check_whole()
         deleted = delete_team(team=team, actor=self.actor)
@@ -193,7 +199,7 @@ class TeamView(OrganisationView):
         return json_response(None)
 
     def get_team(self, team_id: str) -> Team:
-        """The team of the path. Raises: 422 at the path; not_found (404)."""
+        """Return the path's team. Raises: 422 at the path; not_found (404)."""
         return self.grant.find_team(read_uuid(team_id, "team_id"))
 
 
@@ -202,12 +208,12 @@ class UndoDeleteTeamView(OrganisationView):
 
     @describe(
         "undo_delete_team",
-        "Undo the deletion of a team",
+        "Restore a deleted team",
         answer=TeamAnswer,
         refuses=(400, 403, 404),
     )
     def post(self, request: Request, *, team_id: str, **path: str) -> Response:
-        """By org_admin keys, within 7 days. The team is as it was."""
+        """Restore the team as it was, within 7 days. Requires an org_admin key."""
         self.grant.check_whole()
         found: Team = get_or_404(
             Team.objects.filter(organisation=self.organisation, erased_at=None),

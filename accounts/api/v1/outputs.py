@@ -27,7 +27,7 @@ NOTHING = JsonShape("Nothing", {"type": "null"})
 
 
 class OrganisationAnswer(TypedDict):
-    """An organisation; ours do not expire."""
+    """An organisation. `expires_at` is always null."""
 
     id: UUID
     name: str
@@ -52,7 +52,7 @@ class TeamPage(TypedDict):
 
 
 class BrandAnswer(TypedDict):
-    """What patients see of a team."""
+    """Branding shown to patients."""
 
     company_name: str
     company_website: str | None
@@ -80,7 +80,7 @@ class SettingsAnswer(TypedDict):
 
 
 class TeamAnswer(TeamLine):
-    """A team; the settings of an environment that was not asked for are null."""
+    """A team. Settings of environments that were not requested are null."""
 
     environments: list[str]
     sandbox: SettingsAnswer | None
@@ -88,7 +88,7 @@ class TeamAnswer(TeamLine):
 
 
 class ApiKeyAnswer(TypedDict):
-    """An API key; `value` is whole in the answer that makes it, then masked.
+    """An API key. `value` is complete only when created, masked afterwards.
 
     `scopes` null: all; `networks` empty: any address; `calls_per_minute` null: as the
     installation says; `expires_at` null: never (ours).
@@ -113,14 +113,14 @@ class ApiKeyPage(TypedDict):
 
 
 class AccessTokenAnswer(TypedDict):
-    """A token that stands for an API key, and the seconds that it lasts."""
+    """A token that works like an API key, and its lifetime in seconds."""
 
     access_token: str
     expires_in: int
 
 
 class EndedKeys(TypedDict):
-    """What became of each key: revoked now, revoked before, or not there."""
+    """The result for each key: revoked now, revoked before or not found."""
 
     success: list[UUID]
     failure: list[UUID]
@@ -128,7 +128,7 @@ class EndedKeys(TypedDict):
 
 
 class CreatorAnswer(TypedDict):
-    """The member who made something; all null where none did."""
+    """The member who created something. All null if no member did."""
 
     id: UUID | None
     name: str | None
@@ -136,7 +136,7 @@ class CreatorAnswer(TypedDict):
 
 
 class TeamBindingAnswer(TypedDict):
-    """A team that something is bound to."""
+    """A team binding."""
 
     team_id: UUID
 
@@ -190,13 +190,13 @@ class InvitePage(TypedDict):
 
 
 class InvitedAnswer(TypedDict):
-    """What became of inviting an address."""
+    """The result of an invitation."""
 
     status: Annotated[str, InviteStatus]
 
 
 class NewManagementKey(ManagementKeyAnswer):
-    """A management key with its text, which is shown this once."""
+    """A management key with its text, which is shown only once."""
 
     key: str
 
@@ -209,7 +209,7 @@ class ManagementKeyPage(TypedDict):
 
 
 def organisation_answer(organisation: Organisation) -> OrganisationAnswer:
-    """An organisation as answered."""
+    """Build the response for an organisation."""
     return {"id": organisation.pk, "name": organisation.name, "expires_at": None}
 
 

@@ -27,7 +27,7 @@ class Command(BaseCommand):
     `--scope` and `--network` may be repeated; without them nothing is limited.
     """
 
-    help = "Make an API key of a team and print the key alone."
+    help = "Create an API key for a team and print only the key."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--team", required=True, metavar="SLUG")
@@ -41,7 +41,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--calls-per-minute", type=int, metavar="NUMBER")
         parser.add_argument(
-            "--days", type=int, metavar="NUMBER", help="After so many days it ends."
+            "--days", type=int, metavar="NUMBER", help="Expire after this many days."
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -54,7 +54,7 @@ class Command(BaseCommand):
             raise CommandError(f"No team has the slug {options['team']}.")
         scopes, days = options["scopes"], options["days"]
         if days is not None and not 1 <= days <= DAYS_MAX:
-            raise CommandError(f"From 1 to {DAYS_MAX} days.")
+            raise CommandError(f"Give a number of days from 1 to {DAYS_MAX}.")
         rules = KeyRules(
             scopes=None if scopes is None else frozenset(scopes),
             networks=tuple(options["networks"]),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Command(BaseCommand):
     """`manage.py create_management_key --team SLUG --label TEXT`."""
 
-    help = "Make a management key; print the organisation's id and the key."
+    help = "Create a management key; print the organization's ID and the key."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--team", required=True, metavar="SLUG")
@@ -29,7 +29,8 @@ class Command(BaseCommand):
             "--role",
             choices=ManagementRole.values,
             default=ManagementRole.ORG_ADMIN,
-            help="team_admin: for this team alone (default: its whole organisation)",
+            help="team_admin: for this team only (default: all teams of its "
+            "organization)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 class Command(BaseCommand):
     """`manage.py create_team NAME --owner EMAIL`."""
 
-    help = "Make a team and print a one-time link with which its owner sets a password."
+    help = "Create a team and print a one-time link for its owner to set a password."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name")
         parser.add_argument("--owner", required=True, metavar="EMAIL")
-        parser.add_argument("--slug", help="in the dashboard's addresses")
+        parser.add_argument("--slug", help="part of the dashboard's URLs")
         parser.add_argument("--region", choices=Region.values, default=Region.US)
 
     def handle(self, *args: Any, **options: Any) -> None:
         actor = Actor.system("create_team")
         try:
             validate_email(options["owner"])
-            with across_tenants(why="a team is made"), transaction.atomic():
+            with across_tenants(why="a team is created"), transaction.atomic():
                 team = create_team(
                     name=options["name"],
                     slug=options["slug"],
@@ -48,9 +48,9 @@ class Command(BaseCommand):
         except DomainError as refused:
             raise CommandError(refused.message) from None
         except ValidationError:
-            raise CommandError("--owner is no e-mail address.") from None
+            raise CommandError("--owner must be an email address.") from None
         self.stdout.write(f"Team: {team.slug} ({team.id})")
         if owner.has_usable_password():
-            self.stdout.write("The owner has an account and signs in with it.")
+            self.stdout.write("The owner already has an account. Sign in with it.")
         else:
             self.stdout.write(f"Set a password: {password_link(owner)}")

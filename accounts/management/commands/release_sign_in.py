@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Command(BaseCommand):
     """`manage.py release_sign_in --team SLUG`."""
 
-    help = "Require neither single sign-on nor a second factor of a team any more."
+    help = "Remove a team's sign-in requirements: single sign-on and second factor."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--team", required=True, metavar="SLUG")
@@ -34,4 +34,4 @@ class Command(BaseCommand):
                 requires_second_factor=False,
                 requires_single_sign_on=False,
             )
-        self.stdout.write(f"{team.slug} requires nothing of a sign-in any more.")
+        self.stdout.write(f"{team.slug}: sign-in requirements removed.")

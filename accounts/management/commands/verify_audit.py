@@ -21,18 +21,18 @@ class Command(BaseCommand):
     """`manage.py verify_audit [--team SLUG] [--anchors FILE]`; 1 where it is broken."""
 
     help = (
-        "Reckon the chain over the audit again, compare it with the anchors that were"
-        " written down, and name the first entry that does not fit, and each way in"
-        " which the audit's tables could be changed."
+        "Recompute the audit's hash chain, compare it with the "
+        "recorded anchors, and print the first entry that does not "
+        "match and any missing protection of the audit tables."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--team", metavar="SLUG", help="one team alone")
+        parser.add_argument("--team", metavar="SLUG", help="check only this team")
         parser.add_argument(
             "--anchors",
             type=Path,
             metavar="FILE",
-            help="a copy of the anchors, or a log with them; default: AUDIT_ANCHORS",
+            help="a copy of the anchors or a log with them; default: AUDIT_ANCHORS",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -43,7 +43,7 @@ class Command(BaseCommand):
                 raise CommandError(f"No team has the slug {options['team']}.")
         path: Path | None = options["anchors"]
         if path is not None and not path.exists():
-            raise CommandError(f"{path}: no such file.")
+            raise CommandError(f"{path}: file not found.")
         anchors: dict[int, list[Anchor]] = defaultdict(list)
         for anchor in read_anchors(path):
             anchors[anchor.tenant].append(anchor)
@@ -60,8 +60,8 @@ class Command(BaseCommand):
                 self.stderr.write(f"{place}: BROKEN: {checked.broken.says}.")
                 continue
             self.stdout.write(
-                f"{place}: {checked.entries} entries in {checked.seals} seals fit,"
-                f" and {checked.anchors} anchors."
+                f"{place}: {checked.entries} entries in {checked.seals} seals"
+                f" and {checked.anchors} anchors match."
             )
         if not options["team"]:
             for tenant_pk, written in sorted(anchors.items()):
@@ -69,4 +69,4 @@ class Command(BaseCommand):
                 says = tenant_missing(written[-1]).says
                 self.stderr.write(f"tenant {tenant_pk}: BROKEN: {says}.")
         if broken:
-            raise CommandError(f"Audits that do not fit: {broken}.")
+            raise CommandError(f"Audits that do not match: {broken}.")

@@ -28,8 +28,8 @@ class Command(BaseCommand):
     """`manage.py who_looked --team SLUG --user UUID [--since DAY]`."""
 
     help = (
-        "Print who read or changed one user's data: a line for each day, person or key,"
-        " and thing. Days are those of the team's time zone."
+        "Print the access log of one user: one line per day, person "
+        "or key, and action. Days are in the team's time zone."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -54,7 +54,7 @@ class Command(BaseCommand):
         user_uuid: UUID = options["user"]
         with acting_for(tenant):
             if not knows_user(tenant=tenant, user_uuid=user_uuid):
-                raise CommandError("Nothing was ever recorded about such a user.")
+                raise CommandError("No audit entry names this user.")
             looks = looks_at(tenant=tenant, user_uuid=user_uuid, since=since, zone=zone)
             record_read(
                 tenant=tenant,
