@@ -46,7 +46,7 @@ def test_an_owner_invites_and_a_newcomer_joins(visit, alice, scripts):
         ).to_be_visible()
         mailed = re.search(r"https?://[^/\s]+(/\S+)", mail.outbox[-1].body)
         newcomer.goto(mailed[1])
-        newcomer.get_by_role("button", name="It is mine").click()
+        newcomer.get_by_role("button", name="Confirm address").click()
         expect(newcomer).to_have_url(re.compile(r"/t/alice-health/sandbox/$"))
 
         owner.goto(f"{PLACE}/members/")
@@ -101,7 +101,7 @@ def test_a_theme_of_the_profile_outlives_this_device_s_own(visit, alice):
         page.get_by_label("Name").fill("Alice Harlow")
         page.get_by_role("radio", name="Light").check()
         page.get_by_role("button", name="Save profile").click()
-        expect(page.get_by_text("Your profile is saved.")).to_be_visible()
+        expect(page.get_by_text("Profile saved.")).to_be_visible()
 
         expect(page.locator("html")).to_have_attribute("data-theme", "light")
 
@@ -112,7 +112,7 @@ def test_switched_off_keys_do_nothing(visit, alice):
         page.get_by_label("Name").fill("Alice Harlow")
         page.get_by_label("Single-key shortcuts").uncheck()
         page.get_by_role("button", name="Save profile").click()
-        expect(page.get_by_text("Your profile is saved.")).to_be_visible()
+        expect(page.get_by_text("Profile saved.")).to_be_visible()
         page.wait_for_load_state()
         page.keyboard.press("?")
         page.keyboard.press("Control+k")

@@ -50,7 +50,7 @@ def test_a_passkey_is_added_signs_in_is_lost_and_a_recovery_code_helps(visit, al
         page.wait_for_url("**/t/alice-health/sandbox/")
 
         page.goto("/accounts/second-factor/")
-        page.get_by_role("link", name="Add a passkey").click()
+        page.get_by_role("link", name="Add passkey").click()
         expect(page.get_by_label("Name")).to_be_visible()
         assert complaints(page) == []
         page.get_by_label("Name").fill("Work laptop")
@@ -68,14 +68,14 @@ def test_a_passkey_is_added_signs_in_is_lost_and_a_recovery_code_helps(visit, al
         give_password(page, alice)
         page.wait_for_url("**/second-factor/code/")
         assert complaints(page) == []
-        page.get_by_role("button", name="Use a passkey").click()
+        page.get_by_role("button", name="Use passkey").click()
         page.wait_for_url("**/t/alice-health/sandbox/")
 
         lose()
         sign_out(page)
         give_password(page, alice)
         page.wait_for_url("**/second-factor/code/")
-        page.get_by_role("button", name="Use a passkey").click()
+        page.get_by_role("button", name="Use passkey").click()
         expect(page.get_by_role("alert")).to_contain_text("Nothing was signed")
         page.get_by_label("Code").fill(codes[0])
         page.get_by_role("button", name="Sign in", exact=True).click()

@@ -56,13 +56,13 @@ def test_single_sign_on_there_and_back(visit, alice, alice_team, settings):
         # A password alone leads to the provider, and from there in.
         page.wait_for_url("**/accounts/single-sign-on/alice-health/**")
         assert complaints(page) == []
-        page.get_by_role("link", name="Go on to 127.0.0.1").click()
+        page.get_by_role("link", name="Continue to 127.0.0.1").click()
         page.wait_for_url("**/t/alice-health/sandbox/")
 
         page.context.clear_cookies()
         page.goto("/accounts/login/?next=/t/alice-health/sandbox/profile/")
         page.get_by_role("link", name="Single sign-on").click()
-        page.get_by_role("link", name="Go on to 127.0.0.1").click()
+        page.get_by_role("link", name="Continue to 127.0.0.1").click()
         page.wait_for_url("**/sandbox/profile/")
         assert complaints(page) == []
 

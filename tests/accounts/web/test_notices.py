@@ -101,8 +101,8 @@ def test_last_week_is_shown_by_choices_before_they_are_saved(
         (
             "Silent sources",
             [
-                ("alice@assay.example", "Once a day"),
-                ("nora@alice.example", "Once a day"),
+                ("alice@assay.example", "Daily"),
+                ("nora@alice.example", "Daily"),
             ],
         ),
     ]

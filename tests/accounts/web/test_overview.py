@@ -21,7 +21,7 @@ from tests.factories.users import make_user
 pytestmark = pytest.mark.django_db
 
 PLACE = "/t/alice-health/sandbox/"
-ITEM = ("No API key works here", f"{PLACE}api-keys/")
+ITEM = ("No active API key", f"{PLACE}api-keys/")
 
 
 @pytest.fixture

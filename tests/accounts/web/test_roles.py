@@ -9,9 +9,9 @@ from accounts.web.roles import describe_roles, matrix_rows, role_labels
 @pytest.mark.parametrize(
     ("area", "words"),
     [
-        (Area.USERS, ["See and change"] * 2 + ["See"] * 4),
+        (Area.USERS, ["View and edit"] * 2 + ["View"] * 4),
         (Area.SIGN_REPORTS, ["", "", "Yes", "", "", ""]),
-        (Area.API_KEYS, ["See and change"] * 2 + ["", "", "In the sandbox", ""]),
+        (Area.API_KEYS, ["View and edit"] * 2 + ["", "", "Sandbox only", ""]),
     ],
 )
 def test_the_matrix_is_told_in_words(area, words):
@@ -25,7 +25,7 @@ def test_the_matrix_is_told_in_words(area, words):
 def test_roles_add_up_to_what_may_be_changed_and_seen():
     rights = describe_roles([Role.DEVELOPER, Role.CLINICIAN])
 
-    assert "API keys, in the sandbox" in rights.change
+    assert "API keys (sandbox only)" in rights.change
     assert Area.REPORTS.label in rights.change
     assert Area.PATIENT_DETAILS.label in rights.see
     assert set(rights.change).isdisjoint(rights.see)

@@ -157,5 +157,5 @@ def test_who_reads_the_audit_sees_what_changed_lately(alice_web, client, bob):
 
     shown = alice_web.get(PAGE).context["changes"]
 
-    assert shown[0][1] == [("support_contact", "+1 555 0100", "not given")]
+    assert shown[0][1] == [("support_contact", "+1 555 0100", "not set")]
     assert client.get(PAGE).context["changes"] == []
