@@ -10,6 +10,8 @@ from django.db import DEFAULT_DB_ALIAS
 # Reference rows can't be laid by a migration: tests flush them, and files change later.
 from django.db.models.signals import post_migrate  # noqa: TID251 - see above
 
+from portal.lib.translation import gettext_lazy
+
 if TYPE_CHECKING:
     from django.apps.registry import Apps
 
@@ -36,18 +38,28 @@ class LabsConfig(AppConfig):
 
         user_erasers.add("labs", erase_orders)
         for what, when in (
-            ("created", "An order stands at ordered; data is the order."),
-            ("updated", "An order took a later step; data is the order."),
+            ("created", gettext_lazy("An order was placed; data is the order.")),
+            ("updated", gettext_lazy("An order's status changed; data is the order.")),
         ):
             add_event_type(EventType(f"labtest.order.{what}", when, ORDER_SCHEMA))
         for what, when in (
-            ("created", "A visit was booked or asked for; data is the visit."),
-            ("updated", "A visit took a later step; data is the visit."),
+            (
+                "created",
+                gettext_lazy(
+                    "A visit was booked or requested; data is the appointment."
+                ),
+            ),
+            (
+                "updated",
+                gettext_lazy("A visit's status changed; data is the appointment."),
+            ),
         ):
             add_event_type(
                 EventType(f"labtest.appointment.{what}", when, APPOINTMENT_SCHEMA)
             )
-        when = "A lab reported a critical result; data names its order."
+        when = gettext_lazy(
+            "A lab reported a critical result; data has the order's ID."
+        )
         add_event_type(EventType("labtest.result.critical", when, CRITICAL_SCHEMA))
         tenant_layers.add("labs", lay_panels)
         demo_loaders.add("labs", load_demo_accounts)
@@ -64,20 +76,20 @@ class LabsConfig(AppConfig):
     def _enter_ends(self) -> None:
         from portal.lib.registry import RowEnd, enter_ends
 
-        catalogue = "with its team: what orders name"
+        catalogue = "with the team"
         enter_ends(
             "labs",
             {
                 "SandboxVisit": RowEnd("90 days", "labs.forget_sandbox_visits"),
                 **dict.fromkeys(("LabAccount", "LabTest", "Payor"), catalogue),
-                "UserInsurance": "with its user",
+                "UserInsurance": "with the user",
             },
         )
 
     def _enter_fates(self) -> None:
         from portal.lib.registry import TableFate, enter_fates
 
-        reference = "reference data, the same for all"
+        reference = "reference data, shared by all teams"
         enter_fates(
             "labs",
             {
@@ -88,12 +100,12 @@ class LabsConfig(AppConfig):
                 "Lab": reference,
                 "Marker": reference,
                 "ServiceCenter": reference,
-                "LabAccount": "of an organisation",
-                "LabAccountTeam": "of an organisation",
-                "LabTest": "the catalogue of a team",
-                "LabTest_markers": "the catalogue of a team",
-                "Payor": "insurers that a team entered",
-                "SandboxVisit": "numbers of made-up bookings, no person's",
+                "LabAccount": "belongs to an organization",
+                "LabAccountTeam": "belongs to an organization",
+                "LabTest": "belongs to a team's catalog",
+                "LabTest_markers": "belongs to a team's catalog",
+                "Payor": "insurers created by a team",
+                "SandboxVisit": "simulated bookings without personal data",
             },
         )
 
@@ -110,9 +122,11 @@ class LabsConfig(AppConfig):
             "lab_messages",
             DataClass(
                 rank=40,
-                title="Messages of labs",
-                says="As they came, once nobody has to look at them. The results that"
-                " were read of them stay.",
+                title=gettext_lazy("Lab messages"),
+                says=gettext_lazy(
+                    "Original HL7 messages that need no review. Results read from"
+                    " them stay."
+                ),
                 tables=("labs.InboundMessage", "labs.InboundReport"),
                 count=count_messages,
                 remove=remove_messages,
@@ -123,9 +137,11 @@ class LabsConfig(AppConfig):
             "orders",
             DataClass(
                 rank=70,
-                title="Orders and results",
-                says="Orders that ended, from their last change on, with results,"
-                " visits and papers.",
+                title=gettext_lazy("Orders and results"),
+                says=gettext_lazy(
+                    "Ended orders with their results, visits and documents, counted"
+                    " from the last change."
+                ),
                 tables=(
                     *("labs.Order", "labs.OrderEvent", "labs.OrderTransaction"),
                     *("labs.Shipment", "labs.RequisitionWatch", "labs.PatientNotice"),
@@ -165,18 +181,25 @@ class LabsConfig(AppConfig):
         nav_counts.add("critical", critical_nav_count)
         user_columns.add("labs", user_column)
         person_tests.add("labs", person_tests_of)
-        searches.add("orders", Search(20, "Orders", "flask", area, find_orders))
+        searches.add(
+            "orders", Search(20, gettext_lazy("Orders"), "flask", area, find_orders)
+        )
         destinations.add(
             "orders",
             Destination(
-                25, "Orders", "flask", "labs:orders", area=area, keeps_views=True
+                25,
+                gettext_lazy("Orders"),
+                "flask",
+                "labs:orders",
+                area=area,
+                keeps_views=True,
             ),
         )
         destinations.add(
             "orders:attention",
             Destination(
                 26,
-                "Orders that need attention",
+                gettext_lazy("Orders that need attention"),
                 "alert",
                 "labs:orders",
                 "tab=attention",
@@ -185,21 +208,39 @@ class LabsConfig(AppConfig):
         )
         destinations.add(
             "visits",
-            Destination(27, "Visits", "calendar", "labs:visits", area=Area.BOOKINGS),
+            Destination(
+                27,
+                gettext_lazy("Visits"),
+                "calendar",
+                "labs:visits",
+                area=Area.BOOKINGS,
+            ),
         )
         destinations.add(
             "critical",
-            Destination(27, "Critical results", "alert", "labs:critical", area=area),
+            Destination(
+                27,
+                gettext_lazy("Critical results"),
+                "alert",
+                "labs:critical",
+                area=area,
+            ),
         )
         destinations.add(
             "unmatched",
-            Destination(28, "Unmatched results", "vial", "labs:unmatched", area=area),
+            Destination(
+                28,
+                gettext_lazy("Unmatched results"),
+                "vial",
+                "labs:unmatched",
+                area=area,
+            ),
         )
         destinations.add(
             "orders:place",
             Destination(
                 110,
-                "New order",
+                gettext_lazy("New order"),
                 "plus",
                 "labs:place_order",
                 area=area,
@@ -212,7 +253,7 @@ class LabsConfig(AppConfig):
             "orders:import",
             Destination(
                 111,
-                "Import order",
+                gettext_lazy("Import order"),
                 "upload",
                 "labs:import_order",
                 area=area,

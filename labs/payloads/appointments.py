@@ -46,7 +46,7 @@ class PointAnswer(TypedDict):
 
 
 class AppointmentLocation(TypedDict):
-    """Where a visit takes place; `distance` in miles from where was asked."""
+    """The location of an appointment; `distance` in miles from the searched address."""
 
     location: PointAnswer
     distance: int | None
@@ -57,7 +57,7 @@ class AppointmentLocation(TypedDict):
 
 
 class SlotAnswer(TypedDict):
-    """A free slot, UTC; `price` in minor units."""
+    """A free slot in UTC; `price` in minor units."""
 
     booking_key: str | None
     start: datetime
@@ -69,13 +69,13 @@ class SlotAnswer(TypedDict):
 
 
 class AlternativeAnswer(SlotAnswer):
-    """A free slot near one that was lost, and where."""
+    """A free slot near the one that was lost, with its location."""
 
     location: AppointmentLocation
 
 
 class DayAnswer(TypedDict):
-    """A date on its site's clock and what is free."""
+    """A date in the site's local time, with its free slots."""
 
     date: date
     slots: list[SlotAnswer]
@@ -83,14 +83,14 @@ class DayAnswer(TypedDict):
 
 
 class AvailabilityAnswer(TypedDict):
-    """Fourteen days of each site."""
+    """Free slots of 14 days at each site."""
 
     slots: list[DayAnswer]
     timezone: str | None
 
 
 class AppointmentEventAnswer(TypedDict):
-    """One step of a visit."""
+    """A status change of an appointment."""
 
     created_at: datetime
     status: Annotated[str, AppointmentEventStatus]
@@ -98,7 +98,7 @@ class AppointmentEventAnswer(TypedDict):
 
 
 class AppointmentAnswer(TypedDict):
-    """A visit (contract 6.18); times are null while a request has none."""
+    """An appointment; times are null until a request is scheduled."""
 
     id: UUID
     user_id: UUID

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class LabAnswer(TypedDict):
-    """A laboratory (contract 6.1)."""
+    """A laboratory."""
 
     id: int
     slug: str
@@ -35,7 +35,7 @@ class LabAnswer(TypedDict):
 
 
 class QuestionChoice(TypedDict):
-    """An answer to choose; `code` is what an order sends."""
+    """A choice of an answer; send its `code` with the order."""
 
     id: int
     code: str
@@ -63,7 +63,7 @@ class AoeAnswer(TypedDict):
 
 
 class MarkerAnswer(TypedDict):
-    """A marker (contract 6.2); `price` is a decimal as text."""
+    """A marker; `price` is a decimal as text."""
 
     id: int
     name: str
@@ -82,7 +82,7 @@ class MarkerAnswer(TypedDict):
 
 
 class LabTestAnswer(TypedDict):
-    """A panel (contract 6.3); `price` in US dollars."""
+    """A lab test (panel); `price` in US dollars."""
 
     id: UUID
     slug: str

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class ShipmentAnswer(TypedDict):
-    """How a kit travels."""
+    """A shipment of a kit."""
 
     id: UUID
     outbound_tracking_number: str | None
@@ -51,7 +51,7 @@ class ShipmentAnswer(TypedDict):
 
 
 class OrderDetailsData(TypedDict, total=False):
-    """What a method adds: `shipment` of kits, `appointment_id` of visits."""
+    """Details by collection method: `shipment` of kits, `appointment_id` of visits."""
 
     id: UUID
     created_at: datetime
@@ -61,14 +61,14 @@ class OrderDetailsData(TypedDict, total=False):
 
 
 class OrderDetails(TypedDict):
-    """The collection method, and what it adds."""
+    """The collection method and its details."""
 
     type: str
     data: OrderDetailsData | None
 
 
 class OrderEventAnswer(TypedDict):
-    """One step; ids grow."""
+    """A status change of an order; IDs increase over time."""
 
     id: int
     created_at: datetime
@@ -77,7 +77,7 @@ class OrderEventAnswer(TypedDict):
 
 
 class OrderInTransaction(TypedDict):
-    """An order as its transaction lists it."""
+    """An order in its transaction."""
 
     id: UUID
     low_level_status: str | None
@@ -97,7 +97,7 @@ class TransactionInOrder(TypedDict):
 
 
 class PhysicianAnswer(TypedDict):
-    """Who orders."""
+    """The ordering physician."""
 
     first_name: str
     last_name: str
@@ -105,7 +105,7 @@ class PhysicianAnswer(TypedDict):
 
 
 class OrderAnswer(TypedDict):
-    """An order (contract 6.10); `comments` repeats `clinical_notes` (D7)."""
+    """An order; `comments` repeats `clinical_notes`."""
 
     user_id: UUID
     id: UUID

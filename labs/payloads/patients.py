@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ProxyAddressAnswer(TypedDict):
-    """Where who stands for a patient lives."""
+    """The address of a medical proxy."""
 
     first_line: str
     second_line: str | None
@@ -25,7 +25,7 @@ class ProxyAddressAnswer(TypedDict):
 
 
 class ProxyAnswer(TypedDict):
-    """Who stands for a patient (contract 2.5)."""
+    """The person who represents a minor."""
 
     first_name: str
     last_name: str
@@ -37,7 +37,7 @@ class ProxyAnswer(TypedDict):
 
 
 class PatientDetailsAnswer(TypedDict):
-    """The patient; `dob` at midnight UTC (contract 6.10)."""
+    """The patient; `dob` is at midnight UTC."""
 
     first_name: str | None
     last_name: str | None
@@ -53,7 +53,7 @@ class PatientDetailsAnswer(TypedDict):
 
 
 class PatientAddressAnswer(TypedDict):
-    """Where the patient lives."""
+    """The patient's address."""
 
     receiver_name: str | None
     first_line: str
@@ -67,7 +67,7 @@ class PatientAddressAnswer(TypedDict):
 
 
 class ShippingAnswer(TypedDict):
-    """Where a kit is sent (contract 6.9)."""
+    """The address a kit is shipped to."""
 
     receiver_name: str
     first_line: str

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class CriticalAnswer(TypedDict):
-    """Which order has a critical result; the results are read by its id."""
+    """An order with a critical result; request its results by ID."""
 
     order_id: UUID
     sample_id: str

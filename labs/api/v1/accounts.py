@@ -43,19 +43,19 @@ TEAMS_MAX = 1000
 
 
 class ManagedAccountQuery(LabAccountQuery):
-    """Filters of contract 9.1; accounts that `team_id` may use."""
+    """Filters of the organization's lab accounts; `team_id` limits them to one team."""
 
     team_id = QueryUuid(required=False)
 
 
 class AllowListInputs(Inputs):
-    """All the teams that may use an account; an empty list is none."""
+    """The teams that may use a lab account; replaces the earlier list."""
 
     team_id_allowlist = serializers.ListField(child=Uuid(), max_length=TEAMS_MAX)
 
 
 class LinkedAccount(TypedDict):
-    """An account as it is now."""
+    """A lab account after the change."""
 
     lab_account: LabAccountAnswer | None
 
@@ -77,7 +77,7 @@ class OrganisationAccountsView(ManagedAccountsView):
 
     @describe(
         "list_organisation_lab_accounts",
-        "List the lab accounts of the organisation",
+        "List the lab accounts of the organization",
         answer=LabAccountList,
         query=ManagedAccountQuery,
         refuses=(404,),
@@ -103,7 +103,7 @@ class OrganisationAccountView(ManagedAccountsView):
 
     @describe(
         "link_lab_account",
-        "Say which teams may use a lab account",
+        "Set the teams that may use a lab account",
         answer=LinkedAccount,
         body=AllowListInputs,
         refuses=(400, 403, 404),

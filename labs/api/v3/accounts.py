@@ -25,7 +25,7 @@ class LabAccountsView(TenantAPIView):
 
     @describe(
         "list_lab_accounts",
-        "List the lab accounts that the team may use",
+        "List the lab accounts the team may use",
         answer=LabAccountList,
         query=LabAccountQuery,
     )

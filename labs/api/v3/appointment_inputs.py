@@ -43,15 +43,15 @@ _KEY_MAX = 20_000
 
 
 class HomeAvailabilityQuery(Inputs):
-    """Query of POST /v3/order/phlebotomy/appointment/availability."""
+    """Filters of at-home slots."""
 
     start_date = QueryText(required=False)
 
 
 class CenterAvailabilityQuery(HomeAvailabilityQuery):
-    """Query of POST /v3/order/psc/appointment/availability; it has no body.
+    """Filters of service center slots.
 
-    `allow_stale` changes nothing: slots are reckoned when they are asked for.
+    `allow_stale` has no effect: availability is always current.
     """
 
     lab = OpenEnum(AppointmentProvider)
@@ -76,7 +76,7 @@ class UsAddressInputs(Inputs):
 
 
 class RescheduleInputs(Inputs):
-    """Body of PATCH .../appointment/reschedule."""
+    """A new slot for an appointment."""
 
     whole = True
 
@@ -87,7 +87,7 @@ class RescheduleInputs(Inputs):
 
 
 class BookingInputs(RescheduleInputs):
-    """Body of POST .../appointment/book; time-outs in milliseconds."""
+    """A booking of a slot; timeouts in milliseconds."""
 
     async_confirmation = Bool(default=False)
     sync_confirmation_timeout_millisecond = Int(
@@ -99,7 +99,7 @@ class BookingInputs(RescheduleInputs):
 
 
 class VisitRequestInputs(Inputs):
-    """Body of POST .../phlebotomy/appointment/request."""
+    """A request for an at-home appointment."""
 
     address = UsAddressInputs()
     provider = OpenEnum(AppointmentProvider)
@@ -109,7 +109,7 @@ class VisitRequestInputs(Inputs):
 
 
 class CancellationInputs(Inputs):
-    """Body of PATCH .../appointment/cancel, in either of the two spellings."""
+    """A cancellation, with fields in either spelling."""
 
     cancellationReasonId = Str(max_length=100, required=False)  # noqa: N815 - the wire's
     cancellation_reason_id = Str(max_length=100, required=False)
@@ -162,10 +162,10 @@ def read_cancellation(body: Mapping[str, Any], *, name: str) -> tuple[str, str]:
     """
     reason = body.get("cancellationReasonId") or body.get("cancellation_reason_id")
     if not reason:
-        raise RequestInvalid([FieldError(("body", name), "Needed.", "missing")])
+        raise RequestInvalid([FieldError(("body", name), "Field required.", "missing")])
     return reason, body.get("note") or body.get("notes") or ""
 
 
 def _fault(field: str, kind: str) -> RequestInvalid:
-    message = "Needed." if kind == "missing" else "Not an allowed value."
+    message = "Field required." if kind == "missing" else "Not an allowed value."
     return RequestInvalid([FieldError(("query", field), message, kind)])

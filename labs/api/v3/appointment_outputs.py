@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class BookingRefusal(Refusal, total=False):
-    """A refusal; with `slot_taken` come up to three free slots that are nearest."""
+    """A refusal; `slot_taken` comes with up to three nearby free slots."""
 
     alternatives: list[AlternativeAnswer]
 
 
 class ReasonAnswer(TypedDict):
-    """Why a visit may be called off."""
+    """A reason for cancelling an appointment."""
 
     id: str
     name: str

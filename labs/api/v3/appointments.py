@@ -78,7 +78,7 @@ class CenterAvailabilityView(TenantAPIView):
 
     @describe(
         "get_psc_appointment_availability",
-        "Find free slots of service centers, fourteen days of each",
+        "List free slots at service centers for 14 days",
         answer=AvailabilityAnswer,
         query=CenterAvailabilityQuery,
         refuses=(400,),
@@ -104,7 +104,7 @@ class HomeAvailabilityView(TenantAPIView):
 
     @describe(
         "get_phlebotomy_appointment_availability",
-        "Find free slots of phlebotomists who come to an address",
+        "List free slots of phlebotomists who visit an address",
         answer=AvailabilityAnswer,
         body=UsAddressInputs,
         query=HomeAvailabilityQuery,
@@ -209,7 +209,7 @@ class CenterAppointmentView(_Appointment):
 
     @describe(
         "get_psc_appointment",
-        "Read an order's visit to a service center",
+        "Get an order's service center appointment",
         answer=AppointmentAnswer,
         refuses=(404,),
     )
@@ -224,7 +224,7 @@ class HomeAppointmentView(_Appointment):
 
     @describe(
         "get_phlebotomy_appointment",
-        "Read an order's visit to a home",
+        "Get an order's at-home appointment",
         answer=AppointmentAnswer,
         refuses=(404,),
     )
@@ -239,7 +239,7 @@ class CenterBookingView(_Booking):
 
     @describe(
         "book_psc_appointment",
-        "Book a visit to a service center",
+        "Book a service center appointment",
         answer=AppointmentAnswer,
         body=BookingInputs,
         refuses=_BOOKING_REFUSALS,
@@ -255,7 +255,7 @@ class HomeBookingView(_Booking):
 
     @describe(
         "book_phlebotomy_appointment",
-        "Book a visit to a home",
+        "Book an at-home appointment",
         answer=AppointmentAnswer,
         body=BookingInputs,
         refuses=_BOOKING_REFUSALS,
@@ -271,7 +271,7 @@ class HomeRequestView(AppointmentAPIView):
 
     @describe(
         "request_phlebotomy_appointment",
-        "Ask for a visit to a home",
+        "Request an at-home appointment",
         answer=AppointmentAnswer,
         body=VisitRequestInputs,
         refuses=(400, 404),
@@ -296,7 +296,7 @@ class CenterReschedulingView(_Rescheduling):
 
     @describe(
         "reschedule_psc_appointment",
-        "Move a visit to a service center",
+        "Reschedule a service center appointment",
         answer=AppointmentAnswer,
         body=RescheduleInputs,
         refuses=_CHANGE_REFUSALS,
@@ -312,7 +312,7 @@ class HomeReschedulingView(_Rescheduling):
 
     @describe(
         "reschedule_phlebotomy_appointment",
-        "Move a visit to a home",
+        "Reschedule an at-home appointment",
         answer=AppointmentAnswer,
         body=RescheduleInputs,
         refuses=_CHANGE_REFUSALS,
@@ -328,7 +328,7 @@ class CenterCancellationView(_Cancellation):
 
     @describe(
         "cancel_psc_appointment",
-        "Call off a visit to a service center",
+        "Cancel a service center appointment",
         answer=AppointmentAnswer,
         body=CancellationInputs,
         refuses=(400, 404),
@@ -344,7 +344,7 @@ class HomeCancellationView(_Cancellation):
 
     @describe(
         "cancel_phlebotomy_appointment",
-        "Call off a visit to a home",
+        "Cancel an at-home appointment",
         answer=AppointmentAnswer,
         body=CancellationInputs,
         refuses=(400, 404),
@@ -360,7 +360,7 @@ class CenterReasonsView(TenantAPIView):
 
     @describe(
         "get_psc_appointment_cancellation_reason",
-        "List why a visit to a service center may be called off",
+        "List cancellation reasons for service center appointments",
         answer=list[ReasonAnswer],
     )
     def get(self, request: Request) -> Response:
@@ -374,7 +374,7 @@ class HomeReasonsView(TenantAPIView):
 
     @describe(
         "get_phlebotomy_appointment_cancellation_reason",
-        "List why a visit to a home may be called off",
+        "List cancellation reasons for at-home appointments",
         answer=list[ReasonAnswer],
     )
     def get(self, request: Request) -> Response:

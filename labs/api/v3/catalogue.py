@@ -166,7 +166,7 @@ class LabMarkerView(CatalogueAPIView):
 
     @describe(
         "get_lab_marker",
-        "Read a marker by its lab's code",
+        "Get a marker by its lab's code",
         answer=MarkerAnswer,
         query=AccountQuery,
         refuses=(404,),
@@ -174,7 +174,7 @@ class LabMarkerView(CatalogueAPIView):
     def get(self, request: Request, lab_id: str, provider_id: str) -> Response:
         query = read_query(request, AccountQuery)
         if not lab_id.isdecimal() or len(lab_id) > _ID_MAX_DIGITS:
-            line = FieldError(("path", "lab_id"), "Not an integer.", "int_parsing")
+            line = FieldError(("path", "lab_id"), "Enter an integer.", "int_parsing")
             raise RequestInvalid([line])
         marker = find_marker(
             lab_id=int(lab_id), provider_id=provider_id, lab=self.get_lab(query)
@@ -230,7 +230,7 @@ class LabTestsView(CatalogueAPIView):
 
     @describe(
         "create_lab_test",
-        "Make a lab test, which waits for approval",
+        "Create a lab test, pending approval",
         answer=LabTestAnswer,
         body=LabTestInputs,
         refuses=(400, 404),
@@ -246,7 +246,7 @@ class LabTestView(CatalogueAPIView):
 
     @describe(
         "get_lab_test",
-        "Read a lab test",
+        "Get a lab test",
         answer=LabTestAnswer,
         query=AccountQuery,
         refuses=(404,),
@@ -258,7 +258,7 @@ class LabTestView(CatalogueAPIView):
 
     @describe(
         "update_lab_test",
-        "Rename a lab test, archive it or bring it back",
+        "Rename, archive or unarchive a lab test",
         answer=LabTestAnswer,
         body=LabTestPatch,
         refuses=(400, 404),

@@ -54,42 +54,42 @@ _ID_BOUNDS = (MinValueValidator(0), MaxValueValidator(2**31 - 1))
 
 
 class GenerationFilter(OpenChoices):
-    """Which panels by who made them (contract 6.3)."""
+    """How lab tests were created."""
 
-    MANUAL = "manual", "Made by hand"
-    AUTO = "auto", "Made for an order"
+    MANUAL = "manual", "Created manually"
+    AUTO = "auto", "Created for an order"
     ALL = "all", "All"
 
 
 class LabTestKey(OpenChoices):
-    """What a list of panels is sorted by (contract 6.3)."""
+    """The field that lab tests are sorted by."""
 
     PRICE = "price", "Price"
     CREATED_AT = "created_at", "Created"
-    UPDATED_AT = "updated_at", "Changed"
+    UPDATED_AT = "updated_at", "Updated"
 
 
 class SortDirection(OpenChoices):
-    """Which way a list goes."""
+    """Sort direction."""
 
     ASC = "asc", "Ascending"
     DESC = "desc", "Descending"
 
 
 class AccountQuery(Inputs):
-    """A chosen lab account, whose lab limits what is found."""
+    """A lab account; only its lab's items are returned."""
 
     lab_account_id = QueryUuid(required=False)
 
 
 class AccountPageQuery(PageInputs):
-    """A page, limited by a chosen account."""
+    """A page of items, limited to a lab account's lab."""
 
     lab_account_id = QueryUuid(required=False)
 
 
 class MarkerListQuery(AccountPageQuery):
-    """Filters of contract 6.2."""
+    """Filters of markers."""
 
     lab_slug = QueryText(required=False, max_length=50)
     lab_id = serializers.ListField(
@@ -101,7 +101,7 @@ class MarkerListQuery(AccountPageQuery):
 
 
 class LabTestFilterQuery(Inputs):
-    """Filters of contract 6.3 that both lists take."""
+    """Filters of lab tests."""
 
     generation_method = OpenEnum(GenerationFilter, default=GenerationFilter.MANUAL)
     lab_slug = QueryText(required=False, max_length=50)
@@ -121,7 +121,7 @@ class LabTestFilterQuery(Inputs):
 
 
 class LabTestListQuery(CursorInputs, LabTestFilterQuery):
-    """Filters of contract 6.3, a cursor, pricing and a chosen account."""
+    """Filters, cursor and pricing of a list of lab tests."""
 
     lab_test_limit = QueryInt(default=50, min_value=1, max_value=LIMIT_MAX)
     include_pricing = QueryBool(default=False)
@@ -129,13 +129,13 @@ class LabTestListQuery(CursorInputs, LabTestFilterQuery):
 
 
 class LabAccountQuery(AccountQuery):
-    """Filters of contract 6.4; the status in either spelling."""
+    """Filters of lab accounts; the status in either spelling."""
 
     status = OpenEnum(LabAccountStatus, required=False)
 
 
 class LabTestInputs(Inputs):
-    """A panel to be made: markers by our ids or by the lab's codes."""
+    """A lab test to create, from marker IDs or the lab's codes."""
 
     name = Str(max_length=PANEL_NAME_MAX_LENGTH)
     method = OpenEnum(CollectionMethod)
@@ -152,7 +152,7 @@ class LabTestInputs(Inputs):
 
 
 class LabTestPatch(Inputs):
-    """A new name; `active` false archives and true brings back; null keeps."""
+    """Changes to a lab test: `active` false archives, true unarchives, null keeps."""
 
     name = Str(required=False, allow_null=True, max_length=PANEL_NAME_MAX_LENGTH)
     active = Bool(required=False, allow_null=True)
@@ -194,11 +194,11 @@ def read_lab_test(body: Mapping[str, Any]) -> LabTestRequest:
     if bool(by_id) == bool(by_code):
         raise _fault(
             "marker_ids",
-            "Give marker_ids or provider_ids, one of the two.",
+            "Send either marker_ids or provider_ids.",
             "value_error" if by_id else "missing",
         )
     if by_code and not (body.get("lab_slug") or body.get("lab_account_id")):
-        raise _fault("lab_slug", "provider_ids need a lab_slug.", "missing")
+        raise _fault("lab_slug", "Send lab_slug together with provider_ids.", "missing")
     return LabTestRequest(
         name=body["name"],
         method=body["method"],

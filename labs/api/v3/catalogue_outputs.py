@@ -36,7 +36,7 @@ class LoincAnswer(TypedDict):
 
 
 class ExpectedResultAnswer(TypedDict):
-    """A result that a marker gives."""
+    """A result that a marker reports."""
 
     id: int
     name: str
@@ -48,33 +48,33 @@ class ExpectedResultAnswer(TypedDict):
 
 
 class MarkerComplete(MarkerAnswer):
-    """A marker with the results that it gives."""
+    """A marker with its expected results."""
 
     expected_results: list[ExpectedResultAnswer]
 
 
 class PriceAnswer(TypedDict, total=False):
-    """A price in cents, or why none is said."""
+    """A price in US cents, or the reason it is missing."""
 
     base_amount_minor: int
     unspecified: str
 
 
 class Pricing(TypedDict):
-    """Prices by the id of what they are of."""
+    """Prices by marker ID."""
 
     currency: str
     data: dict[str, PriceAnswer]
 
 
 class PanelPriceAnswer(TypedDict):
-    """What a panel costs as a whole."""
+    """The price of a whole lab test."""
 
     pricing: PriceAnswer
 
 
 class PanelPricing(TypedDict):
-    """Prices by the id of the panel."""
+    """Prices by lab test ID."""
 
     currency: str
     data: dict[str, PanelPriceAnswer]
@@ -92,7 +92,7 @@ class MarkersPage(TypedDict):
 
 
 class LabTestPage(TypedDict):
-    """A part of the panels; `next_cursor` null at the end."""
+    """A page of lab tests; `next_cursor` is null on the last page."""
 
     data: list[LabTestAnswer]
     next_cursor: str | None
@@ -100,7 +100,7 @@ class LabTestPage(TypedDict):
 
 
 class LabAccountAnswer(TypedDict):
-    """A lab account (contract 6.4)."""
+    """A lab account."""
 
     id: UUID
     lab: str
@@ -116,7 +116,7 @@ class LabAccountAnswer(TypedDict):
 
 
 class LabAccountList(TypedDict):
-    """Lab accounts that the team may use."""
+    """Lab accounts the team may use."""
 
     data: list[LabAccountAnswer]
 

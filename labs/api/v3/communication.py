@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 class CommunicationInputs(Inputs):
-    """Whether texts may be sent."""
+    """Whether text messages may be sent."""
 
     sms_enabled = Bool(required=False)
 
 
 class CommunicationAnswer(TypedDict):
-    """How an order's patient may be told of it."""
+    """Patient communication settings of an order."""
 
     order_id: UUID
     sms_enabled: bool
@@ -43,7 +43,7 @@ class OrderCommunicationView(TenantAPIView):
 
     @describe(
         "get_order_communication_settings",
-        "Read how an order's patient may be told of it",
+        "Get an order's patient communication settings",
         answer=CommunicationAnswer,
         refuses=(404,),
     )
@@ -52,7 +52,7 @@ class OrderCommunicationView(TenantAPIView):
 
     @describe(
         "update_order_communication_settings",
-        "Say how an order's patient may be told of it",
+        "Update an order's patient communication settings",
         answer=CommunicationAnswer,
         body=CommunicationInputs,
         refuses=(404,),

@@ -49,7 +49,7 @@ RESEND_WINDOW = timedelta(days=60)  # Contract 6.5
 
 
 class AnswerInputs(Inputs):
-    """An answer to a question at order entry."""
+    """An answer to a question asked at order entry."""
 
     marker_id = Int()
     question_id = Int()
@@ -57,7 +57,7 @@ class AnswerInputs(Inputs):
 
 
 class AddOnInputs(Inputs):
-    """Markers beside the panels, by our ids or by the lab's codes."""
+    """Additional markers, by ID or by the lab's codes."""
 
     marker_ids = serializers.ListField(
         child=Int(min_value=0, max_value=2**31 - 1),
@@ -70,7 +70,7 @@ class AddOnInputs(Inputs):
 
 
 class OrderSetInputs(Inputs):
-    """What is ordered (contract 6.6)."""
+    """The tests to order."""
 
     lab_test_ids = serializers.ListField(
         child=Uuid(), required=False, max_length=ADD_ON_MAX
@@ -89,7 +89,7 @@ class _Commented(Inputs):
 
 
 class OrderInputs(_Commented):
-    """POST /v3/order (contract 6.6)."""
+    """An order to place."""
 
     user_id = Uuid()
     order_set = OrderSetInputs(required=False)
@@ -111,7 +111,7 @@ class OrderInputs(_Commented):
 
 
 class ImportInputs(_Commented):
-    """POST /v3/order/import (contract 6.7)."""
+    """An order placed elsewhere, to import."""
 
     user_id = Uuid()
     billing_type = OpenEnum(Billing)
@@ -125,7 +125,7 @@ class ImportInputs(_Commented):
 
 
 class RecreateInputs(_Commented):
-    """POST /v3/order/{order_id}/recreate (contract 6.14)."""
+    """The reason and corrected details of a recreated order."""
 
     update_reason = Str(max_length=50)
     order_set = OrderSetInputs(required=False)
@@ -137,13 +137,13 @@ class RecreateInputs(_Commented):
 
 
 class ActivationInputs(Inputs):
-    """PATCH /v3/order/{order_id} (contract 6.5)."""
+    """A new start date of a scheduled order."""
 
     activate_by = Date(required=False, allow_null=True)
 
 
 class KitInputs(Inputs):
-    """POST /v3/order/testkit (contract 6.5)."""
+    """A kit to order before its patient is known."""
 
     user_id = Uuid()
     lab_test_id = Uuid()
@@ -153,7 +153,7 @@ class KitInputs(Inputs):
 
 
 class RegistrationInputs(Inputs):
-    """POST /v3/order/testkit/register (contract 6.5)."""
+    """The patient and details of a registered kit."""
 
     sample_id = Str(max_length=50)
     patient_details = PatientDetailsInputs()
@@ -165,7 +165,7 @@ class RegistrationInputs(Inputs):
 
 
 class ResendInputs(Inputs):
-    """POST /v3/order/resend_events (contract 6.5)."""
+    """The orders whose last events are resent, by ID or time window."""
 
     order_ids = serializers.ListField(child=Uuid(), required=False, max_length=500)
     start_at = serializers.DateTimeField(required=False)
@@ -248,9 +248,11 @@ def read_resend(
     ids, start = list(body.get("order_ids", ())), body.get("start_at")
     end = body.get("end_at") or timezone.now()
     if not ids and start is None:
-        raise _fault("order_ids", "Give order_ids or start_at.", "missing")
+        raise _fault("order_ids", "Send order_ids or start_at.", "missing")
     if start is not None and not timedelta() <= end - start <= RESEND_WINDOW:
-        raise _fault("end_at", "A window is 0 to 60 days.", "value_error")
+        raise _fault(
+            "end_at", ("end_at must be 0 to 60 days after start_at."), "value_error"
+        )
     return ids, start, end
 
 
@@ -260,7 +262,7 @@ def _order_set(body: Mapping[str, Any]) -> tuple[OrderSet, UUID | None]:
     given = body.get("order_set")
     if (given is None) == (legacy_lab_test_id is None):
         kind = "missing" if given is None else "value_error"
-        raise _fault("order_set", "Give order_set, or lab_test_id.", kind)
+        raise _fault("order_set", "Send either order_set or lab_test_id.", kind)
     if given is None:
         given = {"lab_test_ids": [legacy_lab_test_id]}
     accounts = {
@@ -269,7 +271,11 @@ def _order_set(body: Mapping[str, Any]) -> tuple[OrderSet, UUID | None]:
         if account is not None
     }
     if len(accounts) > 1:
-        raise _fault("lab_account_id", "Two different accounts.", "value_error")
+        raise _fault(
+            "lab_account_id",
+            ("lab_account_id and order_set.lab_account_id differ. Send one."),
+            "value_error",
+        )
     add_on = given.get("add_on")
     return (
         OrderSet(
@@ -286,7 +292,9 @@ def _comment(body: Mapping[str, Any]) -> str | None:
     """The one comment under its two names, None where neither is given (D7)."""
     given = {body[key] for key in ("comments", "clinical_notes") if key in body}
     if len(given) > 1:
-        raise _fault("comments", "comments and clinical_notes differ.", "value_error")
+        raise _fault(
+            "comments", ("comments and clinical_notes differ. Send one."), "value_error"
+        )
     return given.pop() if given else None
 
 

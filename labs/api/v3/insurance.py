@@ -102,7 +102,7 @@ class DiagnosisSearchView(TenantAPIView):
 
     @describe(
         "search_diagnoses",
-        "Search diagnoses by code or words",
+        "Search diagnoses by code or description",
         answer=Diagnoses,
         query=DiagnosisQuery,
     )
@@ -120,7 +120,7 @@ class DiagnosisCheckView(TenantAPIView):
 
     @describe(
         "validate_icd_codes",
-        "Check diagnosis codes as an insurer would",
+        "Validate diagnosis codes",
         answer=DiagnosisCheckAnswer,
         body=DiagnosisCodesInputs,
     )
@@ -136,7 +136,7 @@ class PayorsView(TenantAPIView):
 
     @describe(
         "create_payor",
-        "Add an insurer of the team's own",
+        "Create an insurer for the team",
         answer=PayorAnswer,
         body=PayorInputs,
     )
@@ -162,7 +162,7 @@ class UserInsuranceView(InsuranceAPIView):
 
     @describe(
         "record_user_insurance",
-        "Write how a user is insured, whole",
+        "Create or replace a user's insurance",
         answer=InsuranceAnswer,
         body=InsuranceInputs,
         refuses=(404,),
@@ -179,7 +179,7 @@ class LatestInsuranceView(InsuranceAPIView):
 
     @describe(
         "get_latest_user_insurance",
-        "Read how a user is insured",
+        "Get a user's insurance",
         answer=InsuranceAnswer,
         query=LatestInsuranceQuery,
         refuses=(404,),
@@ -189,7 +189,7 @@ class LatestInsuranceView(InsuranceAPIView):
         query = read_query(request, LatestInsuranceQuery)
         insurance = latest_insurance(user=user, is_primary=query.get("is_primary"))
         if insurance is None:
-            raise NotFound("insurance_missing", "No insurance is stored.")
+            raise NotFound("insurance_missing", "This user has no insurance.")
         record_read(
             tenant=self.tenant,
             actor=self.actor,

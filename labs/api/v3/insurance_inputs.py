@@ -33,7 +33,7 @@ CODES_MAX = 100
 
 
 class PayorQuery(Inputs):
-    """Query of GET /v3/insurance/search/payor (contract 6.21)."""
+    """Search terms for insurers."""
 
     insurance_name = QueryText(required=False, max_length=200)
     provider = QueryText(required=False, max_length=50)
@@ -41,7 +41,7 @@ class PayorQuery(Inputs):
 
 
 class PayorSearchInputs(Inputs):
-    """Body of the deprecated POST; `provider_id` is its old name of the id."""
+    """Search terms for insurers; `provider_id` is the deprecated name of the ID."""
 
     insurance_name = Str(required=False, allow_blank=True, max_length=200)
     provider = Str(required=False, allow_blank=True, max_length=50)
@@ -49,19 +49,19 @@ class PayorSearchInputs(Inputs):
 
 
 class DiagnosisQuery(Inputs):
-    """Query of GET /v3/insurance/search/diagnosis."""
+    """Search terms for diagnoses."""
 
     diagnosis_query = QueryText(max_length=200)
 
 
 class DiagnosisCodesInputs(Inputs):
-    """Codes to check, the most important one first."""
+    """Diagnosis codes to validate, primary diagnosis first."""
 
     codes = serializers.ListField(child=Str(max_length=20), max_length=CODES_MAX)
 
 
 class PayorInputs(Inputs):
-    """An insurer to add (contract 6.21)."""
+    """An insurer to create."""
 
     name = Str(max_length=200)
     address = GuarantorAddressInputs()
@@ -70,7 +70,7 @@ class PayorInputs(Inputs):
 
 
 class InsuredInputs(Inputs):
-    """Whose insurance it is (contract 2.6)."""
+    """The insured person."""
 
     first_name = Str(max_length=50, validators=[person_name])
     last_name = Str(max_length=50, validators=[person_name])
@@ -82,7 +82,7 @@ class InsuredInputs(Inputs):
 
 
 class InsuranceInputs(Inputs):
-    """POST /v2/user/{user_id}/insurance (contract 2.6)."""
+    """A user's insurance."""
 
     payor_code = Str(max_length=50)
     member_id = Str(max_length=50)
@@ -94,7 +94,7 @@ class InsuranceInputs(Inputs):
 
 
 class LatestInsuranceQuery(Inputs):
-    """Which of a user's insurances; without it the one written last."""
+    """Which insurance to return; by default the latest."""
 
     is_primary = QueryBool(required=False, allow_null=True)
 

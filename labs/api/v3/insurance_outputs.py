@@ -26,7 +26,7 @@ class InsuranceAddress(TypedDict):
 
 
 class PayorAnswer(TypedDict):
-    """An insurer; `payor_code` is what orders and insurance name it by."""
+    """An insurer; orders and insurance refer to it by `payor_code`."""
 
     payor_code: str
     name: str
@@ -36,13 +36,13 @@ class PayorAnswer(TypedDict):
 
 
 class FoundPayorAnswer(PayorAnswer):
-    """An insurer as the deprecated search names it: its code under `code` too."""
+    """An insurer found by the deprecated search; `code` repeats `payor_code`."""
 
     code: str
 
 
 class DiagnosisAnswer(TypedDict):
-    """A diagnosis; a secondary one can't stand first."""
+    """A diagnosis; a secondary diagnosis can't be listed first."""
 
     diagnosis_code: str
     description: str
@@ -50,7 +50,7 @@ class DiagnosisAnswer(TypedDict):
 
 
 class DiagnosisViolation(TypedDict):
-    """A broken rule of coding: `type` is stable, `message` is for people.
+    """A violated coding rule: `type` is stable, `message` is for people.
 
     `conflicts_with` is the other diagnosis, empty where there is none.
     """
@@ -62,7 +62,7 @@ class DiagnosisViolation(TypedDict):
 
 
 class DiagnosisWarning(TypedDict):
-    """What stops nothing; `overlaps_with` is the other diagnosis, or empty."""
+    """A warning; `overlaps_with` is the other diagnosis, or empty."""
 
     code: str
     overlaps_with: str
@@ -71,9 +71,9 @@ class DiagnosisWarning(TypedDict):
 
 
 class DiagnosisCheckAnswer(TypedDict):
-    """Whether codes may go to an insurer: no errors and no violations.
+    """The outcome of a validation; valid without errors and violations.
 
-    An error is a text that names what was given and is no code.
+    `errors` lists texts that are no ICD-10-CM codes.
     """
 
     valid: bool
@@ -83,7 +83,7 @@ class DiagnosisCheckAnswer(TypedDict):
 
 
 class InsuredPerson(TypedDict):
-    """Whose insurance it is."""
+    """The insured person."""
 
     first_name: str
     last_name: str
@@ -95,14 +95,14 @@ class InsuredPerson(TypedDict):
 
 
 class InsuranceCompany(TypedDict):
-    """The insurer as it was when the insurance was written."""
+    """The insurer as of when the insurance was stored."""
 
     name: str
     address: InsuranceAddress
 
 
 class InsuranceGuarantor(TypedDict):
-    """Who answers for what insurance does not pay."""
+    """The person responsible for what insurance does not pay."""
 
     first_name: str
     last_name: str
@@ -114,7 +114,7 @@ class InsuranceGuarantor(TypedDict):
 
 
 class InsuranceAnswer(TypedDict):
-    """How a user is insured (contract 2.6)."""
+    """A user's insurance."""
 
     member_id: str
     payor_code: str

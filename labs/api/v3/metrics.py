@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class WeekAnswer(TypedDict):
-    """A week from Monday: sources connected in it, and all at its end."""
+    """A week from Monday: sources connected in it, and the total at its end."""
 
     date: datetime
     value: int
@@ -31,7 +31,7 @@ class WeekAnswer(TypedDict):
 
 
 class MetricsAnswer(TypedDict):
-    """Figures of a team in the environment of the key."""
+    """Metrics of the team in the key's environment."""
 
     team_id: UUID
     number_of_users: int
@@ -47,7 +47,7 @@ class TeamMetricsView(TenantAPIView):
     area = Area.USERS
     also_reads = (Area.ORDERS,)
 
-    @describe("get_team_metrics", "Read figures of the team", answer=MetricsAnswer)
+    @describe("get_team_metrics", "Get metrics of the team", answer=MetricsAnswer)
     def get(self, request: Request) -> Response:
         """Users, sources and orders; sources by week for the last 13, in UTC."""
         found = tenant_metrics(tenant=self.tenant, at=timezone.now().astimezone(UTC))

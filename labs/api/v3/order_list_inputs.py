@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 class ActivationType(OpenChoices):
-    """Whether an order has started (contract 6.8)."""
+    """Whether an order has started."""
 
     CURRENT = "current", "Current"
     SCHEDULED = "scheduled", "Scheduled"
 
 
 class OrderKey(OpenChoices):
-    """What a list of orders is sorted by (contract 6.8)."""
+    """The field that orders are sorted by."""
 
     CREATED_AT = "created_at", "Created"
     PATIENT_NAME = "patient_name", "Patient"
@@ -37,14 +37,14 @@ class OrderKey(OpenChoices):
 
 
 class Direction(OpenChoices):
-    """Which way a list goes."""
+    """Sort direction."""
 
     ASC = "asc", "Ascending"
     DESC = "desc", "Descending"
 
 
 class OrderListQuery(PageInputs):
-    """Query of GET /v3/orders (contract 6.8)."""
+    """Filters of a list of orders."""
 
     search_input = QueryText(required=False)
     start_date = QueryText(required=False)
@@ -105,7 +105,7 @@ def _window(
     last = _instant(query, end, time(23, 59, 59, 999999))
     if first and last and last < first:
         raise RequestInvalid(
-            [FieldError(("query", end), "Before its start.", "value_error")]
+            [FieldError(("query", end), "Must not be before the start.", "value_error")]
         )
     return first, last
 
@@ -119,7 +119,7 @@ def _instant(query: Mapping[str, Any], name: str, at: time) -> datetime | None:
     except ValueError:
         kind = "date_from_datetime_parsing"
         raise RequestInvalid(
-            [FieldError(("query", name), "Not a date.", kind)]
+            [FieldError(("query", name), "Enter a date, such as 2026-11-23.", kind)]
         ) from None
     if len(text) == len("YYYY-MM-DD"):
         found = datetime.combine(found.date(), at)

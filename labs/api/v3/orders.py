@@ -136,7 +136,7 @@ class OrderImportView(OrderAPIView):
 
     @describe(
         "import_order",
-        "Take over an order that was placed elsewhere",
+        "Import an order placed elsewhere",
         answer=OrderDone,
         body=ImportInputs,
         refuses=(400, 404),
@@ -168,7 +168,7 @@ class OrderListView(OrderAPIView):
 class OrderView(OrderAPIView):
     """One order."""
 
-    @describe("get_order", "Read an order", answer=OrderAnswer, refuses=(404,))
+    @describe("get_order", "Get an order", answer=OrderAnswer, refuses=(404,))
     def get(self, request: Request, order_id: str) -> Response:
         order = self.get_order(order_id)
         self.record_read("order", order.pk, order.user.uuid)
@@ -176,7 +176,7 @@ class OrderView(OrderAPIView):
 
     @describe(
         "update_order",
-        "Change when a scheduled order starts",
+        "Change the start date of a scheduled order",
         answer=OrderDone,
         body=ActivationInputs,
         refuses=(400, 404),
@@ -205,7 +205,7 @@ class OrderRecreateView(OrderAPIView):
 
     @describe(
         "recreate_order",
-        "Cancel an order and place it again with what was wrong put right",
+        "Recreate an order with corrected details",
         answer=OrderDone,
         body=RecreateInputs,
         refuses=(400, 404),
@@ -222,7 +222,7 @@ class OrderDrawView(OrderAPIView):
 
     @describe(
         "complete_draw",
-        "Note that an on-site sample was taken",
+        "Record that an on-site sample was collected",
         answer=OrderDone,
         refuses=(400, 404),
     )
@@ -236,7 +236,7 @@ class OrderSimulationView(OrderAPIView):
 
     @describe(
         "simulate_order",
-        "Walk a sandbox order to a status",
+        "Advance a sandbox order to a status",
         answer=SimulationDone,
         body=SimulationInputs,
         query=SimulationQuery,
@@ -252,7 +252,7 @@ class OrderSimulationView(OrderAPIView):
             delay=timedelta(seconds=query["delay"]),
             flags=read_flags(read_body(request, SimulationInputs)),
         )
-        done: SimulationDone = {"success": True, "message": "Simulation taken on."}
+        done: SimulationDone = {"success": True, "message": "Simulation scheduled."}
         return Response(done)
 
 
@@ -261,7 +261,7 @@ class OrderResendView(OrderAPIView):
 
     @describe(
         "resend_order_events",
-        "Emit the last event of orders again",
+        "Resend the last event of orders",
         answer=ResentOrders,
         body=ResendInputs,
     )
@@ -284,7 +284,7 @@ class KitOrdersView(OrderAPIView):
 
     @describe(
         "create_testkit_order",
-        "Send a kit that is registered later",
+        "Order a kit to register later",
         answer=OrderDone,
         body=KitInputs,
         refuses=(400, 404, 409),
@@ -303,7 +303,7 @@ class KitRegistrationView(OrderAPIView):
 
     @describe(
         "register_testkit",
-        "Bind a kit to its person",
+        "Register a kit to a patient",
         answer=OrderDone,
         body=RegistrationInputs,
         refuses=(400, 404),
@@ -319,7 +319,7 @@ class OrderTransactionView(OrderAPIView):
 
     @describe(
         "get_order_transaction",
-        "Read an order with its redraw and recreations",
+        "Get an order with its redraw and recreations",
         answer=TransactionAnswer,
         refuses=(404,),
     )
@@ -339,7 +339,7 @@ class TeamPhysiciansView(TenantAPIView):
 
     @describe(
         "list_team_physicians",
-        "List the physicians that a team's orders named",
+        "List the physicians named on a team's orders",
         answer=Physicians,
         refuses=(404,),
     )

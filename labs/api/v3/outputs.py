@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class OrderDone(TypedDict):
-    """An order after what was asked for was done to it."""
+    """An order after the request was applied."""
 
     order: OrderAnswer
     status: str
@@ -42,7 +42,7 @@ class OrderList(TypedDict):
 
 
 class TransactionOrder(TypedDict):
-    """An order as its transaction's own endpoint lists it."""
+    """An order in its transaction."""
 
     id: UUID
     origin: Annotated[str, OrderOrigin] | None
@@ -54,7 +54,7 @@ class TransactionOrder(TypedDict):
 
 
 class TransactionAnswer(TypedDict):
-    """A transaction (contract 6.10)."""
+    """An order transaction: an order with its redraw and recreations."""
 
     id: UUID
     team_id: UUID
@@ -63,14 +63,14 @@ class TransactionAnswer(TypedDict):
 
 
 class SimulationDone(TypedDict):
-    """A simulation was taken on."""
+    """A scheduled simulation."""
 
     success: bool
     message: str
 
 
 class ResentOrders(TypedDict):
-    """The orders whose events were emitted again."""
+    """The orders whose last events were resent."""
 
     order_ids: list[UUID]
 

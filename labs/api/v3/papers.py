@@ -53,7 +53,7 @@ class QueryDay(Date):
 
 
 class LabelsQuery(Inputs):
-    """What is printed on labels, how many, and on what; `stock` is ours."""
+    """Date, number and stock of labels."""
 
     collection_date = QueryDay()
     number_of_labels = QueryInt(
@@ -83,7 +83,7 @@ class LabelsPdfView(OrderAPIView):
 
     @describe(
         "get_labels_pdf",
-        "Download specimen labels of an order",
+        "Download an order's specimen labels",
         answer=PDF,
         query=LabelsQuery,
         refuses=(404,),
@@ -106,7 +106,7 @@ class OrderInstructionsPdfView(OrderAPIView):
 
     @describe(
         "get_order_collection_instruction_pdf",
-        "Download how an order's sample is taken",
+        "Download an order's collection instructions",
         answer=PDF,
         refuses=(404,),
     )
@@ -122,13 +122,13 @@ class AbnPdfView(OrderAPIView):
 
     @describe(
         "get_abn_pdf",
-        "Download an order's advance beneficiary notice: always 404",
+        "Download an order's advance beneficiary notice (always 404)",
         answer=PDF,
         refuses=(404,),
     )
     def get(self, request: Request, order_id: str) -> HttpResponse:
         self.get_order(order_id)
-        raise NotFound("abn_not_found", "This order has no advance notice.")
+        raise NotFound("abn_not_found", "This order has no advance beneficiary notice.")
 
 
 class PanelInstructionsPdfView(CatalogueAPIView):
@@ -136,7 +136,7 @@ class PanelInstructionsPdfView(CatalogueAPIView):
 
     @describe(
         "get_lab_test_collection_instruction_pdf",
-        "Download how a lab test's sample is taken",
+        "Download a lab test's collection instructions",
         answer=PDF,
         refuses=(404,),
     )
@@ -149,7 +149,7 @@ class OrderResultPdfView(OrderAPIView):
 
     @describe(
         "get_order_result_pdf",
-        "Download an order's results, partial ones too",
+        "Download an order's results, including partial results",
         answer=PDF,
         refuses=(404,),
     )
@@ -166,7 +166,7 @@ class TransactionResultPdfView(OrderAPIView):
 
     @describe(
         "get_order_transaction_result_pdf",
-        "Download the results of an order, its redraw and its recreations as one",
+        "Download the combined results of an order, its redraw and recreations",
         answer=PDF,
         refuses=(404,),
     )

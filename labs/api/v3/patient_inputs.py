@@ -46,7 +46,7 @@ _npi = of_pattern(NPI)
 
 
 class GuarantorAddressInputs(Inputs):
-    """Where somebody lives (contract 2.5)."""
+    """The postal address of a guarantor."""
 
     first_line = Str(max_length=200)
     second_line = Str(max_length=200, required=False)
@@ -58,7 +58,7 @@ class GuarantorAddressInputs(Inputs):
 
 
 class ProxyInputs(Inputs):
-    """Who stands for a minor (contract 2.5)."""
+    """The person who represents a minor."""
 
     first_name = Str(max_length=50, validators=[person_name])
     last_name = Str(max_length=50, validators=[person_name])
@@ -75,12 +75,12 @@ class PastDate(Date):
     def to_internal_value(self, data: Any) -> Any:
         day = super().to_internal_value(data)
         if day > timezone.now().date():
-            raise ValidationError("In the future.", code="value_error")
+            raise ValidationError("Must not be in the future.", code="value_error")
         return day
 
 
 class PatientDetailsInputs(Inputs):
-    """The patient (contract 6.9)."""
+    """The patient."""
 
     first_name = Str(max_length=50, validators=[person_name])
     last_name = Str(max_length=50, validators=[person_name])
@@ -98,7 +98,7 @@ class PatientDetailsInputs(Inputs):
 
 
 class PatientAddressInputs(Inputs):
-    """Where the patient lives (contract 6.9)."""
+    """The patient's address."""
 
     receiver_name = Str(max_length=150, required=False)
     first_line = Str(max_length=200)
@@ -112,14 +112,14 @@ class PatientAddressInputs(Inputs):
 
 
 class ImportAddressInputs(PatientAddressInputs):
-    """An imported patient's address: its zip is taken as it is (contract 6.7)."""
+    """An imported patient's address; the ZIP code is not checked."""
 
     receiver_name = Str(max_length=150)
     zip = Str(max_length=20)
 
 
 class ShippingInputs(Inputs):
-    """Where a kit is sent (contract 6.9)."""
+    """The address a kit is shipped to."""
 
     receiver_name = Str(max_length=150)
     first_line = Str(max_length=200)
@@ -132,17 +132,17 @@ class ShippingInputs(Inputs):
 
 
 class ImageInputs(Inputs):
-    """A picture as base64 text."""
+    """An image as base64 text."""
 
     content = Str(max_length=IMAGE_MAX_CHARACTERS)
     content_type = serializers.ChoiceField(
         choices=["image/jpeg", "image/png"],
-        error_messages={"invalid_choice": "Not an allowed value."},
+        error_messages={"invalid_choice": "Must be image/jpeg or image/png."},
     )
 
 
 class PhysicianInputs(Inputs):
-    """Who orders (contract 6.6)."""
+    """The ordering physician."""
 
     first_name = Str(max_length=50)
     last_name = Str(max_length=50)
@@ -155,7 +155,7 @@ class PhysicianInputs(Inputs):
 
 
 class ConsentInputs(Inputs):
-    """A consent; keys as the client spells them (contract 6.6)."""
+    """A consent of the patient."""
 
     consentType = OpenEnum(Consent)  # noqa: N815 - the wire's
     version = Str(max_length=20, default="1.0")
@@ -163,7 +163,7 @@ class ConsentInputs(Inputs):
 
 
 class ResponsibleInputs(Inputs):
-    """Who is responsible for insurance (contract 6.6)."""
+    """The person responsible for the insurance."""
 
     first_name = Str(max_length=50)
     last_name = Str(max_length=50)
@@ -173,7 +173,7 @@ class ResponsibleInputs(Inputs):
 
 
 class HealthInsuranceInputs(Inputs):
-    """Insurance that pays for an order (contract 6.6)."""
+    """The insurance that pays for an order."""
 
     front_image = ImageInputs(required=False)
     back_image = ImageInputs(required=False)

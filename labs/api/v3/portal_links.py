@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class PortalUrlInputs(Inputs):
-    """What a portal link is for, and the order whose test comes first."""
+    """The purpose of a portal link, and the order to show first."""
 
     # The name is also a property of DRF's, whose metaclass keeps both apart.
     context = OpenEnum(PortalContext)  # type: ignore[assignment]
@@ -31,7 +31,7 @@ class PortalUrlInputs(Inputs):
 
 
 class PortalUrlAnswer(TypedDict):
-    """Where the portal opens, and for how many seconds."""
+    """A portal link and its lifetime in seconds."""
 
     url: str
     expires_in: int
@@ -45,7 +45,7 @@ class PortalUrlView(TenantAPIView):
 
     @describe(
         "create_portal_url",
-        "Make a link to a user's own portal",
+        "Create a link to a user's portal",
         body=PortalUrlInputs,
         answer=PortalUrlAnswer,
         refuses=(404,),

@@ -43,7 +43,7 @@ ResultMetadata = TypedDict(
 
 
 class SourceMarker(TypedDict):
-    """The orderable marker that a result came from."""
+    """The ordered marker that a result belongs to."""
 
     marker_id: int
     name: str
@@ -52,7 +52,7 @@ class SourceMarker(TypedDict):
 
 
 class BiomarkerResult(TypedDict):
-    """One result; `type` repeats `result_type` (D9)."""
+    """A result; `type` repeats `result_type`."""
 
     name: str
     slug: str | None
@@ -78,7 +78,7 @@ class BiomarkerResult(TypedDict):
 
 
 class MissingResultAnswer(TypedDict):
-    """A result that the lab could not give."""
+    """A result the lab could not report."""
 
     name: str
     slug: str
@@ -98,7 +98,7 @@ class LabInstant(TypedDict):
 
 
 class LabAddress(TypedDict):
-    """Where a laboratory is."""
+    """The address of a laboratory."""
 
     first_line: str
     second_line: str | None
@@ -110,7 +110,7 @@ class LabAddress(TypedDict):
 
 
 class PerformingLaboratory(TypedDict):
-    """Who measured."""
+    """The laboratory that performed a test."""
 
     name: str
     phone_number: str | None
@@ -119,7 +119,7 @@ class PerformingLaboratory(TypedDict):
 
 
 class ClinicalInformation(TypedDict):
-    """What the lab was told with the sample."""
+    """Clinical information sent to the lab with the sample."""
 
     fasting: bool | None
     notes: str | None
@@ -140,7 +140,7 @@ class SampleAnswer(TypedDict):
 
 
 class LabResults(TypedDict):
-    """Results of an order, or of a transaction's orders as one."""
+    """The results of an order, or the combined results of a transaction."""
 
     metadata: ResultMetadata
     results: list[BiomarkerResult]

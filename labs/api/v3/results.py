@@ -31,7 +31,7 @@ class OrderResultView(OrderAPIView):
 
     @describe(
         "get_order_result",
-        "Read an order's results, partial ones too",
+        "Get an order's results, including partial results",
         answer=LabResults,
         refuses=(404,),
     )
@@ -50,7 +50,7 @@ class OrderResultMetadataView(OrderAPIView):
 
     @describe(
         "get_order_result_metadata",
-        "Read whom an order's results are of, and who reported them",
+        "Get the patient and lab of an order's results",
         answer=ResultMetadata,
         refuses=(404,),
     )
@@ -66,7 +66,7 @@ class TransactionResultView(OrderAPIView):
 
     @describe(
         "get_order_transaction_result",
-        "Read the results of an order, its redraw and its recreations as one",
+        "Get the combined results of an order, its redraw and recreations",
         answer=LabResults,
         refuses=(404,),
     )

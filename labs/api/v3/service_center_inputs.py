@@ -30,7 +30,7 @@ _LIST_MAX = 20
 
 
 class NearOrderQuery(Inputs):
-    """Query of GET /v3/order/{order_id}/psc/info; radius in miles."""
+    """Radius in miles and filters of service centers near an order's patient."""
 
     radius = Str(required=False, validators=[_radius])
     capabilities = serializers.ListField(
@@ -39,7 +39,7 @@ class NearOrderQuery(Inputs):
 
 
 class CentersQuery(NearOrderQuery):
-    """Query of GET /v3/order/psc/info."""
+    """A lab, ZIP code, radius in miles and filters of service centers."""
 
     zip_code = Str(validators=[_zip_code])
     lab_id = QueryInt(validators=[MinValueValidator(0), MaxValueValidator(2**31 - 1)])
@@ -47,7 +47,7 @@ class CentersQuery(NearOrderQuery):
 
 
 class AreaQuery(Inputs):
-    """Query of GET /v3/order/area/info; `lab` is the older way to name one."""
+    """A ZIP code and lab; `lab` is the deprecated name of the lab."""
 
     zip_code = Str(validators=[_zip_code])
     radius = Str(required=False, validators=[_radius])

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class LngLat(TypedDict):
-    """A point, in degrees."""
+    """A point in degrees."""
 
     lng: float
     lat: float
 
 
 class CenterMetadata(TypedDict):
-    """Where a center is and when it is open: spans by weekday, on its own clock."""
+    """Address and opening hours of a service center, in its local time."""
 
     name: str
     state: str
@@ -57,21 +57,21 @@ class PscInfo(TypedDict):
 
 
 class PhlebotomyProviderAnswer(TypedDict):
-    """Who comes to homes: at a booked time, or when asked."""
+    """A provider of at-home visits, with appointments or on request."""
 
     name: str
     service_types: list[str]
 
 
 class PhlebotomyAnswer(TypedDict):
-    """Whether phlebotomists come to the zip code."""
+    """Whether at-home visits are available in the ZIP code."""
 
     is_served: bool
     providers: list[PhlebotomyProviderAnswer]
 
 
 class CentersInReach(TypedDict):
-    """How many centers lie within the radius, and what any of them can do."""
+    """The number of service centers within the radius, and their capabilities."""
 
     appointment_with_vital: bool
     within_radius: int
@@ -88,7 +88,7 @@ class CentralLabAnswer(TypedDict):
 
 
 class AreaInfo(TypedDict):
-    """What a zip code's area offers; labs by their slug."""
+    """Collection options of an area; labs by slug."""
 
     zip_code: str
     phlebotomy: PhlebotomyAnswer

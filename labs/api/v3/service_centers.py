@@ -41,7 +41,7 @@ class CentersView(TenantAPIView):
 
     @describe(
         "get_psc_info",
-        "Find a lab's service centers around a zip code",
+        "List a lab's service centers near a ZIP code",
         answer=PscInfo,
         query=CentersQuery,
         refuses=(400, 404),
@@ -56,7 +56,8 @@ class CentersView(TenantAPIView):
             )
             if account.lab_id != lab.pk:
                 raise DomainError(
-                    "lab_account_of_another_lab", "The account is another lab's."
+                    "lab_account_of_another_lab",
+                    ("The lab account belongs to another lab."),
                 )
         found = centers_near(
             place=place_of(query["zip_code"]),
@@ -74,7 +75,7 @@ class CentersNearOrderView(OrderAPIView):
 
     @describe(
         "get_order_psc_info",
-        "Find service centers of an order's lab around its patient",
+        "List service centers of an order's lab near its patient",
         answer=PscInfo,
         query=NearOrderQuery,
         refuses=(400, 404),
@@ -102,7 +103,7 @@ class AreaView(TenantAPIView):
 
     @describe(
         "get_area_info",
-        "Tell who takes samples around a zip code",
+        "Get collection options near a ZIP code",
         answer=AreaInfo,
         query=AreaQuery,
         refuses=(400, 404),

@@ -22,14 +22,14 @@ _LONGEST_SECONDS = int(LONGEST_DELAY.total_seconds())
 
 
 class SimulationQuery(Inputs):
-    """Query of POST /v3/order/{order_id}/test (contract 6.13)."""
+    """The final status and delay of a simulation."""
 
     final_status = QueryText(required=False)
     delay = QueryInt(default=0, min_value=0, max_value=_LONGEST_SECONDS)
 
 
 class SimulationInputs(Inputs):
-    """Body of POST /v3/order/{order_id}/test, which may be empty."""
+    """Flags of a simulation; the body may be empty."""
 
     interpretation = OpenEnum(Interpretation, default=Interpretation.NORMAL)
     result_types = serializers.ListField(child=OpenEnum(ResultType), required=False)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class OwnTeam(TypedDict):
-    """A team in the environment of the key."""
+    """A team in the key's environment."""
 
     id: UUID
     org_id: UUID
@@ -45,7 +45,7 @@ class TeamDetailView(TenantAPIView):
 
     area = Area.TEAM
 
-    @describe("get_team", "Read the team of the key", answer=OwnTeam, refuses=(404,))
+    @describe("get_team", "Get the API key's team", answer=OwnTeam, refuses=(404,))
     def get(self, request: Request, team_id: str) -> Response:
         if read_uuid(team_id, "team_id") != self.tenant.team_id:
             raise NotFound("team_not_found", "Team not found.")
