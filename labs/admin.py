@@ -8,11 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.contrib import admin, messages
+from django.utils.translation import ngettext
 
 from labs.models import Lab, LabTest, Marker
 from labs.operations.catalogue import approve_lab_test
 from portal.lib.admin import ReadOnlyAdmin, operator_of
 from portal.lib.errors import DomainError
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -53,7 +55,7 @@ class MarkerAdmin(ReadOnlyAdmin):
     )
     list_filter = ("lab", "type", "sample_type", "a_la_carte_enabled", "is_orderable")
     search_fields = ("name", "provider_id")
-    search_help_text = "Part of a name or of a lab's code"
+    search_help_text = gettext_lazy("Part of a name or lab code")
     ordering = ("id",)
     fields = (
         "id",
@@ -82,7 +84,7 @@ class LabTestAdmin(ReadOnlyAdmin):
     list_display = ("name", "tenant", "lab", "method", "status", "price", "created_at")
     list_filter = ("status", "method", "generation", "lab", "tenant__environment")
     search_fields = ("name", "tenant__team__name")
-    search_help_text = "Part of a panel's or a team's name"
+    search_help_text = gettext_lazy("Part of a panel's or a team's name")
     ordering = ("-created_at", "id")
     fields = (
         "id",
@@ -103,7 +105,7 @@ class LabTestAdmin(ReadOnlyAdmin):
     )
     actions = ("approve",)
 
-    @admin.action(description="Approve")
+    @admin.action(description=gettext_lazy("Approve selected panels"))
     def approve(self, request: HttpRequest, queryset: QuerySet[LabTest]) -> None:
         """Approve each chosen panel; say of each refusal whose it was."""
         done = 0
@@ -118,4 +120,10 @@ class LabTestAdmin(ReadOnlyAdmin):
             except DomainError as refusal:
                 messages.error(request, f"{panel.name}: {refusal.message}")
         if done:
-            messages.success(request, f"{done} approved.")
+            messages.success(
+                request,
+                ngettext(
+                    "%(count)d panel approved.", "%(count)d panels approved.", done
+                )
+                % {"count": done},
+            )

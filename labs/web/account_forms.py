@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.utils.translation import gettext as _
 
 from accounts.models import Team
 from labs.models import Lab
@@ -25,6 +26,7 @@ from labs.states.accounts import (
     DelegatedFlow,
     LabAccountStatus,
 )
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from labs.models import LabAccount
@@ -63,7 +65,9 @@ class AccountForm(forms.Form):
 
     provider_account_id = forms.CharField(
         max_length=NUMBER_MAX_LENGTH,
-        error_messages={"required": "Enter the number of the account at the lab."},
+        error_messages={
+            "required": gettext_lazy("Enter the account number assigned by the lab.")
+        },
     )
     account_name = forms.CharField(max_length=NAME_MAX_LENGTH, required=False)
     delegated_flow = forms.ChoiceField(choices=DelegatedFlow.offered)
@@ -93,7 +97,11 @@ class AccountForm(forms.Form):
             text = found.get(_BILLING + kind, "").strip()
             states = _read_states(text)
             if unknown := states - US_STATES:
-                self.add_error(_BILLING + kind, f"No such state: {min(unknown)}.")
+                self.add_error(
+                    _BILLING + kind,
+                    _("%(state)s is not a US state. Use two-letter codes, such as AZ.")
+                    % {"state": min(unknown)},
+                )
             elif states:
                 billing[kind.value] = sorted(states)
         return {**found, "allowed_billing": billing}
@@ -117,7 +125,7 @@ class NewAccountForm(AccountForm):
     """The same, and the lab."""
 
     lab = forms.ModelChoiceField(
-        queryset=Lab.objects.order_by("name"), empty_label="Choose a lab"
+        queryset=Lab.objects.order_by("name"), empty_label=gettext_lazy("Choose a lab")
     )
 
 

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.states import Area
@@ -36,6 +37,7 @@ from labs.web.account_forms import (
     states_in_words,
 )
 from portal.lib.errors import DomainError
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, render_page
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from labs.models import LabAccount
     from portal.lib.web import TenantRequest
 
-BACK_WORDS = "Lab accounts"
+BACK_WORDS = gettext_lazy("Lab accounts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +95,15 @@ def add_account(request: TenantRequest) -> HttpResponse:
         except DomainError as refusal:
             _refuse(form, refusal)
         else:
-            messages.success(request, f"{_name(account)} is added, and is pending.")
+            messages.success(
+                request,
+                _("%(account)s added. Its status is pending.")
+                % {"account": _name(account)},
+            )
             return go_to(request, page_url(request, "labs:accounts"))
-    return _render(request, "_lab_account", "Add a lab account", form, verb="Add")
+    return _render(
+        request, "_lab_account", _("Add lab account"), form, verb=_("Add account")
+    )
 
 
 @require_http_methods(["GET", "POST"])
@@ -114,10 +122,12 @@ def edit_account(request: TenantRequest, account_id: str) -> HttpResponse:
         except DomainError as refusal:
             _refuse(form, refusal)
         else:
-            messages.success(request, f"{_name(account)} is saved.")
+            messages.success(
+                request, _("%(account)s saved.") % {"account": _name(account)}
+            )
             return go_to(request, page_url(request, "labs:accounts"))
-    title = f"Edit {_name(account)}"
-    return _render(request, "_lab_account", title, form, verb="Save")
+    title = _("Edit %(account)s") % {"account": _name(account)}
+    return _render(request, "_lab_account", title, form, verb=_("Save account"))
 
 
 @require_http_methods(["GET", "POST"])
@@ -136,7 +146,7 @@ def account_status(request: TenantRequest, account_id: str) -> HttpResponse:
         else:
             messages.success(request, f"{_name(account)}: {to.label}.")
             return go_to(request, page_url(request, "labs:accounts"))
-    title = f"Status of {_name(account)}"
+    title = _("Status of %(account)s") % {"account": _name(account)}
     return _render(request, "_lab_account_status", title, form, account=account)
 
 
@@ -153,9 +163,11 @@ def account_teams(request: TenantRequest, account_id: str) -> HttpResponse:
             account=account,
             team_ids=[team.pk for team in form.cleaned_data["teams"]],
         )
-        messages.success(request, f"The teams of {_name(account)} are saved.")
+        messages.success(
+            request, _("Teams of %(account)s saved.") % {"account": _name(account)}
+        )
         return go_to(request, page_url(request, "labs:accounts"))
-    title = f"Teams of {_name(account)}"
+    title = _("Teams of %(account)s") % {"account": _name(account)}
     return _render(request, "_lab_account_teams", title, form)
 
 
@@ -209,7 +221,9 @@ def _row(account: LabAccount, request: TenantRequest) -> AccountRow:
 
 def _states(account: LabAccount, kind: str) -> str:
     words = states_in_words(account.allowed_billing[kind])
-    return "in every state" if words == "all" else f"in {words}"
+    if words == "all":
+        return _("in every state")
+    return _("in %(states)s") % {"states": words}
 
 
 def _name(account: LabAccount) -> str:

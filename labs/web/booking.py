@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from django.contrib import messages
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.operations.audit import record_read
@@ -80,7 +81,9 @@ def why_closed(order: Order, visit: Appointment | None) -> str:
     """Why no visit can be booked or moved, empty where one can."""
     if visit is not None:
         can = visit.can_reschedule(timezone.now())
-        return "" if can else "This visit can't be moved as it stands."
+        return (
+            "" if can else _("This visit can't be rescheduled in its current status.")
+        )
     try:
         require_bookable(order=order)
     except DomainError as refused:
@@ -96,7 +99,7 @@ def _act(page: BookingPage) -> HttpResponse | None:
         if page.takes:
             page.refusal = _moved_on(request, page.visit)
             if not page.refusal and not (page.key and _is_at_place(page)):
-                page.refusal = "Choose a time at the place."
+                page.refusal = _("Choose a time at the selected location.")
             if page.refusal or not is_valid:
                 return None
             return _book(page, notes=page.form.cleaned_data["notes"])
@@ -142,7 +145,7 @@ def _book(page: BookingPage, *, notes: str) -> HttpResponse:
             booking_key=page.key,
             notes=notes or None,
         )
-        return _done(request, order, visit, verb="moved")
+        return _done(request, order, visit, has_moved=True)
     wanted = BookingRequest(
         booking_key=page.key,
         notes=notes,
@@ -154,21 +157,32 @@ def _book(page: BookingPage, *, notes: str) -> HttpResponse:
 
 
 def _done(
-    request: TenantRequest, order: Order, visit: Appointment, verb: str = "booked"
+    request: TenantRequest,
+    order: Order,
+    visit: Appointment,
+    *,
+    has_moved: bool = False,
 ) -> HttpResponse:
-    when = when_words(visit) or "a time that it sets"
-    match visit.status:
-        case AppointmentStatus.PENDING:
-            says = (
-                f"Asked for {when}. It is not confirmed yet: tell the patient only once"
-                " it is."
+    when = {"time": when_words(visit)}
+    if visit.status == AppointmentStatus.PENDING:
+        if visit.start_at is None:
+            says = _(
+                "Visit requested. The provider sets the time. Wait for confirmation"
+                " before you inform the patient."
             )
-            messages.warning(request, says)
-        case AppointmentStatus.RESERVED:
-            says = f"Reserved for {when}, until the requisition is made."
-            messages.success(request, says)
-        case _:
-            messages.success(request, f"The visit is {verb}: {when}.")
+        else:
+            says = _(
+                "Visit requested for %(time)s. Wait for confirmation before you inform"
+                " the patient."
+            )
+        messages.warning(request, says % when)
+    elif visit.status == AppointmentStatus.RESERVED:
+        says = _("Visit reserved for %(time)s until the requisition is created.")
+        messages.success(request, says % when)
+    elif has_moved:
+        messages.success(request, _("Visit rescheduled: %(time)s.") % when)
+    else:
+        messages.success(request, _("Visit booked: %(time)s.") % when)
     return go_to(request, page_url(request, "labs:order", order_id=order.pk))
 
 
@@ -189,5 +203,5 @@ def _moved_on(request: TenantRequest, visit: Appointment | None) -> str:
     if seen == (str(visit.pk) if visit else ""):
         return ""
     if visit is None:
-        return "The visit was called off meanwhile. Book a new one."
-    return "A visit was booked meanwhile. Here it can be moved."
+        return _("The visit was cancelled in the meantime. Book a new one.")
+    return _("A visit was booked in the meantime. You can reschedule it here.")

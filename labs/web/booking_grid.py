@@ -10,12 +10,16 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from labs.gateways.booking_directory import is_holiday
 from labs.papers.guides import fast_from
 from labs.states.appointments import WINDOW_DAYS
 from portal.gauges import ruler
 from portal.lib.choices import OpenChoices
 from portal.lib.periods import find_zone
+from portal.lib.translation import gettext_lazy
 from portal.parts import Place, Slot, SlotDay
 
 if TYPE_CHECKING:
@@ -29,6 +33,11 @@ if TYPE_CHECKING:
 
 _NOON, _EVENING = 12, 17
 _SATURDAY = 5
+_PARTS = {
+    "morning": gettext_lazy("Morning"),
+    "afternoon": gettext_lazy("Afternoon"),
+    "evening": gettext_lazy("Evening"),
+}
 _DAY = timedelta(days=1)
 WINDOW = timedelta(days=WINDOW_DAYS)
 
@@ -36,10 +45,10 @@ WINDOW = timedelta(days=WINDOW_DAYS)
 class TimeOfDay(OpenChoices):
     """Which times are shown."""
 
-    ANY = "any", "Any time"
-    MORNING = "morning", "Mornings"
-    AFTERNOON = "afternoon", "Afternoons"
-    WEEKEND = "weekend", "Weekends"
+    ANY = "any", gettext_lazy("Any time")
+    MORNING = "morning", gettext_lazy("Mornings")
+    AFTERNOON = "afternoon", gettext_lazy("Afternoons")
+    WEEKEND = "weekend", gettext_lazy("Weekends")
 
     def suits(self, local: datetime) -> bool:
         """Whether a time on a place's clock is one of these."""
@@ -212,16 +221,25 @@ def local_start(slot: FreeSlot) -> datetime:
 def fasting_note(slot: FreeSlot | None) -> str:
     """What a fast means for the choice of a time."""
     if slot is None:
-        return "The patient fasts for 12 hours before: a morning suits this order."
+        return _(
+            "The patient fasts for 12 hours before the visit. Choose a morning time."
+        )
     since = fast_from(local_start(slot))
-    suits = local_start(slot).hour < _NOON
-    said = "A morning visit suits this order." if suits else "A morning suits better."
-    return f"{said} Fasting would start {since:%A} at {since:%H:%M}."
+    when = {"day": f"{since:%A}", "time": f"{since:%H:%M}"}
+    if local_start(slot).hour < _NOON:
+        return _("Fasting would start %(day)s at %(time)s.") % when
+    return (
+        _(
+            "Fasting would start %(day)s at %(time)s. A morning time is easier for the"
+            " patient."
+        )
+        % when
+    )
 
 
 def span_words(spans: Iterable[tuple[time, time]]) -> str:
     """06:30 to 12:00 and 12:30 to 15:30."""
-    return " and ".join(f"{opens:%H:%M} to {closes:%H:%M}" for opens, closes in spans)
+    return ", ".join(f"{opens:%H:%M}–{closes:%H:%M}" for opens, closes in spans)
 
 
 def moment_words(local: datetime) -> str:
@@ -273,7 +291,10 @@ def _where(site: Site, first: FreeSlot | None) -> str:
     if first is None:
         return said
     spans = [(one.opens, one.closes) for one in site.hours[_weekday(first)]]
-    return f"{said}, open {span_words(spans)}"
+    return _("%(address)s, open %(hours)s") % {
+        "address": said,
+        "hours": span_words(spans),
+    }
 
 
 def _weekday(slot: FreeSlot) -> int:
@@ -285,20 +306,25 @@ def _soon(local: datetime, now: datetime) -> str:
     days = (local.date() - now.astimezone(local.tzinfo).date()).days
     if days > 1:
         return day_words(local.date())
-    return f"{('Today', 'Tomorrow')[days]} {local:%H:%M}"
+    time = {"time": f"{local:%H:%M}"}
+    return _("Tomorrow %(time)s") % time if days else _("Today %(time)s") % time
 
 
 def _why_none(site: Site, day: date) -> str:
     is_closed = not site.hours[day.weekday()] or is_holiday(day)
-    return "Closed" if is_closed else "None"
+    return _("Closed") if is_closed else _("None")
 
 
 def _ruler(places: Sequence[Place], at: int, here: str) -> SafeString | str:
     if not here:
         return ""
     pins = [(one.number, one.miles) for one in places if one.miles is not None]
-    many = f"{len(pins)} place{'s' * (len(pins) != 1)}"
-    return ruler(pins, chosen=at, says=f"{many} by distance from {here}")
+    says = ngettext(
+        "%(count)d location by distance from %(zip_code)s",
+        "%(count)d locations by distance from %(zip_code)s",
+        len(pins),
+    ) % {"count": len(pins), "zip_code": here}
+    return ruler(pins, chosen=at, says=says)
 
 
 def _groups(
@@ -322,7 +348,7 @@ def _groups(
         if code == site.code and (local := start.astimezone(zone)).date() == day
     ]
     here.sort(key=lambda one: one[0].timestamp())
-    twice = Counter(f"{local:%H:%M}" for local, _ in here)
+    twice = Counter(f"{local:%H:%M}" for local, slot in here)
     groups: dict[str, list[Slot]] = {}
     for local, slot in here:
         written = f"{local:%H:%M}"
@@ -335,7 +361,9 @@ def _groups(
         )
     return [
         TimeGroup(
-            part.capitalize() if number else f"{day:%A} {day.day} {day:%B}, {part}",
+            f"{_PARTS[part]}"
+            if number
+            else f"{day:%A} {day.day} {day:%B}, {_PARTS[part].lower()}",
             slots,
         )
         for number, (part, slots) in enumerate(groups.items())

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.utils import timezone
 from django.utils.dateparse import parse_date
+from django.utils.translation import gettext as _
 
 from accounts.web.dialogs import posted
 from labs.operations.slots import SlotTaken, center_slots, home_slots
@@ -39,6 +40,7 @@ from labs.web.booking_grid import (
 )
 from portal.lib.errors import DomainError
 from portal.lib.periods import find_zone
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import render_page
 
 if TYPE_CHECKING:
@@ -62,26 +64,26 @@ class BookingForm(forms.Form):
 
     zip_code = forms.RegexField(
         r"^\s*\d{5}(-?\d{4})?\s*$",
-        label="Zip code",
+        label=gettext_lazy("ZIP code"),
         error_messages={
-            "required": "Enter a zip code.",
-            "invalid": "Enter a zip code of 5 digits.",
+            "required": gettext_lazy("Enter a ZIP code."),
+            "invalid": gettext_lazy("Enter a 5-digit ZIP code."),
         },
     )
     miles = forms.TypedChoiceField(
-        label="Within",
-        choices=[(one, f"{one} miles") for one in RADII],
+        label=gettext_lazy("Within"),
+        choices=lambda: [(one, _("%(miles)d miles") % {"miles": one}) for one in RADII],
         coerce=int,
         initial=DEFAULT_RADIUS,
     )
     when = forms.ChoiceField(
-        label="Show",
+        label=gettext_lazy("Show"),
         choices=TimeOfDay.offered,
         initial=TimeOfDay.ANY,
         required=False,  # not shown, and so not sent, where no place is in reach
     )
     notes = forms.CharField(
-        label="Note for the place",
+        label=gettext_lazy("Note for the location"),
         max_length=NOTES_MAX_LENGTH,
         required=False,
         widget=forms.Textarea(attrs={"rows": 2}),
@@ -114,7 +116,7 @@ class BookingPage:
         is_anew = self.go == "search"
         self.site = "" if is_anew else sent.get("site", "")
         self.day = None if is_anew else _day(sent.get("day", ""))
-        _, _, other = self.go.partition("from:")
+        other = self.go.partition("from:")[2]
         self.start = _day(other) or (None if is_anew else _day(sent.get("start", "")))
         self.slot: tuple[str, datetime] | None = None
         self.refusal = ""
@@ -285,7 +287,10 @@ def when_words(visit: Appointment) -> str:
 
 def _words(slot: OfferedSlot) -> str:
     local = slot.start.astimezone(find_zone(slot.site.time_zone))
-    return f"{moment_words(local)}, at {slot.site.name}"
+    return _("%(time)s, at %(place)s") % {
+        "time": moment_words(local),
+        "place": slot.site.name,
+    }
 
 
 def _day(text: str) -> date | None:

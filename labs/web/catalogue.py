@@ -12,6 +12,7 @@ from uuid import UUID
 from django import forms
 from django.contrib import messages
 from django.http import Http404
+from django.utils.translation import gettext as _
 from django.views.decorators.http import (
     require_GET,
     require_http_methods,
@@ -32,6 +33,7 @@ from labs.queries.catalogue import (
 )
 from labs.states.catalogue import CollectionMethod, LabTestStatus
 from portal.lib.errors import DomainError, NotFound
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import Pager, go_to, page_url, render_page
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
     from labs.models import LabTest
     from portal.lib.web import TenantRequest
 
-BACK_WORDS = "Tests and markers"
+BACK_WORDS = gettext_lazy("Tests and markers")
 PAGE_SIZE = 50
 _PAGE_MAX = 10_000
 
@@ -126,14 +128,14 @@ def archive(request: TenantRequest, lab_test_id: str) -> HttpResponse:
         except DomainError as refusal:
             messages.error(request, refusal.message)
         else:
-            messages.success(request, f"{panel.name} is archived.")
+            messages.success(request, _("%(test)s archived.") % {"test": panel.name})
         return go_to(request, back)
     return ask(
         request,
-        title=f"Archive {panel.name}?",
-        says="New orders can't name it. Orders it has already go on to their results.",
-        verb="Archive test",
-        keep="Keep test",
+        title=_("Archive %(test)s?") % {"test": panel.name},
+        says=_("It can't be ordered any more. Existing orders continue."),
+        verb=_("Archive test"),
+        keep=_("Keep test"),
         back=back,
         back_words=BACK_WORDS,
     )
@@ -150,7 +152,7 @@ def unarchive(request: TenantRequest, lab_test_id: str) -> HttpResponse:
     except DomainError as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, f"{panel.name} is back.")
+        messages.success(request, _("%(test)s restored.") % {"test": panel.name})
     return go_to(request, page_url(request, "labs:tests"))
 
 

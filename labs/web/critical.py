@@ -14,6 +14,7 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.operations.audit import record_read
@@ -30,6 +31,7 @@ from labs.queries.critical import (
 )
 from labs.states.critical import ToldBy
 from portal.lib.errors import Conflict, DomainError
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, render_page, wants_fragment
 from portal.pills import words
 
@@ -53,28 +55,30 @@ class AcknowledgeForm(forms.Form):
         max_length=ACTION_MAX_LENGTH,
         required=False,
         strip=True,
-        label="What was done",
+        label=gettext_lazy("Action taken"),
         widget=forms.Textarea(attrs={"rows": 3}),
     )
     told_by = forms.ChoiceField(
         choices=ToldBy.choices,
         required=False,
-        label="How the result reached who treats the patient",
+        label=gettext_lazy("How was the treating clinician informed?"),
         widget=forms.RadioSelect,
     )
     told = forms.CharField(
-        max_length=TOLD_MAX_LENGTH, required=False, label="Who was told"
+        max_length=TOLD_MAX_LENGTH,
+        required=False,
+        label=gettext_lazy("Who was informed"),
     )
     told_at = forms.DateTimeField(
         required=False,
-        label="When",
+        label=gettext_lazy("When"),
         widget=forms.DateTimeInput(
             attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"
         ),
-        error_messages={"invalid": "Enter a day and a time."},
+        error_messages={"invalid": gettext_lazy("Enter a date and a time.")},
     )
     was_read_back = forms.BooleanField(
-        required=False, label="They repeated the result, and it was right"
+        required=False, label=gettext_lazy("They read the result back correctly")
     )
 
     def given(self) -> Acknowledgement:
@@ -163,7 +167,7 @@ def acknowledge(request: TenantRequest, alert_id: int) -> HttpResponse:
             known = refused.field if refused.field in form.fields else None
             form.add_error(known, refused.message)
         else:
-            messages.success(request, "The critical result is acknowledged.")
+            messages.success(request, _("Critical result acknowledged."))
             return _to_order(request, alert)
     record_read(
         tenant=request.tenant,
@@ -176,9 +180,9 @@ def acknowledge(request: TenantRequest, alert_id: int) -> HttpResponse:
     return render_form(
         request,
         "labs/_acknowledge.html",
-        title="Acknowledge a critical result",
+        title=_("Acknowledge critical result"),
         back=page_url(request, "labs:critical"),
-        back_words="Critical results",
+        back_words=_("Critical results"),
         status=422 if form.errors else 200,
         form=form,
         row=alert_row(alert, results.get(alert.order_id, ())),
@@ -203,19 +207,24 @@ def clock_of(alert: CriticalAlert) -> Clock:
     """The clock of one that waits, as it stands now."""
     left = alert.due_at - timezone.now()
     if left <= timedelta():
-        return Clock("bad", f"{time_words(-left)} over the limit")
-    return Clock("warn" if left <= _SOON else "rev", f"{time_words(left)} left")
+        return Clock("bad", _("%(time)s overdue") % {"time": time_words(-left)})
+    return Clock(
+        "warn" if left <= _SOON else "rev",
+        _("%(time)s left") % {"time": time_words(left)},
+    )
 
 
 def time_words(span: timedelta) -> str:
     """42 min, 3 h 5 min, 2 days."""
     minutes = int(span.total_seconds() // 60)
     if minutes < 60:
-        return f"{minutes} min"
+        return _("%(minutes)d min") % {"minutes": minutes}
     hours, rest = divmod(minutes, 60)
     if hours < 48:
-        return f"{hours} h {rest} min" if rest else f"{hours} h"
-    return f"{hours // 24} days"
+        if not rest:
+            return _("%(hours)d h") % {"hours": hours}
+        return _("%(hours)d h %(minutes)d min") % {"hours": hours, "minutes": rest}
+    return _("%(days)d days") % {"days": hours // 24}
 
 
 def _to_order(request: TenantRequest, alert: CriticalAlert) -> HttpResponse:

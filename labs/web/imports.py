@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import messages
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.states import Area
@@ -30,6 +31,7 @@ from labs.web.order_action_forms import (
 from labs.web.order_forms import PatientForm
 from labs.web.order_rows import account_name
 from portal.lib.errors import DomainError
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, render_page
 from users.queries.users import resolve_user
 
@@ -49,11 +51,14 @@ class ImportForm(PhysicianForm, PatientForm):
     """An order as the lab has it, and whose it is."""
 
     user = forms.CharField(
-        max_length=255, error_messages={"required": "Enter the user's own id."}
+        max_length=255,
+        error_messages={"required": gettext_lazy("Enter the client user ID.")},
     )
     sample_id = forms.CharField(
         max_length=_SAMPLE_MAX,
-        error_messages={"required": "Enter the sample id that the lab knows it by."},
+        error_messages={
+            "required": gettext_lazy("Enter the sample ID used by the lab.")
+        },
     )
     billing_type = forms.ChoiceField(choices=Billing.offered)
     comments = forms.CharField(
@@ -73,8 +78,8 @@ class ImportForm(PhysicianForm, PatientForm):
         self._panels = {str(panel.pk): panel for panel in panels}
         self._accounts = {str(account.pk): account for account in accounts}
         self.fields["lab_test"] = forms.ChoiceField(
-            choices=[("", "Choose a test"), *panels_by_lab(panels)],
-            error_messages={"required": "Choose what was ordered."},
+            choices=[("", _("Choose a test")), *panels_by_lab(panels)],
+            error_messages={"required": _("Choose the test that was ordered.")},
         )
         self.fields["account"] = forms.ChoiceField(
             required=False, choices=[("", RESOLVE), *accounts_by_lab(accounts)]
@@ -133,7 +138,7 @@ def _import(request: TenantRequest, form: ImportForm) -> HttpResponse | None:
         tenant=request.tenant, client_user_id=form.cleaned_data["user"]
     )
     if owner is None:
-        form.add_error("user", "No user has exactly this id.")
+        form.add_error("user", _("No user has this client user ID."))
         return None
     try:
         order = import_order(
@@ -148,8 +153,8 @@ def _import(request: TenantRequest, form: ImportForm) -> HttpResponse | None:
     reason = AccountReason(order.account_reason)
     messages.success(
         request,
-        f"The order is imported. Lab account: {account_name(order.lab_account)}."
-        f" {reason.label}.",
+        _("Order imported. Lab account: %(account)s. %(reason)s.")
+        % {"account": account_name(order.lab_account), "reason": reason.label},
     )
     return go_to(request, page_url(request, "labs:order", order_id=order.pk))
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from accounts.states import Area
 from labs.queries.inbound import waiting
 from portal.lib.registry import AttentionItem, NavCount, OverviewPart, Urgency
@@ -33,7 +36,7 @@ def nav_count(request: TenantRequest) -> NavCount | None:
     if not request.rights.allow(Area.ORDERS):
         return None
     number = waiting_of(request).total
-    return NavCount(number, "wait for a person", "warn") if number else None
+    return NavCount(number, _("need review"), "warn") if number else None
 
 
 def overview_part(request: TenantRequest) -> OverviewPart:
@@ -45,12 +48,18 @@ def overview_part(request: TenantRequest) -> OverviewPart:
         return OverviewPart()
     url = page_url(request, "labs:unmatched")
     only_messages = not told.reports
-    title = (
-        f"{told.messages} lab message{'s' * (told.messages > 1)} to look at"
-        if only_messages
-        else f"{told.reports} lab report{'s' * (told.reports > 1)}"
-        f" match{'es' * (told.reports == 1)} no order"
-    )
+    if only_messages:
+        title = ngettext(
+            "%(count)d lab message to review",
+            "%(count)d lab messages to review",
+            told.messages,
+        ) % {"count": told.messages}
+    else:
+        title = ngettext(
+            "%(count)d lab report matches no order",
+            "%(count)d lab reports match no order",
+            told.reports,
+        ) % {"count": told.reports}
     return OverviewPart(
         attention=(
             AttentionItem(
@@ -60,9 +69,9 @@ def overview_part(request: TenantRequest) -> OverviewPart:
                 icon="vial",
                 title=title,
                 url=f"{url}?tab=problems" if only_messages else url,
-                detail="The results wait until somebody says whose they are"
+                detail=_("Held until matched to an order")
                 if told.reports
-                else "A lab's message can't be read, or it refused an order",
+                else _("A lab message can't be read, or a lab refused an order"),
                 status="unmatched",
             ),
         )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from labs.states.catalogue import CollectionMethod
 from labs.states.order_work import is_closed, is_in_progress
@@ -21,6 +22,7 @@ from labs.states.orders import (
 )
 from labs.states.turnaround import lateness
 from portal.lib.actor import ActorKind
+from portal.lib.translation import gettext_lazy
 from portal.pills import find_pill
 
 if TYPE_CHECKING:
@@ -68,60 +70,86 @@ _UNDER_WAY_BY_TOP = {
 _BEFORE = {"ordered", "requisition_created", "requisition_bypassed"}
 _PROBLEMS = {"warn", "bad", "mute"}
 
-_VISIT = "A visit is to be booked with the patient."
+_VISIT = gettext_lazy("Next: book a visit for the patient.")
 _NEXT: dict[str, str] = {
-    "ordered": "Next the lab is told of the order, and the requisition is made.",
-    "awaiting_registration": "Next the kit is sent. Its person can be registered now,"
-    " or once the kit has arrived.",
-    "registered": "Next the lab is told of the order, and the requisition is made.",
-    "requisition_created": "Next the sample is taken.",
-    "transit_customer": "The kit is on its way to its person.",
-    "out_for_delivery": "The kit arrives today.",
-    "with_customer": "Next the person takes the sample and sends it to the lab.",
-    "problem_in_transit_customer": "The courier reports a problem on the way to the"
-    " person: look at the tracking, and send another kit if it is lost.",
-    "problem_in_transit_lab": "The courier reports a problem on the way to the lab:"
-    " look at the tracking.",
-    "appointment_pending": "A visit waits to be confirmed, or is to be booked with the"
-    " patient.",
-    "appointment_scheduled": "Next the sample is taken at the visit.",
-    "appointment_cancelled": "The visit was called off: a new one is to be booked, or"
-    " the order cancelled.",
-    "draw_completed": "The sample is on its way to the lab.",
-    "transit_lab": "The sample is on its way to the lab.",
-    "delivered_to_lab": "The lab is working on the sample.",
-    "lab_processing_blocked": "The lab can't go on before its question is answered:"
-    " call it with the sample id.",
-    "partial_results": "Some results are in; the rest is to come.",
-    "redraw_available": "The sample was not usable. The redraw is an order of its own"
-    " in this transaction.",
-    "completed": "All results are in. Nothing is left to do.",
-    "corrected": "The lab has corrected its results. Nothing is left to do.",
-    "cancelled": "The order was called off. Nothing follows.",
-    "do_not_process": "The lab was asked not to process it. Nothing follows.",
-    "sample_error": "The lab could not use the sample. Order anew to test again.",
-    "failure_to_deliver_to_customer": "The kit never reached its person. Place a new"
-    " order to send another.",
-    "failure_to_deliver_to_lab": "The sample never reached the lab. Place a new order"
-    " to test again.",
-    "lost": "The kit is lost. Place a new order to send another.",
+    "ordered": gettext_lazy(
+        "Next: the order is sent to the lab and the requisition is created."
+    ),
+    "awaiting_registration": gettext_lazy(
+        "Next: the kit is sent. Register the patient now or when the kit arrives."
+    ),
+    "registered": gettext_lazy(
+        "Next: the order is sent to the lab and the requisition is created."
+    ),
+    "requisition_created": gettext_lazy("Next: the sample is collected."),
+    "transit_customer": gettext_lazy("The kit is on its way to the patient."),
+    "out_for_delivery": gettext_lazy("The kit arrives today."),
+    "with_customer": gettext_lazy(
+        "Next: the patient takes the sample and sends it to the lab."
+    ),
+    "problem_in_transit_customer": gettext_lazy(
+        "The courier reports a delivery problem. Check the tracking, and send another"
+        " kit if this one is lost."
+    ),
+    "problem_in_transit_lab": gettext_lazy(
+        "The courier reports a problem on the way to the lab. Check the tracking."
+    ),
+    "appointment_pending": gettext_lazy(
+        "Next: the visit is confirmed. If none is booked, book one for the patient."
+    ),
+    "appointment_scheduled": gettext_lazy(
+        "Next: the sample is collected at the visit."
+    ),
+    "appointment_cancelled": gettext_lazy(
+        "The visit was cancelled. Book a new visit or cancel the order."
+    ),
+    "draw_completed": gettext_lazy("The sample is on its way to the lab."),
+    "transit_lab": gettext_lazy("The sample is on its way to the lab."),
+    "delivered_to_lab": gettext_lazy("The lab is processing the sample."),
+    "lab_processing_blocked": gettext_lazy(
+        "The lab needs an answer to continue. Call the lab with the sample ID."
+    ),
+    "partial_results": gettext_lazy("Some results are in. More are expected."),
+    "redraw_available": gettext_lazy(
+        "The sample was not usable. The redraw is a separate order in this transaction."
+    ),
+    "completed": gettext_lazy("All results are in."),
+    "corrected": gettext_lazy("All results are in. The lab has corrected them."),
+    "cancelled": gettext_lazy("The order was cancelled."),
+    "do_not_process": gettext_lazy("The lab was asked not to process this order."),
+    "sample_error": gettext_lazy(
+        "The lab could not use the sample. Place a new order to test again."
+    ),
+    "failure_to_deliver_to_customer": gettext_lazy(
+        "The kit did not reach the patient. Place a new order to send another."
+    ),
+    "failure_to_deliver_to_lab": gettext_lazy(
+        "The sample did not reach the lab. Place a new order to test again."
+    ),
+    "lost": gettext_lazy("The kit is lost. Place a new order to send another."),
 }
 _NEXT["requisition_bypassed"] = _NEXT["requisition_created"]
 _NEXT_BY_METHOD = {
-    (CollectionMethod.WALK_IN_TEST, "requisition_created"): "Next the patient goes to"
-    " a collection site with the requisition.",
+    (CollectionMethod.WALK_IN_TEST, "requisition_created"): gettext_lazy(
+        "Next: the patient goes to a service center with the requisition."
+    ),
     (CollectionMethod.AT_HOME_PHLEBOTOMY, "requisition_created"): _VISIT,
-    (CollectionMethod.ON_SITE_COLLECTION, "requisition_created"): "Next the sample is"
-    " taken on site.",
-    (CollectionMethod.TESTKIT, "requisition_created"): "Next the kit is sent.",
-    (CollectionMethod.WALK_IN_TEST, "requisition_bypassed"): "Next the patient goes to"
-    " a collection site with the requisition made elsewhere.",
+    (CollectionMethod.ON_SITE_COLLECTION, "requisition_created"): gettext_lazy(
+        "Next: the sample is collected on site."
+    ),
+    (CollectionMethod.TESTKIT, "requisition_created"): gettext_lazy(
+        "Next: the kit is sent."
+    ),
+    (CollectionMethod.WALK_IN_TEST, "requisition_bypassed"): gettext_lazy(
+        "Next: the patient goes to a service center with the requisition created"
+        " elsewhere."
+    ),
 }
-_UNSETTLED = "Critical, not acknowledged"
-_ACKNOWLEDGE = (
-    "Next a clinician acknowledges the critical result, and says what was done."
+_UNSETTLED = gettext_lazy("Critical, not acknowledged")
+_ACKNOWLEDGE = gettext_lazy(
+    "Next: a clinician acknowledges the critical result and records the action taken."
 )
-_KIT_IS_BACK = "Next the person sends the sample to the lab."
+_KIT_IS_BACK = gettext_lazy("Next: the patient sends the sample to the lab.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,18 +260,19 @@ def next_step(order: Order, *, is_unsettled: bool = False) -> str:
         return _ACKNOWLEDGE
     low = split_status(order.status).low
     if order.activate_by and low == "ordered" and not _has_started(order):
-        return f"It is scheduled: on {_day(order.activate_by)} the requisition is made."
+        return _("Scheduled: the requisition is created on %(day)s.") % {
+            "day": _day(order.activate_by)
+        }
     if order.is_registrable and low == "requisition_created":
         return _KIT_IS_BACK
     if order.is_registrable and low == "with_customer" and not order.registered_at:
-        return "The kit has arrived. Next its person is registered."
+        return _("The kit has arrived. Next: register the patient.")
     method = CollectionMethod.known(order.method)
     if method and (method, low) in _NEXT_BY_METHOD:
         return _NEXT_BY_METHOD[method, low]
-    return _NEXT.get(
-        low,
-        "The lab has reported a status that Assay does not know yet. It is kept as it"
-        " came, and the order goes on from the step before.",
+    return _NEXT.get(low) or _(
+        "The lab reported a status that is new to Assay. It is stored unchanged, and"
+        " the order continues from its previous step."
     )
 
 
@@ -257,20 +286,27 @@ def _has_started(order: Order) -> bool:
 
 
 def _under_way(order: Order, status: str) -> int:
-    top, _, low = split_status(status)
+    status_parts = split_status(status)
+    low = status_parts.low
     if low in {"requisition_created", "requisition_bypassed"}:
         sent_later = order.method == CollectionMethod.TESTKIT
         return READY if sent_later and not order.is_registrable else COLLECTING
     if low in _UNDER_WAY:
         return _UNDER_WAY[low]
-    known = OrderTopLevelStatus.known(top)
+    known = OrderTopLevelStatus.known(status_parts.top)
     return _UNDER_WAY_BY_TOP.get(known, READY) if known else READY
 
 
 def _labels(order: Order) -> tuple[str, ...]:
     is_kit = order.method == CollectionMethod.TESTKIT
-    ready = "Kit sent" if is_kit else "Requisition ready"
-    return ("Ordered", ready, "Collecting sample", "With the lab", "Results")
+    ready = _("Kit sent") if is_kit else _("Requisition ready")
+    return (
+        _("Ordered"),
+        ready,
+        _("Collecting sample"),
+        _("With the lab"),
+        _("Results"),
+    )
 
 
 def _stage(
@@ -288,12 +324,12 @@ def _stage(
         return StageRow(
             label,
             "now",
-            note="Next" if low in _BEFORE else find_pill(order.status).words,
+            note=_("Next") if low in _BEFORE else find_pill(order.status).words,
             has_problem=family in _PROBLEMS,
         )
     note = ""
     if number == RESULTS and is_in_progress(order.status) and order.due_by:
-        note = f"Expected {_day(order.due_by)}"
+        note = _("Expected %(day)s") % {"day": _day(order.due_by)}
     return StageRow(label, "", note=note)
 
 
@@ -322,8 +358,8 @@ def _detail(event: OrderEvent) -> str:
 def _actor(event: OrderEvent) -> str:
     match event.actor_kind:
         case ActorKind.SYSTEM:
-            return "By Assay"
+            return _("By Assay")
         case ActorKind.API_KEY:
-            return f"By the API key {event.actor_label}"
+            return _("By API key %(name)s") % {"name": event.actor_label}
         case _:
-            return f"By {event.actor_label}"
+            return _("By %(actor)s") % {"actor": event.actor_label}

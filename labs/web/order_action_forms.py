@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.validators import RegexValidator
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from labs.gateways.sandbox_results import SimulationFlags
 from labs.models.order import COMMENTS_MAX_LENGTH, STATUS_MAX_LENGTH
@@ -25,6 +27,7 @@ from labs.states.orders import Interpretation, UpdateReason, split_status
 from labs.states.patients import NPI
 from labs.web.order_forms import PatientForm
 from labs.web.order_rows import account_name
+from portal.lib.translation import gettext_lazy
 from portal.pills import find_pill
 
 if TYPE_CHECKING:
@@ -35,8 +38,8 @@ if TYPE_CHECKING:
     from labs.models import LabAccount, LabTest, Order
 
 WHY_MAX_LENGTH = 200
-SAME = "Keep what was ordered"
-RESOLVE = "Let Assay choose"
+SAME = gettext_lazy("Keep ordered test")
+RESOLVE = gettext_lazy("Let Assay choose")
 DETAILS = ("first_name", "last_name", "dob", "gender", "phone_number", "email")
 ADDRESS = ("first_line", "second_line", "city", "state", "zip", "country")
 _PHYSICIAN = ("physician_first_name", "physician_last_name", "physician_npi")
@@ -49,9 +52,11 @@ class CancelForm(forms.Form):
     A visit to a home goes with its order in any case (contract 6.12).
     """
 
-    why = forms.CharField(max_length=WHY_MAX_LENGTH, required=False, label="Reason")
+    why = forms.CharField(
+        max_length=WHY_MAX_LENGTH, required=False, label=gettext_lazy("Reason")
+    )
     with_visit = forms.BooleanField(
-        required=False, initial=True, label="Call off the visit too"
+        required=False, initial=True, label=gettext_lazy("Also cancel the visit")
     )
 
 
@@ -65,16 +70,16 @@ class AdvanceForm(forms.Form):
         choices=Interpretation.offered,
         initial=Interpretation.NORMAL,
         required=False,
-        label="Results are",
+        label=gettext_lazy("Results"),
     )
     has_missing_results = forms.BooleanField(
-        required=False, label="One result is missing"
+        required=False, label=gettext_lazy("One result is missing")
     )
     delay = forms.IntegerField(
         min_value=0,
         max_value=int(LONGEST_DELAY.total_seconds()),
         required=False,
-        label="In seconds from now",
+        label=gettext_lazy("Delay (seconds)"),
     )
     seen = forms.IntegerField()
 
@@ -84,14 +89,19 @@ class AdvanceForm(forms.Form):
         usual = [walk for walk in walks if not _is_detour(walk[-1])]
         detours = [walk for walk in walks if _is_detour(walk[-1])]
         self.fields["final_status"] = forms.ChoiceField(
-            label="Advance to",
+            label=_("Advance to"),
             choices=[
                 (words, [(walk[-1], _goal_words(walk)) for walk in group])
-                for words, group in (("On the way", usual), ("Problems", detours))
+                for words, group in (
+                    (_("Usual steps"), usual),
+                    (_("Problems"), detours),
+                )
                 if group
             ],
             error_messages={
-                "invalid_choice": "The order can't get there from where it is now."
+                "invalid_choice": _(
+                    "The order can't reach this status from its current one."
+                )
             },
         )
 
@@ -114,15 +124,17 @@ class AdvanceForm(forms.Form):
 class FutureForm(forms.Form):
     """A status and a detail that nobody knows yet."""
 
-    status = forms.CharField(max_length=STATUS_MAX_LENGTH, label="Status")
+    status = forms.CharField(max_length=STATUS_MAX_LENGTH, label=gettext_lazy("Status"))
     detail = forms.CharField(
-        max_length=STATUS_MAX_LENGTH, required=False, label="Status detail"
+        max_length=STATUS_MAX_LENGTH,
+        required=False,
+        label=gettext_lazy("Status detail"),
     )
 
     @classmethod
     def of(cls, order: Order) -> FutureForm:
         """With a status of the future beside where the order is."""
-        top, method, _ = split_status(last_known_status(order))
+        top, method = split_status(last_known_status(order))[:2]
         return cls(initial={"status": f"{top}.{method}.value_of_the_future"})
 
 
@@ -131,9 +143,9 @@ class ActivationForm(forms.Form):
 
     day = forms.DateField(
         required=False,
-        label="Start on",
+        label=gettext_lazy("Start on"),
         widget=forms.DateInput(attrs={"type": "date"}),
-        error_messages={"invalid": "Enter a date as YYYY-MM-DD."},
+        error_messages={"invalid": gettext_lazy("Enter a date as YYYY-MM-DD.")},
     )
 
 
@@ -144,7 +156,9 @@ class PhysicianForm(forms.Form):
     physician_last_name = forms.CharField(required=False, max_length=50)
     physician_npi = forms.CharField(
         required=False,
-        validators=[RegexValidator(rf"^{NPI}\Z", message="An NPI has 10 digits.")],
+        validators=[
+            RegexValidator(rf"^{NPI}\Z", message=gettext_lazy("Enter a 10-digit NPI."))
+        ],
     )
 
     def clean(self) -> dict[str, Any]:
@@ -152,7 +166,7 @@ class PhysicianForm(forms.Form):
         if any(found.get(name) for name in _PHYSICIAN):
             for name in _PHYSICIAN:
                 if not found.get(name) and name not in self.errors:
-                    self.add_error(name, "A physician needs this.")
+                    self.add_error(name, _("Required for a physician."))
         return found
 
     @property
@@ -201,13 +215,13 @@ class RecreateForm(PhysicianForm, CorrectionForm):
     reason = forms.ChoiceField(
         choices=UpdateReason.offered,
         widget=forms.RadioSelect,
-        label="What was wrong",
-        error_messages={"required": "Say what was wrong."},
+        label=gettext_lazy("What was wrong"),
+        error_messages={"required": gettext_lazy("Choose what was wrong.")},
     )
     comments = forms.CharField(
         required=False,
         max_length=COMMENTS_MAX_LENGTH,
-        label="Comment",
+        label=gettext_lazy("Comment"),
         widget=forms.Textarea(attrs={"rows": 3}),
     )
 
@@ -226,12 +240,12 @@ class RecreateForm(PhysicianForm, CorrectionForm):
         self._accounts = {str(account.pk): account for account in accounts}
         self.fields["lab_test"] = forms.ChoiceField(
             required=False,
-            label="Test",
+            label=_("Test"),
             choices=[("", SAME), *panels_by_lab(panels)],
         )
         self.fields["account"] = forms.ChoiceField(
             required=False,
-            label="Lab account",
+            label=_("Lab account"),
             choices=[("", RESOLVE), *accounts_by_lab(accounts)],
         )
         self.may_correct_patient = may_correct_patient
@@ -297,5 +311,6 @@ def _is_detour(status: str) -> bool:
 
 
 def _goal_words(walk: Sequence[str]) -> str:
-    steps = f"{len(walk)} step{'s' * (len(walk) > 1)}"
-    return f"{find_pill(walk[-1]).words} ({steps})"
+    return ngettext(
+        "%(status)s (%(count)d step)", "%(status)s (%(count)d steps)", len(walk)
+    ) % {"status": find_pill(walk[-1]).words, "count": len(walk)}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import messages
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.operations.audit import record_read
@@ -103,13 +104,13 @@ def cancel(request: TenantRequest, order_id: UUID) -> HttpResponse:
         except DomainError as refused:
             refusal = refused.message
         else:
-            messages.success(request, "The order is cancelled.")
+            messages.success(request, _("Order cancelled."))
             return _to_order(request, order)
     return _ask(
         request,
         order,
         "cancel",
-        "Cancel this order?",
+        _("Cancel this order?"),
         form,
         refusal,
         visit=visit_row(visit) if visit else None,
@@ -137,7 +138,9 @@ def recreate(request: TenantRequest, order_id: UUID) -> HttpResponse:
                 new = recreate_order(
                     order=order, actor=request.actor, wanted=form.wanted
                 )
-                messages.success(request, "This order takes the place of the old one.")
+                messages.success(
+                    request, _("Order recreated. This order replaces the old one.")
+                )
                 return _to_order(request, new)
             plan = preview_recreation(order=order, wanted=form.wanted)
         except DomainError as refused:
@@ -171,7 +174,7 @@ def advance(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Walk a sandbox order; without `final_status` this shows where it can go."""
     order = full_order(tenant=request.tenant, order_id=order_id)
     if not request.tenant.is_sandbox:
-        messages.error(request, "Only a sandbox simulates orders.")
+        messages.error(request, _("Orders can be advanced only in a sandbox."))
         return _to_order(request, order)
     form = AdvanceForm(order, posted(request))
     refusal = ""
@@ -249,7 +252,7 @@ def register(request: TenantRequest, order_id: UUID) -> HttpResponse:
         else:
             messages.success(request, "The kit is registered.")
             return _to_order(request, order)
-    return _ask(request, order, "register", "Register the kit", form, refusal)
+    return _ask(request, order, "register", _("Register kit"), form, refusal)
 
 
 @require_http_methods(["GET", "POST"])
@@ -258,7 +261,7 @@ def reschedule(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Move the day a scheduled order starts."""
     order = full_order(tenant=request.tenant, order_id=order_id)
     if order.activate_by is None:
-        messages.error(request, "This order has started already.")
+        messages.error(request, _("This order has already started."))
         return _to_order(request, order)
     form = ActivationForm(posted(request), initial={"day": order.activate_by})
     if request.method == "POST" and form.is_valid():
@@ -269,9 +272,9 @@ def reschedule(request: TenantRequest, order_id: UUID) -> HttpResponse:
         except DomainError as refused:
             form.add_error("day", refused.message)
         else:
-            messages.success(request, "The start of the order is moved.")
+            messages.success(request, _("Start date changed."))
             return _to_order(request, order)
-    return _ask(request, order, "reschedule", "Change the start", form)
+    return _ask(request, order, "reschedule", _("Change start date"), form)
 
 
 @require_POST
@@ -284,7 +287,7 @@ def note_draw(request: TenantRequest, order_id: UUID) -> HttpResponse:
     except DomainError as refused:
         messages.error(request, refused.message)
     else:
-        messages.success(request, "It is noted that the sample was taken.")
+        messages.success(request, _("Sample marked as collected."))
     return _to_order(request, order)
 
 
@@ -300,7 +303,7 @@ def resend(request: TenantRequest, order_id: UUID) -> HttpResponse:
         start_at=None,
         end_at=timezone.now(),
     )
-    messages.success(request, "The last event is sent once more, as a new message.")
+    messages.success(request, _("Last event resent as a new message."))
     return _to_order(request, order)
 
 
@@ -328,27 +331,31 @@ def _changes(order: Order, plan: OrderPlan, form: RecreateForm) -> list[Change]:
     if not form.may_correct_patient:
         corrected = []
     return [
-        Change("Lab", order.lab.name, plan.resolved.lab.name),
+        Change(_("Lab"), order.lab.name, plan.resolved.lab.name),
         Change(
-            "Lab account",
+            _("Lab account"),
             account_name(order.lab_account),
             account_name(plan.account.account),
             why=str(plan.account.reason.label),
         ),
-        Change("Test", order.lab_test.name, panel.name),
-        Change("Comment", order.comments or "None", wanted.comments or "None"),
+        Change(_("Test"), order.lab_test.name, panel.name),
+        Change(_("Comment"), order.comments or _("None"), wanted.comments or _("None")),
         Change(
-            "Patient",
-            "As ordered",
-            f"Changed: {', '.join(corrected)}" if corrected else "As ordered",
+            _("Patient"),
+            _("As ordered"),
+            _("Changed: %(fields)s") % {"fields": ", ".join(corrected)}
+            if corrected
+            else _("As ordered"),
         ),
-        Change("Physician", _physician(order.physician), _physician(wanted.physician)),
-        Change("Billing and codes", "As ordered", "As ordered"),
+        Change(
+            _("Physician"), _physician(order.physician), _physician(wanted.physician)
+        ),
+        Change(_("Billing and codes"), _("As ordered"), _("As ordered")),
     ]
 
 
 def _physician(kept: Mapping[str, Any] | None) -> str:
-    return f"{kept['first_name']} {kept['last_name']}" if kept else "None"
+    return f"{kept['first_name']} {kept['last_name']}" if kept else _("None")
 
 
 def _ask(
@@ -365,7 +372,7 @@ def _ask(
         f"labs/_order_{what}.html",
         title=title,
         back=page_url(request, "labs:order", order_id=order.pk),
-        back_words=f"Order {str(order.pk)[:8]}",
+        back_words=_("Order %(id)s") % {"id": str(order.pk)[:8]},
         status=422 if refusal or form.errors else 200,
         form=form,
         order=order,
@@ -385,9 +392,9 @@ def _ask_sandbox(
     return render_form(
         request,
         "labs/_order_advance.html",
-        title="Advance in the sandbox",
+        title=_("Advance order (sandbox)"),
         back=page_url(request, "labs:order", order_id=order.pk),
-        back_words=f"Order {str(order.pk)[:8]}",
+        back_words=_("Order %(id)s") % {"id": str(order.pk)[:8]},
         status=422 if refusal or form.errors or future.errors else 200,
         form=form,
         future=future,

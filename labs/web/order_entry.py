@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from labs.operations.accounts import ResolvedAccount, check_billing, choices_of_labs
 from labs.operations.insurance import search_payors
 from labs.operations.order_sets import OrderSet
@@ -26,6 +29,7 @@ from labs.web.order_forms import (
     QuestionsForm,
 )
 from portal.lib.errors import DomainError, NotFound
+from portal.lib.translation import gettext_lazy
 from users.queries import latest_info, user_overview
 from users.states import Gender
 
@@ -40,14 +44,14 @@ if TYPE_CHECKING:
 
 TESTS_AT_MOST = 50
 STEPS = {
-    "user": "User",
-    "lab": "Lab account",
-    "tests": "Tests",
-    "questions": "Questions",
-    "patient": "Patient",
-    "billing": "Physician and billing",
-    "comments": "Comment and start",
-    "review": "Review",
+    "user": gettext_lazy("User"),
+    "lab": gettext_lazy("Lab account"),
+    "tests": gettext_lazy("Tests"),
+    "questions": gettext_lazy("Questions"),
+    "patient": gettext_lazy("Patient"),
+    "billing": gettext_lazy("Physician and billing"),
+    "comments": gettext_lazy("Comment and start"),
+    "review": gettext_lazy("Review"),
 }
 # The step that a refusal of the operation concerns, by the field it names.
 STEP_OF_FIELD = {
@@ -68,9 +72,11 @@ STEP_OF_FIELD = {
 }
 # What staff are told of an account that takes no new orders.
 _WHY_NOT = {
-    LabAccountStatus.PENDING: "Being set up: it takes imports, not new orders.",
-    LabAccountStatus.READY_TO_LAUNCH: "Not launched yet: it takes imports alone.",
-    LabAccountStatus.SUSPENDED: "Suspended: it takes no orders.",
+    LabAccountStatus.PENDING: gettext_lazy("Pending: accepts imports, not new orders."),
+    LabAccountStatus.READY_TO_LAUNCH: gettext_lazy(
+        "Not launched yet: accepts imports, not new orders."
+    ),
+    LabAccountStatus.SUSPENDED: gettext_lazy("Suspended: accepts no orders."),
 }
 
 
@@ -300,7 +306,7 @@ def billing_offers(
 def billing_form(entry: OrderEntry, data: Any = None) -> BillingForm:
     """The form of physician and billing, with what the account allows."""
     state = str(entry.draft.entry("patient").get("state", ""))
-    offered, _ = billing_offers(entry, state)
+    offered = billing_offers(entry, state)[0]
     first = offered[0][0] if offered else ""
     entered = entry.draft.entry("billing")
     return BillingForm(
@@ -332,12 +338,10 @@ def order_request(entry: OrderEntry, *, member_id: UUID) -> OrderRequest:
         (comments, "comments"),
     ):
         if not form.is_valid():
-            raise DomainError(
-                "entry_incomplete", "Something here needs to be looked at again.", field
-            )
+            raise DomainError("entry_incomplete", _("Check this step again."), field)
     if entry.user is None or entry.account is None:
         field = "lab_account_id" if entry.user else "user_id"
-        raise DomainError("entry_incomplete", "Choose this again.", field)
+        raise DomainError("entry_incomplete", _("Choose this again."), field)
     given = entry.account.reason == AccountReason.GIVEN and entry.account.account
     address = patient.address
     return OrderRequest(
@@ -366,7 +370,7 @@ def order_request(entry: OrderEntry, *, member_id: UUID) -> OrderRequest:
 def _chosen_place(
     labs: tuple[LabChoice, ...], place: str
 ) -> tuple[Lab | None, ResolvedAccount | None]:
-    kind, _, name = place.partition(":")
+    kind, _separator, name = place.partition(":")
     for choice in labs:
         if kind == "lab" and name == str(choice.lab.pk):
             return choice.lab, choice.resolved
@@ -382,7 +386,11 @@ def _account_option(choice: LabChoice, account: LabAccount, chosen: str) -> Plac
     value = f"account:{account.pk}"
     closed = _why_closed(account)
     actives = sum(not _why_closed(one) for one in choice.accounts)
-    why = closed or f"One of {actives} active accounts of this lab: say which."
+    why = closed or ngettext(
+        "%(count)d active account at this lab: choose it to use it.",
+        "One of %(count)d active accounts at this lab.",
+        actives,
+    ) % {"count": actives}
     return PlaceOption(
         value, choice.lab, account_name(account), why, not closed, value == chosen
     )
@@ -392,7 +400,9 @@ def _why_closed(account: LabAccount) -> str:
     status = LabAccountStatus.known(account.status)
     if status is not None and status.takes_orders:
         return ""
-    return _WHY_NOT.get(status, "It takes no orders.") if status else "Status unknown."
+    if status is None:
+        return _("Unknown status.")
+    return _WHY_NOT.get(status) or _("Accepts no orders.")
 
 
 def _user(tenant: Tenant, draft: OrderDraft) -> User | None:

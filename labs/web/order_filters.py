@@ -12,11 +12,13 @@ from uuid import UUID
 
 from django import forms
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from labs.queries.order_list import NO_RESULT, ListFilters
 from labs.states.catalogue import CollectionMethod
 from labs.states.order_work import Stage, WorkState
 from labs.states.orders import Interpretation
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from django.http import QueryDict
@@ -25,15 +27,17 @@ PAGE_SIZES = (25, 50, 100, 500)
 DEFAULT_PAGE_SIZE = 50
 SORTS = ("-created_at", "created_at")
 PLATFORM = "platform"
-RESULTS = [*Interpretation.offered(), (NO_RESULT, "None yet")]
+RESULTS = [*Interpretation.offered(), (NO_RESULT, gettext_lazy("None yet"))]
 # Days back from today, today among them.
 PERIODS = {"today": 1, "7d": 7, "30d": 30, "90d": 90}
 PERIOD_WORDS = {
-    "today": "Today",
-    "7d": "Last 7 days",
-    "30d": "Last 30 days",
-    "90d": "Last 90 days",
+    "today": gettext_lazy("Today"),
+    "7d": gettext_lazy("Last 7 days"),
+    "30d": gettext_lazy("Last 30 days"),
+    "90d": gettext_lazy("Last 90 days"),
 }
+# The parameters that narrow the list by the day an order was created.
+DAY_PARAMETERS = ("created", "since", "until")
 _MAX_OFFSET = 2**63 - 1
 
 
@@ -122,11 +126,14 @@ class OrderListQuery:
     def created_words(self) -> str:
         """The days of the list in words, or empty."""
         if self.since and self.until:
-            return f"{_day(self.since)} to {_day(self.until)}"
+            return _("%(since)s to %(until)s") % {
+                "since": _day(self.since),
+                "until": _day(self.until),
+            }
         if self.since:
-            return f"since {_day(self.since)}"
+            return _("since %(day)s") % {"day": _day(self.since)}
         if self.until:
-            return f"until {_day(self.until)}"
+            return _("until %(day)s") % {"day": _day(self.until)}
         return PERIOD_WORDS.get(self.created, "")
 
     @property
@@ -153,15 +160,16 @@ class OrderListQuery:
     @property
     def kept_but_days(self) -> list[tuple[str, object]]:
         """What choosing other days keeps of the query string."""
-        days = {"created", "since", "until"}
-        kept = [(name, value) for name, value in self.kept if name not in days]
+        kept = [
+            (name, value) for name, value in self.kept if name not in DAY_PARAMETERS
+        ]
         return [*kept, ("q", self.q)] if self.q else kept
 
     @property
     def are_set(self) -> bool:
         """Whether anything beside the tab narrows the list."""
         beside = {"tab", "sort", "limit"}
-        return bool(self.q or {name for name, _ in self.kept} - beside)
+        return bool(self.q or {name for name, value in self.kept} - beside)
 
     @property
     def _first_day(self) -> date | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.core.validators import RegexValidator
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from labs.models.order import COMMENTS_MAX_LENGTH
 from labs.operations.diagnoses import check_diagnoses
@@ -18,6 +19,7 @@ from labs.states.accounts import US_STATES, Billing
 from labs.states.catalogue import QuestionType
 from labs.states.patients import NPI, PHONE, ZIP_CODE, Consent, Relationship
 from portal.lib.api.fields import person_name
+from portal.lib.translation import gettext_lazy
 from users.states import Ethnicity, Gender, GenderIdentity, Race, SexualOrientation
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from labs.models import Marker
 
 DIAGNOSES_ASKED = 4
-_NONE = ("", "Not given")
+_NONE = ("", gettext_lazy("Not given"))
 _NAME_MAX = 50
 _FIRST_BIRTH_YEAR = 1900
 _LINES = ("first_line", "second_line", "city", "state", "zip", "country")
@@ -53,12 +55,16 @@ def _of(pattern: str, message: str) -> RegexValidator:
 
 
 _is_name = RegexValidator(
-    person_name.regex, message="Use only letters, digits, blanks and . , ' -"
+    person_name.regex,
+    message=gettext_lazy("Use only letters, digits, spaces and . , ' -"),
 )
-_is_phone = _of(PHONE, "Enter a phone number, such as +1 555 010 1234.")
-_is_zip = _of(ZIP_CODE, "Enter a zip code of 5 digits.")
-_is_npi = _of(NPI, "An NPI has 10 digits.")
-_STATES = [("", "Choose a state"), *((code, code) for code in sorted(US_STATES))]
+_is_phone = _of(PHONE, gettext_lazy("Enter a phone number, such as +1 555 010 1234."))
+_is_zip = _of(ZIP_CODE, gettext_lazy("Enter a 5-digit ZIP code."))
+_is_npi = _of(NPI, gettext_lazy("Enter a 10-digit NPI."))
+_STATES = [
+    ("", gettext_lazy("Choose a state")),
+    *((code, code) for code in sorted(US_STATES)),
+]
 
 
 class QuestionsForm(forms.Form):
@@ -114,7 +120,7 @@ def _question_field(marker: Marker, question: Mapping[str, Any]) -> forms.Field:
             )
         case QuestionType.NUMERIC:
             entry = forms.TextInput(attrs={"inputmode": "decimal"})
-            is_number = _of(r"-?\d+(?:\.\d+)?", "Enter a number.")
+            is_number = _of(r"-?\d+(?:\.\d+)?", _("Enter a number."))
             return forms.CharField(
                 max_length=20, widget=entry, validators=[is_number], **common
             )
@@ -124,40 +130,47 @@ def _question_field(marker: Marker, question: Mapping[str, Any]) -> forms.Field:
 
 def _is_birth_date(day: date) -> None:
     if day > timezone.now().date():
-        raise forms.ValidationError("This day is still to come.")
+        raise forms.ValidationError(_("Enter a birth date that is not in the future."))
     if day.year < _FIRST_BIRTH_YEAR:  # what a year typed by half becomes
-        raise forms.ValidationError("Enter the year in full, such as 1990.")
+        raise forms.ValidationError(_("Enter a 4-digit year from 1900, such as 1990."))
 
 
 class PatientForm(forms.Form):
     """Who is tested, where they live, and who stands for a minor."""
 
-    first_name = _text("Enter the first name.", limit=_NAME_MAX, validators=[_is_name])
-    last_name = _text("Enter the last name.", limit=_NAME_MAX, validators=[_is_name])
+    first_name = _text(
+        gettext_lazy("Enter the first name."), limit=_NAME_MAX, validators=[_is_name]
+    )
+    last_name = _text(
+        gettext_lazy("Enter the last name."), limit=_NAME_MAX, validators=[_is_name]
+    )
     dob = forms.DateField(
         validators=[_is_birth_date],
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
         error_messages={
-            "required": "Enter the birth date.",
-            "invalid": "Enter a date, such as 1990-05-17.",
+            "required": gettext_lazy("Enter the birth date."),
+            "invalid": gettext_lazy("Enter a date, such as 1990-05-17."),
         },
     )
     gender = forms.ChoiceField(
-        choices=[("", "Choose"), *Gender.offered()],
-        error_messages={"required": "Choose what the lab should know."},
+        choices=[("", gettext_lazy("Choose")), *Gender.offered()],
+        error_messages={"required": gettext_lazy("Choose a gender.")},
     )
-    phone_number = _text("Enter a phone number.", limit=30, validators=[_is_phone])
+    phone_number = _text(
+        gettext_lazy("Enter a phone number."), limit=30, validators=[_is_phone]
+    )
     email = forms.EmailField(
-        max_length=254, error_messages={"required": "Enter an e-mail address."}
+        max_length=254,
+        error_messages={"required": gettext_lazy("Enter an e-mail address.")},
     )
-    first_line = _text("Enter street and number.")
+    first_line = _text(gettext_lazy("Enter the street address."))
     second_line = _text()
-    city = _text("Enter the city.", limit=100)
+    city = _text(gettext_lazy("Enter the city."), limit=100)
     state = forms.ChoiceField(
-        choices=_STATES, error_messages={"required": "Choose the state."}
+        choices=_STATES, error_messages={"required": gettext_lazy("Choose the state.")}
     )
-    zip = _text("Enter the zip code.", limit=10, validators=[_is_zip])
-    country = _text("Enter the country.", limit=100)
+    zip = _text(gettext_lazy("Enter the ZIP code."), limit=10, validators=[_is_zip])
+    country = _text(gettext_lazy("Enter the country."), limit=100)
     access_notes = _text(limit=1000)
     race = _optional(Race.offered())
     ethnicity = _optional(Ethnicity.offered())
@@ -186,7 +199,7 @@ class PatientForm(forms.Form):
         if any(found.get(name) for name in (*needed, "proxy_email")):
             for name in needed:
                 if not found.get(name) and name not in self.errors:
-                    self.add_error(name, "A representative needs this.")
+                    self.add_error(name, _("Required for a representative."))
         return found
 
     @property
@@ -227,7 +240,7 @@ class BillingForm(forms.Form):
     physician_last_name = _text(limit=_NAME_MAX)
     physician_npi = _text(limit=10, validators=[_is_npi])
     billing_type = forms.ChoiceField(
-        error_messages={"required": "Choose who pays."},
+        error_messages={"required": gettext_lazy("Choose who to bill.")},
     )
     payor_code = forms.ChoiceField(required=False)
     insurance_id = _text(limit=50)
@@ -253,11 +266,14 @@ class BillingForm(forms.Form):
             (npi, f"{one['first_name']} {one['last_name']}, NPI {npi}")
             for npi, one in self.physicians.items()
         ]
-        self.fields["physician"].choices = [("", "Nobody, or somebody new"), *named]  # type: ignore[attr-defined]  # a choice field
+        nobody = ("", _("None, or another physician"))
+        self.fields["physician"].choices = [nobody, *named]  # type: ignore[attr-defined]  # a choice field
         self.fields["billing_type"].choices = billing  # type: ignore[attr-defined]  # as above
-        self.fields["payor_code"].choices = [("", "Choose an insurer"), *payors]  # type: ignore[attr-defined]  # as above
+        self.fields["payor_code"].choices = [("", _("Choose an insurer")), *payors]  # type: ignore[attr-defined]  # as above
         for number in range(1, DIAGNOSES_ASKED + 1):
-            self.fields[f"icd_{number}"] = _text(label=f"Diagnosis {number}")
+            self.fields[f"icd_{number}"] = _text(
+                label=_("Diagnosis %(number)d") % {"number": number}
+            )
 
     @property
     def takes_insurance(self) -> bool:
@@ -276,9 +292,9 @@ class BillingForm(forms.Form):
         self._check_diagnoses(found)
         if found.get("billing_type") == Billing.COMMERCIAL_INSURANCE:
             for name, says in (
-                ("payor_code", "Choose the insurer."),
-                ("insurance_id", "Enter the member number on the card."),
-                ("relationship", "Say whose insurance it is."),
+                ("payor_code", _("Choose the insurer.")),
+                ("insurance_id", _("Enter the member ID on the insurance card.")),
+                ("relationship", _("Choose the insured person.")),
             ):
                 if not found.get(name):
                     self.add_error(name, says)
@@ -286,21 +302,26 @@ class BillingForm(forms.Form):
                 for part in ("first_name", "last_name", "phone_number"):
                     if not found.get(f"responsible_{part}"):
                         self.add_error(
-                            f"responsible_{part}", "Whose insurance it is needs this."
+                            f"responsible_{part}", _("Required for the insured person.")
                         )
             if not found.get("icd_1"):
-                self.add_error("icd_1", "Insurance needs a diagnosis.")
+                self.add_error(
+                    "icd_1",
+                    _("Enter a diagnosis code. Insurance billing requires one."),
+                )
         return found
 
     def _check_physician(self, found: dict[str, Any]) -> None:
         names = ("physician_first_name", "physician_last_name", "physician_npi")
         given = [name for name in names if found.get(name)]
         if found.get("physician") and given:
-            self.add_error("physician", "Choose one, or name another: not both.")
+            self.add_error(
+                "physician", _("Choose a physician or enter another, not both.")
+            )
         elif given:
             for name in names:
                 if name not in given and name not in self.errors:
-                    self.add_error(name, "A physician needs this.")
+                    self.add_error(name, _("Required for a physician."))
 
     def _check_diagnoses(self, found: dict[str, Any]) -> None:
         names = [bound.name for bound in self.diagnosis_fields if found.get(bound.name)]
@@ -366,12 +387,12 @@ class CommentsForm(forms.Form):
         max_length=COMMENTS_MAX_LENGTH,
         required=False,
         widget=forms.Textarea(attrs={"rows": 5}),
-        error_messages={"max_length": "A comment has at most 1,000 characters."},
+        error_messages={"max_length": gettext_lazy("Enter at most 1,000 characters.")},
     )
     activate_by = forms.DateField(
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
-        error_messages={"invalid": "Enter a date, such as 2027-01-31."},
+        error_messages={"invalid": gettext_lazy("Enter a date, such as 2027-01-31.")},
     )
     priority = forms.BooleanField(required=False)
 

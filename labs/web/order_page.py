@@ -13,6 +13,7 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.operations.audit import record_read
@@ -220,16 +221,18 @@ def patient_of(order: Order) -> dict[str, str]:
     proxy = details.get("medical_proxy") or {}
     insurance = order.health_insurance or {}
     shown = {
-        "Name": order.patient_name,
-        "Birth date": f"{born.day} {born:%b %Y}" if (born := order.patient_dob) else "",
-        "Gender": str(gender.label) if gender else str(details.get("gender", "")),
-        "Phone": details.get("phone_number") or "",
-        "Email": details.get("email") or "",
-        "Lives at": _address(order.patient_address),
-        "Kit goes to": _address(order.shipping_address),
-        "Represented by": _names(proxy),
-        "Insurance number": insurance.get("insurance_id") or "",
-        "Insured": _names(insurance.get("responsible_details") or {}),
+        _("Name"): order.patient_name,
+        _("Birth date"): f"{born.day} {born:%b %Y}"
+        if (born := order.patient_dob)
+        else "",
+        _("Gender"): str(gender.label) if gender else str(details.get("gender", "")),
+        _("Phone"): details.get("phone_number") or "",
+        _("E-mail"): details.get("email") or "",
+        _("Address"): _address(order.patient_address),
+        _("Shipping address"): _address(order.shipping_address),
+        _("Represented by"): _names(proxy),
+        _("Member ID"): insurance.get("insurance_id") or "",
+        _("Insured person"): _names(insurance.get("responsible_details") or {}),
     }
     return {label: value for label, value in shown.items() if value}
 
@@ -281,9 +284,9 @@ def _insurance(order: Order) -> dict[str, str]:
     """Of the insurance what names nobody."""
     kept = order.health_insurance or {}
     shown = {
-        "Payor": kept.get("payor_code") or "",
-        "Insured is": kept.get("responsible_relationship") or "",
-        "Diagnosis codes": ", ".join(kept.get("diagnosis_codes") or ()),
+        _("Insurer"): kept.get("payor_code") or "",
+        _("Insured person"): kept.get("responsible_relationship") or "",
+        _("Diagnosis codes"): ", ".join(kept.get("diagnosis_codes") or ()),
     }
     return {label: value for label, value in shown.items() if value}
 

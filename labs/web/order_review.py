@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 from labs.operations.diagnoses import known_diagnoses
 from labs.operations.insurance import find_payor
 from labs.states.accounts import Billing
@@ -37,15 +39,17 @@ def review_sections(
 ) -> list[ReviewSection]:
     """What the order will say, step by step; empty parts are left out."""
     rows: dict[str, list[tuple[str, str]]] = {
-        "user": [("Client user id", entry.user.client_user_id if entry.user else "")],
+        "user": [
+            (_("Client user ID"), entry.user.client_user_id if entry.user else "")
+        ],
         "lab": [
-            ("Lab", entry.lab.name if entry.lab else ""),
-            ("Account", why_account(entry)),
+            (_("Lab"), entry.lab.name if entry.lab else ""),
+            (_("Account"), why_account(entry)),
         ],
         "tests": [
-            ("Panels", ", ".join(panel.name for panel in entry.panels)),
-            ("Single markers", ", ".join(marker.name for marker in entry.added)),
-            ("Collection", _label(CollectionMethod, entry.method)),
+            (_("Panels"), ", ".join(panel.name for panel in entry.panels)),
+            (_("Single markers"), ", ".join(marker.name for marker in entry.added)),
+            (_("Collection"), _label(CollectionMethod, entry.method)),
         ],
         "questions": _answered(entry),
     }
@@ -54,8 +58,8 @@ def review_sections(
         rows["billing"] = _billing_rows(entry, wanted)
         start = wanted.activate_by
         rows["comments"] = [
-            ("Starts", start.isoformat() if start else "Now"),
-            ("Urgency", "Urgent (STAT)" if wanted.priority else "Routine"),
+            (_("Starts"), start.isoformat() if start else _("Now")),
+            (_("Urgency"), _("Urgent (STAT)") if wanted.priority else _("Routine")),
         ]
     return [
         ReviewSection(
@@ -78,7 +82,7 @@ def _answered(entry: OrderEntry) -> list[tuple[str, str]]:
         labels = dict(getattr(bound.field, "choices", []))
         given = value if isinstance(value, list) else [value]
         text = ", ".join(str(labels.get(one, one)) for one in given if one)
-        found.append((str(bound.label), text or "Not given"))
+        found.append((str(bound.label), text or _("Not given")))
     return found
 
 
@@ -87,15 +91,15 @@ def _patient_rows(wanted: OrderRequest) -> list[tuple[str, str]]:
     proxy = details.get("medical_proxy", {})
     lines = ("first_line", "second_line", "city", "state", "zip", "country")
     return [
-        ("Name", f"{details['first_name']} {details['last_name']}"),
-        ("Birth date", details["dob"]),
-        ("Gender", _label(Gender, details["gender"])),
-        ("Phone", details["phone_number"]),
-        ("E-mail", details["email"]),
-        ("Address", ", ".join(address[line] for line in lines if line in address)),
-        ("Access", address.get("access_notes", "")),
+        (_("Name"), f"{details['first_name']} {details['last_name']}"),
+        (_("Birth date"), details["dob"]),
+        (_("Gender"), _label(Gender, details["gender"])),
+        (_("Phone"), details["phone_number"]),
+        (_("E-mail"), details["email"]),
+        (_("Address"), ", ".join(address[line] for line in lines if line in address)),
+        (_("Access notes"), address.get("access_notes", "")),
         (
-            "Represented by",
+            _("Represented by"),
             f"{proxy.get('first_name', '')} {proxy.get('last_name', '')}".strip(),
         ),
     ]
@@ -108,23 +112,23 @@ def _billing_rows(entry: OrderEntry, wanted: OrderRequest) -> list[tuple[str, st
     payor = find_payor(tenant=entry.tenant, payor_code=code) if code else None
     return [
         (
-            "Physician",
-            f"{doctor['first_name']} {doctor['last_name']}, NPI {doctor['npi']}"
+            _("Physician"),
+            _("%(first_name)s %(last_name)s, NPI %(npi)s") % doctor
             if doctor
-            else "None named",
+            else _("None"),
         ),
-        ("Who pays", _label(Billing, wanted.billing_type)),
-        ("Insurer", payor.name if payor else code),
-        ("Member number", insurance.get("insurance_id", "")),
+        (_("Bill to"), _label(Billing, wanted.billing_type)),
+        (_("Insurer"), payor.name if payor else code),
+        (_("Member ID"), insurance.get("insurance_id", "")),
         (
-            "Diagnoses",
+            _("Diagnoses"),
             "; ".join(
                 f"{code} {known[code].description}" if code in known else code
                 for code in wanted.icd_codes
             ),
         ),
         (
-            "Consents",
+            _("Consents"),
             ", ".join(_label(Consent, one["consentType"]) for one in wanted.consents),
         ),
     ]

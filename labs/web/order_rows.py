@@ -14,6 +14,7 @@ from labs.states.appointments import TYPE_OF_METHOD
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import OrderOrigin, split_status
 from labs.states.turnaround import Lateness, lateness_now
+from portal.lib.translation import gettext_lazy
 from portal.pills import words
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from labs.models import LabAccount, Order
 
 _TO_BOOK = {"requisition_created", "appointment_cancelled"}
-PLATFORM_WORDS = "Platform account"
+PLATFORM_WORDS = gettext_lazy("Platform account")
 _METHOD_ICONS = {
     CollectionMethod.TESTKIT: "truck",
     CollectionMethod.WALK_IN_TEST: "pin",

@@ -11,6 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from accounts.operations.audit import record_read
 from accounts.web.dialogs import posted
 from labs.operations.accounts import check_billing
@@ -93,7 +95,7 @@ def take_user(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
     draft = draft.enter("user", {"user": chosen}, is_done=True)
     found = read_entry(tenant=request.tenant, draft=draft)
     if found.user is None:
-        return show_user(request, entry, fault="Choose a user.", status=422)
+        return show_user(request, entry, fault=_("Choose a user."), status=422)
     return go_on(request, draft, found.after("user"))
 
 
@@ -107,7 +109,7 @@ def take_lab(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
     place = request.POST.get("place", "")
     chosen = {option.value: option for option in place_options(entry)}.get(place)
     if chosen is None or not chosen.is_open:
-        return show_lab(request, entry, fault="Choose a lab account.", status=422)
+        return show_lab(request, entry, fault=_("Choose a lab account."), status=422)
     draft = entry.draft
     if entry.lab not in (None, chosen.lab):
         draft = draft.forget("tests", "questions")
@@ -190,7 +192,7 @@ def _changed_tests(request: TenantRequest, entry: OrderEntry, text: str) -> Orde
     panels = [str(panel.pk) for panel in entry.panels]
     markers = [marker.pk for marker in entry.added]
     for verb in ("add", "remove"):
-        kind, _, name = request.POST.get(verb, "").partition(":")
+        kind, _separator, name = request.POST.get(verb, "").partition(":")
         if kind == "panel":
             panels = [one for one in panels if one != name]
             if verb == "add" and _is_uuid(name):
@@ -274,7 +276,7 @@ def show_billing(
     request: TenantRequest, entry: OrderEntry, form: BillingForm | None = None
 ) -> HttpResponse:
     state = str(entry.draft.entry("patient").get("state", ""))
-    _, refused = billing_offers(entry, state)
+    refused = billing_offers(entry, state)[1]
     own = entry.account.account if entry.account else None
     shown = form or billing_form(entry)
     is_new = not (form or entry.draft.entry("billing"))

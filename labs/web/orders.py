@@ -27,6 +27,7 @@ from labs.states.catalogue import CollectionMethod
 from labs.states.order_work import IN_STATE, Stage, WorkState
 from labs.states.orders import split_status
 from labs.web.order_filters import (
+    DAY_PARAMETERS,
     PAGE_SIZES,
     PERIOD_WORDS,
     PLATFORM,
@@ -232,6 +233,7 @@ def _choices(
         "results": RESULTS,
         "result_words": dict(RESULTS).get(asked.result, ""),
         "periods": list(PERIOD_WORDS.items()),
+        "created_parameters": " ".join(DAY_PARAMETERS),
     }
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.states import Area
 from labs.queries.critical import count_waiting
@@ -33,6 +35,7 @@ from portal.lib.registry import (
     Tile,
     Urgency,
 )
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import page_url
 
 if TYPE_CHECKING:
@@ -48,21 +51,23 @@ TREND_DAYS = 26
 # The attention list names this many orders and leaves the rest to their own list.
 LISTED = 3
 _TITLES = {
-    "problem_in_transit_customer": "A test kit is held up on its way to the user",
-    "problem_in_transit_lab": "A sample is held up on its way to the lab",
-    "lab_processing_blocked": "The lab can't go on with a sample",
-    "appointment_pending": "An order needs an appointment",
-    "appointment_cancelled": "An appointment was cancelled",
-    "redraw_available": "A sample has to be drawn again",
-    "sample_error": "A sample could not be used",
-    "failure_to_deliver_to_customer": "A test kit did not reach its user",
-    "failure_to_deliver_to_lab": "A sample did not reach the lab",
-    "lost": "A test kit or sample is lost",
-    "do_not_process": "The lab does not process an order",
+    "problem_in_transit_customer": gettext_lazy(
+        "A test kit is delayed on its way to the user"
+    ),
+    "problem_in_transit_lab": gettext_lazy("A sample is delayed on its way to the lab"),
+    "lab_processing_blocked": gettext_lazy("The lab can't process a sample"),
+    "appointment_pending": gettext_lazy("An order needs a visit"),
+    "appointment_cancelled": gettext_lazy("A visit was cancelled"),
+    "redraw_available": gettext_lazy("A sample must be drawn again"),
+    "sample_error": gettext_lazy("A sample could not be used"),
+    "failure_to_deliver_to_customer": gettext_lazy("A test kit did not reach its user"),
+    "failure_to_deliver_to_lab": gettext_lazy("A sample did not reach the lab"),
+    "lost": gettext_lazy("A test kit or sample is lost"),
+    "do_not_process": gettext_lazy("An order will not be processed"),
 }
-_STUCK = "An order has no requisition yet"
-_CRITICAL = "A critical result is not acknowledged"
-_OVERDUE = "Results are overdue"
+_STUCK = gettext_lazy("An order has no requisition yet")
+_CRITICAL = gettext_lazy("A critical result is not acknowledged")
+_OVERDUE = gettext_lazy("Results are overdue")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +119,7 @@ def nav_count(request: TenantRequest) -> NavCount | None:
     if not request.rights.allow(Area.ORDERS):
         return None
     number = attention_number(request)
-    return NavCount(number, "need attention") if number else None
+    return NavCount(number, _("need attention")) if number else None
 
 
 def critical_nav_count(request: TenantRequest) -> NavCount | None:
@@ -122,7 +127,7 @@ def critical_nav_count(request: TenantRequest) -> NavCount | None:
     if not request.rights.allow(Area.ORDERS):
         return None
     number = count_waiting(tenant=request.tenant)
-    return NavCount(number, "to acknowledge", "bad") if number else None
+    return NavCount(number, _("to acknowledge"), "bad") if number else None
 
 
 def _tile(
@@ -134,17 +139,19 @@ def _tile(
     days = [now.date() - timedelta(days=ago) for ago in reversed(range(TREND_DAYS))]
     return Tile(
         rank=20,
-        label="Orders in progress",
+        label=_("Orders in progress"),
         number=min(number, COUNTED_UP_TO),
-        unit="or more" if number > COUNTED_UP_TO else "",
+        unit=_("or more") if number > COUNTED_UP_TO else "",
         url=_list(request, WorkState.IN_PROGRESS),
-        detail=f"{_counted(attention)} need attention"
-        if attention > 1
-        else "1 needs attention"
+        detail=ngettext(
+            "%(count)s needs attention", "%(count)s need attention", attention
+        )
+        % {"count": _counted(attention)}
         if attention
-        else "None needs attention",
+        else _("None needs attention"),
         trend=tuple(placed.get(day, 0) for day in days),
-        trend_says=f"Orders placed a day, last {TREND_DAYS} days",
+        trend_says=_("Orders placed per day, last %(days)d days")
+        % {"days": TREND_DAYS},
     )
 
 
@@ -163,7 +170,7 @@ def _stages(request: TenantRequest, per_status: Mapping[str, int]) -> list[Stage
 def _bar(stages: list[StageCount]) -> SafeString:
     return segment_bar(
         [(str(one.stage.label), one.number) for one in stages],
-        says="Orders in progress, by stage",
+        says=_("Orders in progress, by stage"),
     )
 
 
@@ -191,7 +198,12 @@ def _more(request: TenantRequest, last: Order, number: int) -> AttentionItem:
         since=last.updated_at,
         family="warn",
         icon="flask",
-        title=f"{_counted(number)} more order{'s' * (number > 1)} to look at",
+        title=ngettext(
+            "%(count)s more order needs attention",
+            "%(count)s more orders need attention",
+            number,
+        )
+        % {"count": _counted(number)},
         url=_list(request, WorkState.ATTENTION),
     )
 
@@ -202,4 +214,6 @@ def _list(request: TenantRequest, tab: WorkState) -> str:
 
 def _counted(number: int) -> str:
     over = number > COUNTED_UP_TO
-    return f"{COUNTED_UP_TO:,} or more" if over else f"{number:,}"
+    if over:
+        return _("%(count)s or more") % {"count": f"{COUNTED_UP_TO:,}"}
+    return f"{number:,}"

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 from labs.queries.order_list import orders_by_id
 from labs.states.orders import split_status
 from portal.lib.ids import is_whole_id
@@ -24,7 +26,8 @@ def find_orders(request: TenantRequest, text: str) -> list[Hit]:
     """Orders whose id is or begins with `text`, or whose whole sample id it is."""
     return [
         Hit(
-            words=f"{str(order.pk)[:8]} of {order.user.client_user_id}",
+            words=_("%(order)s of %(user)s")
+            % {"order": str(order.pk)[:8], "user": order.user.client_user_id},
             url=page_url(request, "labs:order", order_id=order.pk),
             detail=find_pill(split_status(order.status).low).words,
             is_exact=is_whole_id(text, order.pk)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.states import Area
@@ -28,6 +29,7 @@ from labs.operations.catalogue import (
 from labs.queries.catalogue import MarkerFilters, find_markers
 from labs.states.catalogue import CollectionMethod, LabTestStatus
 from portal.lib.errors import DomainError
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, render_page, wants_fragment
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ MARKERS_SHOWN = 12
 MARKERS_AT_MOST = 200  # as many as the API takes
 _MARKER_ID = re.compile(r"[0-9]{1,9}")  # what PostgreSQL's integer holds
 _FIELD_OF = {"lab_slug": "lab"}
-_NO_METHOD = ("", "Choose a way")
+_NO_METHOD = ("", gettext_lazy("Choose a collection method"))
 
 
 class MarkerSearchForm(forms.Form):
@@ -56,17 +58,19 @@ class PanelForm(forms.Form):
 
     name = forms.CharField(
         max_length=PANEL_NAME_MAX_LENGTH,
-        error_messages={"required": "Enter a name for the panel."},
+        error_messages={"required": gettext_lazy("Enter a name for the panel.")},
     )
     lab = forms.ModelChoiceField(
         queryset=Lab.objects.order_by("name"),
         to_field_name="slug",
-        empty_label="Choose a lab",
-        error_messages={"required": "Choose the lab that runs it."},
+        empty_label=gettext_lazy("Choose a lab"),
+        error_messages={
+            "required": gettext_lazy("Choose the lab that runs the panel.")
+        },
     )
     method = forms.ChoiceField(
         choices=lambda: [_NO_METHOD, *CollectionMethod.offered()],
-        error_messages={"required": "Choose how the sample is taken."},
+        error_messages={"required": gettext_lazy("Choose a collection method.")},
     )
     description = forms.CharField(
         required=False,
@@ -83,7 +87,7 @@ class PanelForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         found = super().clean() or {}
         if not self._marker_ids:
-            raise ValidationError("Add at least one marker.")
+            raise ValidationError(_("Add at least one marker."))
         return found
 
     def offer_methods(self, methods: Sequence[str]) -> None:
@@ -130,8 +134,8 @@ def _make(request: TenantRequest, form: PanelForm) -> HttpResponse | None:
         return None
     messages.success(
         request,
-        f"{panel.name} is made, and waits for approval. An operator of this portal"
-        " approves it; until then it can't be ordered.",
+        _("%(panel)s created. An operator must approve it before you can order it.")
+        % {"panel": panel.name},
     )
     waiting = f"?status={LabTestStatus.PENDING_APPROVAL}"
     return go_to(request, page_url(request, "labs:tests") + waiting)

@@ -15,6 +15,7 @@ from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.operations.audit import record_read
@@ -131,7 +132,9 @@ def labels(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """The labels as they are asked for; what to print is asked first."""
     order = full_order(tenant=request.tenant, order_id=order_id)
     if not has_requisition(order):
-        refusal = NotFound("requisition_not_found", "The requisition comes first.")
+        refusal = NotFound(
+            "requisition_not_found", _("The requisition is not ready yet.")
+        )
         return _back(request, order, refusal)
     if "collection_date" not in request.GET:
         form = LabelsForm(
@@ -207,7 +210,11 @@ def reissue_link(request: TenantRequest, order_id: UUID) -> HttpResponse:
         return _back(request, order, refusal)
     messages.success(
         request,
-        f"The new link works for {LINK_TTL.days} days. The one before has stopped.",
+        _(
+            "Link created. It works for %(days)d days. The previous link no longer"
+            " works."
+        )
+        % {"days": LINK_TTL.days},
     )
     return HttpResponseRedirect(page_url(request, "labs:order", order_id=order.pk))
 
@@ -218,9 +225,9 @@ def _ask_labels(
     return render_form(
         request,
         "labs/_order_labels.html",
-        title="Print labels",
+        title=_("Print labels"),
         back=page_url(request, "labs:order", order_id=order.pk),
-        back_words="Order",
+        back_words=_("Order"),
         status=status,
         form=form,
         section="orders",
@@ -251,5 +258,7 @@ def _left(ends_at: datetime) -> str:
     days, rest = divmod(left, _DAY)
     hours = rest // _HOUR
     if days:
-        return f"{days} d {hours} h"
-    return f"{hours} h" if hours else "less than an hour"
+        return _("%(days)d d %(hours)d h") % {"days": days, "hours": hours}
+    if hours:
+        return _("%(hours)d h") % {"hours": hours}
+    return _("less than an hour")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
 from django.db import transaction
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.states import Area
@@ -65,7 +66,7 @@ def place(request: TenantRequest) -> HttpResponse:
     token = request.GET.get("draft", "")
     draft = find_draft(request, token) if token else begin_draft()
     if draft is None:
-        messages.error(request, "That order was not placed in time. Begin again.")
+        messages.error(request, _("This draft has expired. Start a new order."))
         return go_to(request, page_url(request, "labs:place_order"))
     if draft.placed:
         return _go_to_order(request, draft.placed)
@@ -121,12 +122,12 @@ def _take_review(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
         order_id = _place_once(request, entry)
     except Conflict:
         # A second press while the first is at work: its order is shown once it is done.
-        messages.info(request, "This order is being placed.")
+        messages.info(request, _("This order is being placed."))
         return go_to(request, address_of(request, entry.draft, "review"))
     except DomainError as refusal:
         return _show_review(request, entry, refusal, status=422)
     close_draft(request, entry.draft, order_id)
-    messages.success(request, "The order is placed.")
+    messages.success(request, _("Order placed."))
     return _go_to_order(request, order_id)
 
 
@@ -152,7 +153,9 @@ def _place_once(request: TenantRequest, entry: OrderEntry) -> str:
             tenant=request.tenant, user_id=wanted.user_id, marker_ids=marker_ids
         ):
             raise DomainError(
-                "order_repeated", "Say that this order is meant.", "repeat"
+                "order_repeated",
+                _("Confirm that you want to place this order again."),
+                "repeat",
             )
         with transaction.atomic():
             order = place_order(

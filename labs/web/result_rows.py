@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from labs.queries.results import result_changes, result_key, rows_of
 from labs.queries.trends import measure_key
@@ -128,7 +129,11 @@ def sign_of(
     """
     side = True if is_above else False if is_below else None
     if interpretation == Interpretation.CRITICAL:
-        side_words = {True: "Critical high", False: "Critical low", None: ""}
+        side_words = {
+            True: _("Critical high"),
+            False: _("Critical low"),
+            None: "",
+        }
         return Sign(interpretation, side_words[side])
     if interpretation == Interpretation.ABNORMAL and side is not None:
         return Sign(_SIDES[Interpretation.ABNORMAL, side])
@@ -156,7 +161,7 @@ def groups_of(
     for result in rows_of(version):
         source = result.source_markers[0] if result.source_markers else {}
         key = int(source.get("marker_id", 0))
-        names.setdefault(key, source.get("name", "") or "Other results")
+        names.setdefault(key, source.get("name", "") or _("Other results"))
         rows.setdefault(key, [])
         if shown is None or result.interpretation in shown:
             rows[key].append(_row(order, result, was, trends))
@@ -194,7 +199,7 @@ def versions_of(
 def version_words(version: ResultVersion) -> str:
     """What kind of version it is."""
     if version.is_correction:
-        return "Corrected"
+        return _("Corrected")
     known = ResultStatus.known(version.status)
     return str(known.label) if known else words(version.status)
 
@@ -228,11 +233,11 @@ def range_words(result: MarkerResult) -> str:
     """A range in words: 30 to 200, under 90, over 40; else as the lab wrote it."""
     low, high = result.low, result.high
     if low is not None and high is not None:
-        return f"{low:g} to {high:g}"
+        return _("%(low)g to %(high)g") % {"low": low, "high": high}
     if high is not None:
-        return f"under {high:g}"
+        return _("under %(high)g") % {"high": high}
     if low is not None:
-        return f"over {low:g}"
+        return _("over %(low)g") % {"low": low}
     return result.reference_range
 
 
@@ -358,8 +363,20 @@ def _finding(trend: Trend) -> str:
     if not drawn or drawn[-1].value is None or drawn[0].value is None:
         return trend.name
     first, last = drawn[0].value, drawn[-1].value
-    moved = "unchanged at" if first == last else "from"
-    span = f"{first:.4g}" if first == last else f"{first:.4g} to {last:.4g}"
+    parts = {
+        "name": trend.name,
+        "first": f"{first:.4g}",
+        "last": f"{last:.4g}",
+        "unit": show_units(trend.unit),
+    }
+    if first == last:
+        span = _("%(name)s unchanged at %(last)s %(unit)s") % parts
+    else:
+        span = _("%(name)s from %(first)s to %(last)s %(unit)s") % parts
     state = drawn[-1].result.interpretation
-    now = f", now {find_pill(state).words.lower()}" if state else ""
-    return f"{trend.name} {moved} {span} {show_units(trend.unit)}".strip() + now
+    if not state:
+        return span.strip()
+    return _("%(change)s, now %(status)s") % {
+        "change": span.strip(),
+        "status": find_pill(state).words.lower(),
+    }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.http import Http404
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from accounts.operations.audit import record_read
@@ -188,9 +189,13 @@ def _counts(version: ResultVersion) -> list[tuple[str, str, int]]:
     """Each filter: its value, its words, how many results it shows."""
     told = [result.interpretation for result in version.results.all()]
     return [
-        ("", "All", len(told)),
-        ("abnormal", "Abnormal", sum(one in ABNORMAL for one in told)),
-        ("critical", "Critical", sum(one == Interpretation.CRITICAL for one in told)),
+        ("", _("All"), len(told)),
+        ("abnormal", _("Abnormal"), sum(one in ABNORMAL for one in told)),
+        (
+            "critical",
+            _("Critical"),
+            sum(one == Interpretation.CRITICAL for one in told),
+        ),
     ]
 
 

@@ -13,6 +13,7 @@ from uuid import UUID
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.operations.audit import record_read
@@ -45,6 +46,7 @@ from labs.states.inbound import (
 from labs.web.inbound_overview import waiting_of
 from labs.web.order_rows import PLATFORM_WORDS, account_name
 from portal.lib.errors import DomainError
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import Pager, asked_offset, go_to, page_url, render_page
 
 if TYPE_CHECKING:
@@ -61,19 +63,19 @@ PAGE_SIZE = 25
 SHOWN_CHARACTERS = 20_000
 PROBLEMS = "problems"
 _TABS = {
-    MatchStatus.UNMATCHED: "Unmatched",
-    PROBLEMS: "Malformed or refused",
-    MatchStatus.MATCHED: "Matched",
-    MatchStatus.REJECTED: "Rejected",
+    MatchStatus.UNMATCHED: gettext_lazy("Unmatched"),
+    PROBLEMS: gettext_lazy("Malformed or refused"),
+    MatchStatus.MATCHED: gettext_lazy("Matched"),
+    MatchStatus.REJECTED: gettext_lazy("Rejected"),
 }
-_SEX = {"F": "Female", "M": "Male"}
+_SEX = {"F": gettext_lazy("Female"), "M": gettext_lazy("Male")}
 _POINTS = (
-    ("number", "Number"),
-    ("name", "Name"),
-    ("birth_date", "Birth date"),
-    ("sex", "Sex"),
-    ("tests", "Tests"),
-    ("account", "Account"),
+    ("number", gettext_lazy("Number")),
+    ("name", gettext_lazy("Name")),
+    ("birth_date", gettext_lazy("Birth date")),
+    ("sex", gettext_lazy("Sex")),
+    ("tests", gettext_lazy("Tests")),
+    ("account", gettext_lazy("Account")),
 )
 _GLYPHS = {
     Agreement.AGREES: ("ok", "check"),
@@ -88,7 +90,7 @@ class ReasonForm(forms.Form):
     why = forms.CharField(
         max_length=WHY_MAX_LENGTH,
         required=False,
-        label="Reason",
+        label=gettext_lazy("Reason"),
         widget=forms.Textarea(attrs={"rows": 3}),
     )
 
@@ -97,7 +99,8 @@ class MatchForm(ReasonForm):
     """Which order, and why."""
 
     order = forms.UUIDField(
-        label="Order id", error_messages={"invalid": "Enter the whole id of an order."}
+        label=gettext_lazy("Order ID"),
+        error_messages={"invalid": gettext_lazy("Enter a full order ID.")},
     )
     field_order = ("order", "why")
 
@@ -202,7 +205,9 @@ def match(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
         except DomainError as refused:
             _refuse(form, refused, "order")
         else:
-            messages.success(request, "The results are the order's now.")
+            messages.success(
+                request, _("Report matched. Its results are added to the order.")
+            )
             order_id = form.cleaned_data["order"]
             return go_to(request, page_url(request, "labs:order", order_id=order_id))
     report = read_report(row)
@@ -213,7 +218,7 @@ def match(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
         request,
         row,
         "match",
-        "Match to an order",
+        _("Match to an order"),
         form,
         chosen=chosen,
         patient=report.patient,
@@ -232,9 +237,9 @@ def reject(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
         except DomainError as refused:
             _refuse(form, refused, "why")
         else:
-            messages.success(request, "The report is rejected, and kept.")
+            messages.success(request, _("Report rejected."))
             return go_to(request, page_url(request, "labs:unmatched"))
-    return _ask(request, row, "reject", "Reject this report?", form)
+    return _ask(request, row, "reject", _("Reject this report?"), form)
 
 
 @require_http_methods(["POST"])
@@ -247,7 +252,7 @@ def put_back(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
     except DomainError as refused:
         messages.error(request, refused.message)
     else:
-        messages.success(request, "The report waits again.")
+        messages.success(request, _("Report restored."))
     return go_to(
         request, page_url(request, "labs:unmatched_report", lab_report_id=row.pk)
     )
@@ -286,7 +291,7 @@ def reread(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
         messages.error(request, refused.message)
         here = page_url(request, "labs:unmatched_message", lab_message_id=message.pk)
         return go_to(request, here)
-    messages.success(request, "The message is taken.")
+    messages.success(request, _("Message processed."))
     return go_to(request, page_url(request, "labs:unmatched"))
 
 
@@ -304,15 +309,15 @@ def dismiss(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
         except DomainError as refused:
             _refuse(form, refused, "why")
         else:
-            messages.success(request, "The message is dismissed, and kept.")
+            messages.success(request, _("Message dismissed."))
             address = page_url(request, "labs:unmatched")
             return go_to(request, f"{address}?tab={PROBLEMS}")
     return render_form(
         request,
         "labs/_unmatched_dismiss.html",
-        title="Dismiss this message?",
+        title=_("Dismiss this message?"),
         back=page_url(request, "labs:unmatched_message", lab_message_id=message.pk),
-        back_words="Message",
+        back_words=_("Message"),
         status=422 if form.errors else 200,
         form=form,
     )
@@ -331,7 +336,7 @@ def _ask(
         f"labs/_unmatched_{body}.html",
         title=title,
         back=page_url(request, "labs:unmatched_report", lab_report_id=row.pk),
-        back_words="Report",
+        back_words=_("Report"),
         status=422 if form.errors else 200,
         form=form,
         **context,

@@ -16,6 +16,7 @@ from accounts.web.rights import require_right
 from labs.queries.appointment_days import VisitTab, visit_counts, visits_on_tab
 from labs.states.orders import split_status
 from labs.web.visits import visit_row
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import Pager, asked_offset, render_page
 
 if TYPE_CHECKING:
@@ -26,26 +27,33 @@ if TYPE_CHECKING:
 PAGE_SIZE = 50
 _EMPTY = {
     VisitTab.TODAY: (
-        "No visit today",
-        "Visits appear here on the day that their place has.",
+        gettext_lazy("No visits today"),
+        gettext_lazy("Visits appear here on their local date."),
     ),
-    VisitTab.TOMORROW: ("No visit tomorrow", "Visits appear here the day before."),
+    VisitTab.TOMORROW: (
+        gettext_lazy("No visits tomorrow"),
+        gettext_lazy("Visits appear here the day before."),
+    ),
     VisitTab.LATER: (
-        "No visit later",
-        "Visits from the day after tomorrow on appear here.",
+        gettext_lazy("No later visits"),
+        gettext_lazy("Visits after tomorrow appear here."),
     ),
     VisitTab.UNSURE: (
-        "Every visit is confirmed",
-        "Visits whose provider has not answered yet appear here.",
+        gettext_lazy("All visits are confirmed"),
+        gettext_lazy("Visits appear here until the provider confirms them."),
     ),
     VisitTab.PASSED: (
-        "Every visit that has passed brought a sample",
-        "Confirmed visits that have passed while their order still waits appear here:"
-        " ask the place, and book anew where nobody came.",
+        gettext_lazy("No missed visits"),
+        gettext_lazy(
+            "Past visits without a sample appear here. Ask the service center, and book"
+            " a new visit if the patient did not come."
+        ),
     ),
     VisitTab.UNBOOKED: (
-        "No order waits for a booking",
-        "Orders appear here that could be booked for three days and were not.",
+        gettext_lazy("No orders to book"),
+        gettext_lazy(
+            "Orders without a visit appear here three days after they can be booked."
+        ),
     ),
 }
 

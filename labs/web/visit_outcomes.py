@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from django import forms
 from django.contrib import messages
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.states import Area
@@ -21,6 +22,7 @@ from labs.queries.orders import full_order
 from labs.web.visits import awaits_time, has_begun_at_home
 from portal.lib.errors import DomainError
 from portal.lib.periods import SkippedTime, find_zone, from_wall_clock
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url
 
 if TYPE_CHECKING:
@@ -39,16 +41,21 @@ class VisitTimeForm(forms.Form):
     """When a provider comes, on the clock of the place, and what it calls the visit."""
 
     day = forms.DateField(
-        label="Day", widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+        label=gettext_lazy("Day"),
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
     time = forms.TimeField(
-        label="Time", widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M")
+        label=gettext_lazy("Time"),
+        widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
     )
     minutes = forms.IntegerField(
-        label="Minutes", min_value=5, max_value=_LONGEST_MINUTES, initial=_USUAL_MINUTES
+        label=gettext_lazy("Minutes"),
+        min_value=5,
+        max_value=_LONGEST_MINUTES,
+        initial=_USUAL_MINUTES,
     )
     external_id = forms.CharField(
-        label="Visit number of the provider", max_length=100, required=False
+        label=gettext_lazy("Provider's visit number"), max_length=100, required=False
     )
 
 
@@ -60,7 +67,7 @@ def set_time(request: TenantRequest, order_id: UUID) -> HttpResponse:
     order = full_order(tenant=request.tenant, order_id=order_id)
     visit = active_of(order=order)
     if visit is None or not awaits_time(visit):
-        messages.error(request, "No visit waits for its time.")
+        messages.error(request, _("No requested visit needs a time."))
         return _to_order(request, order)
     form = VisitTimeForm(posted(request))
     if request.method == "POST" and form.is_valid():
@@ -76,20 +83,23 @@ def set_time(request: TenantRequest, order_id: UUID) -> HttpResponse:
                 external_id=given["external_id"],
             )
         except SkippedTime:
-            form.add_error("time", "Clocks there skip this time on that day.")
+            form.add_error(
+                "time",
+                _("Clocks skip this time on that day. Enter another time."),
+            )
         except DomainError as refused:
             form.add_error(
                 "day" if refused.field == "start_at" else None, refused.message
             )
         else:
-            messages.success(request, "The visit has its time, and is confirmed.")
+            messages.success(request, _("Visit time saved. The visit is confirmed."))
             return _to_order(request, order)
     return render_form(
         request,
         "labs/_visit_time.html",
-        title="When does the provider come?",
+        title=_("When does the provider come?"),
         back=page_url(request, "labs:order", order_id=order.pk),
-        back_words=f"Order {str(order.pk)[:8]}",
+        back_words=_("Order %(id)s") % {"id": str(order.pk)[:8]},
         status=422 if form.errors else 200,
         form=form,
         visit=visit,
@@ -105,14 +115,14 @@ def complete(request: TenantRequest, order_id: UUID) -> HttpResponse:
     order = full_order(tenant=request.tenant, order_id=order_id)
     visit = active_of(order=order)
     if visit is None or not has_begun_at_home(visit):
-        messages.error(request, "No visit at home has begun.")
+        messages.error(request, _("No home visit has started."))
         return _to_order(request, order)
     try:
         complete_appointment(order=order, actor=request.actor)
     except DomainError as refused:
         messages.error(request, refused.message)
     else:
-        messages.success(request, "It is noted that the sample was taken.")
+        messages.success(request, _("Sample marked as collected."))
     return _to_order(request, order)
 
 

@@ -14,6 +14,7 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.operations.audit import record_read
@@ -43,6 +44,7 @@ from labs.web.booking import why_closed
 from labs.web.papers import answer_paper
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.periods import find_zone
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url
 from portal.parts import Happening
 from portal.pills import find_pill
@@ -103,13 +105,26 @@ class VisitRow:
             return ""
         number = self.visit.external_id
         said = (
-            f"Your lab visit is on {self.weekday} {self.day} {self.month},"
-            f" {self.time}: {self.place}, {self.address}.",
-            f"Please eat nothing and drink only water from {self.fasting} on."
+            _(
+                "Your lab visit is on %(weekday)s %(day)s %(month)s, %(time)s:"
+                " %(place)s, %(address)s."
+            )
+            % {
+                "weekday": self.weekday,
+                "day": self.day,
+                "month": self.month,
+                "time": self.time,
+                "place": self.place,
+                "address": self.address,
+            },
+            _("Don't eat, and drink only water, from %(start)s on.")
+            % {"start": self.fasting}
             if self.fasting
             else "",
-            "Bring a photo id and the requisition.",
-            f"Your visit number is {number}." if number else "",
+            _("Bring a photo ID and the requisition."),
+            _("Your visit number is %(number)s.") % {"number": number}
+            if number
+            else "",
         )
         return " ".join(text for text in said if text)
 
@@ -144,11 +159,13 @@ class CancelVisitForm(forms.Form):
     """Why a visit is called off."""
 
     reason = forms.ChoiceField(
-        label="Reason",
+        label=gettext_lazy("Reason"),
         widget=forms.RadioSelect,
-        error_messages={"required": "Choose a reason."},
+        error_messages={"required": gettext_lazy("Choose a reason.")},
     )
-    note = forms.CharField(max_length=NOTES_MAX_LENGTH, required=False, label="Note")
+    note = forms.CharField(
+        max_length=NOTES_MAX_LENGTH, required=False, label=gettext_lazy("Note")
+    )
 
     def __init__(self, *given: object, kind: str, **options: object) -> None:
         super().__init__(*given, **options)  # type: ignore[arg-type]  # a form's own
@@ -208,7 +225,10 @@ def visit_row(visit: Appointment, *, fasting: bool = False) -> VisitRow:
         weekday=f"{start:%a}" if start else "",
         day=f"{start.day}" if start else "",
         month=f"{start:%b}" if start else "",
-        time=f"{start:%H:%M} to {end:%H:%M %Z}" if start and end else "",
+        time=_("%(start)s to %(end)s")
+        % {"start": f"{start:%H:%M}", "end": f"{end:%H:%M %Z}"}
+        if start and end
+        else "",
         place=visit.site_name or (str(provider.label) if provider else visit.provider),
         address=", ".join(str(line) for line in lines if line),
         is_elsewhere=start is not None
@@ -225,7 +245,7 @@ def cancel_visit(request: TenantRequest, order_id: UUID) -> HttpResponse:
     order = full_order(tenant=request.tenant, order_id=order_id)
     visit = next((one for one in appointments_of(order=order) if one.is_active), None)
     if visit is None:
-        messages.error(request, "There is no visit to call off.")
+        messages.error(request, _("This order has no visit to cancel."))
         return _to_order(request, order)
     form = CancelVisitForm(posted(request), kind=visit.type)
     refusal = ""
@@ -240,14 +260,14 @@ def cancel_visit(request: TenantRequest, order_id: UUID) -> HttpResponse:
         except DomainError as refused:
             refusal = refused.message
         else:
-            messages.success(request, "The visit is called off. Its time is free.")
+            messages.success(request, _("Visit cancelled."))
             return _to_order(request, order)
     return render_form(
         request,
         "labs/_cancel_visit.html",
-        title="Call off this visit?",
+        title=_("Cancel this visit?"),
         back=page_url(request, "labs:order", order_id=order.pk),
-        back_words=f"Order {str(order.pk)[:8]}",
+        back_words=_("Order %(id)s") % {"id": str(order.pk)[:8]},
         status=422 if refusal or form.errors else 200,
         form=form,
         row=visit_row(visit),
@@ -304,7 +324,9 @@ def watch(request: TenantRequest, order_id: UUID) -> HttpResponse:
         messages.error(request, refused.message)
     else:
         messages.success(
-            request, f"{request.member.email} is told once the requisition is made."
+            request,
+            _("%(email)s will get an e-mail when the requisition is ready.")
+            % {"email": request.member.email},
         )
     return _to_order(request, order)
 
@@ -323,10 +345,12 @@ def _happening(event: AppointmentEvent, visit: Appointment) -> Happening:
     said = (
         reason_name(visit.type, reason) if reason else "",
         str(data.get("note", "")),
-        f"By {event.actor_label}" if event.actor_kind == "member" else "",
+        _("By %(actor)s") % {"actor": event.actor_label}
+        if event.actor_kind == "member"
+        else "",
     )
     return Happening(
-        label="Moved" if moved else find_pill(event.status).words,
+        label=_("Rescheduled") if moved else find_pill(event.status).words,
         at=event.created_at,
         icon="replay" if moved else _ICONS.get(event.status, "ring"),
         kind="warn" if event.status == "cancelled" else "",

@@ -15,7 +15,7 @@ COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 UNREAD = re.compile(r"<(script|style)\b.*?</\1>", re.DOTALL)
 ELEMENT = re.compile(r"<[^>]*>", re.DOTALL)
 READ_ATTRIBUTES = re.compile(
-    r"\b(?:title|alt|placeholder|aria-label|aria-description|content|value|label)"
+    r"\b(?:title|alt|placeholder|aria-label|aria-description|content|label)"
     r'="([^"]*)"'
 )
 ENTITY = re.compile(r"&\w+;|&#\w+;")

@@ -17,9 +17,9 @@ PERSON = {
     "Birth date": "1990-05-17",
     "Phone": "+15550101",
     "E-mail": "ada@assay.example",
-    "Street and number": "1 Sample Street",
+    "Street address": "1 Sample Street",
     "City": "Phoenix",
-    "Zip code": "85004",
+    "ZIP code": "85004",
 }
 
 
@@ -53,7 +53,7 @@ def place(page):
     page.get_by_label("Quest Diagnostics").first.check()
     page.get_by_role("button", name="Continue").click()
     page.get_by_role("button", name=re.compile("^Add ")).first.click()
-    expect(page.locator("section", has_text="On this order")).to_contain_text("Remove")
+    expect(page.locator("section", has_text="In this order")).to_contain_text("Remove")
     page.get_by_role("button", name="Continue").click()
     fill_person(page)
     page.get_by_role("button", name="Continue").click()
@@ -77,7 +77,7 @@ def test_a_new_team_lives_through_its_first_orders(visit, alice, alice_tenant):
 
         add_account(page, "Branch")
         page.goto(f"{PLACE}/orders/import/?user=mbr_1")
-        page.get_by_label("Sample id").fill("Q-100")
+        page.get_by_label("Sample ID").fill("Q-100")
         page.get_by_label("Test", exact=True).select_option("Essential health")
         page.get_by_label("Lab account").select_option("Branch, pending")
         fill_person(page)
@@ -88,7 +88,7 @@ def test_a_new_team_lives_through_its_first_orders(visit, alice, alice_tenant):
         page.get_by_role("button", name="More actions").click()
         page.get_by_role("link", name="Recreate order").click()
         page.get_by_label("Wrong lab").check()
-        page.get_by_role("button", name="See what changes").click()
+        page.get_by_role("button", name="Preview changes").click()
         account = page.get_by_role("row", name="Lab account")
         expect(account).to_contain_text("Branch")
         expect(account).to_contain_text("Only other active account for this lab")

@@ -39,19 +39,19 @@ def test_an_open_order_page_follows_the_order(visit, alice, alice_tenant, monkey
         # What was asked for stays in sight, and is not asked for again.
         expect(page.get_by_text("Ada Example")).to_be_visible()
 
-        page.get_by_role("link", name="Other steps").click()
+        page.get_by_role("link", name="More steps").click()
         dialog = page.get_by_role("dialog")
         dialog.get_by_label("Advance to").select_option("Partial results (1 step)")
         dialog.get_by_role("button", name="Advance", exact=True).click()
         expect(page.locator("h1 .pill")).to_have_text("Partial results")
 
-        page.get_by_role("link", name="Other steps").click()
+        page.get_by_role("link", name="More steps").click()
         dialog.get_by_label("Status", exact=True).fill("future value")
-        dialog.get_by_role("button", name="Report it").click()
+        dialog.get_by_role("button", name="Send unknown status").click()
         expect(dialog.locator(".err")).to_be_visible()
         assert complaints(page, "#d-form") == []
         dialog.get_by_label("Status", exact=True).fill("sample_with_lab.pooled")
-        dialog.get_by_role("button", name="Report it").click()
+        dialog.get_by_role("button", name="Send unknown status").click()
         expect(page.locator(".card__foot code")).to_have_text("sample_with_lab.pooled")
 
 
@@ -65,19 +65,19 @@ def test_papers_open_and_a_link_is_renewed(visit, alice, alice_tenant, settings)
         papers = page.locator("section:has(#h-papers)")
         expect(papers).to_contain_text("works for 6 d 23 h more")
         assert complaints(page, "section:has(#h-papers)") == []
-        for name in ("Requisition PDF", "Open it"):
+        for name in ("Requisition PDF", "Open link"):
             link = papers.get_by_role("link", name=name).get_attribute("href")
             assert page.request.get(link).headers["content-type"] == "application/pdf"
 
         papers.get_by_role("link", name="Print labels").click()
         dialog = page.get_by_role("dialog")
-        dialog.get_by_label("How many").fill("91")
+        dialog.get_by_label("Number of labels").fill("91")
         assert complaints(page, "#d-form") == []
         dialog.get_by_role("button", name="Close", exact=True).last.click()
 
         copy = papers.get_by_role("button", name="Copy link")
         before = copy.get_attribute("data-copy")
-        papers.get_by_role("button", name="New link").click()
+        papers.get_by_role("button", name="Create new link").click()
         expect(copy).not_to_have_attribute("data-copy", before)
 
 

@@ -47,10 +47,10 @@ def test_staff_narrow_the_list_and_look_at_a_patient(visit, alice, orders):
         page.get_by_role("link", name="All", exact=True).first.click()
         expect(rows).to_have_count(2)
 
-        page.get_by_label("Search orders by id").fill("mbr_e")
+        page.get_by_label("Search orders by ID").fill("mbr_e")
         expect(rows).to_have_count(1)
         expect(rows).to_contain_text("mbr_erik")
-        page.get_by_label("Search orders by id").fill("mbr_")
+        page.get_by_label("Search orders by ID").fill("mbr_")
         expect(rows).to_have_count(2)
 
         page.get_by_role("button", name="Created").focus()

@@ -55,7 +55,7 @@ def fill_patient(page):
         ("Birth date", "1990-05-17"),
         ("Phone", "+15550101"),
         ("E-mail", "ada@assay.example"),
-        ("Street and number", "1 Sample Street"),
+        ("Street address", "1 Sample Street"),
         ("City", "Phoenix"),
     ):
         page.get_by_label(label, exact=True).fill(text)
@@ -92,11 +92,11 @@ def test_an_order_is_placed_by_keyboard_and_search(visit, alice, alice_tenant, l
         go_on(page)
 
         fill_patient(page)
-        page.get_by_label("Zip code").fill("85")
-        page.get_by_label("Zip code").press("Enter")
-        expect(page.get_by_label("Zip code")).to_have_attribute("aria-invalid", "true")
+        page.get_by_label("ZIP code").fill("85")
+        page.get_by_label("ZIP code").press("Enter")
+        expect(page.get_by_label("ZIP code")).to_have_attribute("aria-invalid", "true")
         found["patient"] = complaints(page)
-        page.get_by_label("Zip code").fill("85004")
+        page.get_by_label("ZIP code").fill("85004")
         go_on(page)
 
         assert_sound(page)
@@ -132,14 +132,14 @@ def test_without_script_an_order_is_placed(visit, alice, alice_tenant, lab):
         page.get_by_role("button", name="Add Lipid panel").click()
         go_on(page)
         fill_patient(page)
-        page.get_by_label("Zip code").fill("85004")
+        page.get_by_label("ZIP code").fill("85004")
         go_on(page, "Back")
         go_on(page)
-        expect(page.get_by_label("Zip code")).to_have_value("85004")
+        expect(page.get_by_label("ZIP code")).to_have_value("85004")
         go_on(page)
         go_on(page)
         page.get_by_label("Clinical comment").fill("Fasting.")
-        go_on(page, "Show as it will print")
+        go_on(page, "Preview comment")
         expect(page.locator("#order-printed pre")).to_have_text("Call us.\nFasting.")
         go_on(page, "Review order")
         go_on(page, "Place order")

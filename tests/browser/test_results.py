@@ -40,9 +40,9 @@ def test_a_critical_result_is_found_read_and_acknowledged(
 
         row.get_by_role("link", name="Acknowledge").click()
         dialog = page.get_by_role("dialog")
-        dialog.get_by_label("What was done").fill("Called the patient in")
+        dialog.get_by_label("Action taken").fill("Called the patient in")
         dialog.get_by_label("By phone").check()
-        dialog.get_by_label("Who was told").fill("Dr Whitfield")
+        dialog.get_by_label("Who was informed").fill("Dr Whitfield")
         dialog.get_by_role("button", name="Acknowledge").click()
         expect(dialog.locator(".err")).to_have_count(1)
         assert complaints(page, "#d-form") == []

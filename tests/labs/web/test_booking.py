@@ -155,7 +155,7 @@ def test_a_form_that_does_not_know_of_a_visit_does_not_move_it(
 
     booked.refresh_from_db()
     assert reply.status_code == 422
-    assert reply.context["refusal"].startswith("A visit was booked meanwhile.")
+    assert reply.context["refusal"].startswith("A visit was booked in the meantime.")
     assert booked.start_at == first.start
 
 
@@ -217,7 +217,7 @@ def test_a_slow_provider_leaves_the_visit_unconfirmed(
 
     (visit,) = visits(alice_tenant)
     assert visit.status == "pending"
-    assert "tell the patient only once it is" in reply.content.decode()
+    assert "before you inform the patient" in reply.content.decode()
     assert reply.context["visit"].row.message == ""
 
 
@@ -227,7 +227,7 @@ def test_nothing_is_booked_without_a_time(alice_web, alice_tenant, center, order
     reply = alice_web.post(url(order), sent(go="book"))
 
     assert (reply.status_code, reply.context["refusal"]) == (
-        *(422, "Choose a time at the place."),
+        *(422, "Choose a time at the selected location."),
     )
     assert holdings(alice_tenant) == before
 
@@ -276,7 +276,9 @@ def test_a_visit_called_off_meanwhile_is_not_moved(
 
     reply = alice_web.post(url(order), sent(go="book", moves=str(visit.pk), slot=key))
 
-    assert reply.context["refusal"].startswith("The visit was called off meanwhile.")
+    assert reply.context["refusal"].startswith(
+        "The visit was cancelled in the meantime."
+    )
     assert [one.status for one in visits(alice_tenant)] == ["cancelled"]
 
 
@@ -302,7 +304,7 @@ def test_no_place_in_reach_names_those_that_are_not_booked_here(
     grid = page.context["grid"]
     assert (grid.site, len(grid.days)) == (None, 14)
     assert [near.center.name for near in page.context["others"]] == ["Walk-in"]
-    assert "No place in reach is booked here" in page.content.decode()
+    assert "No bookable location in range" in page.content.decode()
 
 
 def test_mornings_and_later_days_are_looked_at(alice_web, center, order):

@@ -10,7 +10,7 @@ from labs.states.orders import ORDER_STATUSES, find_walk, full_status
 from labs.web.lifecycle import history_of, is_known, next_step, stages_of
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
-UNKNOWN = "does not know yet"
+UNKNOWN = "new to Assay"
 
 
 def walked(method, *lows, **fields):
@@ -67,7 +67,7 @@ def test_a_kit_is_sent_when_it_is_on_its_way():
 
     assert [s.label for s in stages_of(order, events)][1] == "Kit sent"
     assert [s.state for s in stages_of(order, events)][:2] == ["done", "now"]
-    assert next_step(order) == "Next the kit is sent."
+    assert next_step(order) == "Next: the kit is sent."
 
 
 def test_a_kit_that_comes_back_from_registration_is_not_sent_again():
@@ -84,7 +84,7 @@ def test_a_kit_that_comes_back_from_registration_is_not_sent_again():
     )
 
     assert [s.state for s in stages_of(order, events)][:3] == ["done", "done", "now"]
-    assert next_step(order) == "Next the person sends the sample to the lab."
+    assert next_step(order) == "Next: the patient sends the sample to the lab."
 
 
 @pytest.mark.parametrize(
@@ -118,8 +118,8 @@ def test_a_status_we_do_not_know_is_placed_by_what_is_known_of_it():
 @pytest.mark.parametrize(
     ("day", "says"),
     [
-        (date(2026, 3, 9), "on 9 Mar 2026 the requisition is made"),
-        (date(2026, 3, 2), "Next the lab is told of the order"),
+        (date(2026, 3, 9), "the requisition is created on 9 Mar 2026"),
+        (date(2026, 3, 2), "Next: the order is sent to the lab"),
     ],
 )
 def test_a_scheduled_order_says_its_day(day, says):
@@ -141,6 +141,6 @@ def test_history_is_newest_first_and_says_by_whom_and_why():
             "Cancelled",
             "Rejected on request. Moved away. By alice@assay.example",
         ),
-        ("Ordered", "By the API key server"),
+        ("Ordered", "By API key server"),
     ]
     assert [row.kind for row in rows] == ["now", ""]

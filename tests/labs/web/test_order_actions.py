@@ -100,7 +100,7 @@ def test_a_sandbox_order_advances_to_what_is_chosen(alice_web, order):
     )
 
     groups = dict(asked.context["form"].fields["final_status"].choices)
-    assert ("Requisition ready (1 step)") in dict(groups["On the way"]).values()
+    assert ("Requisition ready (1 step)") in dict(groups["Usual steps"]).values()
     assert "failed.walk_in_test.sample_error" in dict(groups["Problems"])
     assert goes_to(reply, order)
     assert kept(order).status == READY
@@ -296,7 +296,7 @@ def test_an_order_past_cancelling_says_so_before_anything_is_typed(alice_web, or
 
     assert page.status_code == 200
     assert "completed.walk_in_test.completed" in page.context["refusal"]
-    assert "See what changes" not in page.text
+    assert "Preview changes" not in page.text
 
 
 def test_a_kit_is_registered_to_its_person(alice_web, kit):

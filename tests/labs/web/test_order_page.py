@@ -79,7 +79,7 @@ def test_a_new_order_shows_where_it_stands_and_what_comes_next(alice_web, order)
     ]
     (step,) = page.context["history"]
     assert (step.label, step.raw) == ("Ordered", "received.walk_in_test.ordered")
-    assert "the requisition is made" in page.context["next_step"]
+    assert "the requisition is created" in page.context["next_step"]
     assert page.context["account_reason"] == ("Uses the platform's account")
     assert page.context["relatives"] == []
     assert audited(order.tenant)[-1][:2] == ("read", "order")
@@ -160,7 +160,7 @@ def test_who_may_not_see_patients_is_not_offered_them(order):
     page = viewer.get(url(order))
     refused = viewer.post(url(order, "order_patient"))
 
-    assert "Your role does not show patient details." in page.text
+    assert "Your role can't see patient details." in page.text
     assert url(order, "order_patient") not in page.text
     assert refused.status_code == 403
     assert [line for line in audited(order.tenant) if line[1] == "order_patient"] == []
@@ -352,4 +352,4 @@ def test_an_order_is_not_settled_while_a_critical_result_waits(alice_web, alice_
     assert "a clinician acknowledges" in waiting.context["next_step"]
     assert "A critical result is not acknowledged." in waiting.content.decode()
     assert labels(settled, "stages")[-1] == ("Results", "done")
-    assert "Nothing is left to do" in settled.context["next_step"]
+    assert settled.context["next_step"] == "All results are in."

@@ -270,7 +270,7 @@ def test_an_empty_list_says_why(alice_web, order):
         return alice_web.get(f"{LIST}?{query}").text
 
     assert "No orders match these filters" in said("q=nobody")
-    assert "Nothing is held up" in said("tab=attention")
+    assert "No order is delayed" in said("tab=attention")
     assert "This page is past the end" in said("offset=50")
     order.user.deleted_at = timezone.now()
     order.user.save(update_fields=["deleted_at"])

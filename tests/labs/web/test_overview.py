@@ -54,12 +54,12 @@ def nav_count(reply):
         ({"status": LOST}, "A test kit or sample is lost", "bad"),
         (
             {"status": "collecting_sample.walk_in_test.redraw_available"},
-            "A sample has to be drawn again",
+            "A sample must be drawn again",
             "bad",
         ),
         (
             {"status": "collecting_sample.testkit.problem_in_transit_lab"},
-            "A sample is held up on its way to the lab",
+            "A sample is delayed on its way to the lab",
             "warn",
         ),
         (
@@ -110,7 +110,7 @@ def test_what_went_wrong_with_many_ends_in_their_list(alice_web, place):
     found = attention(alice_web.get(PLACE))
 
     assert len(found) == LISTED + 1
-    more = ("2 more orders to look at", "", "warn", f"{PLACE}orders/?tab=attention")
+    more = ("2 more orders need attention", "", "warn", f"{PLACE}orders/?tab=attention")
     assert more in found
 
 

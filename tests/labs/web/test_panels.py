@@ -232,7 +232,7 @@ def test_a_list_says_who_approves_what_waits(press, alice_web, alice_tenant, mar
     press(marker_ids=marker.pk, go="make")
     panel = LabTest.objects.for_tenant(alice_tenant).get(name="Iron")
     mine = f"{url(alice_tenant, 'tests')}?q=Iron"
-    words = "An operator approves it"
+    words = "Needs an operator's approval"
 
     before = alice_web.get(mine).text
     approve_lab_test(tenant=alice_tenant, actor=ACTOR, lab_test_id=panel.pk)

@@ -149,7 +149,7 @@ def test_what_is_to_come_and_what_is_missing_is_named(alice_web, ordered):
     page = alice_web.get(results_url(ordered))
 
     assert rows(page) == [("Sugar", ["Glucose"]), ("Lipids", [])]
-    assert "Some results are still to come." in page.content.decode()
+    assert "More results are expected." in page.content.decode()
 
 
 def test_a_group_that_came_after_its_days_is_late(alice_web, ordered):

@@ -210,4 +210,4 @@ def test_the_overview_and_the_navigation_tell_what_waits(
     count = after.context["shell"].nav_counts["unmatched"]
     assert "unmatched" not in before.context["shell"].nav_counts
     assert "1 lab report matches no order" in titles
-    assert (count.number, count.says) == (2, "wait for a person")
+    assert (count.number, count.says) == (2, "need review")

@@ -151,7 +151,7 @@ def test_a_visit_is_called_off_with_its_reason(alice_web, alice_tenant, order):
 def test_without_a_visit_there_is_nothing_to_call_off(alice_web, order):
     reply = alice_web.post(url(order, "cancel_visit"), {"reason": "other"}, follow=True)
 
-    assert "There is no visit to call off." in reply.content.decode()
+    assert "This order has no visit to cancel." in reply.content.decode()
 
 
 def test_the_patients_sheet_has_the_requisition_behind_it(
@@ -249,7 +249,7 @@ def test_who_cancels_an_order_says_whether_its_visit_goes_too(
     alice_web.post(address, {"with_visit": "on"} if with_visit else {})
 
     assert asked.context["visit"].place == "Harborview"
-    assert "It stays unless it is called off too" in asked.content.decode()
+    assert "It stays booked unless you cancel it too" in asked.content.decode()
     visit.refresh_from_db()
     order.refresh_from_db()
     assert order.status == "cancelled.walk_in_test.cancelled"
