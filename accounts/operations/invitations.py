@@ -274,7 +274,7 @@ def mail_invitation(*, invitation: Invitation, token: str) -> bool:
         "place": name_of_place(invitation),
         "is_several": invitation.batch is not None,
         "inviter": invitation.invited_by,
-        "roles": [Role(role).label for role in invitation.roles],
+        "roles": [str(Role(role).label) for role in invitation.roles],
         "link": mailed_link(token),
         "expires_at": invitation.expires_at,
     }

@@ -42,13 +42,13 @@ def test_a_key_is_made_changed_rotated_and_its_old_one_ended(visit, confirmed, s
 
         page.get_by_role("link", name="Data warehouse", exact=True).click()
         expect(page.get_by_text("Users and wearable data: read")).to_be_visible()
-        page.get_by_role("link", name="Change").click()
+        page.get_by_role("link", name="Edit key").click()
         page.get_by_label("Allowed IP addresses").fill("nowhere")
         page.get_by_role("button", name="Save key").click()
-        expect(page.get_by_text("Each is an address or a network")).to_be_visible()
+        expect(page.get_by_text("Enter IP addresses or networks")).to_be_visible()
         page.get_by_label("Allowed IP addresses").fill("")
         page.get_by_role("button", name="Save key").click()
-        expect(page.get_by_text("Any")).to_be_visible()
+        expect(page.get_by_text("Any", exact=True)).to_be_visible()
         page.goto(LIST)
 
         page.get_by_role("link", name="Rotate Data warehouse").click()

@@ -27,7 +27,7 @@ def test_a_view_is_saved_opens_the_list_and_is_deleted(visit, alice, alice_tenan
         page.get_by_role("link", name="Save view").click()
         expect(page.get_by_label("Name")).to_be_focused()
         page.keyboard.type("Gone wrong")
-        page.get_by_label("Open the list like this").check()
+        page.get_by_label("Use as default view").check()
         page.get_by_role("button", name="Save view").click()
         here = views.get_by_role("link", name="Gone wrong")
         expect(here).to_have_attribute("aria-current", "true")

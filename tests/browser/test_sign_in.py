@@ -35,7 +35,7 @@ def test_a_wrong_password_then_the_right_one(visit, alice, scripts):
         page.get_by_label("Password", exact=True).fill("not this one")
         page.get_by_role("button", name="Sign in", exact=True).click()
 
-        expect(page.get_by_role("alert")).to_contain_text("4 tries left")
+        expect(page.get_by_role("alert")).to_contain_text("4 attempts left")
 
         page.get_by_label("Password", exact=True).fill(PASSWORD)
         page.get_by_role("button", name="Sign in", exact=True).click()

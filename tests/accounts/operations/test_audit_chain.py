@@ -200,7 +200,9 @@ def test_the_command_names_what_does_not_fit(tenant):
     with pytest.raises(CommandError):
         call_command("verify_audit", stdout=StringIO(), stderr=err)
 
-    assert f"{slug} sandbox: 5 entries in 2 seals fit, and 2 anchors." in out.getvalue()
+    assert (
+        f"{slug} sandbox: 5 entries in 2 seals and 2 anchors match." in out.getvalue()
+    )
     assert f"{slug} sandbox: BROKEN: entry {third} is not what was sealed" in (
         err.getvalue()
     )

@@ -310,9 +310,9 @@ def test_the_mail_says_who_invites_to_what_and_until_when(team):
     assert sent is True
     assert message.to == [EMAIL]
     assert message.subject == "Join North Clinic on Assay"
-    assert "owner@assay.example invites you" in message.body
-    assert "as: Clinician, Viewer." in message.body
-    assert "until 11 May 2026, 10:00 UTC" in message.body
+    assert "owner@assay.example invited you to the team North Clinic" in message.body
+    assert "Your roles: Clinician, Viewer." in message.body
+    assert "expires on 11 May 2026, 10:00 UTC" in message.body
     assert f"\n{mailed_link(token)}\n" in message.body
 
 

@@ -139,7 +139,7 @@ def test_the_list_draws_the_calls_of_a_week(settings, alice_web, key):
 
     rows = {row.key.label: row for row in page.context["live"]}
     assert list(rows["server"].calls) == [0, 0, 0, 0, 0, 1, 4]
-    assert 'aria-label="Most in a day: 4; in the last: 4"' in page.content.decode()
+    assert 'aria-label="Highest in a day: 4. Last day: 4."' in page.content.decode()
     assert len([each for each in statements if "apicalltally" in each]) == 1
 
 

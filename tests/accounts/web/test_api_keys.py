@@ -230,7 +230,7 @@ def test_revoking_twice_says_so(alice_web, key):
         f"{SANDBOX}{key[0].pk}/revoke/", {"typed_name": "Data warehouse"}, follow=True
     )
 
-    assert "revoked already" in reply.content.decode()
+    assert "already revoked" in reply.content.decode()
     assert written() == before
 
 

@@ -131,7 +131,7 @@ def test_with_a_new_device_nobody_waits_longer_than_five_minutes(alice, clock):
 
     assert refused == (
         "too_many_login_attempts",
-        "Too many tries. Wait 5 minutes, or reset the password.",
+        "Too many attempts. Wait 5 minutes, or reset your password.",
     )
     assert (was_in, is_in(client)) == (False, True)
 
@@ -173,7 +173,7 @@ def test_a_known_device_is_limited_by_itself(alice, clock):
     assert [each.wsgi_request.tries_left for each in wrong] == [4, 3, 2, 1, 0]
     assert waits == (
         "too_many_login_attempts",
-        "Too many tries. Wait 10 seconds, or reset the password.",
+        "Too many attempts. Wait 10 seconds, or reset your password.",
     )
     assert is_in(device)
 
@@ -345,7 +345,7 @@ def test_who_knows_the_password_shuts_no_known_device_out_of_the_second_factor(
     [fault] = refused.context["form"].errors.as_data()["code"]
     assert (fault.code, fault.message) == (
         "too_many_login_attempts",
-        "Too many tries. Wait 10 seconds.",
+        "Too many attempts. Wait 10 seconds and try again.",
     )
     assert (is_in(late), is_in(device)) == (False, True)
 

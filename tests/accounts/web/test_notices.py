@@ -96,7 +96,10 @@ def test_last_week_is_shown_by_choices_before_they_are_saved(
         ("Critical results", []),
         (
             "Failing endpoints",
-            [("alice@assay.example", "At once"), ("nora@alice.example", "At once")],
+            [
+                ("alice@assay.example", "Immediately"),
+                ("nora@alice.example", "Immediately"),
+            ],
         ),
         (
             "Silent sources",

@@ -187,4 +187,4 @@ def test_the_zone_that_is_chosen_is_marked_in_the_list(alice_web):
 
     assert page.count(" selected>") == 1
     assert '<option value="Asia/Kolkata" selected>Asia/Kolkata</option>' in page
-    assert '<option value="">The team&#x27;s: UTC</option>' in page
+    assert '<option value="">Team default: UTC</option>' in page

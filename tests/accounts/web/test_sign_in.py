@@ -132,7 +132,7 @@ def test_after_five_wrong_tries_even_the_right_password_waits(client, alice):
     [fault] = reply.context["form"].errors.as_data()["__all__"]
     assert (fault.code, fault.message) == (
         "too_many_login_attempts",
-        "Too many tries. Wait 10 seconds, or reset the password.",
+        "Too many attempts. Wait 10 seconds, or reset your password.",
     )
     assert "_auth_user_id" not in client.session
 

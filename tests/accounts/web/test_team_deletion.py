@@ -34,7 +34,7 @@ def test_an_owner_deletes_a_team_by_its_name_and_brings_it_back(
         "The team Alice Health was deleted",
     )
     assert DELETED in sent.body
-    assert b"Bring Alice Health back" in alice_web.get(DELETED).content
+    assert b"Restore Alice Health" in alice_web.get(DELETED).content
     assert b"Alice Health" not in charlie_web.get(DELETED).content
     wanted = {"team_id": str(alice_team.pk)}
     assert charlie_web.post(DELETED, wanted).status_code == 404

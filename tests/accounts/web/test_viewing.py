@@ -12,7 +12,7 @@ from accounts.web.viewing import VIEWING_TTL
 pytestmark = pytest.mark.django_db
 PLACE = "/t/alice-health/sandbox"
 START, STOP = f"{PLACE}/members/view-as/", f"{PLACE}/members/view-as/stop/"
-BANNER = b"read only"
+BANNER = b"read-only"
 
 
 def test_an_owner_looks_as_a_developer_changes_nothing_and_stops(
