@@ -37,6 +37,7 @@ urlpatterns = [
     path("api/docs/", api_docs, name="api-docs"),
     path("api/docs/", include("portal.api_docs.urls")),
     path("api/docs/", include("accounts.webhooks.web.docs_urls")),
+    path("docs/", include("portal.docs.urls")),
     path("logos/<slug:slug>.svg", logo, name="logo"),
     path("connect/", include("users.web.connect_urls")),
     path("requisition/", open_link, name="requisition_link"),

@@ -20,6 +20,7 @@ METHODS = ("get", "post", "put", "patch", "delete")
 PUBLIC = {
     "slug": "a source's logo",
     "event_type": "a type of the catalogue, the same for all",
+    "page_slug": "a page of the documentation, the same for all",
     "lab_id": "a lab, the same for all",
     "provider_id": "a lab's code of a marker, the same for all",
     "uidb36": "a one-time link, its own proof",
@@ -32,6 +33,7 @@ TEAM_WIDE = {"member_id", "invitation_id", "management_key_id"}
 # URLs that answer a stranger, and why.
 OPEN = {
     "api-docs-event": "the catalogue of events, the same for all",
+    "docs-page": "a page of the documentation, the same for all",
     "logo": "a source's logo",
     "colors": "a style sheet of one colour, the same for all",
     "api-lab-marker": "a marker, the same for all; without a key it is 401",
