@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 
 from portal.lib.admin import ReadOnlyAdmin
+from portal.lib.translation import gettext_lazy
 from reports.models import ParsingJob
 
 
@@ -29,7 +30,7 @@ class ParsingJobAdmin(ReadOnlyAdmin):
         "created_at",
     )
     search_ids = ("id", "user__uuid")
-    search_help_text = "A whole job id or user id"
+    search_help_text = gettext_lazy("A full job ID or user ID")
     ordering = ("-created_at",)
     fields = (
         "id",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.apps import AppConfig
 
+from portal.lib.translation import gettext_lazy
+
 
 class ReportsConfig(AppConfig):
     """See the package docstring."""
@@ -38,8 +40,10 @@ class ReportsConfig(AppConfig):
             "unread_reports",
             DataClass(
                 rank=50,
-                title="Uploads that could not be read",
-                says="Reports that failed or were rejected, with their files.",
+                title=gettext_lazy("Failed and rejected reports"),
+                says=gettext_lazy(
+                    "Reports that failed or were rejected, with their files."
+                ),
                 tables=tables,
                 count=count_unread,
                 remove=remove_unread,
@@ -49,9 +53,11 @@ class ReportsConfig(AppConfig):
             "reports",
             DataClass(
                 rank=60,
-                title="Reports",
-                says="Completed and signed reports, with their files, values, reviews"
-                " and signatures.",
+                title=gettext_lazy("Reports"),
+                says=gettext_lazy(
+                    "Completed and signed reports, with their files, values, reviews"
+                    " and signatures."
+                ),
                 tables=(
                     *tables,
                     *("reports.ReportResult", "reports.Rereading", "reports.Review"),
@@ -86,24 +92,36 @@ class ReportsConfig(AppConfig):
         overview_parts.add("reports", overview_part)
         nav_counts.add("reports", nav_count)
         nav_counts.add("reviews", count_reviews)
-        searches.add("reports", Search(30, "Reports", "scan", area, find_reports))
+        searches.add(
+            "reports", Search(30, gettext_lazy("Reports"), "scan", area, find_reports)
+        )
         destinations.add(
             "reports",
             Destination(
-                30, "Reports", "scan", "reports:list", area=area, keeps_views=True
+                30,
+                gettext_lazy("Reports"),
+                "scan",
+                "reports:list",
+                area=area,
+                keeps_views=True,
             ),
         )
         destinations.add(
             "reports:open",
             Destination(
-                31, "Reports waiting", "clock", "reports:list", "tab=open", area=area
+                31,
+                gettext_lazy("Open reports"),
+                "clock",
+                "reports:list",
+                "tab=open",
+                area=area,
             ),
         )
         destinations.add(
             "reports:reviews",
             Destination(
                 32,
-                "Reviews",
+                gettext_lazy("Reviews"),
                 "eye",
                 "reports:reviews",
                 area=Area.SIGN_REPORTS,
@@ -114,7 +132,7 @@ class ReportsConfig(AppConfig):
             "reports:upload",
             Destination(
                 100,
-                "Upload report",
+                gettext_lazy("Upload report"),
                 "upload",
                 "reports:upload",
                 area=area,

@@ -10,16 +10,23 @@ from enum import StrEnum
 
 from portal.lib.choices import OpenChoices
 from portal.lib.transitions import Transitions
+from portal.lib.translation import gettext_lazy
 
 
 class ParsingJobStatus(OpenChoices):
     """Where a job stands (contract 7.3; `pending_review` is contract D14)."""
 
-    UPLOAD_PENDING = "upload_pending", "Uploaded"  # stored, waits for a worker
-    STARTED = "started", "Reading"  # a worker reads it
-    PENDING_REVIEW = "pending_review", "Waits for review"  # read, waits for a person
-    COMPLETED = "completed", "Completed"  # its values may be used
-    FAILED = "failed", "Failed"  # has no values; failure_reason says why
+    UPLOAD_PENDING = (
+        "upload_pending",
+        gettext_lazy("Received"),
+    )  # stored, waits for a worker
+    STARTED = "started", gettext_lazy("Processing")  # a worker reads it
+    PENDING_REVIEW = (
+        "pending_review",
+        gettext_lazy("Pending review"),
+    )  # read, waits for a person
+    COMPLETED = "completed", gettext_lazy("Completed")  # its values may be used
+    FAILED = "failed", gettext_lazy("Failed")  # has no values; failure_reason says why
 
     @property
     def has_data(self) -> bool:
@@ -30,11 +37,11 @@ class ParsingJobStatus(OpenChoices):
 class ParsingJobFailureReason(OpenChoices):
     """Why a job failed (contract 7.2); the values are the parser's own."""
 
-    INVALID_INPUT = "invalid_input", "Not a lab report"
-    LOW_QUALITY = "low_quality", "Too poor to read"
-    NOT_ENGLISH = "not_english", "In a language we can't read"
-    TOO_MANY_PAGES = "too_many_pages", "More than 30 pages"
-    PROCESSING_ERROR = "processing_error", "Could not be processed"
+    INVALID_INPUT = "invalid_input", gettext_lazy("Not a lab report")
+    LOW_QUALITY = "low_quality", gettext_lazy("Image quality too low")
+    NOT_ENGLISH = "not_english", gettext_lazy("Unsupported language")
+    TOO_MANY_PAGES = "too_many_pages", gettext_lazy("More than 30 pages")
+    PROCESSING_ERROR = "processing_error", gettext_lazy("Processing failed")
 
 
 JOB_MOVES = Transitions(
@@ -61,10 +68,10 @@ JOB_MOVES = Transitions(
 class ReviewStatus(OpenChoices):
     """Where a review stands (Ours; the wire has the job's status alone)."""
 
-    OPEN = "open", "To review"  # its rows are worked on
-    SIGNED = "signed", "Signed"  # its rows are the job's results
-    REJECTED = "rejected", "Rejected"  # the report has no usable values
-    WITHDRAWN = "withdrawn", "Withdrawn"  # an amendment that was given up
+    OPEN = "open", gettext_lazy("To review")  # its rows are worked on
+    SIGNED = "signed", gettext_lazy("Signed")  # its rows are the job's results
+    REJECTED = "rejected", gettext_lazy("Rejected")  # the report has no usable values
+    WITHDRAWN = "withdrawn", gettext_lazy("Withdrawn")  # an amendment that was given up
 
 
 REVIEW_MOVES = Transitions(
@@ -84,28 +91,31 @@ REVIEW_MOVES = Transitions(
 class ReviewKind(OpenChoices):
     """What a review is for (Ours)."""
 
-    FIRST = "first", "Review"  # of the machine's reading, or an amendment
-    SECOND = "second", "Second read"  # blind to the first reader's work
-    DISPUTE = "dispute", "Disputed"  # two readers disagreed: a third decides
+    FIRST = "first", gettext_lazy("Review")  # of the machine's reading, or an amendment
+    SECOND = "second", gettext_lazy("Second read")  # blind to the first reader's work
+    DISPUTE = (
+        "dispute",
+        gettext_lazy("Disputed"),
+    )  # two readers disagreed: a third decides
 
 
 class RowDecision(OpenChoices):
     """What a reviewer made of a row (Ours)."""
 
-    UNDECIDED = "undecided", "Undecided"
-    CONFIRMED = "confirmed", "Confirmed"  # as it stands
-    EDITED = "edited", "Edited"
-    EXCLUDED = "excluded", "Excluded"  # kept here, in no result
-    ADDED = "added", "Added"  # by a person: the machine had no such row
+    UNDECIDED = "undecided", gettext_lazy("Undecided")
+    CONFIRMED = "confirmed", gettext_lazy("Confirmed")  # as it stands
+    EDITED = "edited", gettext_lazy("Edited")
+    EXCLUDED = "excluded", gettext_lazy("Excluded")  # kept here, in no result
+    ADDED = "added", gettext_lazy("Added")  # by a person: the machine had no such row
 
 
 class RowPart(OpenChoices):
     """A part of a row that has a place on the page (Ours)."""
 
-    NAME = "name", "Name"
-    VALUE = "value", "Value"
-    UNITS = "units", "Unit"
-    REFERENCE_RANGE = "reference_range", "Range"
+    NAME = "name", gettext_lazy("Name")
+    VALUE = "value", gettext_lazy("Value")
+    UNITS = "units", gettext_lazy("Unit")
+    REFERENCE_RANGE = "reference_range", gettext_lazy("Range")
 
 
 class PictureSize(StrEnum):
@@ -118,9 +128,15 @@ class PictureSize(StrEnum):
 class AliasStatus(OpenChoices):
     """Where a team's alias stands (Ours)."""
 
-    PROPOSED = "proposed", "Proposed"  # by the reviewer who chose the code
-    LIVE = "live", "Live"  # a second person agreed: later reports use it
-    ENDED = "ended", "Ended"  # declined, or taken back
+    PROPOSED = (
+        "proposed",
+        gettext_lazy("Proposed"),
+    )  # by the reviewer who chose the code
+    LIVE = (
+        "live",
+        gettext_lazy("Active"),
+    )  # a second person agreed: later reports use it
+    ENDED = "ended", gettext_lazy("Ended")  # declined, or taken back
 
 
 ALIAS_MOVES = Transitions(
@@ -135,17 +151,17 @@ ALIAS_MOVES = Transitions(
 class SignatureMeaning(OpenChoices):
     """What a signature says (Ours)."""
 
-    ACCURACY = "accuracy", "Reviewed for accuracy"
-    CLINICAL = "clinical", "Reviewed clinically"
+    ACCURACY = "accuracy", gettext_lazy("Reviewed for accuracy")
+    CLINICAL = "clinical", gettext_lazy("Reviewed clinically")
 
 
 class RejectionReason(OpenChoices):
     """Why a reviewer rejects a report (Ours; contract 7.2 has the wire's reasons)."""
 
-    NOT_A_REPORT = "not_a_report", "Not a lab report"
-    UNREADABLE = "unreadable", "Unreadable"
-    WRONG_PERSON = "wrong_person", "Another person's report"
-    OTHER_LANGUAGE = "other_language", "In another language"
+    NOT_A_REPORT = "not_a_report", gettext_lazy("Not a lab report")
+    UNREADABLE = "unreadable", gettext_lazy("Unreadable")
+    WRONG_PERSON = "wrong_person", gettext_lazy("Wrong patient")
+    OTHER_LANGUAGE = "other_language", gettext_lazy("Unsupported language")
 
 
 REJECTED_AS = {

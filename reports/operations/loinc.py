@@ -8,14 +8,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError
+from portal.lib.translation import gettext_lazy
 from reports.parser.loinc import ReleaseFault, ReleaseRefused, write_release
 
 _SENTENCES = {
-    ReleaseFault.FOREIGN: "The file is no LOINC table: take Loinc.csv of the release.",
-    ReleaseFault.DAMAGED: "The table is damaged{where}.",
-    ReleaseFault.EMPTY: "The table holds no active laboratory code.",
+    ReleaseFault.FOREIGN: gettext_lazy(
+        "The file is not a LOINC table. Use Loinc.csv from the release."
+    ),
+    ReleaseFault.DAMAGED: gettext_lazy("The table is damaged."),
+    ReleaseFault.EMPTY: gettext_lazy("The table has no active laboratory codes."),
 }
 
 
@@ -29,11 +33,14 @@ def import_loinc(*, source: Path) -> int:
     try:
         return write_release(source, loinc_folder())
     except ReleaseRefused as refusal:
-        where = f" in line {refusal.line}" if refusal.line else ""
-        sentence = _SENTENCES[refusal.fault].format(where=where)
+        sentence = str(_SENTENCES[refusal.fault])
+        if refusal.fault is ReleaseFault.DAMAGED and refusal.line:
+            sentence = _("The table is damaged in line %(line)d.") % {
+                "line": refusal.line
+            }
         raise DomainError(refusal.fault.value, sentence, "file") from None
     except FileNotFoundError:
-        raise DomainError("file_not_found", "There is no such file.", "file") from None
+        raise DomainError("file_not_found", _("File not found."), "file") from None
 
 
 def loinc_folder() -> Path:

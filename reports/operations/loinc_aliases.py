@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_change
 from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
@@ -49,17 +50,20 @@ def propose_alias(*, tenant: Tenant, actor: Actor, ref: RowRef) -> LoincAlias:
     result = result_of(desk.find(ref))
     lab = desk.metadata.lab_name or ""
     if not name_key(lab):
-        raise DomainError("alias_needs_lab", "The report names no laboratory.")
+        raise DomainError("alias_needs_lab", _("The report names no lab."))
     if not result.loinc_matches:
-        raise DomainError("alias_needs_code", "Choose a LOINC code first.")
+        raise DomainError("alias_needs_code", _("Choose a LOINC code first."))
     keys = _keys(lab, result)
     longest = max(len(lab), len(result.test_name), *map(len, keys[:2]))
     if longest > NAME_MAX_LENGTH or len(keys[2]) > UNITS_MAX_LENGTH:
-        raise DomainError("alias_name_too_long", "This name is too long to remember.")
+        raise DomainError(
+            "alias_name_too_long",
+            _("Name over 200 or unit over 100 characters: too long to map."),
+        )
     known = LoincAlias.objects.for_tenant(tenant).exclude(status=AliasStatus.ENDED)
     lab_key, key, units = keys
     if known.filter(lab_key=lab_key, name_key=key, units=units).exists():
-        raise Conflict("alias_known", "There is a proposal for this name already.")
+        raise Conflict("alias_known", _("A mapping for this name already exists."))
     match = result.loinc_matches[0]
     alias = LoincAlias(
         tenant=tenant,
@@ -88,7 +92,9 @@ def confirm_alias(*, tenant: Tenant, actor: Actor, alias_id: int) -> LoincAlias:
     """
     alias = _lock(tenant, alias_id)
     if alias.proposed_by_key == actor.key:
-        raise NotAllowed("second_person_needed", "Somebody else has to agree.")
+        raise NotAllowed(
+            "second_person_needed", _("Another reviewer must approve this mapping.")
+        )
     move_status(
         alias,
         moves=ALIAS_MOVES,
@@ -180,7 +186,7 @@ def _lock(tenant: Tenant, alias_id: int) -> LoincAlias:
     rows = LoincAlias.objects.for_tenant(tenant).select_for_update()
     alias: LoincAlias | None = rows.filter(pk=alias_id).first()
     if alias is None:
-        raise NotFound("alias_not_found", "Alias not found.")
+        raise NotFound("alias_not_found", _("Mapping not found."))
     alias.tenant = tenant
     return alias
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 from accounts.models import Tenant
 from portal.lib.errors import DomainError, NotFound, Unavailable
 from portal.lib.slots import NoSlot, Work, slot
@@ -40,7 +42,7 @@ def page_picture(
     opened in no web process.
     """
     if not 1 <= page <= (job.pages or 0):
-        raise NotFound("page_unknown", "The report has no such page.", "page")
+        raise NotFound("page_unknown", _("The report has no such page."), "page")
     files = report_files(job)
     kept = _kept(files, page, size)
     if kept is not None:
@@ -49,11 +51,14 @@ def page_picture(
         with slot(Work.STORED, tenant=job.tenant), local_copies(files) as paths:
             drawn = draw_page(*paths, page=page)
     except NoSlot:
-        raise Unavailable(DRAWING_BUSY, "Other pages are being drawn.") from None
+        raise Unavailable(
+            DRAWING_BUSY,
+            _("Other pages are being rendered. Try again in a few seconds."),
+        ) from None
     except UnreadableReport:
         drawn = None
     if drawn is None:
-        raise DomainError("page_undrawable", "This page can't be shown.")
+        raise DomainError("page_undrawable", _("This page can't be rendered."))
     return _keep(files[0], page, drawn)[size]
 
 

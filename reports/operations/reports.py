@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import Tenant
 from accounts.operations.audit import record_change
@@ -23,6 +24,7 @@ from portal.lib.jobs import enqueue
 from portal.lib.scanning import require_clean
 from portal.lib.slots import NoSlot, Work, slot
 from portal.lib.transitions import move_status
+from portal.lib.translation import gettext_lazy
 from reports.models import ParsingJob, ParsingJobTransition, ReportFile, ReportResult
 from reports.operations.extraction import (
     OutOfTime,
@@ -100,7 +102,7 @@ def require_parsing(tenant: Tenant) -> None:
     """
     if not tenant.lab_report_parsing_enabled:
         raise NotAllowed(
-            "parsing_not_enabled", "Lab report parsing is not enabled for this team."
+            "parsing_not_enabled", _("Lab report parsing is not enabled for this team.")
         )
 
 
@@ -118,12 +120,12 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
     require_parsing(tenant)
     found = find_user(tenant=tenant, user_id=wanted.user_id)
     if found is None:
-        raise NotFound("user_not_found", "User not found.", "user_id")
+        raise NotFound("user_not_found", _("User not found."), "user_id")
     user = found.user
     if wanted.needs_human_review and not tenant.lab_report_human_review_enabled:
         raise DomainError(
             "human_review_unavailable",
-            "Human review is not enabled for this team.",
+            _("Clinician review is not enabled for this team."),
             "needs_human_review",
         )
     _check_sizes(wanted.parts)
@@ -356,10 +358,12 @@ def _move(
 def _check_sizes(parts: Sequence[ReportPart]) -> None:
     """What can be refused without opening a file."""
     if not parts:
-        raise DomainError("file_missing", "A file is needed.", "file")
+        raise DomainError("file_missing", _("Choose a file."), "file")
     if len(parts) > MAX_PARTS:
         raise DomainError(
-            "too_many_files", f"At most {MAX_PARTS} pictures make a report.", "file"
+            "too_many_files",
+            _("A report can have at most %(n)d images.") % {"n": MAX_PARTS},
+            "file",
         )
     if sum(len(part.content) for part in parts) > MAX_BYTES:
         raise too_large()
@@ -369,7 +373,9 @@ def _check_sizes(parts: Sequence[ReportPart]) -> None:
 
 def too_large() -> TooLarge:
     """The refusal of an upload over MAX_BYTES, also for who counts while it arrives."""
-    return TooLarge(RefusalCode.TOO_LARGE, "An upload has at most 10 MB.", "file")
+    return TooLarge(
+        RefusalCode.TOO_LARGE, _("An upload can have at most 10 MB."), "file"
+    )
 
 
 def _recognize(
@@ -391,7 +397,9 @@ def _recognize(
         raise _refused(refusal.code) from None
     if len(files) > 1 and any(file.content_type == FileKind.PDF for file in files):
         raise DomainError(
-            "mixed_files", "Several files have to be pictures of pages.", "file"
+            "mixed_files",
+            _("To upload several files, use JPEG or PNG images of pages."),
+            "file",
         )
     return files
 
@@ -432,19 +440,23 @@ def _inspect_stored(job: ParsingJob) -> None:
 
 
 _REFUSALS = {
-    RefusalCode.EMPTY: "The file is empty.",
-    RefusalCode.UNSUPPORTED: "Only PDF, JPEG and PNG files can be read.",
-    RefusalCode.MISMATCH: "The file is not of the type that was stated.",
-    RefusalCode.ENCRYPTED: "The PDF is encrypted: save it without its password first.",
-    RefusalCode.UNREADABLE: "The file is damaged or incomplete.",
-    RefusalCode.TOO_MANY_PIXELS: "The picture has too many pixels.",
+    RefusalCode.EMPTY: gettext_lazy("The file is empty."),
+    RefusalCode.UNSUPPORTED: gettext_lazy("Upload a PDF, JPEG or PNG file."),
+    RefusalCode.MISMATCH: gettext_lazy("The file's content does not match its type."),
+    RefusalCode.ENCRYPTED: gettext_lazy(
+        "The PDF is encrypted. Save it without a password first."
+    ),
+    RefusalCode.UNREADABLE: gettext_lazy("The file is damaged or incomplete."),
+    RefusalCode.TOO_MANY_PIXELS: gettext_lazy(
+        "The image is larger than 60 megapixels."
+    ),
 }
 
 
 def _refused(code: RefusalCode) -> DomainError:
     if code == RefusalCode.TOO_LARGE:
         return too_large()
-    return DomainError(code, _REFUSALS[code], "file")
+    return DomainError(code, str(_REFUSALS[code]), "file")
 
 
 def _digest(files: Sequence[ReportFile]) -> str:

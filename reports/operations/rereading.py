@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import Tenant
 from accounts.operations.audit import record_change
@@ -59,10 +60,10 @@ def reread_report(*, tenant: Tenant, actor: Actor, job_id: UUID) -> Rereading:
     """
     job = parsing_job(tenant=tenant, job_id=job_id)
     if job.status != ParsingJobStatus.COMPLETED:
-        raise DomainError("report_not_completed", "The report is not completed.")
+        raise DomainError("report_not_completed", _("The report is not completed."))
     rows = Rereading.objects.for_tenant(tenant).filter(job=job, finished_at=None)
     if rows.exists():
-        raise Conflict("rereading_open", "The report is being read again.")
+        raise Conflict("rereading_open", _("The report is already being read again."))
     made = Rereading(
         tenant=tenant,
         job=job,
@@ -119,7 +120,7 @@ def rereading_of(*, tenant: Tenant, job_id: UUID, rereading_id: int) -> Rereadin
     rows = Rereading.objects.for_tenant(tenant).filter(job=job)
     found: Rereading | None = rows.filter(pk=rereading_id).first()
     if found is None:
-        raise NotFound("rereading_not_found", "Reading not found.")
+        raise NotFound("rereading_not_found", _("Reading not found."))
     found.job = job
     return found
 
@@ -136,7 +137,7 @@ def rereading_diff(*, rereading: Rereading) -> list[RowDiff]:
     standing = _standing(rereading.job)
     twins: dict[int, dict[str, Any]] = {}
     for same in (_name_and_value, _name):
-        for place, (values, _) in enumerate(standing):
+        for place, (values, _decision) in enumerate(standing):
             if place in twins:
                 continue
             twin = next((o for o in left if same(o[1]) == same(values)), None)
@@ -145,7 +146,7 @@ def rereading_diff(*, rereading: Rereading) -> list[RowDiff]:
                 twins[place] = twin[1]
     for place, (values, decision) in enumerate(standing):
         pairs.append((decision, values, twins.get(place)))
-    pairs += [(RowDecision.UNDECIDED, None, values) for _, values in left]
+    pairs += [(RowDecision.UNDECIDED, None, values) for _place, values in left]
     return [
         RowDiff(position, decision, before, after, fields)
         for position, (decision, before, after) in enumerate(pairs)

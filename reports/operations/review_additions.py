@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError
 from reports.models import ReviewRow
@@ -77,7 +78,7 @@ def split_row(
     """
     texts = [checked_text(part) for part in parts]
     if len(texts) < 2:
-        raise DomainError("row_incomplete", "A row is split into two or more.")
+        raise DomainError("row_incomplete", _("Enter at least two rows to split into."))
     desk = open_desk(tenant=tenant, actor=actor, review_id=ref.review_id)
     row = desk.find(ref)
     whole = result_of(row)
@@ -106,9 +107,11 @@ def merge_rows(
     """
     text = checked_text(text)
     if len({ref.position for ref in refs}) < 2:
-        raise DomainError("row_incomplete", "Two rows or more are merged.")
+        raise DomainError("row_incomplete", _("Choose at least two rows to merge."))
     if len({ref.review_id for ref in refs}) > 1:
-        raise DomainError("row_incomplete", "Rows of one report are merged.")
+        raise DomainError(
+            "row_incomplete", _("All rows to merge must be in the same report.")
+        )
     desk = open_desk(tenant=tenant, actor=actor, review_id=refs[0].review_id)
     rows = [desk.find(ref) for ref in refs]
     results = [result_of(row) for row in rows]
@@ -152,7 +155,7 @@ def _new_row(
 ) -> ReviewRow:
     """A stored row of no version yet, taken into the desk. Raises: too_many_rows."""
     if len(desk.rows) >= ROWS_AT_MOST:
-        raise DomainError("too_many_rows", "A report has at most 1,000 rows.")
+        raise DomainError("too_many_rows", _("A report can have at most 1,000 rows."))
     bare = ParsedResult(
         test_name="", value="", provenance=provenance, confidence=Confidence()
     )

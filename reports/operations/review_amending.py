@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
 from reports.models import ParsingJob, Review
@@ -66,17 +67,18 @@ def amend_report(
     """
     if not tenant.lab_report_human_review_enabled:
         raise NotAllowed(
-            "human_review_unavailable", "Human review is not enabled for this team."
+            "human_review_unavailable",
+            _("Clinician review is not enabled for this team."),
         )
     reason = read_reason(why)
     # Of two amendments at once the second waits here and finds the first.
     ParsingJob.objects.for_tenant(tenant).select_for_update().filter(id=job_id).first()
     job = parsing_job(tenant=tenant, job_id=job_id)
     if job.status != ParsingJobStatus.COMPLETED:
-        raise DomainError("report_not_completed", "The report is not completed.")
+        raise DomainError("report_not_completed", _("The report is not completed."))
     past = reviews_of_job(job=job)
     if any(review.status == ReviewStatus.OPEN for review in past):
-        raise DomainError("amendment_open", "This report is being amended.")
+        raise DomainError("amendment_open", _("This report is already being amended."))
     signed = next((r for r in reversed(past) if r.number == job.version), None)
     rows, notes = _first_rows(job, signed, _read_now(job, chosen) if chosen else {})
     review = open_review(
@@ -106,7 +108,10 @@ def withdraw_amendment(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Revi
         review.job.status != ParsingJobStatus.COMPLETED
         or review.kind != ReviewKind.FIRST
     ):
-        raise DomainError("not_an_amendment", "A first review is signed or rejected.")
+        raise DomainError(
+            "not_an_amendment",
+            _("A first review can't be withdrawn. Sign or reject it."),
+        )
     end_review(review, ReviewStatus.WITHDRAWN)
     record_review(review, actor, verb="withdraw_amendment")
     return review
@@ -118,14 +123,17 @@ def _read_now(job: ParsingJob, chosen: ReadingChoice) -> dict[int, dict[str, Any
         tenant=job.tenant, job_id=job.id, rereading_id=chosen.rereading_id
     )
     if job.version != chosen.version:
-        raise Conflict("report_changed", "The results have changed since.")
+        raise Conflict(
+            "report_changed",
+            _("The results changed. Reload the page and choose again."),
+        )
     read = {
         diff.position: diff.after
         for diff in rereading_diff(rereading=found)
         if diff.after is not None
     }
     if not chosen.positions <= read.keys():
-        raise NotFound("row_not_found", "Row not found.")
+        raise NotFound("row_not_found", _("Row not found."))
     return {position: read[position] for position in sorted(chosen.positions)}
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 from portal.lib.errors import DomainError, Unavailable
 from portal.lib.slots import NoSlot, Work, slot
 from reports.operations.extraction import extract_box
@@ -40,7 +42,11 @@ def read_drawn_box(*, tenant: Tenant, review_id: UUID, place: Place) -> BoxReadi
             return extract_box(*paths, place=place)
     except NoSlot:
         raise Unavailable(
-            "reader_busy", "Other pages are being read. Draw the box again."
+            "reader_busy",
+            _("Other pages are being read. Draw the box again in a few seconds."),
         ) from None
     except UnreadableReport:
-        raise DomainError("box_unreadable", "Nothing could be read there.") from None
+        raise DomainError(
+            "box_unreadable",
+            _("No text could be read in the box. Type the row instead."),
+        ) from None

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from portal.lib.errors import NotFound
 from reports.models import ReviewComment, ReviewRow
@@ -39,7 +40,7 @@ def comment_review(
     review = working_review(tenant=tenant, actor=actor, review_id=review_id)
     rows = ReviewRow.objects.for_tenant(tenant).filter(review=review)
     if position is not None and not rows.filter(position=position).exists():
-        raise NotFound("row_not_found", "Row not found.", "position")
+        raise NotFound("row_not_found", _("Row not found."), "position")
     comment = ReviewComment(
         tenant=tenant,
         review=review,

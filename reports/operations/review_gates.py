@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from portal.lib.errors import Conflict, DomainError, NotFound
 from reports.models import ReviewRow
@@ -45,7 +46,7 @@ def show_page(*, tenant: Tenant, actor: Actor, review_id: UUID, page: int) -> Re
     """
     review = working_review(tenant=tenant, actor=actor, review_id=review_id)
     if not 1 <= page <= (review.job.pages or 0):
-        raise DomainError("page_unknown", "The report has no such page.", "page")
+        raise DomainError("page_unknown", _("The report has no such page."), "page")
     if page not in review.pages_shown:
         review.pages_shown = sorted([*review.pages_shown, page])
         review.save(update_fields=["pages_shown", "claimed_until"])
@@ -101,10 +102,10 @@ def replace_duplicate(
     review = working_review(tenant=tenant, actor=actor, review_id=review_id)
     older = next((j for j in duplicates_of(job=review.job) if j.id == job_id), None)
     if older is None:
-        raise NotFound("duplicate_not_found", "No such duplicate.", "job_id")
+        raise NotFound("duplicate_not_found", _("Duplicate not found."), "job_id")
     if older.status != ParsingJobStatus.COMPLETED:
         raise DomainError(
-            "duplicate_not_completed", "Only a completed report is replaced."
+            "duplicate_not_completed", _("Only a completed report can be replaced.")
         )
     review.duplicate_decided, review.replaces = why, older
     review.save(update_fields=["duplicate_decided", "replaces", "claimed_until"])
@@ -127,11 +128,16 @@ def move_report(
     job = review.job
     found = find_user(tenant=tenant, user_id=user_id)
     if found is None:
-        raise NotFound("user_not_found", "User not found.", "user_id")
+        raise NotFound("user_not_found", _("User not found."), "user_id")
     if found.user.id == job.user_id:
-        raise DomainError("same_user", "It is this user's already.", "user_id")
+        raise DomainError(
+            "same_user", _("The report already belongs to this user."), "user_id"
+        )
     if job.status != ParsingJobStatus.PENDING_REVIEW:
-        raise DomainError("report_completed", "The report is this user's for good.")
+        raise DomainError(
+            "report_completed",
+            _("A completed report can't be moved. Amend or reject it instead."),
+        )
     # Of whom it was, the audit says too: they may ask where their report went.
     record_review(review, actor, verb="move_report", why=why)
     job.user_id = found.user.id
@@ -161,7 +167,10 @@ def request_second_read(
     """
     review = working_review(tenant=tenant, actor=actor, review_id=review_id)
     if review.kind != ReviewKind.FIRST:
-        raise DomainError("not_a_first_read", "This is the second read.")
+        raise DomainError(
+            "not_a_first_read",
+            _("A second read can only be requested for a first review."),
+        )
     review.wants_second_read = is_wanted
     review.save(update_fields=["wants_second_read", "claimed_until"])
     record_review(review, actor, verb="request_second_read", wanted=is_wanted)
@@ -183,11 +192,13 @@ def acknowledge_critical(
     rows = ReviewRow.objects.for_tenant(tenant).filter(review=review)
     row: ReviewRow | None = rows.filter(position=ref.position).first()
     if row is None:
-        raise NotFound("row_not_found", "Row not found.", "position")
+        raise NotFound("row_not_found", _("Row not found."), "position")
     if row.version != ref.version:
-        raise Conflict("row_changed", "This row was changed meanwhile.")
+        raise Conflict(
+            "row_changed", _("Someone changed this row while you were editing.")
+        )
     if not row.is_critical:
-        raise DomainError("not_critical", "This value is not critical.")
+        raise DomainError("not_critical", _("This value is not critical."))
     row.acknowledged = {"told": told, "at": notice.at.isoformat(), "way": way}
     row.save(update_fields=["acknowledged"])
     review.save(update_fields=["claimed_until"])

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError
 from reports.models import ReviewRow
@@ -135,7 +136,7 @@ def take_reading(*, tenant: Tenant, actor: Actor, ref: RowRef, side: Side) -> Sa
     desk = open_desk(tenant=tenant, actor=actor, review_id=ref.review_id)
     row = desk.find(ref)
     if row.disputed is None:
-        raise DomainError("row_not_disputed", "The readers agree on this row.")
+        raise DomainError("row_not_disputed", _("The two readers agree on this row."))
     told = row.disputed[side]
     if told is None:
         change = Change(row, RowDecision.EXCLUDED, reason=NOT_READ)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError
 from reports.models import ReviewRowVersion
@@ -193,7 +194,7 @@ def undo_row(*, tenant: Tenant, actor: Actor, ref: RowRef) -> SavedRow:
         ]
     changes = [change for one in rows if (change := _undoing(one)) is not None]
     if not changes or changes[0].row is not row:
-        raise DomainError("nothing_to_undo", "This row was not changed.")
+        raise DomainError("nothing_to_undo", _("This row has no changes to undo."))
     return save_rows(desk=desk, changes=changes, verb="undo_row")
 
 
@@ -238,4 +239,4 @@ def _match(result: ParsedResult, code: str) -> LoincMatch:
                 confidence_score=hit.score,
                 reasons=hit.reasons,
             )
-    raise DomainError("loinc_unknown", "This LOINC code is not known.", "loinc_code")
+    raise DomainError("loinc_unknown", _("Unknown LOINC code."), "loinc_code")

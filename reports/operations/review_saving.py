@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import orjson
+from django.utils.translation import gettext as _
 
 from portal.lib.errors import Conflict, DomainError, NotFound
 from reports.models import ReviewRow, ReviewRowVersion
@@ -87,7 +88,9 @@ class Desk:
         """The row at that version. Raises: row_not_found (404), row_changed (409)."""
         row = self.at(ref.position)
         if row.version != ref.version:
-            raise Conflict("row_changed", "This row was changed meanwhile.")
+            raise Conflict(
+                "row_changed", _("Someone changed this row while you were editing.")
+            )
         return row
 
     def at(self, position: int) -> ReviewRow:
@@ -95,7 +98,7 @@ class Desk:
         for row in self.rows:
             if row.position == position:
                 return row
-        raise NotFound("row_not_found", "Row not found.", "position")
+        raise NotFound("row_not_found", _("Row not found."), "position")
 
     @property
     def metadata(self) -> Metadata:
@@ -225,10 +228,12 @@ def checked_text(text: RowText) -> RowText:
     }
     name, value = plain["test_name"], plain["value"]
     if not (name and value):
-        raise DomainError("row_incomplete", "A row needs a name and a value.")
+        raise DomainError("row_incomplete", _("Enter a name and a value."))
     for field, written in plain.items():
         if written and len(written) > TEXT_MAX_LENGTH:
-            raise DomainError("text_too_long", "At most 1,000 characters.", field)
+            raise DomainError(
+                "text_too_long", _("Enter at most 1,000 characters."), field
+            )
     return RowText(
         test_name=name,
         value=value,
@@ -252,7 +257,9 @@ def check_place(*, review: Review, place: Place) -> None:
             for point in place.polygon
         )
     ):
-        raise DomainError("place_not_on_page", "The box is on no page.", "place")
+        raise DomainError(
+            "place_not_on_page", _("The box is outside the page."), "place"
+        )
 
 
 def stored_values(result: ParsedResult) -> dict[str, Any]:

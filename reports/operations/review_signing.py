@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError
 from reports.models import ParsingJob, ReportResult, Review, SignOff
@@ -82,7 +83,7 @@ class NotReady(DomainError):
     """A review can't be signed yet; `gaps` are all the rules it does not meet."""
 
     def __init__(self, gaps: Sequence[Gap]) -> None:
-        super().__init__("review_not_ready", "The review is not complete.")
+        super().__init__("review_not_ready", _("The review is not complete."))
         self.gaps = tuple(gaps)
 
     @property
@@ -143,7 +144,9 @@ def approve_report(
     review = working_review(tenant=tenant, actor=actor, review_id=review_id)
     now = timezone.now()
     if not now - SIGN_WITHIN <= signature.authenticated_at <= now:
-        raise DomainError("reauthentication_needed", "Confirm who you are to sign.")
+        raise DomainError(
+            "reauthentication_needed", _("Confirm your identity to sign.")
+        )
     rows = review_rows(tenant=tenant, review=review)
     if gaps := approval_gaps(review=review, rows=rows):
         raise NotReady(gaps)
@@ -220,7 +223,7 @@ def waive_second_read(
     said = read_reason(why)
     review = open_review_of(tenant=tenant, review_id=review_id)
     if review.kind != ReviewKind.SECOND:
-        raise DomainError("not_a_second_read", "This is no second read.")
+        raise DomainError("not_a_second_read", _("This review is not a second read."))
     end_review(review, ReviewStatus.WITHDRAWN, why=said)
     record_review(review, actor, verb="waive_second_read", why=said)
     (first,) = _with_job(readings_of(review), review.job)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_change
 from portal.lib.actor import ActorKind
@@ -119,7 +120,7 @@ def claim_review(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
     review = open_review_of(tenant=tenant, review_id=review_id)
     _require_other_reader(review, actor)
     if _is_anothers(review, actor):
-        raise Conflict("review_claimed", "Somebody else reviews this report now.")
+        raise Conflict("review_claimed", _("Someone else is reviewing this report."))
     return _give(review, actor, verb="claim_review")
 
 
@@ -160,11 +161,11 @@ def working_review(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
     """
     review = open_review_of(tenant=tenant, review_id=review_id)
     if not review.claimed_by_key:
-        raise Conflict("claim_needed", "Claim the review before changing it.")
+        raise Conflict("claim_needed", _("Claim the review before changing it."))
     if actor.kind != ActorKind.MEMBER or review.claimed_by_key != actor.key:
         raise Conflict(
             "claim_lost",
-            "Somebody else has taken this review: reload the page to see who.",
+            _("Someone else took over this review. Reload the page to see who."),
         )
     review.claimed_until = timezone.now() + LEASE
     return review
@@ -180,9 +181,9 @@ def open_review_of(*, tenant: Tenant, review_id: UUID) -> Review:
         rows.filter(id=review_id).select_related("job__user").first()
     )
     if review is None:
-        raise NotFound("review_not_found", "Review not found.")
+        raise NotFound("review_not_found", _("Review not found."))
     if review.status != ReviewStatus.OPEN:
-        raise DomainError("review_ended", "This review has ended.")
+        raise DomainError("review_ended", _("This review has ended."))
     review.tenant = review.job.tenant = tenant
     return review
 
@@ -228,9 +229,11 @@ def read_reason(text: str) -> str:
     """A reason that says something. Raises: reason_missing, reason_too_long."""
     reason = text.replace("\0", "").strip()  # PostgreSQL takes no text with it
     if not reason:
-        raise DomainError("reason_missing", "Say why.", "reason")
+        raise DomainError("reason_missing", _("Enter a reason."), "reason")
     if len(reason) > REASON_MAX_LENGTH:
-        raise DomainError("reason_too_long", "Say it in 1,000 characters.", "reason")
+        raise DomainError(
+            "reason_too_long", _("Enter at most 1,000 characters."), "reason"
+        )
     return reason
 
 
@@ -239,14 +242,15 @@ _LEASE_COLUMNS = ["claimed_by_key", "claimed_by_label", "claimed_at", "claimed_u
 
 def _require_member(actor: Actor) -> None:
     if actor.kind != ActorKind.MEMBER:
-        raise NotAllowed("member_needed", "A report is reviewed by a person.")
+        raise NotAllowed("member_needed", _("Only a member can review a report."))
 
 
 def _require_other_reader(review: Review, actor: Actor) -> None:
     """Refuse a second read to the first reader, and a dispute to either."""
     if actor.key in reader_keys(review):
         raise NotAllowed(
-            "another_reader_needed", "Somebody who has not read this report is needed."
+            "another_reader_needed",
+            _("You have already read this report. Another reviewer is needed."),
         )
 
 

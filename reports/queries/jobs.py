@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Count, Q
 from django.db.models.functions import TruncDate
+from django.utils.translation import gettext as _
 
 from portal.lib.errors import NotFound
 from portal.lib.ids import id_bounds
@@ -47,7 +48,7 @@ def parsing_job(*, tenant: Tenant, job_id: UUID) -> ParsingJob:
     rows = ParsingJob.objects.for_tenant(tenant).live().select_related("user")
     job: ParsingJob | None = rows.filter(id=job_id).first()
     if job is None:
-        raise NotFound("not_found", "Parsing job not found.")
+        raise NotFound("not_found", _("Parsing job not found."))
     job.tenant = tenant
     return job
 

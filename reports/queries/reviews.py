@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Q
 from django.db.models.fields.json import KT
+from django.utils.translation import gettext as _
 from rapidfuzz import fuzz
 
 from portal.lib.errors import NotFound
@@ -70,7 +71,7 @@ def review_of(*, tenant: Tenant, review_id: UUID) -> Review:
         rows.filter(id=review_id).select_related("job__user", "sign_off").first()
     )
     if found is None:
-        raise NotFound("review_not_found", "Review not found.")
+        raise NotFound("review_not_found", _("Review not found."))
     found.job.tenant = tenant
     return found
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.contrib import messages
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.states import Area
@@ -53,14 +54,18 @@ def aliases(request: TenantRequest) -> HttpResponse:
 @require_right(Area.SIGN_REPORTS, write=True)
 def confirm(request: TenantRequest, alias_id: int) -> HttpResponse:
     """Agree to a colleague's proposal."""
-    return _do(request, alias_id, confirm_alias, "Reports read from now on use it.")
+    return _do(
+        request, alias_id, confirm_alias, _("Mapping approved. New reports use it.")
+    )
 
 
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
 def end(request: TenantRequest, alias_id: int) -> HttpResponse:
     """Decline a proposal or take an alias back."""
-    return _do(request, alias_id, end_alias, "It is used no more.")
+    return _do(
+        request, alias_id, end_alias, _("Mapping removed. New reports do not use it.")
+    )
 
 
 def _do(

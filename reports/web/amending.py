@@ -11,12 +11,14 @@ from uuid import UUID
 from django import forms
 from django.contrib import messages
 from django.http import Http404
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.states import Area
 from accounts.web.dialogs import posted, render_form
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotAllowed, NotFound
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url
 from reports.operations.review_amending import amend_report, withdraw_amendment
 from reports.operations.review_signing import waive_second_read
@@ -36,9 +38,9 @@ class WhyForm(forms.Form):
 
     why = forms.CharField(
         max_length=1000,
-        label="Why",
+        label=gettext_lazy("Reason"),
         widget=forms.Textarea(attrs={"rows": 3}),
-        error_messages={"required": "Say why."},
+        error_messages={"required": gettext_lazy("Enter a reason.")},
     )
 
 
@@ -71,15 +73,17 @@ def amend(request: TenantRequest, job_id: str) -> HttpResponse:
     return render_form(
         request,
         "reports/signing/_why.html",
-        title="Amend the results",
+        title=_("Amend results"),
         back=page_url(request, "reports:page", job_id=job.id),
-        back_words="Back to the report",
+        back_words=_("Back to report"),
         status=status,
         form=form,
-        says="The signed values stay as they are until you sign the next version. "
-        "Who receives your events is told then.",
-        keep="Keep them",
-        verb="Amend",
+        says=_(
+            "The current results stay in place until you sign the next version."
+            " The update is then sent to your endpoints."
+        ),
+        keep=_("Cancel"),
+        verb=_("Amend results"),
         section="reports",
     )
 
@@ -98,7 +102,9 @@ def withdraw(request: TenantRequest, review_id: str) -> HttpResponse:
     except DomainError as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, "The results stay as they were.")
+        messages.success(
+            request, _("Amendment withdrawn. The results have not changed.")
+        )
     return go_to(request, page_url(request, "reports:page", job_id=review.job_id))
 
 
@@ -124,22 +130,26 @@ def waive(request: TenantRequest, review_id: str) -> HttpResponse:
             except DomainError as refusal:
                 form.add_error(None, refusal.message)
             else:
-                messages.success(request, "The values are sent as they were signed.")
+                messages.success(
+                    request, _("Second read skipped. The results are sent as signed.")
+                )
                 return go_to(
                     request, page_url(request, "reports:page", job_id=review.job_id)
                 )
     return render_form(
         request,
         "reports/signing/_why.html",
-        title="Do without the second read",
+        title=_("Skip second read"),
         back=page_url(request, "reports:history", job_id=review.job_id),
-        back_words="Back to the history",
+        back_words=_("Back to history"),
         status=status,
         form=form,
-        says="The values leave as the first reader signed them. That nobody read them "
-        "again stays in the history, with your reason.",
-        keep="Wait for it",
-        verb="Send as signed",
+        says=_(
+            "The results are sent as the first reader signed them. The history"
+            " shows that the second read was skipped, with your reason."
+        ),
+        keep=_("Cancel"),
+        verb=_("Send as signed"),
         section="reports",
     )
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.utils.translation import gettext as _
 
+from portal.lib.translation import gettext_lazy
 from reports.operations.reports import MAX_BYTES, ReportPart
 from reports.states import ParsingJobStatus
 
@@ -29,6 +31,13 @@ TABS: dict[str, tuple[str, ...]] = {
     ),
     "completed": (ParsingJobStatus.COMPLETED,),
     "failed": (ParsingJobStatus.FAILED,),
+}
+
+TAB_LABELS = {
+    "all": gettext_lazy("All"),
+    "open": gettext_lazy("Open"),
+    "completed": gettext_lazy("Completed"),
+    "failed": gettext_lazy("Failed"),
 }
 
 
@@ -94,12 +103,12 @@ class UploadForm(forms.Form):
     user = forms.CharField(
         max_length=255,
         strip=False,
-        error_messages={"required": "Say whose report it is."},
+        error_messages={"required": gettext_lazy("Enter the client user ID.")},
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     file = FilesField(
         allow_empty_file=True,  # the operation refuses one, with its own sentence
-        error_messages={"required": "Choose a file."},
+        error_messages={"required": gettext_lazy("Choose a file.")},
     )
     needs_human_review = forms.BooleanField(required=False)
 
@@ -108,7 +117,7 @@ class UploadForm(forms.Form):
         files: list[UploadedFile[Any]] = self.cleaned_data["file"]
         if sum(file.size or 0 for file in files) > MAX_BYTES:
             raise forms.ValidationError(
-                "The file is larger than 10 MB. Nothing was stored.",
+                _("The file is larger than 10 MB. Nothing was stored."),
                 code="file_too_large",
             )
         return files

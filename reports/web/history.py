@@ -16,6 +16,7 @@ from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from accounts.webhooks.queries import SentTo, endpoints_told, events_about
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import page_url, render_page
 from reports.operations.review_signing import signature_holds
 from reports.queries import (
@@ -38,25 +39,29 @@ if TYPE_CHECKING:
     from reports.models import ParsingJob, Review, ReviewComment, ReviewRowVersion
 
 _WAITS = {
-    ReviewKind.FIRST: "It waits on the review desk.",
-    ReviewKind.SECOND: "Signed once. A second person reads it before it is sent.",
-    ReviewKind.DISPUTE: "Two readers disagree. A third person settles it.",
+    ReviewKind.FIRST: gettext_lazy("Waiting for review."),
+    ReviewKind.SECOND: gettext_lazy(
+        "Signed once. A second reader reviews it before results are sent."
+    ),
+    ReviewKind.DISPUTE: gettext_lazy(
+        "The two readers disagree. A third reviewer resolves it."
+    ),
 }
 UPDATED = "lab_report.parsing_job.updated"
 _SENT_AT_MOST = 10
 _ACTS = {
-    "edit_row": "Edited",
-    "choose_loinc": "Chose a code",
-    "redraw_box": "Redrew a box",
-    "confirm_row": "Confirmed",
-    "confirm_plain_rows": "Confirmed with its panel",
-    "exclude_row": "Excluded",
-    "undo_row": "Undid the last change",
-    "add_row": "Added",
-    "split_row": "Split",
-    "merge_rows": "Merged",
-    "take_reading": "Took one reader's",
-    "": "Asked about again: a new doubt",
+    "edit_row": gettext_lazy("Edited"),
+    "choose_loinc": gettext_lazy("LOINC code changed"),
+    "redraw_box": gettext_lazy("Box redrawn"),
+    "confirm_row": gettext_lazy("Confirmed"),
+    "confirm_plain_rows": gettext_lazy("Confirmed with its panel"),
+    "exclude_row": gettext_lazy("Excluded"),
+    "undo_row": gettext_lazy("Last change undone"),
+    "add_row": gettext_lazy("Added"),
+    "split_row": gettext_lazy("Split"),
+    "merge_rows": gettext_lazy("Merged"),
+    "take_reading": gettext_lazy("One reading selected"),
+    "": gettext_lazy("Reopened: a new check failed"),
 }
 
 

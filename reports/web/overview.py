@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.states import Area
 from portal.lib.registry import (
@@ -73,18 +74,20 @@ def nav_count(request: TenantRequest) -> NavCount | None:
     if not request.rights.allow(Area.REPORTS):
         return None
     number = jobs_to_look_at(tenant=request.tenant, failed_since=_failed_since())
-    return NavCount(number, "to look at", "rev") if number else None
+    return NavCount(number, _("to check"), "rev") if number else None
 
 
 def _waiting_tile(request: TenantRequest, oldest: list[ParsingJob]) -> Tile:
     number = count_jobs(tenant=request.tenant, statuses=TABS["open"])
     return Tile(
         rank=30,
-        label="Reports waiting",
+        label=_("Open reports"),
         number=min(number, COUNTED_UP_TO),
-        unit="or more" if number > COUNTED_UP_TO else "",
+        unit=_("or more") if number > COUNTED_UP_TO else "",
         url=f"{page_url(request, 'reports:list')}?tab=open",
-        detail=f"Oldest {_age(oldest[0].created_at)}" if oldest else "None is waiting",
+        detail=_("Oldest: %(age)s") % {"age": _age(oldest[0].created_at)}
+        if oldest
+        else _("None waiting"),
     )
 
 
@@ -98,13 +101,14 @@ def _read_tile(request: TenantRequest) -> Tile:
     week = sum(uploads.get(day, 0) for day in days[:7])
     return Tile(
         rank=60,
-        label="Reports read",
+        label=_("Completed reports"),
         number=min(number, COUNTED_UP_TO),
-        unit="or more" if number > COUNTED_UP_TO else "",
+        unit=_("or more") if number > COUNTED_UP_TO else "",
         url=f"{page_url(request, 'reports:list')}?tab=completed",
-        detail=f"{week:,} uploaded in 7 days",
+        detail=_("%(n)s uploaded in 7 days") % {"n": f"{week:,}"},
         trend=tuple(uploads.get(day, 0) for day in reversed(days)),
-        trend_says=f"Reports uploaded a day, last {TREND_DAYS} days",
+        trend_says=_("Reports uploaded per day, last %(days)d days")
+        % {"days": TREND_DAYS},
     )
 
 
@@ -114,7 +118,7 @@ def _to_review(request: TenantRequest, job: ParsingJob) -> AttentionItem:
         since=job.created_at,
         family="rev",
         icon="scan",
-        title="A lab report waits for review",
+        title=_("A lab report is pending review"),
         detail=job.user.client_user_id,
         url=page_url(request, "reports:page", job_id=job.id),
         status=job.status,
@@ -128,8 +132,8 @@ def _failed(request: TenantRequest, job: ParsingJob) -> AttentionItem:
         since=job.finished_at or job.created_at,
         family="bad",
         icon="scan",
-        title="A lab report could not be read",
-        detail=f"{job.user.client_user_id}. {reason.label if reason else 'Failed'}",
+        title=_("A lab report failed"),
+        detail=f"{job.user.client_user_id}. {reason.label if reason else _('Failed')}",
         url=page_url(request, "reports:page", job_id=job.id),
         status=job.status,
     )
@@ -141,8 +145,8 @@ def _more_failed(request: TenantRequest, job: ParsingJob) -> AttentionItem:
         since=job.finished_at or job.created_at,
         family="bad",
         icon="scan",
-        title="More lab reports could not be read",
-        detail=f"In the last {FAILED_LATELY.days} days",
+        title=_("More lab reports failed"),
+        detail=_("In the last %(days)d days") % {"days": FAILED_LATELY.days},
         url=f"{page_url(request, 'reports:list')}?tab=failed",
         status=ParsingJobStatus.FAILED,
     )
@@ -155,6 +159,8 @@ def _failed_since() -> datetime:
 def _age(since: datetime) -> str:
     minutes = int((timezone.now() - since).total_seconds() // 60)
     if minutes < 60:
-        return f"{minutes} min"
+        return _("%(n)d min") % {"n": minutes}
     hours = minutes // 60
-    return f"{hours} h" if hours < 48 else f"{hours // 24} days"
+    if hours < 48:
+        return _("%(n)d h") % {"n": hours}
+    return _("%(n)d days") % {"n": hours // 24}

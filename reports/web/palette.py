@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 from portal.lib.ids import is_whole_id
 from portal.lib.registry import Hit
 from portal.lib.web import page_url
@@ -23,7 +25,8 @@ def find_reports(request: TenantRequest, text: str) -> list[Hit]:
     """Parsing jobs whose id is or begins with `text`."""
     return [
         Hit(
-            words=f"{str(job.id)[:8]} of {job.user.client_user_id}",
+            words=_("%(report)s for %(user)s")
+            % {"report": str(job.id)[:8], "user": job.user.client_user_id},
             url=page_url(request, "reports:page", job_id=job.id),
             detail=find_pill(job.status).words,
             is_exact=is_whole_id(text, job.id),

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import messages
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotAllowed, NotFound
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, render_page
 from reports.operations.rereading import (
     reread_report,
@@ -40,7 +42,8 @@ class ChoiceForm(WhyForm):
     """The rows to amend with, beside which version they were seen, and why."""
 
     rows = forms.TypedMultipleChoiceField(
-        coerce=int, error_messages={"required": "Choose the rows to take over."}
+        coerce=int,
+        error_messages={"required": gettext_lazy("Select at least one row.")},
     )
     version = forms.IntegerField()
 
@@ -62,7 +65,7 @@ def reread(request: TenantRequest, job_id: str) -> HttpResponse:
     except DomainError as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, "It is being read again. What is signed stays.")
+        messages.success(request, _("Reading again. Signed results do not change."))
     return go_to(request, page_url(request, "reports:history", job_id=asked))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.operations.audit import record_read
@@ -71,7 +72,13 @@ def split(request: TenantRequest, review_id: str, position: int) -> HttpResponse
         else:
             return go_to(request, row_url(request, review, position))
     return _rows_dialog(
-        request, review, row, forms, title="Split this row", verb="Split", seen=seen
+        request,
+        review,
+        row,
+        forms,
+        title=_("Split row"),
+        verb=_("Split row"),
+        seen=seen,
     )
 
 
@@ -85,7 +92,7 @@ def merge(request: TenantRequest, review_id: str, position: int) -> HttpResponse
     at = places.index(position)
     after = next((one for one in rows[at + 1 :] if one.is_kept), None)
     if after is None:
-        messages.error(request, "There is no row after this one to merge with.")
+        messages.error(request, _("There is no next row to merge with."))
         return go_to(request, row_url(request, review, position))
     text = merged_text([row, after])
     initial = {name: getattr(text, name) or "" for name in RowForm.base_fields}
@@ -113,8 +120,8 @@ def merge(request: TenantRequest, review_id: str, position: int) -> HttpResponse
         review,
         row,
         [form],
-        title="Merge with the next row",
-        verb="Merge",
+        title=_("Merge with the next row"),
+        verb=_("Merge rows"),
         after=after,
         seen=seen,
     )
@@ -138,7 +145,11 @@ def add(request: TenantRequest, review_id: str) -> HttpResponse:
         except DomainError as refusal:
             read = refusal.message
         else:
-            read = f"Read there: {reading.text}" if reading.text else "No text there."
+            read = (
+                _("Text in the box: %(text)s") % {"text": reading.text}
+                if reading.text
+                else _("No text in the box.")
+            )
             initial = {
                 name: getattr(reading, name) or ""
                 for name in ("test_name", "value", "units", "reference_range", "flag")
@@ -164,8 +175,8 @@ def add(request: TenantRequest, review_id: str) -> HttpResponse:
         review,
         None,
         [form],
-        title="Add a row",
-        verb="Add",
+        title=_("Add row"),
+        verb=_("Add row"),
         box=box if place is not None else None,
         read=read,
     )
@@ -193,7 +204,7 @@ def _rows_dialog(
         "reports/review/_rows_form.html",
         title=title,
         back=row_url(request, review, row.position if row else 0),
-        back_words="The report",
+        back_words=_("Back to report"),
         status=422 if any(form.errors for form in forms) else 200,
         section="reviews",
         forms=forms,

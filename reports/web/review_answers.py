@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
 from django.http import Http404
+from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_read
 from accounts.web.dialogs import render_form
@@ -203,7 +204,7 @@ def show_dialog(
         "reports/review/_reason.html",
         title=title,
         back=row_url(request, review, row.position),
-        back_words="The report",
+        back_words=_("Back to report"),
         status=422 if form.errors else 200,
         section="reviews",
         form=form,

@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.contrib import messages
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.operations.audit import record_read
@@ -150,7 +152,7 @@ def loinc(request: TenantRequest, review_id: str, position: int) -> HttpResponse
         ref = row_ref(request, review_id, position)
         code = request.POST.get("loinc_code")
         if code is None:
-            error = "Choose a code, or that there is none."
+            error = _('Choose a code, or "No code".')
         else:
             try:
                 saved = choose_loinc(
@@ -211,7 +213,13 @@ def exclude(request: TenantRequest, review_id: str, position: int) -> HttpRespon
         else:
             return show_saved(request, ref, [one.position for one in saved.others])
     return show_dialog(
-        request, review, row, form, title="Exclude this row", verb="Exclude", seen=seen
+        request,
+        review,
+        row,
+        form,
+        title=_("Exclude row"),
+        verb=_("Exclude row"),
+        seen=seen,
     )
 
 
@@ -221,7 +229,7 @@ def comment(request: TenantRequest, review_id: str, position: int) -> HttpRespon
     """Leave a remark on a row."""
     review, row = find_row(request, review_id, position)
     form = ReasonForm(posted(request))
-    form.fields["reason"].label = "Comment"
+    form.fields["reason"].label = _("Comment")
     if request.method == "POST" and form.is_valid():
         try:
             comment_review(
@@ -242,8 +250,8 @@ def comment(request: TenantRequest, review_id: str, position: int) -> HttpRespon
         review,
         row,
         form,
-        title="Comment",
-        verb="Keep comment",
+        title=_("Comment on row"),
+        verb=_("Save comment"),
         seen=seen_version(request, row),
     )
 
@@ -300,7 +308,9 @@ def confirm_panel(request: TenantRequest, review_id: str) -> HttpResponse:
     except DomainError as refusal:
         messages.error(request, refusal.message)
         return go_to(request, back)
-    told = f"{len(done)} row{'s' * (len(done) != 1)} confirmed."
+    told = ngettext("%(n)d row confirmed.", "%(n)d rows confirmed.", len(done)) % {
+        "n": len(done)
+    }
     if wants_fragment(request):
         return show_confirmed(request, key, done, told=told)
     messages.success(request, told)
@@ -320,14 +330,14 @@ def _ask_for_box(
     return render_form(
         request,
         "reports/review/_box_form.html",
-        title="Where the value stands",
+        title=_("Position of the value"),
         back=row_url(request, review, row.position),
-        back_words="The report",
+        back_words=_("Back to report"),
         status=422 if form.errors else 200,
         section="reviews",
         form=form,
         row=row,
-        verb="Keep this box",
+        verb=_("Save box"),
         seen=seen_version(request, row),
     )
 
@@ -337,8 +347,8 @@ def _box_of(row: ReviewRow) -> dict[str, float]:
     place = row.values["provenance"].get(RowPart.VALUE)
     if place is None:
         return {}
-    xs = [round(x, 1) for x, _ in place["polygon"]]
-    ys = [round(y, 1) for _, y in place["polygon"]]
+    xs = [round(point[0], 1) for point in place["polygon"]]
+    ys = [round(point[1], 1) for point in place["polygon"]]
     corners = {"x0": min(xs), "y0": min(ys), "x1": max(xs), "y1": max(ys)}
     return {"page": place["page"], **corners}
 

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import messages
 from django.http import HttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotAllowed, NotFound
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, render_page
 from reports.operations.review_gates import (
     decide_identity,
@@ -54,7 +57,11 @@ if TYPE_CHECKING:
     from reports.models import Review
     from reports.web.review_pages import DeskPage
 
-_FIELDS = {"name": "Name", "dob": "Birth date", "gender": "Sex"}
+_FIELDS = {
+    "name": gettext_lazy("Name"),
+    "dob": gettext_lazy("Birth date"),
+    "gender": gettext_lazy("Sex"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +165,7 @@ def identity(request: TenantRequest, review_id: str) -> HttpResponse:
                 tenant=request.tenant, client_user_id=given["client_user_id"]
             )
             if owner is None:
-                form.add_error("client_user_id", "No user has exactly this id.")
+                form.add_error("client_user_id", _("No user has exactly this ID."))
                 return _gate(request, review, form, is_move=True)
             move_report(**about, user_id=owner.user.uuid)
         else:
@@ -237,25 +244,33 @@ def desk_context(request: TenantRequest, state: DeskState) -> dict[str, Any]:
 
 def _left(gaps: list[Any]) -> str:
     """What is still to be done before it can be signed, in a sentence."""
-    says = {
-        "flagged_row_undecided": ("marked row to check", "marked rows to check"),
-        "row_unconfirmed": ("row to confirm", "rows to confirm"),
-        "page_not_shown": ("page to look at", "pages to look at"),
-        "critical_unacknowledged": (
-            "critical value to tell",
-            "critical values to tell",
-        ),
-    }
-    parts = [
-        f"{len(gap.at)} {says[gap.code][len(gap.at) != 1]}"
-        for gap in gaps
-        if gap.code in says
-    ]
-    if any(gap.code == "duplicate_undecided" for gap in gaps):
-        parts.append("a duplicate to settle")
-    if any(gap.code == "no_rows_left" for gap in gaps):
-        parts.append("no row left: reject it instead")
-    return ", ".join(parts)
+    parts = [_left_of(gap.code, len(gap.at)) for gap in gaps]
+    return ", ".join(part for part in parts if part)
+
+
+def _left_of(code: str, n: int) -> str:
+    match code:
+        case "flagged_row_undecided":
+            text = ngettext(
+                "%(n)d flagged row to check", "%(n)d flagged rows to check", n
+            )
+        case "row_unconfirmed":
+            text = ngettext("%(n)d row to confirm", "%(n)d rows to confirm", n)
+        case "page_not_shown":
+            text = ngettext("%(n)d page to view", "%(n)d pages to view", n)
+        case "critical_unacknowledged":
+            text = ngettext(
+                "%(n)d critical value to acknowledge",
+                "%(n)d critical values to acknowledge",
+                n,
+            )
+        case "duplicate_undecided":
+            return _("a duplicate to resolve")
+        case "no_rows_left":
+            return _("no rows left (reject the report instead)")
+        case _other:
+            return ""
+    return text % {"n": n}
 
 
 def _gate(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 
+from portal.lib.translation import gettext_lazy
 from reports.operations.review_checks import RowText
 from reports.parser.report import Place, Point, SampleType
 
@@ -17,16 +18,15 @@ if TYPE_CHECKING:
 
 TEXT_MAX_LENGTH = 1000
 REASON_MAX_LENGTH = 1000
-_SPECIMENS = [("", "Not given"), *((s.value, s.value) for s in SampleType)]
 _SPECIMEN_WORDS = {
-    "": "Not given",
-    SampleType.URINE: "Urine",
-    SampleType.BLOOD: "Serum, plasma or blood",
-    SampleType.CAPILLARY_BLOOD: "Capillary blood",
-    SampleType.STOOL: "Stool",
-    SampleType.SALIVA: "Saliva",
-    SampleType.OTHER: "Other",
-    SampleType.UNKNOWN: "Unknown",
+    "": gettext_lazy("Not given"),
+    SampleType.URINE: gettext_lazy("Urine"),
+    SampleType.BLOOD: gettext_lazy("Serum, plasma or blood"),
+    SampleType.CAPILLARY_BLOOD: gettext_lazy("Capillary blood"),
+    SampleType.STOOL: gettext_lazy("Stool"),
+    SampleType.SALIVA: gettext_lazy("Saliva"),
+    SampleType.OTHER: gettext_lazy("Other"),
+    SampleType.UNKNOWN: gettext_lazy("Unknown"),
 }
 
 
@@ -42,16 +42,16 @@ def _text(label: str, *, required: bool = False) -> forms.CharField:
 class RowForm(forms.Form):
     """All of a row that a person types."""
 
-    test_name = _text("Name", required=True)
-    value = _text("Value", required=True)
-    units = _text("Unit")
-    reference_range = _text("Range")
-    flag = _text("Flag")
-    source_panel_name = _text("Panel")
+    test_name = _text(gettext_lazy("Name"), required=True)
+    value = _text(gettext_lazy("Value"), required=True)
+    units = _text(gettext_lazy("Unit"))
+    reference_range = _text(gettext_lazy("Range"))
+    flag = _text(gettext_lazy("Flag"))
+    source_panel_name = _text(gettext_lazy("Panel"))
     sample_type = forms.ChoiceField(
-        label="Specimen",
+        label=gettext_lazy("Specimen"),
         required=False,
-        choices=[(value, _SPECIMEN_WORDS[value]) for value, _ in _SPECIMENS],
+        choices=list(_SPECIMEN_WORDS.items()),
     )
 
     def text(self) -> RowText:
@@ -79,8 +79,8 @@ class ReasonForm(forms.Form):
 
     reason = forms.CharField(
         max_length=REASON_MAX_LENGTH,
-        label="Why",
-        error_messages={"required": "Say why."},
+        label=gettext_lazy("Reason"),
+        error_messages={"required": gettext_lazy("Enter a reason.")},
         widget=forms.Textarea(attrs={"rows": 3}),
     )
 
@@ -91,7 +91,7 @@ class MoveForm(ReasonForm):
     client_user_id = forms.CharField(
         max_length=255,
         strip=False,
-        label="Client user id",
+        label=gettext_lazy("Client user ID"),
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
 

@@ -14,6 +14,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import Http404
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.operations.audit import record_read
@@ -21,6 +22,7 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotAllowed, NotFound
 from portal.lib.registry import NavCount
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import Pager, go_to, page_url, render_page
 from reports.operations.reviews import (
     claim_review,
@@ -47,19 +49,19 @@ if TYPE_CHECKING:
 PAGE_SIZE = 50
 _MAX_OFFSET = 2**31
 _TAB_WORDS = {
-    "open": "To review",
-    "mine": "Mine",
-    "second": "Second read",
-    "disputed": "Disputed",
-    "done": "Done",
+    "open": gettext_lazy("To review"),
+    "mine": gettext_lazy("Mine"),
+    "second": gettext_lazy("Second read"),
+    "disputed": gettext_lazy("Disputed"),
+    "done": gettext_lazy("Done"),
 }
 
 
 _BAND_WORDS = {
-    "": "Any",
-    "low": "Below 60 %",
-    "fair": "60 to 89 %",
-    "high": "90 % and more",
+    "": gettext_lazy("Any"),
+    "low": gettext_lazy("Below 60%"),
+    "fair": gettext_lazy("60–89%"),
+    "high": gettext_lazy("90% or more"),
 }
 
 
@@ -70,24 +72,28 @@ class QueueForm(forms.Form):
     lab = forms.CharField(
         required=False,
         max_length=100,
-        label="Lab",
+        label=gettext_lazy("Lab"),
         widget=forms.TextInput(attrs={"class": "input input--sm"}),
     )
     collected = forms.DateField(
         required=False,
-        label="Collected on",
+        label=gettext_lazy("Collected on"),
         widget=forms.DateInput(
             attrs={"type": "date", "class": "input input--sm"}, format="%Y-%m-%d"
         ),
     )
     band = forms.ChoiceField(
         required=False,
-        label="Least sure row",
+        label=gettext_lazy("Lowest confidence"),
         choices=list(_BAND_WORDS.items()),
         widget=forms.Select(attrs={"class": "select select--sm"}),
     )
-    source = forms.CharField(required=False, max_length=100, label="Sent by")
-    attention = forms.BooleanField(required=False, label="Needs attention")
+    source = forms.CharField(
+        required=False, max_length=100, label=gettext_lazy("Sent by")
+    )
+    attention = forms.BooleanField(
+        required=False, label=gettext_lazy("Needs attention")
+    )
     offset = forms.IntegerField(required=False, min_value=0, max_value=_MAX_OFFSET)
 
 
@@ -110,7 +116,7 @@ def review_list(request: TenantRequest) -> HttpResponse:
     given = form.cleaned_data
     sources = review_sources(tenant=request.tenant)
     form.fields["source"].widget = forms.Select(
-        attrs={"class": "select select--sm"}, choices=[("", "Anyone"), *sources]
+        attrs={"class": "select select--sm"}, choices=[("", _("Anyone")), *sources]
     )
     filters = TabFilters(
         tab=given.get("tab") or "open",
@@ -208,7 +214,7 @@ def nav_count(request: TenantRequest) -> NavCount | None:
         return None
     counts = count_tabs(tenant=request.tenant, member=request.actor.key)
     number = counts["open"] + counts["second"] + counts["disputed"]
-    return NavCount(number, "to review", "rev") if number else None
+    return NavCount(number, _("to review"), "rev") if number else None
 
 
 def read_id(text: str) -> UUID:

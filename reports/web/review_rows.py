@@ -11,8 +11,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
+from django.utils.translation import gettext as _
+
 from portal.gauges import meter
-from portal.pills import words
+from portal.lib.translation import gettext_lazy
+from portal.pills import find_pill, words
+from reports.parser.report import Interpretation
 from reports.parser.values import read_number
 from reports.states import RowDecision
 from reports.web.review_notes import (
@@ -34,21 +38,21 @@ SHOWN_CANDIDATES = 5
 _SURE = 0.9
 _UNSURE = 0.6
 _BARS = {
-    "text": "Text read",
-    "row": "Row",
-    "loinc": "LOINC",
-    "unit": "Unit",
-    "range": "Range",
+    "text": gettext_lazy("Text"),
+    "row": gettext_lazy("Row"),
+    "loinc": gettext_lazy("LOINC"),
+    "unit": gettext_lazy("Unit"),
+    "range": gettext_lazy("Range"),
 }
 # By state: icon, family of its colour, words.
 _STATES = {
-    "auto": ("ring", "mute", "As read"),
-    "look": ("alert", "warn", "Needs a look"),
-    "contradiction": ("x", "bad", "Contradiction"),
-    "confirmed": ("check", "ok", "Confirmed"),
-    "edited": ("edit", "info", "Edited"),
-    "excluded": ("ban", "mute", "Excluded"),
-    "added": ("plus", "info", "Added"),
+    "auto": ("ring", "mute", gettext_lazy("As read")),
+    "look": ("alert", "warn", gettext_lazy("To check")),
+    "contradiction": ("x", "bad", gettext_lazy("Contradiction")),
+    "confirmed": ("check", "ok", gettext_lazy("Confirmed")),
+    "edited": ("edit", "info", gettext_lazy("Edited")),
+    "excluded": ("ban", "mute", gettext_lazy("Excluded")),
+    "added": ("plus", "info", gettext_lazy("Added")),
 }
 
 
@@ -86,7 +90,7 @@ class DeskRow:
     code: str
     code_name: str
     flag: str
-    flag_says: str
+    flag_text: str
     bars: tuple[Bar, ...]
     overall: str
     earlier: str
@@ -150,11 +154,11 @@ def desk_row(
     icon, family, says = _STATES.get(state, ("ring", "mute", words(state)))
     why = [note_sentence(note) for note in notes if row.position in note["rows"]]
     if values["loinc_match_status"] == "needs_review" and not row.is_decided:
-        why.append("The LOINC code is not sure: check or choose another.")
+        why.append(_("The LOINC code is uncertain. Confirm it or choose another."))
     if values["interpretation"] == "critical" and row.is_kept:
-        why.append("A critical value: say who was told before you sign.")
+        why.append(_("Critical value. Record who was notified before you sign."))
     if row.reason:
-        why.append(f"Excluded: {row.reason}")
+        why.append(_("Excluded: %(reason)s") % {"reason": row.reason})
     match = next(iter(values["loinc_matches"]), None)
     code = match["loinc_code"] if match else ""
     flag = _flag(values)
@@ -169,7 +173,7 @@ def desk_row(
         code=code,
         code_name=(match["display_name"] or match["loinc_name"]) if match else "",
         flag=flag,
-        flag_says=f"{values['flag']} on the page" if values["flag"] else "",
+        flag_text=_flag_text(flag, values["flag"] or ""),
         bars=_bars(values["confidence"]),
         overall=_share(values["confidence"].get("overall")),
         earlier=_earlier(values, earlier.get(code)),
@@ -183,10 +187,10 @@ def groups_of(rows: Sequence[DeskRow]) -> list[Group]:
     """Rows that need a person first, the rest by panel in reading order."""
     needing = tuple(row for row in rows if row.needs)
     rest = [row for row in rows if not row.needs]
-    groups = [Group("To check", needing, None)] if needing else []
+    groups = [Group(_("To check"), needing, None)] if needing else []
     panels = {panel.name: panel for panel in panels_of(rows)}
     for name, found in groupby(rest, lambda row: row.panel):
-        groups.append(Group(name or "Values", tuple(found), panels.pop(name, None)))
+        groups.append(Group(name or _("Values"), tuple(found), panels.pop(name, None)))
     return groups
 
 
@@ -245,14 +249,34 @@ def _bars(confidence: Mapping[str, float | None]) -> tuple[Bar, ...]:
         share = confidence.get(name)
         if share is None:
             continue
-        says = "sure" if share >= _SURE else "fair" if share >= _UNSURE else "unsure"
         svg = meter(share * 100, is_enough=share >= _SURE)
-        bars.append(Bar(label, f"{says}, {_share(share)}", share < _SURE, svg))
+        bars.append(Bar(label, _confidence_text(share), share < _SURE, svg))
     return tuple(bars)
 
 
+def _confidence_text(share: float) -> str:
+    """Return the level and the percentage of a confidence."""
+    if share >= _SURE:
+        text = _("High, %(share)s")
+    elif share >= _UNSURE:
+        text = _("Medium, %(share)s")
+    else:
+        text = _("Low, %(share)s")
+    return text % {"share": _share(share)}
+
+
+def _flag_text(flag: str, printed: str) -> str:
+    """Return a row's flag in words, empty for a normal value or one without a flag."""
+    if not flag or flag == Interpretation.NORMAL:
+        return ""
+    label = find_pill(flag).words
+    if not printed:
+        return label
+    return _("%(flag)s (printed: %(printed)s)") % {"flag": label, "printed": printed}
+
+
 def _share(share: float | None) -> str:
-    return "" if share is None else f"{int(share * 100)} %"
+    return "" if share is None else f"{int(share * 100)}%"
 
 
 def _earlier(values: Mapping[str, Any], before: EarlierValue | None) -> str:
@@ -260,13 +284,14 @@ def _earlier(values: Mapping[str, Any], before: EarlierValue | None) -> str:
         return ""
     text = f"{before.value} {before.units}".strip()
     if before.collected:
-        text += f" on {before.collected}"
+        text = _("%(value)s on %(day)s") % {"value": text, "day": before.collected}
     numbers = read_number(str(values["value"])), read_number(before.value)
     if numbers[0] is None or numbers[1] is None:
         return text
     if (values["units"] or "") != before.units:
         return text
-    return f"{text}, now {numbers[0] - numbers[1]:+.4g}"
+    change = f"{numbers[0] - numbers[1]:+.4g}"
+    return _("%(value)s, change %(change)s") % {"value": text, "change": change}
 
 
 def decided_count(rows: Iterable[ReviewRow]) -> int:

@@ -13,6 +13,7 @@ from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.operations.audit import record_read
@@ -20,6 +21,7 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from accounts.web.step_up import ask_to_confirm, confirmed_at, is_confirmed
 from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, render_page
 from reports.operations.review_gates import (
     Notice,
@@ -59,8 +61,10 @@ class SignForm(forms.Form):
     meaning = forms.ChoiceField(
         choices=SignatureMeaning.choices,
         widget=forms.RadioSelect,
-        label="What your signature says",
-        error_messages={"required": "Say what your signature means."},
+        label=gettext_lazy("Meaning of signature"),
+        error_messages={
+            "required": gettext_lazy("Choose the meaning of your signature.")
+        },
     )
 
 
@@ -70,13 +74,13 @@ class RejectForm(forms.Form):
     reason = forms.ChoiceField(
         choices=RejectionReason.choices,
         widget=forms.RadioSelect,
-        label="Why",
-        error_messages={"required": "Choose a reason."},
+        label=gettext_lazy("Reason"),
+        error_messages={"required": gettext_lazy("Choose a reason.")},
     )
     why = forms.CharField(
         required=False,
         max_length=1000,
-        label="What else to know",
+        label=gettext_lazy("Notes"),
         widget=forms.Textarea(attrs={"rows": 3}),
     )
 
@@ -86,22 +90,22 @@ class NoticeForm(forms.Form):
 
     told = forms.CharField(
         max_length=200,
-        label="Who was told",
-        error_messages={"required": "Say who was told."},
+        label=gettext_lazy("Person notified"),
+        error_messages={"required": gettext_lazy("Enter the person you notified.")},
     )
     way = forms.CharField(
         max_length=200,
-        label="By what way",
-        error_messages={"required": "Say how they were told."},
+        label=gettext_lazy("Method"),
+        error_messages={"required": gettext_lazy("Enter how you notified them.")},
     )
     at = forms.DateTimeField(
-        label="When",
+        label=gettext_lazy("Time"),
         widget=forms.DateTimeInput(
             attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"
         ),
         error_messages={
-            "required": "Say when.",
-            "invalid": "Enter a day and a time.",
+            "required": gettext_lazy("Enter the date and time."),
+            "invalid": gettext_lazy("Enter a valid date and time."),
         },
     )
     version = forms.IntegerField(widget=forms.HiddenInput)
@@ -110,7 +114,7 @@ class NoticeForm(forms.Form):
         """Nobody is told in the future; a minute is left to clocks that differ."""
         at: datetime = self.cleaned_data["at"]
         if at > timezone.now() + timedelta(minutes=1):
-            raise forms.ValidationError("This time is still to come.")
+            raise forms.ValidationError(_("The time can't be in the future."))
         return at
 
 
@@ -152,7 +156,7 @@ def approve(request: TenantRequest, review_id: str) -> HttpResponse:
     except DomainError as refusal:
         form.add_error(None, refusal.message)
         return _summary(request, review, form, status=_status(refusal))
-    messages.success(request, "Signed.")
+    messages.success(request, _("Report signed."))
     return go_to(request, report)
 
 
@@ -181,7 +185,7 @@ def reject(request: TenantRequest, review_id: str) -> HttpResponse:
                 form.add_error(None, refusal.message)
                 status = _status(refusal)
             else:
-                messages.success(request, "The report is rejected.")
+                messages.success(request, _("Report rejected."))
                 return go_to(request, report)
     return render_page(
         request,
@@ -270,11 +274,11 @@ def _summary(
         desk=desk_url(request, review),
         gaps=gap_links(request, review=review, rows=rows, gaps=gaps),
         counts=[
-            ("Confirmed", decided.count(RowDecision.CONFIRMED)),
-            ("Edited", decided.count(RowDecision.EDITED)),
-            ("Added", decided.count(RowDecision.ADDED)),
-            ("Excluded", decided.count(RowDecision.EXCLUDED)),
-            ("Undecided", decided.count(RowDecision.UNDECIDED)),
+            (_("Confirmed"), decided.count(RowDecision.CONFIRMED)),
+            (_("Edited"), decided.count(RowDecision.EDITED)),
+            (_("Added"), decided.count(RowDecision.ADDED)),
+            (_("Excluded"), decided.count(RowDecision.EXCLUDED)),
+            (_("Undecided"), decided.count(RowDecision.UNDECIDED)),
         ],
         changed=[one for one in changed if one.decision != RowDecision.EXCLUDED],
         doubted=_doubted(request, review, rows),

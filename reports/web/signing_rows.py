@@ -8,6 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.utils.translation import gettext as _
+
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import page_url
 from portal.pills import words
 from reports.states import RowPart
@@ -22,22 +25,22 @@ if TYPE_CHECKING:
 
 _MARGIN = 6.0  # around the ink, in the page's units at 72 a inch
 _SHOWN = {
-    "test_name": "Name",
-    "value": "Value",
-    "units": "Unit",
-    "reference_range": "Range",
-    "flag": "Flag",
-    "source_panel_name": "Panel",
-    "sample_type": "Specimen",
+    "test_name": gettext_lazy("Name"),
+    "value": gettext_lazy("Value"),
+    "units": gettext_lazy("Unit"),
+    "reference_range": gettext_lazy("Range"),
+    "flag": gettext_lazy("Flag"),
+    "source_panel_name": gettext_lazy("Panel"),
+    "sample_type": gettext_lazy("Specimen"),
 }
 _GAPS = {
-    "flagged_row_undecided": "Rows that need attention are undecided",
-    "row_unconfirmed": "Rows are not confirmed yet",
-    "page_not_shown": "Pages were not displayed",
-    "critical_unacknowledged": "Critical values are not acknowledged",
-    "identity_undecided": "Whose report it is isn't settled",
-    "duplicate_undecided": "It may be a duplicate",
-    "no_rows_left": "Every row is excluded: reject the report instead",
+    "flagged_row_undecided": gettext_lazy("Decide the flagged rows"),
+    "row_unconfirmed": gettext_lazy("Confirm the remaining rows"),
+    "page_not_shown": gettext_lazy("View all pages"),
+    "critical_unacknowledged": gettext_lazy("Acknowledge the critical values"),
+    "identity_undecided": gettext_lazy("Check the patient's identity"),
+    "duplicate_undecided": gettext_lazy("Resolve the possible duplicate"),
+    "no_rows_left": gettext_lazy("No rows left: reject the report instead"),
 }
 
 
@@ -105,13 +108,16 @@ def gap_links(
     found = []
     for gap in gaps:
         if gap.code == "page_not_shown":
-            links = [(f"Page {page}", f"{desk}?page={page}") for page in gap.at]
+            links = [
+                (_("Page %(page)d") % {"page": page}, f"{desk}?page={page}")
+                for page in gap.at
+            ]
         elif gap.code == "critical_unacknowledged":
             links = [(names[at], f"#critical-{at}") for at in gap.at]
         elif gap.at:
             links = [(names[at], f"{desk}?row={at}#name-{at}") for at in gap.at]
         else:
-            links = [("Settle it", desk)]
+            links = [(_("Open report"), desk)]
         found.append(GapLinks(gap.code, _GAPS[gap.code], tuple(links)))
     return found
 
@@ -141,7 +147,7 @@ def field_changes(
     ]
     pairs.append(("LOINC", _loinc(before), _loinc(after)))
     if before and after and before["provenance"] != after["provenance"]:
-        pairs.append(("Box", "as read", "redrawn"))
+        pairs.append((_("Box"), _("as read"), _("redrawn")))
     return tuple(FieldChange(*pair) for pair in pairs if pair[1] != pair[2])
 
 

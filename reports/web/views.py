@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.http import Http404, HttpResponseRedirect
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.operations.audit import record_read
@@ -35,7 +36,7 @@ from reports.queries import (
     report_results,
 )
 from reports.states import ParsingJobFailureReason
-from reports.web.forms import PAGE_SIZES, TABS, ReportFilters, UploadForm
+from reports.web.forms import PAGE_SIZES, TAB_LABELS, TABS, ReportFilters, UploadForm
 from reports.web.history import signature_card
 from reports.web.rows import panels, poll_seconds, result_row
 from reports.web.signing_rows import ink_of
@@ -93,7 +94,7 @@ def report_list(request: TenantRequest) -> HttpResponse:
         pager=Pager(total=total, offset=filters.offset, limit=filters.limit),
         page_sizes=PAGE_SIZES,
         tabs=[
-            (tab, sum(counts.get(s, 0) for s in statuses or counts))
+            (tab, TAB_LABELS[tab], sum(counts.get(s, 0) for s in statuses or counts))
             for tab, statuses in TABS.items()
         ],
         form=UploadForm(),
@@ -114,7 +115,7 @@ def upload(request: TenantRequest) -> HttpResponse:
             tenant=request.tenant, client_user_id=form.cleaned_data["user"]
         )
         if owner is None:
-            form.add_error("user", "No user has exactly this id.")
+            form.add_error("user", _("No user has exactly this ID."))
         else:
             wanted = ReportRequest(
                 user_id=owner.user.uuid,
@@ -128,7 +129,10 @@ def upload(request: TenantRequest) -> HttpResponse:
             except NotAllowed:
                 raise
             except DomainError as refusal:
-                form.add_error("file", f"{refusal.message} Nothing was stored.")
+                form.add_error(
+                    "file",
+                    _("%(problem)s Nothing was stored.") % {"problem": refusal.message},
+                )
             else:
                 return go_to(request, page_url(request, "reports:page", job_id=job.id))
     return _upload_page(request, form, status=422)

@@ -169,7 +169,7 @@ def test_an_upload_shows_its_values_when_they_are_there(
     with visit.page(member=alice) as page:
         page.goto(f"{PLACE}/reports/")
         choose(page, make_pdf())
-        expect(page.get_by_role("heading", name="Waiting to be read")).to_be_visible()
+        expect(page.get_by_role("heading", name="Queued")).to_be_visible()
 
         read_reports()
 
@@ -268,7 +268,7 @@ def test_without_script_one_finds_a_user_and_uploads(visit, alice, users, read_r
         page.get_by_role("link", name="mbr_007").click()
         page.get_by_role("link", name="Upload report").click()
         choose(page, make_pdf())
-        expect(page.get_by_role("heading", name="Waiting to be read")).to_be_visible()
+        expect(page.get_by_role("heading", name="Queued")).to_be_visible()
 
         read_reports()
         page.get_by_role("link", name="Reload").click()

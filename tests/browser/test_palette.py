@@ -200,7 +200,7 @@ def test_the_overview_renews_itself(visit, alice, alice_tenant):
             "hx-trigger", "every 60s", timeout=10_000
         )
         expect(
-            page.get_by_role("link", name=re.compile("Reports waiting"))
+            page.get_by_role("link", name=re.compile("Open reports"))
         ).to_contain_text("0")
 
 

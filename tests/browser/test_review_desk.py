@@ -65,7 +65,7 @@ def test_thirty_markers_are_reviewed_by_keyboard_and_no_edit_is_lost(
     with visit.page(member=nora) as page, visit.page(member=nora) as other:
         page.goto(QUEUE)
         page.keyboard.press("o")
-        expect(page.locator("h1")).to_have_text("Whose report is it?")
+        expect(page.locator("h1")).to_have_text("Check patient identity")
         assert complaints(page) == []
         page.locator("#same_reason").focus()
         page.keyboard.type("Confirmed by phone")
@@ -111,7 +111,7 @@ def test_thirty_markers_are_reviewed_by_keyboard_and_no_edit_is_lost(
         expect(value).to_have_attribute("points", before)
 
         page.keyboard.press("x")
-        expect(page.get_by_label("Why", exact=True)).to_be_focused()
+        expect(page.get_by_label("Reason", exact=True)).to_be_focused()
         page.keyboard.press("Escape")
         expect(page.locator("#name-0")).to_be_focused()
 
@@ -128,7 +128,7 @@ def test_thirty_markers_are_reviewed_by_keyboard_and_no_edit_is_lost(
         expect(divider).to_have_attribute("aria-valuenow", "46")
 
         plain = page.locator(".bm__all button")
-        expect(plain).to_contain_text("Confirm 27 unmarked")
+        expect(plain).to_contain_text("Confirm 27 unflagged")
         plain.press("Enter")
         expect(plain).to_have_count(0)
         expect(page.locator("[data-decided]")).to_have_count(29)
@@ -148,7 +148,7 @@ def test_thirty_markers_are_reviewed_by_keyboard_and_no_edit_is_lost(
             expect(page.locator(".bm.is-on")).to_have_count(1)
             expect(page.locator(".bm.is-on .bm__name")).to_be_focused()
         expect(page.locator("[data-left]")).to_have_text(
-            "All is decided: approve the report."
+            "All rows are decided. Approve the report."
         )
 
         page.locator('[data-box="29"]').dispatch_event("click")

@@ -79,7 +79,7 @@ def test_the_keyboard_alone_is_enough(visit, alice, user, report, read_reports):
             page.keyboard.press("Space")
         chooser.value.set_files(report)
         press(page, "button", "Upload report")
-        expect(page.get_by_role("heading", name="Waiting to be read")).to_be_visible()
+        expect(page.get_by_role("heading", name="Queued")).to_be_visible()
         read_reports()
         expect(page.get_by_role("cell", name="Sodium")).to_be_visible()
 
@@ -118,7 +118,7 @@ def test_no_script_is_needed(visit, alice, user, report, read_reports):
         page.get_by_role("link", name="Upload report").click()
         page.locator('input[type="file"]').set_input_files(report)
         page.get_by_role("button", name="Upload report").click()
-        expect(page.get_by_role("heading", name="Waiting to be read")).to_be_visible()
+        expect(page.get_by_role("heading", name="Queued")).to_be_visible()
         read_reports()
         page.get_by_role("link", name="Reload").click()
         expect(page.get_by_role("cell", name="Sodium")).to_be_visible()

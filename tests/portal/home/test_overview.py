@@ -155,7 +155,7 @@ def test_every_tile_links_to_a_list_of_as_many(alice_web, alice_tenant, dana):
     assert shown == {
         "Users": 2,
         "Orders in progress": 1,
-        "Reports waiting": 1,
+        "Open reports": 1,
         "Users with a source": 1,
     }
     for view in overview.tiles:
@@ -168,7 +168,7 @@ def test_every_tile_links_to_a_list_of_as_many(alice_web, alice_tenant, dana):
     [
         (
             Role.CLINICIAN,
-            ["Users", "Orders in progress", "Reports waiting", "Users with a source"],
+            ["Users", "Orders in progress", "Open reports", "Users with a source"],
         ),
         (Role.DEVELOPER, ["Users", "Orders in progress", "Users with a source"]),
         (Role.VIEWER, ["Users", "Orders in progress", "Users with a source"]),
@@ -180,7 +180,7 @@ def test_a_member_sees_what_their_roles_read(alice_team, dana, role, labels):
     reply = as_role(alice_team, role).get(PLACE)
 
     assert tile_labels(reply) == labels
-    has_report = "A lab report could not be read" in titles(reply)
+    has_report = "A lab report failed" in titles(reply)
     assert has_report == (role == Role.CLINICIAN)
     assert ("Recent events" in reply.content.decode()) == (role == Role.DEVELOPER)
 

@@ -65,14 +65,14 @@ def test_a_report_that_waits_for_review_needs_attention(alice_web, dana):
     reply = alice_web.get(PLACE)
 
     assert attention(reply) == [
-        ("A lab report waits for review", "mbr_dana", f"{PLACE}reports/{job.id}/")
+        ("A lab report is pending review", "mbr_dana", f"{PLACE}reports/{job.id}/")
     ]
     assert nav_count(reply) == 1
 
 
 @pytest.mark.parametrize(
     ("reason", "said"),
-    [("low_quality", "Too poor to read"), ("sent_to_the_moon", "Failed")],
+    [("low_quality", "Image quality too low"), ("sent_to_the_moon", "Failed")],
 )
 def test_a_report_that_failed_lately_says_why(alice_web, dana, reason, said):
     job = make_failed(dana, ago(hours=1), reason)
@@ -81,7 +81,7 @@ def test_a_report_that_failed_lately_says_why(alice_web, dana, reason, said):
 
     assert attention(reply) == [
         (
-            "A lab report could not be read",
+            "A lab report failed",
             f"mbr_dana. {said}",
             f"{PLACE}reports/{job.id}/",
         )
@@ -115,8 +115,8 @@ def test_the_waiting_tile_and_card_show_the_oldest_first(alice_web, dana):
 
     reply = alice_web.get(PLACE)
 
-    waiting = tile(reply, "Reports waiting")
-    assert (waiting.number, waiting.detail) == (2, "Oldest 18 h")
+    waiting = tile(reply, "Open reports")
+    assert (waiting.number, waiting.detail) == (2, "Oldest: 18 h")
     html = reply.content.decode()
     assert html.index(f"{PLACE}reports/{old.id}/") < html.index(
         f"{PLACE}reports/{new.id}/"
@@ -126,15 +126,15 @@ def test_the_waiting_tile_and_card_show_the_oldest_first(alice_web, dana):
 @pytest.mark.parametrize(
     ("age", "words"),
     [
-        (timedelta(minutes=3), "Oldest 3 min"),
-        (timedelta(hours=47), "Oldest 47 h"),
-        (timedelta(hours=48), "Oldest 2 days"),
+        (timedelta(minutes=3), "Oldest: 3 min"),
+        (timedelta(hours=47), "Oldest: 47 h"),
+        (timedelta(hours=48), "Oldest: 2 days"),
     ],
 )
 def test_the_oldest_says_its_age(alice_web, dana, age, words):
     make_parsing_job(user=dana, status="started", created_at=timezone.now() - age)
 
-    assert tile(alice_web.get(PLACE), "Reports waiting").detail == words
+    assert tile(alice_web.get(PLACE), "Open reports").detail == words
 
 
 def test_reports_that_are_read_now_are_asked_after_soon(alice_web, dana):
@@ -147,7 +147,7 @@ def test_the_read_tile_shows_uploads_by_day(alice_web, dana):
     for days in (0, 0, 3, 20):
         make_parsing_job(user=dana, status="completed", created_at=ago(days=days))
 
-    read = tile(alice_web.get(PLACE), "Reports read")
+    read = tile(alice_web.get(PLACE), "Completed reports")
 
     assert (read.number, read.detail) == (4, "3 uploaded in 7 days")
     assert read.trend == (0,) * 10 + (1, 0, 0, 2)
@@ -167,6 +167,6 @@ def test_many_reports_are_counted_up_to_a_limit(alice_web, dana, monkeypatch):
     for _ in range(3):
         make_parsing_job(user=dana, status="completed")
 
-    read = tile(alice_web.get(PLACE), "Reports read")
+    read = tile(alice_web.get(PLACE), "Completed reports")
 
     assert (read.number, read.unit) == (1, "or more")

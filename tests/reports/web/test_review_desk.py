@@ -117,7 +117,7 @@ def test_the_queue_is_claimed_from_and_tells_who_reviews(
     assert places == sorted(places)
     assert claimed["Location"] == f"{QUEUE}{urgent.id}/"
     assert "nora@assay.example" in others
-    assert "Somebody else reviews this report now." in too_late.content.decode()
+    assert "Someone else is reviewing this report." in too_late.content.decode()
     assert (str(urgent.job_id)[:8] in mine, str(first.job_id)[:8] in mine) == (
         True,
         False,
@@ -194,10 +194,10 @@ def test_a_report_of_another_person_opens_at_the_gate_until_a_reason_is_given(
     unsaid = nora.web.post(f"{desk}identity/", {"verdict": "same", "reason": " "})
     nora.web.post(f"{desk}identity/", {"verdict": "same", "reason": "By phone"})
 
-    assert "Whose report is it?" in shut
+    assert "Check patient identity" in shut
     assert "1961-11-02" in shut
     assert unsaid.status_code == 422
-    assert "Whose report is it?" not in nora.web.get(desk).content.decode()
+    assert "Check patient identity" not in nora.web.get(desk).content.decode()
     review.refresh_from_db()
     assert review.identity_decided == "By phone"
 
@@ -225,7 +225,7 @@ def test_the_workbench_shows_rows_to_check_first_with_their_ink(nora, user):
     page = nora.web.get(f"{QUEUE}{review.id}/").content.decode()
 
     assert re.findall(r'id="row-(\d+)"', page) == ["0", "1"]
-    assert page.index("To check, 1") < page.rindex("No unit is printed.")
+    assert page.index("To check (1)") < page.rindex("No unit is printed.")
     assert page.count('class="region"') == 2
     assert page.count('class="unread"') == 1
     assert f"/reports/{review.job_id}/pages/1/" in page
@@ -247,7 +247,7 @@ def test_a_test_printed_over_and_over_is_told_of_once(nora, user):
 
     says = "Printed several times: 105, 98, 97, 96 and 2 more."
     assert "Printed twice" not in page
-    assert "Checks, 1<" in page
+    assert "Checks (1)<" in page
     assert page.count(says) == 1 + len(values)
 
 
@@ -278,7 +278,7 @@ def test_thumbnails_say_what_is_left_on_each_page(nora, user):
     # The neediest row stands on the second page, whose picture comes first.
     assert re.search(r'pages/2/"[^>]*fetchpriority="high"', page)
     assert re.findall(r'id="mark-(\d)"', seen) == ["2"]
-    assert 'aria-label="Seen"' in seen
+    assert 'aria-label="Viewed"' in seen
     assert re.findall(r'id="mark-(\d)"', confirmed) == ["2"]
     assert "count--warn" not in confirmed
     review.refresh_from_db()
@@ -347,7 +347,7 @@ def test_a_value_is_typed_and_shown_as_it_is_understood(nora, user):
 
     assert 'id="row-0-value"' in form
     assert "mmol/L" in seen
-    assert "3.9 to 5.6" in seen
+    assert "range 3.9–5.6" in seen
     assert answer["HX-Retarget"] == "#row-0"
     (row, _) = rows_of(review)
     assert (row.values["value"], row.decision) == ("<5", "edited")
@@ -509,4 +509,4 @@ def test_the_value_before_is_shown_with_the_change_since(nora, user):
 
     page = nora.web.get(f"{QUEUE}{review.id}/").content.decode()
 
-    assert "Before: 98 mg/dL on 2026-01-05, now +7" in page
+    assert "Previous value: 98 mg/dL on 2026-01-05, change +7" in page

@@ -127,7 +127,7 @@ def test_a_report_is_signed_and_its_page_says_by_whom_and_to_whom_it_went(
 
     early = nora.get(page).content.decode()
 
-    assert "What is left to do" in early
+    assert "Remaining steps" in early
     assert f"/reviews/{review.id}/?page=1" in early
     assert "<del>105</del>" in early
     assert "<ins>85</ins>" in early
@@ -157,7 +157,7 @@ def test_a_report_is_signed_and_its_page_says_by_whom_and_to_whom_it_went(
     assert (sign_off.member_key, sign_off.meaning) == (nora.actor.key, "clinical")
     shown = nora.get(f"/reports/{review.job_id}/").content.decode()
     assert "Reviewed clinically" in shown
-    assert "Sent to" in shown
+    assert "Status sent to" in shown
     assert "?ink=0#value-0" in shown
     assert 'class="ink"' not in shown
     shown = nora.get(f"/reports/{review.job_id}/?ink=0").content.decode()
@@ -176,7 +176,7 @@ def test_a_report_is_signed_and_its_page_says_by_whom_and_to_whom_it_went(
     differs = f"/reports/{review.job_id}/rereadings/{reading.pk}/"
     assert nora.get(differs).status_code == 200
     history = nora.get(f"/reports/{review.job_id}/history/").content.decode()
-    assert "Being read" in history
+    assert "In progress, requested by" in history
     finish_rereading(tenant_pk=user.tenant.pk, rereading_id=reading.pk)
     choice = {"version": 1, "why": "read better now"}
     assert nora.post(f"{differs}amend/", **choice).status_code == 422
@@ -197,13 +197,13 @@ def test_a_report_is_signed_and_its_page_says_by_whom_and_to_whom_it_went(
 def test_a_value_kept_against_a_check_is_shown_before_it_is_signed(user, nora):
     review = waiting(user, nora)
     page = f"/reviews/{review.id}/approve/"
-    assert "Kept against a check" not in nora.get(page).content.decode()
+    assert "Kept despite a check" not in nora.get(page).content.decode()
 
     edit(review, nora, "98000")
     decide_all(review, nora.actor)
 
     shown = nora.get(page).content.decode()
-    assert "Kept against a check" in shown
+    assert "Kept despite a check" in shown
     assert shown.count("98000") >= 2  # there, and among what was changed
 
 
@@ -225,7 +225,9 @@ def test_two_readers_and_a_third_on_one_report(user, nora, otto, alice_team):
     decide_all(review, nora.actor)
     nora.post(f"/reviews/{review.id}/approve/", meaning="accuracy")
     history = f"/reports/{review.job_id}/history/"
-    assert "not shown while the second read" in otto.get(history).content.decode()
+    assert (
+        "hidden until the second read is complete" in otto.get(history).content.decode()
+    )
     assert "<ins>85</ins>" in nora.get(history).content.decode()
     second = opened(review)
     assert nora.get(f"/reviews/{second.id}/waive/").status_code == 200
@@ -241,8 +243,8 @@ def test_two_readers_and_a_third_on_one_report(user, nora, otto, alice_team):
     claim_review(tenant=user.tenant, actor=pia.actor, review_id=dispute.id)
     page = f"/reviews/{dispute.id}/readings/"
     shown = pia.get(page).content.decode()
-    assert "nora@assay.example, then by otto@assay.example" in shown
-    assert "Has no such row" in shown
+    assert "Read by nora@assay.example, otto@assay.example" in shown
+    assert "No such row" in shown
     assert pia.get(f"/reviews/{second.id}/readings/").status_code == 404
     for position, side in ((0, "second"), (2, "first")):
         version = ref_of(dispute, position).version
@@ -283,7 +285,7 @@ def test_a_remembered_name_waits_for_a_colleague(user, nora, otto):
     agree = f"/reviews/aliases/{alias.pk}/confirm/"
 
     listed = nora.get("/reviews/aliases/").content.decode()
-    assert "Somebody else has to agree" in listed
+    assert "Another reviewer must approve this" in listed
     nora.post(agree)
     alias.refresh_from_db()
     assert alias.status == "proposed"
@@ -291,7 +293,7 @@ def test_a_remembered_name_waits_for_a_colleague(user, nora, otto):
     live = otto.get("/reviews/aliases/").content.decode()
     nora.post(f"/reviews/aliases/{alias.pk}/end/")
 
-    assert "Take back" in live
+    assert "Remove<" in live
     alias.refresh_from_db()
     assert alias.status == "ended"
 

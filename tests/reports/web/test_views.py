@@ -139,10 +139,10 @@ def test_the_list_is_filtered_and_paged(alice_web, dana, query, statuses):
     shown = sorted(job.status for job in reply.context["jobs"])
     assert shown == (sorted(every) if statuses is None else statuses)
     assert reply.context["tabs"] == [
-        ("all", 5),
-        ("open", 3),
-        ("completed", 1),
-        ("failed", 1),
+        ("all", "All", 5),
+        ("open", "Open", 3),
+        ("completed", "Completed", 1),
+        ("failed", "Failed", 1),
     ]
 
 
@@ -207,7 +207,7 @@ def test_a_report_s_page_shows_values_ranges_and_flags(alice_web, alice_tenant, 
         "High",
         "140 mmol/L, reference 135 to 145",
         "Normal",
-        "2 values on 2 pages",
+        "2 values, 2 pages",
         "2 Mar 2025",
         "LOINC is copyright",
     ):
