@@ -99,7 +99,7 @@ def set_time(request: TenantRequest, order_id: UUID) -> HttpResponse:
         "labs/_visit_time.html",
         title=_("When does the provider come?"),
         back=page_url(request, "labs:order", order_id=order.pk),
-        back_words=_("Order %(id)s") % {"id": str(order.pk)[:8]},
+        back_words=_("Order %(order_id)s") % {"order_id": str(order.pk)[:8]},
         status=422 if form.errors else 200,
         form=form,
         visit=visit,

@@ -267,7 +267,7 @@ def cancel_visit(request: TenantRequest, order_id: UUID) -> HttpResponse:
         "labs/_cancel_visit.html",
         title=_("Cancel this visit?"),
         back=page_url(request, "labs:order", order_id=order.pk),
-        back_words=_("Order %(id)s") % {"id": str(order.pk)[:8]},
+        back_words=_("Order %(order_id)s") % {"order_id": str(order.pk)[:8]},
         status=422 if refusal or form.errors else 200,
         form=form,
         row=visit_row(visit),

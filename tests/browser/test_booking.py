@@ -61,7 +61,7 @@ def test_an_order_is_booked_in_six_actions_by_the_furthest_way(
         found["book"] = complaints(page)
         hand.press(page.get_by_role("button", name="Book visit"))
         page.wait_for_url(re.compile(r"/orders/[0-9a-f-]{36}/$"))
-        expect(page.get_by_text("The visit is booked:")).to_be_visible()
+        expect(page.get_by_text("Visit booked:")).to_be_visible()
         found["order"] = complaints(page, "#h-visit")
 
     booked = Appointment.objects.for_tenant(alice_tenant).get()
@@ -74,14 +74,14 @@ def test_a_lost_time_is_made_good_by_one_key(visit, alice, alice_tenant, center)
     order, other = (make_bookable_order(tenant=alice_tenant) for _ in range(2))
     with visit.page(member=alice) as page:
         page.goto(ORDER.format(order.pk) + "visit/book/")
-        page.get_by_label("Note for the place").fill("Left arm")
+        page.get_by_label("Note for the location").fill("Left arm")
         lost = free_slots(alice_tenant, center)[0]
         hold_slot(order=other, booking_key=lost.booking_key)
 
         page.locator('input[name="slot"]').first.check(force=True)
         expect(page.get_by_text("is no longer free")).to_be_visible()
         expect(page.locator('input[name="slot"]').first).to_be_disabled()
-        expect(page.get_by_label("Note for the place")).to_have_value("Left arm")
+        expect(page.get_by_label("Note for the location")).to_have_value("Left arm")
         faults = complaints(page)
         page.locator("h1").click()
         page.keyboard.press("1")

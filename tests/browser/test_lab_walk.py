@@ -38,8 +38,8 @@ def add_account(page, name, *, status=""):
     dialog.get_by_label("Lab", exact=True).select_option("Quest Diagnostics")
     dialog.get_by_label("Account number").fill(f"N-{name}")
     dialog.get_by_label("Name", exact=True).fill(name)
-    dialog.get_by_role("button", name="Add", exact=True).click()
-    expect(page.get_by_text(f"{name} is added")).to_be_visible()
+    dialog.get_by_role("button", name="Add account").click()
+    expect(page.get_by_text(f"{name} added")).to_be_visible()
     if status:
         page.get_by_role("link", name=f"Status of {name}").click()
         dialog.get_by_label(status, exact=True).check()
@@ -93,7 +93,7 @@ def test_a_new_team_lives_through_its_first_orders(visit, alice, alice_tenant):
         expect(account).to_contain_text("Branch")
         expect(account).to_contain_text("Only other active account for this lab")
         page.get_by_role("button", name="Cancel and recreate").click()
-        expect(page.get_by_text("The order before was on Branch.")).to_be_visible()
+        expect(page.get_by_text("Previous order: Branch.")).to_be_visible()
         expect(page.get_by_text("The only other active account")).to_be_visible()
 
         page.get_by_role("button", name="More actions").click()

@@ -36,13 +36,15 @@ def test_a_panel_is_made_by_keyboard_and_search(visit, alice, alice_tenant, mark
         page.get_by_role("button", name="Add Ferritin").press("Enter")
         added = page.get_by_role("button", name=re.compile("Added.*Ferritin"))
         expect(added).to_be_focused()
-        page.get_by_role("button", name="Make panel").press("Enter")
+        page.get_by_role("button", name="Create panel").press("Enter")
         method = page.get_by_label("Collection", exact=True)
         expect(method).to_have_attribute("aria-invalid", "true")
         found = complaints(page)
         method.select_option("Walk-in")
-        page.get_by_role("button", name="Make panel").press("Enter")
-        expect(page.get_by_role("cell", name="An operator approves it")).to_be_visible()
+        page.get_by_role("button", name="Create panel").press("Enter")
+        expect(
+            page.get_by_role("cell", name="Needs an operator's approval")
+        ).to_be_visible()
 
     assert made(alice_tenant) == ("pending_approval", markers[:1])
     assert found == []
@@ -58,7 +60,7 @@ def test_without_script_a_panel_is_made(visit, alice, alice_tenant, markers):
         page.get_by_role("button", name="Add Ferritin").click()
         page.get_by_role("button", name="Remove Ferritin", exact=True).click()
         page.get_by_label("Collection", exact=True).select_option("Walk-in")
-        page.get_by_role("button", name="Make panel").click()
+        page.get_by_role("button", name="Create panel").click()
         page.wait_for_url(re.compile("status=pending_approval"))
 
     assert made(alice_tenant) == ("pending_approval", markers[1:])

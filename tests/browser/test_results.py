@@ -46,7 +46,7 @@ def test_a_critical_result_is_found_read_and_acknowledged(
         dialog.get_by_role("button", name="Acknowledge").click()
         expect(dialog.locator(".err")).to_have_count(1)
         assert complaints(page, "#d-form") == []
-        dialog.get_by_label("They repeated the result").check()
+        dialog.get_by_label("They read the result back").check()
         dialog.get_by_role("button", name="Acknowledge").click()
 
         expect(page.locator("h1")).to_contain_text("Results of")
