@@ -57,7 +57,7 @@ class CallerLimit(WSGIHandler):
             at_most, knows = getattr(view, "takes_body", (limit, is_signed_in))
             limit = at_most if knows(request, **match.kwargs) else limit
         if int(request.META["CONTENT_LENGTH"]) > limit:
-            return _too_large(request)
+            return _too_large(request, limit)
         request.META[CALLER_MAY_SEND] = limit
         return HttpResponse(status=204)
 
@@ -71,8 +71,9 @@ def _has_key(view: Any, request: HttpRequest) -> bool:
         return False
 
 
-def _too_large(request: HttpRequest) -> HttpResponse:
+def _too_large(request: HttpRequest, limit: int) -> HttpResponse:
     if is_api_path(request.path_info):
-        body = dump_json({"detail": "The body is too large.", "code": "body_too_large"})
+        sentence = f"The body is too large. It can have at most {limit / 2**20:g} MB."
+        body = dump_json({"detail": sentence, "code": "body_too_large"})
         return HttpResponse(body, status=413, content_type=MEDIA_TYPE)
     return render(request, "413.html", status=413)

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 
 from django.http import HttpResponse
 from django.template.loader import render_to_string
+from django.utils import translation
 
 from portal.lib.api.json import MEDIA_TYPE, dump_json
 from portal.lib.errors import Unavailable
 from portal.lib.outages import distrust_connection, is_outage
 from portal.lib.time_limits import RETRY_AFTER_S, is_out_of_time
+from portal.lib.translation import gettext_lazy
 from portal.middleware import is_api_path
 
 if TYPE_CHECKING:
@@ -25,7 +27,8 @@ def _answer(
     request: HttpRequest, status: int, code: str, sentence: str
 ) -> HttpResponse:
     if is_api_path(request.path_info):
-        body = dump_json({"detail": sentence, "code": code})
+        with translation.override("en"):
+            body = dump_json({"detail": sentence, "code": code})
         return HttpResponse(body, status=status, content_type=MEDIA_TYPE)
     # A page of a fault asks no database, which context processors might.
     asked = request if status < 500 else None
@@ -39,7 +42,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
         request,
         400,
         "malformed_request",
-        "The request can't be read. Send valid HTTP with the expected encoding.",
+        "The request is malformed.",
     )
 
 
@@ -60,12 +63,16 @@ def fault(request: HttpRequest) -> HttpResponse:
         return _unavailable(request, error.code, error.message)
     if is_out_of_time(error):
         return _unavailable(
-            request, "out_of_time", "The request took too long. Try again."
+            request,
+            "out_of_time",
+            gettext_lazy("The request took too long. Try again."),
         )
     if is_outage(error):
         distrust_connection()
         return _unavailable(
-            request, "unavailable", "The database is not available. Try again shortly."
+            request,
+            "unavailable",
+            gettext_lazy("The database is not available. Try again shortly."),
         )
     return _answer(request, 500, "fault", "Internal server error.")
 

@@ -32,6 +32,7 @@ KINDS: dict[str, type[DomainError]] = {
     if isinstance(kind, type) and issubclass(kind, DomainError)
 }
 _CODE = re.compile(r"[a-z][a-z0-9_]+")
+_PLACEHOLDER = re.compile(r"%\(\w+\)\w")
 _WITHOUT_CODE = 422  # answered by lines, each with a type
 _REFUSAL = "refusal"  # portal.lib.api.errors.refusal(status, code, sentence)
 
@@ -267,5 +268,11 @@ def _sentence(node: ast.expr) -> str:
                 str(each.value) if isinstance(each, ast.Constant) else "…"
                 for each in values
             )
+        case ast.Call(func=ast.Name(id="_" | "gettext_lazy"), args=[text]):
+            return _sentence(text)
+        case ast.Call(func=ast.Name(id="ngettext"), args=[_one, many, _number]):
+            return _sentence(many)
+        case ast.BinOp(left=text, op=ast.Mod()):
+            return _PLACEHOLDER.sub("…", _sentence(text))
         case _:
             return ""

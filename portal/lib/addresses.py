@@ -15,6 +15,8 @@ from ipaddress import (
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from django.utils.translation import gettext as _
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from urllib.parse import SplitResult
@@ -79,27 +81,27 @@ def split_url(url: str, *, local_hosts: Collection[str]) -> SplitResult:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        raise AddressRefused("It is no URL.") from None
+        raise AddressRefused(_("Enter a valid URL.")) from None
     host = parts.hostname
     if not host or parts.scheme not in {"http", "https"}:
-        raise AddressRefused("It needs to begin with https:// and name a host.")
+        raise AddressRefused(_("The URL must start with https:// and name a host."))
     if any(letter.isspace() or not letter.isprintable() for letter in url):
-        raise AddressRefused("It holds a blank.")
+        raise AddressRefused(_("Remove the spaces from the URL."))
     if parts.username is not None or parts.password is not None:
-        raise AddressRefused("It must hold no user name or password.")
+        raise AddressRefused(_("Remove the user name and password from the URL."))
     if parts.fragment:
-        raise AddressRefused("It must hold no #fragment.")
+        raise AddressRefused(_("Remove the #fragment from the URL."))
     if port == 0:
-        raise AddressRefused("It names no port.")
+        raise AddressRefused(_("Enter a port from 1 to 65535."))
     if host.lower() in local_hosts:
         return parts
     if parts.scheme != "https":
-        raise AddressRefused("It needs https, as nobody else may read what is sent.")
+        raise AddressRefused(_("The URL must start with https://."))
     literal = read_address(host)
     if literal is not None and not is_public(literal):
-        raise AddressRefused("It is a private or reserved address.")
+        raise AddressRefused(_("Private and reserved addresses are not allowed."))
     if literal is None and ("." not in host.rstrip(".") or _is_numeric(host)):
-        raise AddressRefused("It is no public host name.")
+        raise AddressRefused(_("Enter a public host name."))
     return parts
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from django.db import DatabaseError, models, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from portal.lib.errors import Conflict, Invalid
 from portal.lib.outages import is_outage
@@ -109,7 +110,8 @@ def take_turn(
     if len(key) > KEY_MAX_LENGTH:
         raise Invalid(
             "idempotency_key_too_long",
-            f"A key has at most {KEY_MAX_LENGTH} characters.",
+            _("An idempotency key can have at most %(limit)d characters.")
+            % {"limit": KEY_MAX_LENGTH},
             HEADER,
             place="header",
         )
@@ -154,7 +156,7 @@ def turn_lost() -> Conflict:
     Source: Contract 1.6.
     """
     return Conflict(
-        "idempotency_key_in_use", "A request with this key is being executed."
+        "idempotency_key_in_use", _("A request with this key is in progress.")
     )
 
 
@@ -189,7 +191,7 @@ def _answer_of(row: IdempotentAnswer, wanted: dict[str, Any]) -> tuple[int, byte
     if bytes(row.request_hash) != wanted["request_hash"]:
         raise Invalid(
             "idempotency_key_mismatch",
-            "This key was used with another body.",
+            _("This key was already used with a different body."),
             HEADER,
             place="header",
         )

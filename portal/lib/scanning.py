@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError, Unavailable
 
@@ -46,12 +47,14 @@ def require_clean(upload: BinaryIO) -> None:
     except (ScannerSilent, OSError):
         raise Unavailable(
             UNAVAILABLE,
-            "Uploads can't be checked for malware at the moment. Try again later.",
+            _("The malware scanner is not available. Try again later."),
             "file",
         ) from None
     if not is_clean:
         # What it found is not told: it helps whoever tries what gets through.
-        raise DomainError(INFECTED, "The file is not safe to keep.", "file")
+        raise DomainError(
+            INFECTED, _("The malware scanner rejected this file."), "file"
+        )
     upload.seek(0)
 
 

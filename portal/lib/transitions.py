@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from django.utils.translation import gettext as _
+
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
@@ -77,4 +79,8 @@ def move_all(
 
 
 def _refusal(old: str, new: str) -> DomainError:
-    return DomainError("transition_not_allowed", f"It can't move from {old} to {new}.")
+    return DomainError(
+        "transition_not_allowed",
+        _("The status can't change from %(old)s to %(new)s.")
+        % {"old": old, "new": new},
+    )

@@ -182,7 +182,7 @@ class Application:
         """The whole body; CONTENT_LENGTH states its length then. Raises: _Refused."""
         path = environ["PATH_INFO"]
         if environ.get("HTTP_CONTENT_ENCODING", "").strip().lower() not in _UNPACKED:
-            sentence = "Send the body without a content coding."
+            sentence = "Send the body without Content-Encoding."
             answer = self._refusal(path, 415, "unsupported_content_coding", sentence)
             answer.headers.append((b"accept-encoding", b"identity"))
             raise _Refused(answer)
@@ -290,7 +290,7 @@ class Application:
             logger.exception("a request failed outside of its view")
             settle(
                 self._refusal(
-                    environ["PATH_INFO"], 500, "fault", "Something failed on our side."
+                    environ["PATH_INFO"], 500, "fault", "Internal server error."
                 )
             )
             return

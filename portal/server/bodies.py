@@ -67,7 +67,7 @@ async def read_body(
                     message = await receive()
             except TimeoutError:
                 raise BodyRefused(
-                    408, "body_too_slow", "The body came too slowly. Send it again."
+                    408, "body_too_slow", "The body arrived too slowly. Send it again."
                 ) from None
             if message["type"] != "http.request":
                 raise CutOff  # noqa: TRY301 - as below: one place closes the body
@@ -76,7 +76,9 @@ async def read_body(
             if received > at_most and may_send is not None:
                 at_most, may_send, total = await may_send(received), None, TOTAL_KNOWN_S
             if received > at_most:
-                raise BodyRefused(413, "body_too_large", "The body is too large.")  # noqa: TRY301
+                limit = f"{at_most / 2**20:g} MB"
+                sentence = f"The body is too large. It can have at most {limit}."
+                raise BodyRefused(413, "body_too_large", sentence)  # noqa: TRY301
             body.write(chunk)
             more = message["more_body"]
         body.seek(0)

@@ -85,7 +85,9 @@ class BrandInputs(Inputs):
     support_email = Str(required=False, validators=[_email])
     support_contact = Str(required=False, max_length=80)
     company_address = Str(required=False, max_length=200)
-    brand_color = Str(required=False, validators=[of_pattern("#[0-9a-fA-F]{6}")])
+    brand_color = Str(
+        required=False, validators=[of_pattern("#[0-9a-fA-F]{6}", "a color as #rrggbb")]
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         # On a PATCH nothing is required, but a brand is one value.

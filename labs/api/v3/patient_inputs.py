@@ -39,10 +39,10 @@ from users.states import (
 
 IMAGE_MAX_CHARACTERS = 2_000_000
 _email = EmailValidator()
-_phone = of_pattern(PHONE)
-_zip = of_pattern(ZIP_CODE)
-_state = of_pattern(STATE)
-_npi = of_pattern(NPI)
+_phone = of_pattern(PHONE, "a phone number of 5 to 30 digits and ( ) . - or spaces")
+_zip = of_pattern(ZIP_CODE, "a ZIP code such as 60618 or 60618-1234")
+_state = of_pattern(STATE, "a 2-letter state code")
+_npi = of_pattern(NPI, "a 10-digit NPI")
 
 
 class GuarantorAddressInputs(Inputs):

@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
     from labs.states.service_centers import Capability
 
-_zip_code = of_pattern(r"\d{5}(?:-\d{4})?")
-_radius = of_pattern("|".join(map(str, RADII)))
-_central_lab = of_pattern("|".join(sorted(CENTRAL_LABS)))
+_zip_code = of_pattern(r"\d{5}(?:-\d{4})?", "a ZIP code such as 60618 or 60618-1234")
+_radius = of_pattern("|".join(map(str, RADII)), f"one of: {', '.join(map(str, RADII))}")
+_central_lab = of_pattern(
+    "|".join(sorted(CENTRAL_LABS)), f"one of: {', '.join(sorted(CENTRAL_LABS))}"
+)
 _LIST_MAX = 20
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from django.conf import settings
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.http import Http404
 from rest_framework import exceptions
@@ -129,21 +130,34 @@ def answer_error(exc: Exception, context: Mapping[str, Any]) -> Response | None:
             lines = read_errors(exc.detail, ("body",))
             return Response({"detail": [error_line(line) for line in lines]}, 422)
         case RequestDataTooBig():
-            return refusal(413, "body_too_large", "The body is too large.")
+            return refusal(
+                413,
+                "body_too_large",
+                "The body is too large. It can have at most"
+                f" {settings.DATA_UPLOAD_MAX_MEMORY_SIZE / 2**20:g} MB.",
+            )
         case exceptions.ParseError():
-            return refusal(400, "malformed_request", "The request can't be read.")
+            return refusal(400, "malformed_request", "The request is malformed.")
         case exceptions.AuthenticationFailed() | exceptions.NotAuthenticated():
             header = getattr(context.get("view"), "key_header", "x-service-api-key")
-            reply = refusal(401, "unauthenticated", f"A valid {header} is needed.")
+            reply = refusal(
+                401, "unauthenticated", f"Send a valid key in the {header} header."
+            )
             # DRF puts the challenge on the error.
             if challenge := getattr(exc, "auth_header", None):
                 reply["WWW-Authenticate"] = challenge
             return reply
         case exceptions.MethodNotAllowed():
-            return refusal(405, "method_not_allowed", "This method is not served here.")
+            return refusal(
+                405,
+                "method_not_allowed",
+                "This path does not support the method. See the Allow header.",
+            )
         case exceptions.UnsupportedMediaType():
             return refusal(
-                415, "unsupported_media_type", "This content type is not read here."
+                415,
+                "unsupported_media_type",
+                "This path does not support the content type of the body.",
             )
         case exceptions.Throttled():
             reply = refusal(429, "throttled", "Too many requests.")
@@ -152,7 +166,7 @@ def answer_error(exc: Exception, context: Mapping[str, Any]) -> Response | None:
         case Http404() | exceptions.NotFound():
             return refusal(404, "not_found", "Not found.")
         case PermissionDenied() | exceptions.PermissionDenied():
-            return refusal(403, "not_allowed", "This is not allowed.")
+            return refusal(403, "not_allowed", "You don't have access to this.")
         case _:
             return None
 

@@ -25,13 +25,17 @@ if TYPE_CHECKING:
 
 
 class _Typed:
-    """Mixin: a value that can't be read has the wire's type `wire`."""
+    """Mixin: a value that can't be read has the wire's type `wire`.
+
+    `expected` is the sentence of its refusal: the form to send, with its bounds.
+    """
 
     wire: ClassVar[str] = "value_error"
+    expected: str
 
     def fail(self, key: str, **context: Any) -> NoReturn:
         if key in ("invalid", "null"):
-            raise ValidationError("Wrong value.", code=self.wire)
+            raise ValidationError(self.expected, code=self.wire)
         super().fail(key, **context)  # type: ignore[misc]  # of the field
         raise AssertionError(key)
 
@@ -43,24 +47,66 @@ class _Exact(_Typed):
 
     def to_internal_value(self, data: Any) -> Any:
         if type(data) not in self.accepts:
-            raise ValidationError("Wrong type.", code=self.wire)
+            raise ValidationError(self.expected, code=self.wire)
         return super().to_internal_value(data)  # type: ignore[misc]  # of the field
+
+
+# Of text, by DRF's code.
+_TEXT_MESSAGES = {
+    "blank": "Enter at least 1 character.",
+    "min_length": "Enter at least {min_length} characters.",
+    "max_length": "Enter at most {max_length} characters.",
+}
+
+
+@cache
+def _whole_number(low: int | None, high: int | None) -> str:
+    """Return the sentence that asks for a whole number between two bounds."""
+    if low is not None and high is not None:
+        return f"Enter a whole number from {low} to {high}."
+    if low is not None:
+        return f"Enter a whole number of {low} or more."
+    return f"Enter a whole number of {high} or less." if high else _WHOLE_NUMBER
+
+
+_WHOLE_NUMBER = "Enter a whole number."
+
+
+class _WholeNumber(_Typed):
+    """Mixin: a whole number, whose refusals name its bounds."""
+
+    wire = "int_parsing"
+
+    def __init__(self, **options: Any) -> None:
+        self.expected = _whole_number(
+            options.get("min_value"), options.get("max_value")
+        )
+        messages = dict.fromkeys(
+            ("min_value", "max_value", "max_string_length"), self.expected
+        )
+        messages |= options.pop("error_messages", {})
+        super().__init__(error_messages=messages, **options)
 
 
 class Str(_Exact, serializers.CharField):
     """Text, kept exactly as sent; blanks at the ends are part of it."""
 
     wire = "string_type"
+    expected = "Enter text as a JSON string."
+    default_error_messages: ClassVar = _TEXT_MESSAGES
 
     def __init__(self, **options: Any) -> None:
         super().__init__(trim_whitespace=False, **options)
 
 
-class Int(_Exact, serializers.IntegerField):
+class Int(_WholeNumber, _Exact, serializers.IntegerField):
     """A JSON integer."""
 
     accepts = (int,)
-    wire = "int_parsing"
+
+
+_TRUE_OR_FALSE = "Enter true or false."
+_UUID = "Enter a UUID such as 0b5ad4a5-6d62-4a0d-8d1e-2b6d2f6a9c11."
 
 
 class Bool(_Exact, serializers.BooleanField):
@@ -68,12 +114,14 @@ class Bool(_Exact, serializers.BooleanField):
 
     accepts = (bool,)
     wire = "bool_parsing"
+    expected = _TRUE_OR_FALSE
 
 
 class Date(_Exact, serializers.DateField):
     """A date as YYYY-MM-DD text."""
 
     wire = "date_from_datetime_parsing"
+    expected = "Enter a date as YYYY-MM-DD."
 
     def __init__(self, **options: Any) -> None:
         super().__init__(input_formats=["%Y-%m-%d"], **options)
@@ -89,31 +137,35 @@ class Uuid(_Exact, serializers.UUIDField):
     """A uuid as text."""
 
     wire = "uuid_parsing"
+    expected = _UUID
 
 
 class QueryText(_Typed, serializers.CharField):
     """Text of the query string; an empty one is text like any other."""
 
+    expected = "Enter text."
+    default_error_messages: ClassVar = _TEXT_MESSAGES
+
     def __init__(self, **options: Any) -> None:
         super().__init__(trim_whitespace=False, allow_blank=True, **options)
 
 
-class QueryInt(_Typed, serializers.IntegerField):
+class QueryInt(_WholeNumber, serializers.IntegerField):
     """An integer of the query string."""
-
-    wire = "int_parsing"
 
 
 class QueryBool(_Typed, serializers.BooleanField):
     """`true` or `false` of the query string."""
 
     wire = "bool_parsing"
+    expected = _TRUE_OR_FALSE
 
 
 class QueryUuid(_Typed, serializers.UUIDField):
     """A uuid of the query string."""
 
     wire = "uuid_parsing"
+    expected = _UUID
 
 
 class TimeZone(Str):
@@ -122,7 +174,9 @@ class TimeZone(Str):
     def to_internal_value(self, data: Any) -> str:
         name = str(super().to_internal_value(data))
         if name not in time_zones():
-            raise ValidationError("Not an IANA time zone.", code="value_error")
+            raise ValidationError(
+                "Enter an IANA time zone such as America/Chicago.", code="value_error"
+            )
         return name
 
 
@@ -136,19 +190,29 @@ class OpenEnum(Str):
     def to_internal_value(self, data: Any) -> OpenChoices:
         found = self.values.read(str(super().to_internal_value(data)))
         if found is None:
-            raise ValidationError("Not an allowed value.", code="enum")
+            offered = ", ".join(value for value, _label in self.values.offered())
+            raise ValidationError(f"Enter one of: {offered}.", code="enum")
         return found
 
 
-def of_pattern(pattern: str) -> RegexValidator:
-    """Make a validator: the whole text matches. Raises: string_pattern_mismatch."""
+def of_pattern(pattern: str, form: str) -> RegexValidator:
+    """Make a validator: the whole text matches. Raises: string_pattern_mismatch.
+
+    `form` names what is expected, as in "a 5-digit ZIP code".
+    """
     return RegexValidator(
-        rf"^(?:{pattern})\Z", message="Wrong form.", code="string_pattern_mismatch"
+        rf"^(?:{pattern})\Z",
+        message=f"Enter {form}.",
+        code="string_pattern_mismatch",
     )
 
 
 # Contract 6.9: starts alphanumeric; letters, digits, - . , ' and single inner blanks.
-person_name = of_pattern(r"[A-Za-z0-9](?:[A-Za-z0-9.,'-]| (?=[A-Za-z0-9.,'-]))*")
+person_name = of_pattern(
+    r"[A-Za-z0-9](?:[A-Za-z0-9.,'-]| (?=[A-Za-z0-9.,'-]))*",
+    "a name of letters A to Z, digits, - . , ' and single spaces that starts with a"
+    " letter or digit",
+)
 
 
 class Inputs(serializers.Serializer[Any]):
@@ -156,6 +220,8 @@ class Inputs(serializers.Serializer[Any]):
 
     `whole` says that a PATCH with them writes all, so that it needs all required keys.
     """
+
+    default_error_messages: ClassVar = {"invalid": "Send a JSON object."}
 
     whole: ClassVar[bool] = False
 
@@ -199,9 +265,7 @@ def read_uuid(text: str, name: str) -> uuid.UUID:
         found = None
     # uuid.UUID also takes braces, urn: and bare hex.
     if found is None or str(found) != text.lower():
-        raise RequestInvalid(
-            [FieldError(("path", name), "Not a uuid.", "uuid_parsing")]
-        )
+        raise RequestInvalid([FieldError(("path", name), _UUID, "uuid_parsing")])
     return found
 
 
@@ -237,7 +301,7 @@ def _defaults(inputs: type[Inputs]) -> Mapping[str, Any] | None:
 
 def _validate(inputs: Inputs, place: str) -> dict[str, Any]:
     if not isinstance(inputs.initial_data, Mapping):
-        line = FieldError((place,), "An object is needed.", "value_error")
+        line = FieldError((place,), "Send a JSON object.", "value_error")
         raise RequestInvalid([line])
     if inputs.is_valid():
         return dict(inputs.validated_data)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import orjson
+from django.utils.functional import Promise
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
@@ -26,8 +27,14 @@ BODY_MAX_BYTES = 10 * 1024 * 1024
 
 
 def dump_json(data: object) -> bytes:
-    """Encode; aware datetimes in UTC come out with `+00:00` (contract 1.5)."""
-    return orjson.dumps(data)
+    """Encode as JSON; UTC datetimes end in `+00:00` (contract 1.5)."""
+    return orjson.dumps(data, default=_read_lazy_text)
+
+
+def _read_lazy_text(value: object) -> str:
+    if isinstance(value, Promise):
+        return str(value)
+    raise TypeError
 
 
 class OrjsonRenderer(BaseRenderer):
@@ -62,7 +69,9 @@ class OrjsonParser(BaseParser):
     ) -> Any:
         body = stream.read(BODY_MAX_BYTES + 1)
         if len(body) > BODY_MAX_BYTES:
-            raise TooLarge("body_too_large", "A body has at most 10 MB.")
+            raise TooLarge(
+                "body_too_large", "The body is too large. It can have at most 10 MB."
+            )
         if not body:
             return {}
         try:

@@ -81,5 +81,5 @@ def read_position(cursor: str | None, *, name: str = "next_cursor") -> int:
 
 def bad_cursor(name: str = "next_cursor") -> RequestInvalid:
     """The refusal of a cursor that none of our answers gave for this list."""
-    line = FieldError(("query", name), "Not a cursor.", "value_error")
-    return RequestInvalid([line])
+    expected = "Use a cursor from an earlier response of this list, unchanged."
+    return RequestInvalid([FieldError(("query", name), expected, "value_error")])

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.http import HttpResponse
 from django.urls import re_path
+from django.utils import translation
 from rest_framework.exceptions import NotAuthenticated
 from rest_framework.views import APIView
 
@@ -62,7 +63,8 @@ class KeyedAPIView(APIView):
     ) -> HttpResponseBase:
         started_at, status = time.time(), 500
         try:
-            with ExitStack() as self._stack:
+            # The API's texts are English, whatever language its caller reads.
+            with translation.override("en"), ExitStack() as self._stack:
                 answer = super().dispatch(request, *args, **kwargs)
             answer["Cache-Control"] = "no-store"
             compress_answer(request, answer)

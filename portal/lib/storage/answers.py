@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 from portal.lib.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ class StorageAway(Unavailable):
     def __init__(self) -> None:
         super().__init__(
             "storage_unavailable",
-            "Files can't be kept or read at the moment. Try again later.",
+            _("File storage is not available. Try again later."),
         )
 
 

@@ -30,7 +30,7 @@ def found(code):
         ErrorCode(
             "idempotency_key_in_use",
             (409,),
-            ("A request with this key is being executed.",),
+            ("A request with this key is in progress.",),
         ),
     ],
     ids=lambda told: told.code,

@@ -90,7 +90,7 @@ def test_a_malformed_request_names_each_fault():
     reply = answer_error(
         RequestInvalid(
             [
-                FieldError(("path", "user_id"), "Not a uuid.", "uuid_parsing"),
+                FieldError(("path", "user_id"), "Enter a UUID.", "uuid_parsing"),
                 FieldError(("query", "limit"), "Too large.", "less_than_equal"),
             ]
         ),
@@ -100,7 +100,11 @@ def test_a_malformed_request_names_each_fault():
     assert reply.status_code == 422
     assert reply.data == {
         "detail": [
-            {"loc": ["path", "user_id"], "msg": "Not a uuid.", "type": "uuid_parsing"},
+            {
+                "loc": ["path", "user_id"],
+                "msg": "Enter a UUID.",
+                "type": "uuid_parsing",
+            },
             {"loc": ["query", "limit"], "msg": "Too large.", "type": "less_than_equal"},
         ]
     }

@@ -11,6 +11,7 @@ from portal.lib.api.fields import (
     Inputs,
     Int,
     OpenEnum,
+    QueryBool,
     QueryInt,
     QueryText,
     QueryUuid,
@@ -46,10 +47,19 @@ class Everything(Inputs):
     ident = Uuid(required=False)
     zone = TimeZone(required=False)
     colour = OpenEnum(Colour, required=False)
-    code = Str(required=False, validators=[of_pattern("[a-z]+")])
+    code = Str(required=False, validators=[of_pattern("[a-z]+", "lower-case letters")])
     words = serializers.ListField(child=Str(), required=False)
     inner = Inner(required=False)
     inners = Inner(required=False, many=True)
+
+
+class Bounded(Inputs):
+    limit = QueryInt(required=False, min_value=1, max_value=500)
+    least = QueryInt(required=False, min_value=1)
+    most = QueryInt(required=False, max_value=9)
+    number = QueryInt(required=False)
+    flag = QueryBool(required=False)
+    ident = QueryUuid(required=False)
 
 
 class Request:
@@ -124,6 +134,52 @@ def test_a_value_of_the_exact_type_is_read(name, value, read):
 )
 def test_any_other_value_is_refused(name, value, kind):
     assert faults(read_body, Request({name: value})) == [(("body", name), kind)]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("text", 5, "Enter text as a JSON string."),
+        ("text", "", "Enter at least 1 character."),
+        ("text", "abcdef", "Enter at most 5 characters."),
+        ("number", "3", "Enter a whole number from 0 to 9."),
+        ("number", -1, "Enter a whole number from 0 to 9."),
+        ("number", 10, "Enter a whole number from 0 to 9."),
+        ("flag", "yes", "Enter true or false."),
+        ("day", "2026-1-2", "Enter a date as YYYY-MM-DD."),
+        ("ident", "7", f"Enter a UUID such as {UUID_TEXT}."),
+        ("zone", "CEST", "Enter an IANA time zone such as America/Chicago."),
+        ("colour", "green", "Enter one of: dark_red, blue."),
+        ("code", "ABC", "Enter lower-case letters."),
+        ("inner", "w", "Send a JSON object."),
+    ],
+)
+def test_a_refusal_names_the_form_or_the_bound(name, value, sentence):
+    with pytest.raises(RequestInvalid) as refusal:
+        read_body(Request({name: value}), Everything)
+
+    assert [error.msg for error in refusal.value.errors] == [sentence]
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("limit=abc", "Enter a whole number from 1 to 500."),
+        ("limit=0", "Enter a whole number from 1 to 500."),
+        ("limit=501", "Enter a whole number from 1 to 500."),
+        ("most=abc", "Enter a whole number of 9 or less."),
+        ("least=abc", "Enter a whole number of 1 or more."),
+        ("number=abc", "Enter a whole number."),
+        (f"number={'9' * 2000}", "Enter a whole number."),
+        ("flag=perhaps", "Enter true or false."),
+        ("ident=7", f"Enter a UUID such as {UUID_TEXT}."),
+    ],
+)
+def test_a_parameter_names_the_form_or_the_bound(query, sentence):
+    with pytest.raises(RequestInvalid) as refusal:
+        read_query(Request(query=query), Bounded)
+
+    assert [error.msg for error in refusal.value.errors] == [sentence]
 
 
 def test_a_fault_inside_names_its_place():

@@ -5,10 +5,16 @@ import uuid
 from datetime import UTC, datetime
 
 import pytest
+from django.conf import settings
+from django.http import HttpResponse
 from django.test import override_settings
+from django.urls import path as page
+from django.utils.dates import MONTHS
+from django.utils.translation import get_language
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from portal.lib.api.fields import Inputs, Str, read_body
 from portal.lib.api.json import BODY_MAX_BYTES, AlwaysJson, OrjsonParser, OrjsonRenderer
 from portal.lib.api.views import TenantAPIView, endpoint, json_response
 from portal.lib.errors import Conflict
@@ -49,6 +55,22 @@ class Echo(TenantAPIView):
         raise RuntimeError("a secret")
 
 
+class Named(Inputs):
+    name = Str()
+
+
+class Month(TenantAPIView):
+    def get(self, request):
+        return json_response({"month": MONTHS[3]})
+
+    def post(self, request):
+        return Response(read_body(request, Named))
+
+
+def language(request):
+    return HttpResponse(f"{get_language()} {MONTHS[3]}")
+
+
 class Unkeyed(TenantAPIView):
     authentication_classes = []
 
@@ -61,6 +83,8 @@ urlpatterns = [
     endpoint("v2/echo/<name>", Echo),
     endpoint("v2/path/<path:name>", Echo),
     endpoint("v2/unkeyed", Unkeyed),
+    endpoint("v2/month", Month),
+    page("language", language),
 ]
 handler404 = "portal.error_pages.not_found"
 handler500 = "portal.error_pages.fault"
@@ -135,8 +159,8 @@ def test_a_path_that_fits_nothing_is_not_found_as_json(alice_api, path):
 
 
 def test_both_forms_answer_without_a_redirect(alice_api):
-    for path in ("/v2/echo", "/v2/echo/"):
-        assert alice_api.post(path, {"a": 1}).json() == {"a": 1}
+    for each in ("/v2/echo", "/v2/echo/"):
+        assert alice_api.post(each, {"a": 1}).json() == {"a": 1}
 
 
 @pytest.mark.parametrize("accept", ["application/pdf", "*/*", "text/html", "nonsense"])
@@ -239,3 +263,24 @@ def test_a_body_at_its_limit_is_read(alice_api):
     reply = alice_api.post("/v2/echo", text, content_type="application/json")
 
     assert reply.status_code == 200
+
+
+@override_settings(
+    LANGUAGES=[("en", "English"), ("de", "German")],
+    MIDDLEWARE=["django.middleware.locale.LocaleMiddleware", *settings.MIDDLEWARE],
+)
+def test_the_texts_of_the_api_are_english_whatever_the_caller_accepts(alice_api):
+    headers = {"accept-language": "de"}
+
+    shown = alice_api.get("/language", headers=headers)
+    answer = alice_api.get("/v2/month", headers=headers)
+    refusal = alice_api.post("/v2/month", {}, headers=headers)
+    missing = alice_api.get("/v2/nowhere", headers=headers)
+
+    assert shown.content.decode() == "de März"
+    assert answer.json() == {"month": "March"}
+    assert refusal.status_code == 422
+    assert refusal.json()["detail"] == [
+        {"loc": ["body", "name"], "msg": "This field is required.", "type": "missing"}
+    ]
+    assert missing.json() == {"detail": "Not found.", "code": "not_found"}
