@@ -19,6 +19,8 @@ from tests.architecture.source import PACKAGES, modules
 
 ROOT = Path(settings.BASE_DIR)
 CATALOGUE = ROOT / "locale/en/LC_MESSAGES/django.po"
+PLACEHOLDER = re.compile(r"%\(\w+\)[sd]")
+CODE = re.compile(r"<code.*?</code>|<[^>]*>")
 # The binding texts that the code cites, word for word.
 CITED = {"docs/contract.md", "docs/specification.md"}
 
@@ -68,14 +70,14 @@ WORDS = (
 # Of the interface alone, which is spelled as in America.
 SPELLINGS = (
     Word(r"\d %", "97%"),
-    Word(r"\bzip code", "ZIP code"),
+    Word(r"(?-i:\b[Zz]ip code)", "ZIP code"),
     Word(r"colour|behaviour|favour|honour", "-or"),
     Word(r"\bcentres?\b|\bmetres?\b|\blitres?\b", "-er"),
     Word(r"(organ|recogn|real|summar|normal|author)is(e|ed|es|ing|ation)\b", "-ize"),
     Word(r"\bcatalogues?\b", "catalog"),
     Word(r"\bcanceled\b|\bcanceling\b", "cancelled, as on the wire"),
     Word(r"\blicence\b", "license"),
-    Word(r"\bids?\b", "ID", r"\b\w+_id\b|[<{]"),
+    Word(r"(?-i:\b[Ii]ds?\b)", "ID"),
 )
 # Parts of names.
 NAME_PARTS = {
@@ -123,7 +125,8 @@ def messages():
         re.MULTILINE,
     )
     parts = (re.findall(r'"((?:[^"\\]|\\.)*)"', entry) for entry in entries)
-    return [text for text in ("".join(each) for each in parts) if text]
+    texts = (PLACEHOLDER.sub("…", "".join(each)) for each in parts)
+    return [CODE.sub("", text) for text in texts if text]
 
 
 def defined(tree):
