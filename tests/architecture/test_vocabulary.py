@@ -77,6 +77,7 @@ SPELLINGS = (
     Word(r"\bcatalogues?\b", "catalog"),
     Word(r"\bcanceled\b|\bcanceling\b", "cancelled, as on the wire"),
     Word(r"\blicence\b", "license"),
+    Word(r"\be-mail", "email"),
     Word(r"(?-i:\b[Ii]ds?\b)", "ID"),
 )
 # Parts of names.
