@@ -23,7 +23,7 @@ WORD = re.compile(r"[A-Za-z]{2,}")
 # A literal with a capital or a space is a text; names and classes have neither.
 LITERAL = re.compile(r'(_\()?"([^"]*)"')
 TEXT = re.compile(r"[A-Z]|.* ", re.DOTALL)
-CLASSES = re.compile(r'\b(class|rel|allow|attrs|page_classes|parameter)="[^"]*"')
+CLASSES = re.compile(r'\b(class|rel|allow|attrs|page_classes|parameter|hx_\w+)="[^"]*"')
 # What is written alike in every language: names, formats of the wire, commands.
 NOT_TEXTS = {
     "Assay",
