@@ -25,7 +25,7 @@ def find_reports(request: TenantRequest, text: str) -> list[Hit]:
     """Parsing jobs whose id is or begins with `text`."""
     return [
         Hit(
-            words=_("%(report)s for %(user)s")
+            words=_("%(report)s of %(user)s")
             % {"report": str(job.id)[:8], "user": job.user.client_user_id},
             url=page_url(request, "reports:page", job_id=job.id),
             detail=find_pill(job.status).words,
