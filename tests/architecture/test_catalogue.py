@@ -31,6 +31,8 @@ NOT_TEXTS = {
     "UTC",
     "ISO",
     "text/html; charset=utf-8",
+    "SHA-256",
+    "GET",
     "width=device-width, initial-scale=1",
 }
 # Marked already, not read, or code to copy.
