@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from django.contrib import admin
 from django.db.models import Count
 from django.template.response import TemplateResponse
+from django.utils.translation import gettext as _
 
 from users.models import Connection
 from users.wearables.providers import PROVIDERS
@@ -30,7 +31,7 @@ def list_providers(request: HttpRequest) -> TemplateResponse:
         "admin/providers.html",
         {
             **admin.site.each_context(request),
-            "title": "Providers",
+            "title": _("Sources"),
             "providers": [
                 {
                     "provider": provider,

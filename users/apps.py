@@ -10,6 +10,8 @@ from django.db import DEFAULT_DB_ALIAS
 # Months of samples can't all be made by a migration: time goes on.
 from django.db.models.signals import post_migrate  # noqa: TID251 - see above
 
+from portal.lib.translation import gettext_lazy
+
 
 class UsersConfig(AppConfig):
     """See the package docstring."""
@@ -63,11 +65,12 @@ class UsersConfig(AppConfig):
             {
                 "Sample": TableFate(("user_id",), by_key=True),
                 "SampleExtra": TableFate(("user_id",), by_key=True),
-                "Feed": "words of a tenant that samples are coded with",
-                "Series": "words of a tenant that samples are coded with",
-                "UserCount": "a number for each tenant",
+                "Feed": "dictionary of a tenant, used to encode samples",
+                "Series": "dictionary of a tenant, used to encode samples",
+                "UserCount": "a counter per tenant",
                 "ErasureReceipt": TableFate(
-                    ("user_uuid",), "proves the erasure; the uuid and numbers alone"
+                    ("user_uuid",),
+                    "proof of the erasure; contains only the UUID and counts",
                 ),
             },
         )
@@ -80,15 +83,15 @@ class UsersConfig(AppConfig):
             "users",
             {
                 "User": RowEnd("7 days after it is deleted", "users.sweep"),
-                "DemoUser": RowEnd("7 days after it was made", "users.sweep"),
+                "DemoUser": RowEnd("7 days after it was created", "users.sweep"),
                 "Arrival": RowEnd("62 days", old),
-                "Pull": RowEnd("62 days after it ended, but for the last", old),
-                "Refresh": RowEnd("an hour", old),
+                "Pull": RowEnd("62 days after it ended, except the latest", old),
+                "Refresh": RowEnd("1 hour", old),
                 "LinkSession": RowEnd(
                     "30 days after it ended", "users.remove_old_links"
                 ),
                 "UserExport": RowEnd("7 days", "users.remove_old_exports"),
-                "ErasureReceipt": "for good: proves the erasure",
+                "ErasureReceipt": "permanent: proof of the erasure",
                 **dict.fromkeys(
                     (
                         *("Cadence", "Connection", "ConnectionEntry", "Device"),
@@ -112,9 +115,11 @@ class UsersConfig(AppConfig):
             "samples",
             DataClass(
                 rank=20,
-                title="Timeseries",
-                says="Samples of wearables. They go by whole months, once the month is"
-                " too old.",
+                title=gettext_lazy("Timeseries"),
+                says=gettext_lazy(
+                    "Samples from wearables. Deleted by whole months, once the entire"
+                    " month is old enough."
+                ),
                 tables=("users.Sample", "users.SampleExtra"),
                 count=count_samples,
                 remove=remove_samples,
@@ -125,8 +130,10 @@ class UsersConfig(AppConfig):
             "summaries",
             DataClass(
                 rank=30,
-                title="Summaries",
-                says="Days, nights, workouts and cycles, with the streams of workouts.",
+                title=gettext_lazy("Summaries"),
+                says=gettext_lazy(
+                    "Days, nights, workouts and cycles, including workout streams."
+                ),
                 tables=("users.Summary", "users.WorkoutStream"),
                 count=count_summaries,
                 remove=remove_summaries,
@@ -143,15 +150,15 @@ class UsersConfig(AppConfig):
             add_event_type(
                 EventType(
                     f"historical.data.{resource.slug}.created",
-                    f"Past summaries ({resource.name.lower()}) of a source can be read;"
-                    " none are inside.",
+                    f"Past summaries ({resource.name.lower()}) of a source are"
+                    " available. The event contains none of them.",
                     historical_schema(),
                 )
             )
             schema = resource.event_schema
             for is_new, when in (
-                (True, "was stored for the first time"),
-                (False, "was replaced by a later version"),
+                (True, "was created"),
+                (False, "was updated"),
             ):
                 add_event_type(
                     EventType(
@@ -173,15 +180,16 @@ class UsersConfig(AppConfig):
         add_event_type(
             EventType(
                 f"historical.data.{STREAM_RESOURCE}.created",
-                "Past streams of workouts of a source can be read; none are inside.",
+                "Past workout streams of a source are available. The event contains"
+                " none of them.",
                 historical_schema(),
             )
         )
-        for is_new, when in ((True, "can be read"), (False, "was replaced")):
+        for is_new, when in ((True, "is available"), (False, "was updated")):
             add_event_type(
                 EventType(
                     stream_event_type(is_new=is_new),
-                    f"The stream of a workout {when}; data says where it is.",
+                    f"The stream of a workout {when}. The data contains its path.",
                     EVENT_SCHEMA,
                 )
             )
@@ -194,20 +202,21 @@ class UsersConfig(AppConfig):
         for resource in TIMESERIES.values():
             name, schema = resource.name.lower(), event_schema(resource)
             for is_new, when in (
-                (True, "were stored for the first time"),
-                (False, "were replaced by later values"),
+                (True, "were created"),
+                (False, "were updated"),
             ):
                 add_event_type(
                     EventType(
                         resource.event_type(is_new=is_new),
-                        f"Samples ({name}) of one source {when}.",
+                        f"Samples ({name}) from one source {when}.",
                         schema,
                     )
                 )
             add_event_type(
                 EventType(
                     resource.historical_event_type,
-                    f"Past samples ({name}) of a source can be read; none are inside.",
+                    f"Past samples ({name}) of a source are available. The event"
+                    " contains none of them.",
                     historical_schema(),
                 )
             )
@@ -217,8 +226,8 @@ class UsersConfig(AppConfig):
         from users.wearables.payloads import DEVICE
 
         for verb, when in (
-            ("created", "was heard of for the first time"),
-            ("updated", "is told of differently by its source"),
+            ("created", "was seen for the first time"),
+            ("updated", "was updated by its source"),
         ):
             add_event_type(
                 EventType(
@@ -239,18 +248,25 @@ class UsersConfig(AppConfig):
         from users.web.palette import find_users
 
         overview_parts.add("users", overview_part)
-        searches.add("users", Search(10, "Users", "users", Area.USERS, find_users))
+        searches.add(
+            "users", Search(10, gettext_lazy("Users"), "users", Area.USERS, find_users)
+        )
         destinations.add(
             "users",
             Destination(
-                20, "Users", "users", "users:list", area=Area.USERS, keeps_views=True
+                20,
+                gettext_lazy("Users"),
+                "users",
+                "users:list",
+                area=Area.USERS,
+                keeps_views=True,
             ),
         )
         destinations.add(
             "users:resolve",
             Destination(
                 120,
-                "Resolve a client user id",
+                gettext_lazy("Look up a client user ID"),
                 "search",
                 "users:resolve",
                 area=Area.USERS,

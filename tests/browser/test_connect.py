@@ -41,16 +41,16 @@ def test_a_person_connects_sources_on_a_phone(
             assert complaints(page) == []
             page.set_viewport_size(PHONE)
 
-        page.get_by_role("link", name="Upload a file of Health files").click()
+        page.get_by_role("link", name="Upload file from Health files").click()
         page.get_by_label("Choose a file").set_input_files(mine)
         if scripts:
             assert_sound(page)
-        page.get_by_role("button", name="Upload").click()
+        page.get_by_role("button", name="Upload file").click()
         expect(page.get_by_role("heading", name="mine.csv")).to_be_visible()
         read_reports()
         if not scripts:
             page.get_by_role("link", name="Reload").click()
-        expect(page.get_by_text("1 record taken.")).to_be_visible()
+        expect(page.get_by_text("1 record imported.")).to_be_visible()
         page.get_by_role("link", name="Back to the list").click()
         page.get_by_role("link", name="Close").click()
         expect(page.get_by_role("heading", level=1)).to_have_text(

@@ -17,8 +17,8 @@ def test_users_are_imported_from_a_phone_without_script(visit, alice, alice_tena
         page.goto("/t/alice-health/sandbox/users/")
         page.get_by_role("link", name="Import").click()
         page.get_by_label("Drop a file or choose one").set_input_files(file)
-        page.get_by_role("button", name="Check the file").click()
-        expect(page.get_by_role("row").nth(2)).to_contain_text("Refused")
+        page.get_by_role("button", name="Check file").click()
+        expect(page.get_by_role("row").nth(2)).to_contain_text("Rejected")
 
         page.get_by_role("button", name="Create 1 user").click()
 
@@ -35,7 +35,7 @@ def test_a_checked_file_is_shown_soundly(visit, alice):
         page.get_by_label("Drop a file or choose one").set_input_files(
             {**file, "buffer": rows}
         )
-        page.get_by_role("button", name="Check the file").click()
+        page.get_by_role("button", name="Check file").click()
 
         expect(page.get_by_role("button", name="Create 1 user")).to_be_visible()
         assert complaints(page) == []

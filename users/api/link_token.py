@@ -29,19 +29,19 @@ HEADER = "x-link-token"
 
 @dataclass(frozen=True, slots=True)
 class LinkGrant:
-    """A link that works, as `request.auth`; `tenant` and `actor` are what views use."""
+    """An open link as `request.auth`; views use its `tenant` and `actor`."""
 
     session: LinkSession
     actor: Actor
 
     @property
     def tenant(self) -> Tenant:
-        """Whose user the link is of."""
+        """Return the tenant of the link's user."""
         return self.session.tenant
 
 
 class LinkTokenAuthentication(BaseAuthentication):
-    """Sets `request.auth` to a LinkGrant.
+    """Authenticate a call by its link token; `request.auth` becomes a LinkGrant.
 
     Raises: 401 for a token that is missing, not ours, or of a link that has ended; 429
     for one of too many such calls from one address.
@@ -61,7 +61,7 @@ class LinkTokenAuthentication(BaseAuthentication):
 
 
 class LinkTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # untyped registry
-    """How the OpenAPI document names the header."""
+    """Describe the header of the link token in the OpenAPI document."""
 
     target_class = "users.api.link_token.LinkTokenAuthentication"
     name = "LinkToken"
@@ -71,7 +71,7 @@ class LinkTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untype
 
 
 class LinkAPIView(TenantAPIView):
-    """A view behind a link's token instead of a key: `self.session` is set."""
+    """Base of views that a link token opens instead of a key; sets `self.session`."""
 
     authentication_classes = [LinkTokenAuthentication]
     key_header = HEADER

@@ -42,7 +42,7 @@ _SVG = (
 @require_safe
 @cache_control(public=True, max_age=_YEAR_SECONDS, immutable=True)
 def logo(request: HttpRequest, slug: str) -> HttpResponse:
-    """GET /logos/{slug}.svg."""
+    """Serve GET /logos/{slug}.svg."""
     provider = KNOWN.get(slug)
     if provider is None:
         raise Http404
@@ -56,7 +56,7 @@ def logo(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def letters_of(name: str) -> str:
-    """One letter of each of a name's first two words, or the first two of its one."""
+    """Return the initials of two words, or the first two letters of a single one."""
     words = ["".join(filter(str.isalnum, word)) for word in name.split()]
     words = [word for word in words if word]
     if len(words) == 1:
@@ -65,5 +65,5 @@ def letters_of(name: str) -> str:
 
 
 def ground_of(slug: str) -> str:
-    """The same colour for a slug always."""
+    """Return the background colour of a slug; always the same one."""
     return _GROUNDS[hashlib.sha256(slug.encode()).digest()[0] % len(_GROUNDS)]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError, NotFound
 from users.gateways.base import Grant, find_gateway
@@ -49,12 +50,12 @@ def connect_granted_source(
     """
     gateway = find_gateway(provider)
     if gateway is None:
-        raise NotFound("source_not_offered", "This source is not offered.")
+        raise NotFound("source_not_offered", _("This source is not available."))
     granted = gateway.granted_resources(grant)
     if not granted:
         raise DomainError(
             "required_scopes_not_granted",
-            "Nothing was allowed that could be read: please tick at least one box.",
+            _("No permission was granted. Allow at least one kind of data."),
         )
     user = lock_user(user)
     live = Connection.objects.for_tenant(user.tenant).live()

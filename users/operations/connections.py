@@ -136,7 +136,7 @@ def break_connection(
     if kept is None or kept.status != ConnectionStatus.CONNECTED:
         return False
     condition = condition_of(ConnectionStatus.ERROR, error_type=fault)
-    message = (details or condition.sentence)[:_MESSAGE_MAX]
+    message = (details or str(condition.sentence))[:_MESSAGE_MAX]
     advance_connection(
         connection=kept,
         user=user,
@@ -152,7 +152,7 @@ def break_connection(
         data={
             "user_id": str(user.uuid),
             "provider": kept.provider,
-            "message": condition.sentence,
+            "message": str(condition.sentence),
             "error_type": str(fault),
             "error_details": message,
         },

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from portal.lib import jobs
 from portal.lib.errors import DomainError
@@ -76,14 +77,17 @@ def connect_demo_source(*, user: User, actor: Actor, provider: str) -> Connectio
     once, as it takes a second.
     """
     if not user.tenant.is_sandbox:
-        raise DomainError("sandbox_only", "Demo sources are for the sandbox alone.")
+        raise DomainError(
+            "sandbox_only", _("Demo sources are available in the sandbox only.")
+        )
     if provider not in DEMO_SOURCES:
-        raise DomainError("demo_source_unknown", "No such demo source.", "provider")
+        raise DomainError("demo_source_unknown", _("Unknown demo source."), "provider")
     user = lock_user(user)
     live = list(Connection.objects.for_tenant(user.tenant).live().filter(user=user))
     if not all(connection.is_demo for connection in live):
         raise DomainError(
-            "real_source_connected", "The user has a source that is not made up."
+            "real_source_connected",
+            _("This user has a real source. Demo data cannot be added."),
         )
     now = timezone.now()
     DemoUser.objects.for_tenant(user.tenant).get_or_create(

@@ -17,6 +17,7 @@ from uuid import uuid4
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from portal.lib import storage
 from portal.lib.errors import TooLarge
@@ -74,7 +75,9 @@ def new_upload(chunks: Iterable[bytes]) -> Iterator[NewUpload]:
 
 def _check_size(size: int) -> None:
     if size > MAX_BYTES:
-        raise TooLarge(ImportRefusal.TOO_LARGE, "A file has at most 2 GB.", "file")
+        raise TooLarge(
+            ImportRefusal.TOO_LARGE, _("The file is larger than 2 GB."), "file"
+        )
 
 
 def remove_file(name: str) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import Tenant
 from accounts.operations.audit import record_change
@@ -95,7 +96,7 @@ def start_import(
     (the specification is silent on files).
     """
     if wanted.provider not in PROVIDERS:
-        raise DomainError("provider_unknown", "No such source.", "provider")
+        raise DomainError("provider_unknown", _("Unknown source."), "provider")
     with new_upload(wanted.chunks) as upload:
         require_clean(upload.opened)
         format_ = sniff_format(upload.path)
@@ -364,7 +365,8 @@ def _check_open(user: User) -> None:
     if mine.open().count() >= OPEN_MAX:
         raise DomainError(
             "too_many_imports",
-            f"{OPEN_MAX} imports of this user are under way already.",
+            _("Limit reached: %(limit)d imports of this user are in progress.")
+            % {"limit": OPEN_MAX},
             "file",
         )
 

@@ -23,6 +23,7 @@ from django.db.models import F
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import Tenant
 from accounts.operations.audit import record_change
@@ -149,7 +150,7 @@ def find_link_session(token: str) -> LinkSession:
         raise _unknown()
     session.tenant = session.user.tenant = tenant
     if not session.is_open():
-        raise DomainError("link_ended", "This link has ended.")
+        raise DomainError("link_ended", _("This link has expired."))
     return session
 
 
@@ -176,7 +177,7 @@ def end_link_session(*, session: LinkSession, actor: Actor) -> LinkSession:
     )
     now = timezone.now()
     if not ended.update(ended_at=now):
-        raise DomainError("link_ended", "This link has ended.")
+        raise DomainError("link_ended", _("This link has expired."))
     session.ended_at = now
     _record(session, actor, "end_link_session")
     return session
@@ -192,9 +193,11 @@ def mail_link(*, session: LinkSession, actor: Actor, email: str) -> None:
     try:
         validate_email(email)
     except ValidationError:
-        raise DomainError("email_invalid", "Not an e-mail address.", "email") from None
+        raise DomainError(
+            "email_invalid", _("Enter a valid e-mail address."), "email"
+        ) from None
     if len(email) > _EMAIL_MAX_LENGTH:
-        raise DomainError("email_invalid", "Not an e-mail address.", "email")
+        raise DomainError("email_invalid", _("Enter a valid e-mail address."), "email")
     _count_mail(session, actor)
     brand = session.tenant.brand_information or {}
     company = brand.get("company_name") or session.tenant.team.name
@@ -214,14 +217,16 @@ def mail_link(*, session: LinkSession, actor: Actor, email: str) -> None:
     try:
         mail.send()
     except (OSError, SMTPException):
-        _log.warning("mail of link %s was not taken", session.pk)
-        raise DomainError("mail_refused", "The mail could not be sent.") from None
+        _log.warning("the mail server refused the e-mail of link %s", session.pk)
+        raise DomainError(
+            "mail_refused", _("The e-mail could not be sent. Try again later.")
+        ) from None
 
 
 def remove_old_link_sessions() -> int:
     """Forget links that ended LINK_RETENTION ago, of all tenants; gives how many."""
     ended = timezone.now() - LINK_RETENTION
-    removed, _ = LinkSession.unscoped.filter(expires_at__lt=ended).delete()
+    removed, _by_model = LinkSession.unscoped.filter(expires_at__lt=ended).delete()
     return removed
 
 
@@ -261,30 +266,42 @@ def is_allowed_redirect(url: str) -> bool:
 def _count_mail(session: LinkSession, actor: Actor) -> None:
     counted = LinkSession.objects.for_tenant(session.tenant).filter(pk=session.pk)
     if not session.is_open():
-        raise DomainError("link_ended", "This link has ended.")
+        raise DomainError("link_ended", _("This link has expired."))
     if not counted.filter(mail_count__lt=MAILS_AT_MOST).update(
         mail_count=F("mail_count") + 1
     ):
-        raise DomainError("mail_limit", f"It was mailed {MAILS_AT_MOST} times already.")
+        raise DomainError(
+            "mail_limit",
+            _("Limit reached: a link can be e-mailed %(limit)d times.")
+            % {"limit": MAILS_AT_MOST},
+        )
     _record(session, actor, "mail_link")
 
 
 def _check(wanted: LinkRequest) -> None:
     if wanted.provider and wanted.provider not in PROVIDERS:
-        raise Invalid("provider_unknown", "No such source.", "provider")
+        raise Invalid("provider_unknown", _("Unknown source."), "provider")
     only = wanted.filter_on_providers
     if not PROVIDERS.keys() >= set(only):
-        raise Invalid("provider_unknown", "No such source.", "filter_on_providers")
+        raise Invalid("provider_unknown", _("Unknown source."), "filter_on_providers")
     if wanted.provider and only and wanted.provider not in only:
-        raise Invalid("provider_filtered", "Not among filter_on_providers.", "provider")
+        raise Invalid(
+            "provider_filtered",
+            _("provider must be in filter_on_providers."),
+            "provider",
+        )
     if wanted.redirect_url and not is_allowed_redirect(wanted.redirect_url):
         raise Invalid(
-            "redirect_url_invalid", "An address that starts with https.", "redirect_url"
+            "redirect_url_invalid",
+            _("Enter an address that starts with https://."),
+            "redirect_url",
         )
     if not wanted.redirect_url:
         for name, is_set in _needing_redirect(wanted):
             if is_set:
-                raise Invalid("redirect_url_missing", "It needs redirect_url.", name)
+                raise Invalid(
+                    "redirect_url_missing", _("Set redirect_url as well."), name
+                )
 
 
 def _needing_redirect(wanted: LinkRequest) -> Iterable[tuple[str, bool]]:
@@ -305,7 +322,7 @@ def _record(session: LinkSession, actor: Actor, verb: str) -> None:
 
 def _read_token(token: str) -> tuple[int, UUID] | None:
     try:
-        tenant_pk, _, hexed = _signer().unsign(token).partition("-")
+        tenant_pk, _dash, hexed = _signer().unsign(token).partition("-")
         return int(tenant_pk), UUID(hexed)
     except (BadSignature, ValueError):
         return None
@@ -316,4 +333,4 @@ def _signer() -> Signer:
 
 
 def _unknown() -> NotFound:
-    return NotFound("link_unknown", "This link leads nowhere.")
+    return NotFound("link_unknown", _("This link is not valid."))

@@ -17,10 +17,12 @@ from uuid import UUID
 
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from portal.lib.encryption import UnreadableSecret, decrypt, encrypt
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.links import absolute_url
+from portal.lib.translation import gettext_lazy
 from users.gateways.base import SourceRefused, SourceUnavailable, find_gateway
 from users.operations.cloud_sources import connect_granted_source
 from users.operations.demo_sources import DEMO_SOURCES, connect_demo_source
@@ -65,10 +67,13 @@ _KINDS = {
 
 # What files are taken of: its name and description for the people who have it.
 _FILES = {
-    "apple_health_kit": ("Apple Health", "Of iPhone and Apple Watch: its export"),
+    "apple_health_kit": (
+        "Apple Health",
+        gettext_lazy("Export from iPhone and Apple Watch"),
+    ),
     DEFAULT_PROVIDER: (
-        "Health files",
-        "A FIT activity of a watch or bike computer, or samples as CSV",
+        gettext_lazy("Health files"),
+        gettext_lazy("FIT activity from a watch or bike computer, or samples as CSV"),
     ),
 }
 
@@ -162,7 +167,7 @@ def offered_source(session: LinkSession, provider: str, way: Way) -> OfferedSour
     for each in offered_sources(session):
         if each.provider.slug == provider and way in each.ways:
             return each
-    raise NotFound("source_not_offered", "This source is not offered here.")
+    raise NotFound("source_not_offered", _("This source is not available here."))
 
 
 def disconnect_from_portal(
@@ -174,7 +179,7 @@ def disconnect_from_portal(
     source_not_connected (404).
     """
     if not session.opens_portal:
-        raise NotFound("source_not_offered", "This source is not offered here.")
+        raise NotFound("source_not_offered", _("This source is not available here."))
     return disconnect_source(user=session.user, actor=actor, provider=provider)
 
 
@@ -231,7 +236,7 @@ def finish_sign_in(
     if sign_in.session_id != session.uuid:
         raise _unknown_sign_in()
     if timezone.now() >= sign_in.until:
-        raise DomainError("sign_in_expired", "That took too long. Please try again.")
+        raise DomainError("sign_in_expired", _("The sign-in expired. Try again."))
     offered_source(session, sign_in.provider, Way.SIGN_IN)
     try:
         grant = _gateway_of(sign_in.provider).connect(
@@ -241,10 +246,12 @@ def finish_sign_in(
         )
     except SourceUnavailable:
         raise DomainError(
-            "source_unavailable", "It does not answer at the moment."
+            "source_unavailable", _("The source is not available right now.")
         ) from None
     except SourceRefused:
-        raise DomainError("source_refused", "It did not accept the sign-in.") from None
+        raise DomainError(
+            "source_refused", _("The source rejected the sign-in.")
+        ) from None
     return connect_granted_source(
         user=session.user, actor=actor, provider=sign_in.provider, grant=grant
     )
@@ -297,7 +304,7 @@ def _ways(
 def _gateway_of(provider: str) -> SourceGateway:
     gateway = find_gateway(provider)
     if gateway is None:
-        raise NotFound("source_not_offered", "This source is not offered here.")
+        raise NotFound("source_not_offered", _("This source is not available here."))
     return gateway
 
 
@@ -308,4 +315,4 @@ def _challenge_of(verifier: str) -> str:
 
 
 def _unknown_sign_in() -> NotFound:
-    return NotFound("sign_in_unknown", "Please open your link again.")
+    return NotFound("sign_in_unknown", _("Open your link again."))

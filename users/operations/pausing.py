@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from portal.lib import jobs
 from portal.lib.errors import DomainError, NotFound
@@ -55,7 +56,8 @@ def resume_source(*, user: User, actor: Actor, provider: str) -> Connection:
     if connection.status == ConnectionStatus.PAUSED:
         if is_ingestion_over(user):
             raise DomainError(
-                "ingestion_over", "Ingestion has ended: move its end to a later day."
+                "ingestion_over",
+                _("Ingestion has ended. Set ingestion_end to a later date."),
             )
         _resume(connection, user, actor)
     return connection
@@ -129,7 +131,7 @@ def _lock_source(user: User, provider: str) -> tuple[User, Connection]:
     live = Connection.objects.for_tenant(user.tenant).live()
     connection: Connection | None = live.filter(user=user, provider=provider).first()
     if connection is None:
-        raise NotFound("source_not_connected", "This source is not connected.")
+        raise NotFound("source_not_connected", _("This source is not connected."))
     return user, connection
 
 

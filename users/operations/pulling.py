@@ -299,7 +299,7 @@ def _record_readable(
         except ElementsInvalid as invalid:
             # Faults are told up to a limit, so that there may be more.
             bad = {fault.loc[0] for fault in invalid.faults if fault.loc}
-            logger.warning("left out %s elements that can't be read", len(bad))
+            logger.warning("skipped %s elements that are not valid", len(bad))
             elements = [
                 each for at, each in enumerate(elements) if bad and at not in bad
             ]

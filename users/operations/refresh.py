@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from portal.lib.errors import TooMany
 from users.models import Pull, Refresh
@@ -142,7 +143,8 @@ def _count(user: User) -> None:
     if len(taken) >= REFRESHES_MAX:
         raise TooMany(
             "too_many_refreshes",
-            f"A user is refreshed at most {REFRESHES_MAX} times an hour.",
+            _("Limit reached: %(limit)d refreshes per user per hour.")
+            % {"limit": REFRESHES_MAX},
             wait=taken[-REFRESHES_MAX] + REFRESHES_WITHIN - now,
         )
     Refresh(tenant=user.tenant, user=user, at=now).save(force_insert=True)

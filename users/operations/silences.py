@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from django.urls import reverse
+from django.utils.translation import ngettext
 
 from accounts.models import Tenant
 from accounts.operations.notices import Happening, post_notice
@@ -74,10 +75,17 @@ def _last_told(tenant: Tenant) -> dict[str, datetime]:
 def _happening(tenant: Tenant, silent: SilentSource, at: datetime) -> Happening:
     place = reverse("users:list", args=[tenant.team.slug, tenant.environment])
     asked = urlencode({"source": silent.provider, "silence": Silence.WEEK.value})
-    users = "1 user" if silent.users == 1 else f"{silent.users:,} users"
     return Happening(
         kind=NoticeKind.SILENT_SOURCE,
         key=f"{silent.provider}:{at:%Y-%m-%dT%H:%M}",
-        words=f"{find_provider(silent.provider).name} has gone silent for {users}.",
+        words=ngettext(
+            "%(source)s is silent for %(number)s user.",
+            "%(source)s is silent for %(number)s users.",
+            silent.users,
+        )
+        % {
+            "source": find_provider(silent.provider).name,
+            "number": f"{silent.users:,}",
+        },
         path=f"{place}?{asked}",
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.webhooks.operations import emit_event
 from portal.lib import rows
@@ -80,7 +81,7 @@ def connect_source(
     such). Source: Contract 2.4, 3.5, 8.2, 9.2 (reject_duplicate_connection).
     """
     if provider not in PROVIDERS:
-        raise DomainError("provider_unknown", "No such source.", "provider")
+        raise DomainError("provider_unknown", _("Unknown source."), "provider")
     user = lock_user(user)
     live = Connection.objects.for_tenant(user.tenant).live()
     connection: Connection | None = live.filter(user=user, provider=provider).first()
@@ -191,7 +192,7 @@ def disconnect_source(*, user: User, actor: Actor, provider: str) -> Connection:
     live = Connection.objects.for_tenant(user.tenant).live()
     connection: Connection | None = live.filter(user=user, provider=provider).first()
     if connection is None:
-        raise NotFound("source_not_connected", "This source is not connected.")
+        raise NotFound("source_not_connected", _("This source is not connected."))
     _disconnect(connection, user, actor)
     return connection
 
@@ -221,7 +222,8 @@ def _check_account_free(user: User, provider: str, external_user_id: str) -> Non
         user__deleted_at=None,
     ).exists():
         raise DomainError(
-            "duplicate_connection", "This account is connected to another user."
+            "duplicate_connection",
+            _("This account is already connected to another user."),
         )
 
 

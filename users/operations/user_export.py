@@ -18,6 +18,7 @@ from uuid import UUID, uuid4
 import orjson
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_change
 from portal.lib import jobs, storage
@@ -38,14 +39,14 @@ if TYPE_CHECKING:
 
 EXPORT_JOB = "users.export"
 FOLDER = "exports"
-ABOUT = """Everything that is kept about user {user} of {team} ({environment}).
+ABOUT = """All data stored about user {user} of {team} ({environment}).
 
-user.json            what this archive is, and how many rows each file has
-tables/*.ndjson      the rows of each table, one JSON object a line; times in UTC
-timeseries/*.ndjson  samples as the API gives them, by time
-files/               documents as they were uploaded, by the name that a row has of it
+user.json            describes this archive and the number of rows in each file
+tables/*.ndjson      rows of each table, one JSON object per line; times in UTC
+timeseries/*.ndjson  samples in the format of the API, by time
+files/               documents as uploaded, under the names that the rows use
 
-Left out: tokens with which sources are read.
+Not included: the access tokens of sources.
 """
 # Samples are written as the API has them; tokens open more than what is kept here.
 _ELSEWHERE = frozenset({"users.Sample", "users.SampleExtra"})
@@ -67,7 +68,9 @@ def ask_export(*, user: User, actor: Actor) -> UserExport:
     user = lock_user(user)
     mine = UserExport.objects.for_tenant(user.tenant).filter(user=user)
     if mine.filter(finished_at=None, failed_at=None).exists():
-        raise DomainError("export_open", "An archive of this user is being made.")
+        raise DomainError(
+            "export_open", _("An archive of this user is already being created.")
+        )
     export = UserExport(tenant=user.tenant, user=user, asked_by=actor.label)
     export.save(force_insert=True)
     record_change(

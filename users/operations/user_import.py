@@ -16,6 +16,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, BinaryIO
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_change
 from portal.lib.errors import DomainError, Invalid
@@ -156,13 +157,13 @@ class _Run:
     @transaction.atomic
     def take(self, chunk: Sequence[_Entry]) -> list[RowNote]:
         """Create the users of these rows; returns why some made none."""
-        known = self._known([cells.get(_ID, "") for _, cells in chunk])
+        known = self._known([cells.get(_ID, "") for _line, cells in chunk])
         left_out = []
         for line, cells in chunk:
             try:
                 self._create(cells, known)
             except ClientUserIdTaken:
-                told = "The user exists and is not changed."
+                told = _("The user already exists and is not changed.")
                 left_out.append(RowNote(line, _ID, EXISTS, told))
             except DomainError as refused:
                 where = refused.field or ""
@@ -179,7 +180,7 @@ class _Run:
         wanted = _read(cells)
         id_ = wanted.client_user_id
         if id_ in self._seen:
-            raise Invalid("id_repeated", "An earlier line has this id.", _ID)
+            raise Invalid("id_repeated", _("An earlier line has the same ID."), _ID)
         self._seen.add(id_)
         if there := known.get(id_):
             raise ClientUserIdTaken(user_uuid=there.uuid, created_on=there.created_on)
@@ -190,7 +191,8 @@ class _Run:
         if self._tenant.is_sandbox and self._room <= 0:
             raise DomainError(
                 "sandbox_user_limit",
-                f"The sandbox holds at most {SANDBOX_USER_LIMIT} users.",
+                _("The sandbox is limited to %(limit)d users.")
+                % {"limit": SANDBOX_USER_LIMIT},
             )
         self._room -= 1
 
@@ -205,7 +207,8 @@ class _Table:
         if _ID not in known or len(set(known)) < len(known):
             raise UserFileInvalid(
                 "file_columns",
-                f"The first line names the columns, each once, {_ID} among them.",
+                _("The first line must name each column once and include %(column)s.")
+                % {"column": _ID},
             )
         self._names = names
         self.ignored = tuple(name for name in names if name and name not in COLUMNS)
@@ -229,7 +232,7 @@ def _reading(file: BinaryIO) -> Iterator[Iterator[tuple[int, list[str]]]]:
         yield _rows(_lines(text))
     except UnicodeDecodeError:
         raise UserFileInvalid(
-            "file_encoding", "The file is not UTF-8. Save it as CSV UTF-8."
+            "file_encoding", _("The file is not UTF-8. Save it as CSV UTF-8.")
         ) from None
     finally:
         text.detach()
@@ -239,7 +242,10 @@ def _lines(text: io.TextIOWrapper) -> Iterator[str]:
     """Lines of a bounded length: a file without any break is none of ours."""
     while line := text.readline(_LINE_MAX):
         if len(line) == _LINE_MAX:
-            raise UserFileInvalid("file_not_csv", "A line is far too long for CSV.")
+            raise UserFileInvalid(
+                "file_not_csv",
+                _("A line is longer than %(limit)d characters.") % {"limit": _LINE_MAX},
+            )
         yield line
 
 
@@ -261,39 +267,47 @@ def _rows(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
             line = reader.line_num + 1
     except csv.Error:
         raise UserFileInvalid(
-            "file_not_csv", f"Line {line} can't be read as CSV: a quote is amiss."
+            "file_not_csv",
+            _("Line %(line)d is not valid CSV: check its quotation marks.")
+            % {"line": line},
         ) from None
 
 
 def _scan(file: BinaryIO, rows_max: int | None) -> None:
     with _reading(file) as lines:
-        rows = sum(1 for _ in _Table(lines).entries())
+        rows = sum(1 for _entry in _Table(lines).entries())
     if not rows:
-        raise UserFileInvalid("file_empty", "The file has no users in it.")
+        raise UserFileInvalid("file_empty", _("The file contains no users."))
     if rows_max is not None and rows > rows_max:
         raise UserFileInvalid(
-            "file_too_long", f"The file has {rows:,} users, of at most {rows_max:,}."
+            "file_too_long",
+            _("The file contains %(number)s users; the limit is %(limit)s.")
+            % {"number": f"{rows:,}", "limit": f"{rows_max:,}"},
         )
 
 
 def _read(cells: dict[str, str]) -> UserRequest:
     if not cells:
-        raise Invalid("row_length", "The line has not as many cells as the head.", "")
+        raise Invalid(
+            "row_length", _("The number of cells differs from the first line."), ""
+        )
     id_ = cells[_ID]
     if not id_:
-        raise Invalid("id_missing", "The id is missing.", _ID)
+        raise Invalid("id_missing", _("The ID is missing."), _ID)
     if len(id_) > CLIENT_USER_ID_MAX_LENGTH:
-        long = f"The id is longer than {CLIENT_USER_ID_MAX_LENGTH} characters."
+        long = _("The ID is longer than %(limit)d characters.") % {
+            "limit": CLIENT_USER_ID_MAX_LENGTH
+        }
         raise Invalid("id_too_long", long, _ID)
     if any(unicodedata.category(each) in _UNSEEN for each in id_) or id_.strip() != id_:
-        raise Invalid("id_unseen", "The id has characters that can't be seen.", _ID)
+        raise Invalid("id_unseen", _("The ID contains invisible characters."), _ID)
     if _FORMULA.match(id_):
-        raise Invalid("id_formula", "The id would be run as a formula.", _ID)
+        raise Invalid("id_formula", _("The ID starts like a spreadsheet formula."), _ID)
     zone = cells.get("fallback_time_zone") or None
     if zone is not None and zone not in time_zones():
         raise Invalid(
             "time_zone_unknown",
-            "The time zone is not one of the IANA database, as Europe/Paris is.",
+            _("Enter an IANA time zone, such as Europe/Paris."),
             "fallback_time_zone",
         )
     dates = (_date(name, cells.get(name, "")) for name in _DATES)
@@ -308,4 +322,6 @@ def _date(name: str, text: str) -> date | None:
             return date.fromisoformat(text)
     except ValueError:
         pass
-    raise Invalid("date_invalid", "A date is written as 1990-05-17.", name)
+    raise Invalid(
+        "date_invalid", _("Enter a date as YYYY-MM-DD, such as 1990-05-17."), name
+    )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_change
 from portal.lib.errors import Invalid
@@ -73,7 +74,9 @@ def record_user_info(*, user: User, actor: Actor, wanted: UserInfoRequest) -> Us
     """
     user = lock_user(user)
     if wanted.dob > timezone.now().date():
-        raise Invalid("dob_in_future", "A birth date can't be in the future.", "dob")
+        raise Invalid(
+            "dob_in_future", _("The birth date cannot be in the future."), "dob"
+        )
     stored = UserInfo.objects.for_tenant(user.tenant).filter(user=user).first()
     values: dict[str, Any] = {
         name: getattr(wanted, name) for name in wanted.__dataclass_fields__

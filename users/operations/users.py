@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_change
 from accounts.webhooks.operations import purge_user_events
@@ -83,7 +84,7 @@ class ClientUserIdTaken(DomainError):
     def __init__(self, *, user_uuid: UUID, created_on: datetime) -> None:
         super().__init__(
             "client_user_id_taken",
-            "A user with this client_user_id exists.",
+            _("A user with this client_user_id already exists."),
             "client_user_id",
         )
         self.user_uuid = user_uuid
@@ -182,7 +183,7 @@ def undo_delete_user(
     """
     if (user_uuid is None) == (client_user_id is None):
         raise DomainError(
-            "one_id_needed", "Give either user_id or client_user_id, and not both."
+            "one_id_needed", _("Send either user_id or client_user_id, not both.")
         )
     mine = User.objects.for_tenant(tenant)
     same = (
@@ -198,11 +199,13 @@ def undo_delete_user(
     )
     if user is None:
         if same.live().exists():
-            raise DomainError("user_not_deleted", "This user is not deleted.")
-        raise NotFound("not_found", "User not found.")
+            raise DomainError("user_not_deleted", _("This user is not deleted."))
+        raise NotFound("not_found", _("User not found."))
     user.tenant = tenant
     if user.undo_ends_at <= timezone.now():
-        raise DomainError("undo_grace_over", "The time to undo this deletion is over.")
+        raise DomainError(
+            "undo_grace_over", _("This deletion can no longer be undone.")
+        )
     user.deleted_at = None
     _save(user, columns=["deleted_at"])
     _count_user(tenant)
@@ -321,14 +324,14 @@ def check_request(user: User | UserRequest) -> None:
     if _EMAIL.fullmatch(text) or _PHONE.fullmatch(text):
         raise Invalid(
             "client_user_id_personal",
-            "An e-mail address or a phone number can't be a client_user_id.",
+            _("client_user_id cannot be an e-mail address or a phone number."),
             "client_user_id",
         )
     start, end = user.ingestion_start, user.ingestion_end
     if start and end and end < start:
         raise Invalid(
             "ingestion_ends_before_start",
-            "ingestion_end lies before ingestion_start.",
+            _("ingestion_end cannot be before ingestion_start."),
             "ingestion_end",
         )
 
@@ -368,7 +371,8 @@ def _count_user(tenant: Tenant) -> None:
     if tenant.is_sandbox and live > SANDBOX_USER_LIMIT:
         raise DomainError(
             "sandbox_user_limit",
-            f"The sandbox holds at most {SANDBOX_USER_LIMIT} users.",
+            _("The sandbox is limited to %(limit)d users.")
+            % {"limit": SANDBOX_USER_LIMIT},
         )
 
 

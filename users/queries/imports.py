@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 from portal.lib.errors import NotFound
 from users.models import ImportJob
 from users.states.imports import ImportStatus
@@ -22,7 +24,7 @@ def import_of(*, user: User, import_id: UUID) -> ImportJob:
     mine = ImportJob.objects.for_tenant(user.tenant).filter(user=user)
     job: ImportJob | None = mine.filter(id=import_id).first()
     if job is None:
-        raise NotFound("not_found", "Import not found.")
+        raise NotFound("not_found", _("Import not found."))
     job.tenant, job.user = user.tenant, user
     return job
 

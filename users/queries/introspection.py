@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from portal.lib import rows
 from portal.lib.errors import NotFound
 from users.models import Connection, ConnectionEntry, Device, Pull, Supply
@@ -111,7 +113,7 @@ def find_device(*, user: User, device_id: UUID) -> Device:
     mine = Device.objects.for_tenant(user.tenant).filter(user=user, uuid=device_id)
     device: Device | None = mine.first()
     if device is None:
-        raise NotFound("not_found", "Device not found.")
+        raise NotFound("not_found", _("Device not found."))
     return device
 
 
@@ -136,7 +138,9 @@ def source_overview(*, user: User, provider: str) -> SourceOverview:
     """
     connections = _timeline_of(user, provider)
     if not connections:
-        raise NotFound("source_not_connected", "This source was never connected.")
+        raise NotFound(
+            "source_not_connected", _("This source has never been connected.")
+        )
     supplies = Supply.objects.for_tenant(user.tenant).filter(
         user=user, provider=provider
     )

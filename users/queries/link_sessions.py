@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from portal.lib.errors import NotFound
 from users.models import LinkSession
@@ -24,7 +25,7 @@ def link_session_of(*, user: User, session_id: UUID) -> LinkSession:
     """A link of this user, ended or not. Raises: not_found."""
     session = _links_of(user).filter(uuid=session_id).first()
     if session is None:
-        raise NotFound("not_found", "Link not found.")
+        raise NotFound("not_found", _("Link not found."))
     session.tenant, session.user = user.tenant, user
     return session
 

@@ -14,6 +14,7 @@ from uuid import UUID
 from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Count, Exists, F, OuterRef, Q
 from django.db.models.functions import TruncDate
+from django.utils.translation import gettext as _
 
 from portal.lib import rows
 from portal.lib.errors import NotFound
@@ -140,7 +141,7 @@ def _live_user(tenant: Tenant, condition: str, value: object) -> User:
         [tenant.pk, value],
     )
     if not found:
-        raise NotFound("not_found", "User not found.")
+        raise NotFound("not_found", _("User not found."))
     user = User.from_db(DEFAULT_DB_ALIAS, names, found[0])
     user.tenant = tenant
     return user
@@ -313,7 +314,7 @@ def user_overview(*, tenant: Tenant, user_id: UUID) -> UserOverview:
     """A live user, the live connections and their last data. Raises: not_found."""
     user = User.objects.for_tenant(tenant).live().filter(uuid=user_id).first()
     if user is None:
-        raise NotFound("not_found", "User not found.")
+        raise NotFound("not_found", _("User not found."))
     user.tenant = tenant
     return UserOverview(
         user=user,

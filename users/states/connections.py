@@ -10,14 +10,15 @@ from dataclasses import dataclass
 
 from portal.lib.choices import OpenChoices
 from portal.lib.transitions import Transitions
+from portal.lib.translation import gettext_lazy
 
 
 class ConnectionStatus(OpenChoices):
     """How a live connection does (contract 2.4)."""
 
-    CONNECTED = "connected", "Connected"
-    ERROR = "error", "Error"
-    PAUSED = "paused", "Paused"
+    CONNECTED = "connected", gettext_lazy("Connected")
+    ERROR = "error", gettext_lazy("Error")
+    PAUSED = "paused", gettext_lazy("Paused")
 
 
 # Ours; the specification names no states of a connection. An error may come while
@@ -34,52 +35,58 @@ CONNECTION_MOVES: Transitions[ConnectionStatus] = Transitions(
 class ConnectionFault(OpenChoices):
     """Why a connection broke (contract 2.4)."""
 
-    TOKEN_REFRESH_FAILED = "token_refresh_failed", "Token refresh failed"
+    TOKEN_REFRESH_FAILED = "token_refresh_failed", gettext_lazy("Token refresh failed")
     WEBHOOK_REGISTRATION_FAILED = (
         "webhook_registration_failed",
-        "Webhook registration failed",
+        gettext_lazy("Webhook registration failed"),
     )
-    USER_NOT_FOUND = "user_not_found", "User not found"
+    USER_NOT_FOUND = "user_not_found", gettext_lazy("User not found")
     DEREGISTERED_PER_PROVIDER = (
         "deregistered_per_provider",
-        "Deregistered by the provider",
+        gettext_lazy("Deregistered by the provider"),
     )
     REQUIRED_SCOPES_NOT_GRANTED = (
         "required_scopes_not_granted",
-        "Required scopes not granted",
+        gettext_lazy("Required scopes not granted"),
     )
-    PROVIDER_CREDENTIAL_ERROR = "provider_credential_error", "Credentials refused"
-    PROVIDER_PASSWORD_EXPIRED = "provider_password_expired", "Password expired"
-    UNKNOWN = "unknown", "Unknown"
+    PROVIDER_CREDENTIAL_ERROR = (
+        "provider_credential_error",
+        gettext_lazy("Credentials refused"),
+    )
+    PROVIDER_PASSWORD_EXPIRED = (
+        "provider_password_expired",
+        gettext_lazy("Password expired"),
+    )
+    UNKNOWN = "unknown", gettext_lazy("Unknown")
 
 
 class PauseCause(OpenChoices):
     """Who paused a connection (ours); only what ingestion paused resumes by itself."""
 
-    BY_HAND = "by_hand", "Paused by your team"
-    INGESTION_ENDED = "ingestion_ended", "Ingestion has ended"
+    BY_HAND = "by_hand", gettext_lazy("Paused by your team")
+    INGESTION_ENDED = "ingestion_ended", gettext_lazy("Ingestion has ended")
 
 
 class EntryKind(OpenChoices):
     """What a line of a connection's timeline tells (ours)."""
 
-    CONNECTED = "connected", "Connected"
-    FAILED = "failed", "Failed"
-    MENDED = "mended", "Works again"
-    PAUSED = "paused", "Paused"
-    RESUMED = "resumed", "Resumed"
-    REFRESHED = "refreshed", "Refresh asked for"
-    HISTORY = "history", "Past data can be read"
-    DISCONNECTED = "disconnected", "Disconnected"
+    CONNECTED = "connected", gettext_lazy("Connected")
+    FAILED = "failed", gettext_lazy("Failed")
+    MENDED = "mended", gettext_lazy("Recovered")
+    PAUSED = "paused", gettext_lazy("Paused")
+    RESUMED = "resumed", gettext_lazy("Resumed")
+    REFRESHED = "refreshed", gettext_lazy("Refresh requested")
+    HISTORY = "history", gettext_lazy("Past data available")
+    DISCONNECTED = "disconnected", gettext_lazy("Disconnected")
 
 
 class PullStatus(OpenChoices):
     """How asking a source for one resource does (contract 5.5; values ours)."""
 
-    SCHEDULED = "scheduled", "Scheduled"
-    STARTED = "started", "Running"
-    SUCCESS = "success", "Done"
-    FAILURE = "failure", "Failed"
+    SCHEDULED = "scheduled", gettext_lazy("Scheduled")
+    STARTED = "started", gettext_lazy("Running")
+    SUCCESS = "success", gettext_lazy("Done")
+    FAILURE = "failure", gettext_lazy("Failed")
 
 
 # Ours. A pull that has to wait (too many requests) goes back to the queue; one whose
@@ -110,55 +117,62 @@ class Condition:
 
 # By status, fault or cause of a pause: their values are told apart by name.
 CONDITIONS: dict[str, Condition] = {
-    ConnectionStatus.CONNECTED: Condition("Data arrives as the source sends it.", ""),
+    ConnectionStatus.CONNECTED: Condition(
+        gettext_lazy("Data arrives as the source sends it."), ""
+    ),
     PauseCause.BY_HAND: Condition(
-        "Your team paused this source; nothing is fetched from it.",
-        "Resume it to fetch what it has recorded since.",
+        gettext_lazy("Your team paused this source. No data is fetched from it."),
+        gettext_lazy("Resume it to fetch the data recorded since."),
     ),
     PauseCause.INGESTION_ENDED: Condition(
-        "Ingestion ended more than seven days ago; nothing is fetched any more.",
-        "Move the end of ingestion to a later day and it resumes by itself.",
+        gettext_lazy("Ingestion ended more than 7 days ago. No data is fetched."),
+        gettext_lazy("Set ingestion_end to a later date to resume it."),
     ),
     ConnectionFault.TOKEN_REFRESH_FAILED: Condition(
-        "The source no longer accepts the permission that the user gave.",
-        "Send the user a new link to connect it again.",
+        gettext_lazy("The source no longer accepts the user's permission."),
+        gettext_lazy("Send the user a new link to connect it again."),
         needs_user=True,
     ),
     ConnectionFault.WEBHOOK_REGISTRATION_FAILED: Condition(
-        "The source would not agree to announce new data.",
-        "Refresh it to fetch data now; the source may need to be connected again.",
+        gettext_lazy("The source rejected the webhook registration."),
+        gettext_lazy(
+            "Refresh it to fetch data now. If this repeats, connect it again."
+        ),
     ),
     ConnectionFault.USER_NOT_FOUND: Condition(
-        "The source no longer knows this account.",
-        "Ask the user whether the account was closed, then send a new link.",
+        gettext_lazy("The account no longer exists at the source."),
+        gettext_lazy("Ask the user if they closed the account, then send a new link."),
         needs_user=True,
     ),
     ConnectionFault.DEREGISTERED_PER_PROVIDER: Condition(
-        "The user took back the permission in the source's own settings.",
-        "Send a new link if the user wants to share data again.",
+        gettext_lazy("The user revoked access in the source's settings."),
+        gettext_lazy("Send a new link if the user wants to share data again."),
         needs_user=True,
     ),
     ConnectionFault.REQUIRED_SCOPES_NOT_GRANTED: Condition(
-        "The user did not allow everything that is needed to read the data.",
-        "Send a new link and ask the user to tick every box.",
+        gettext_lazy("The user did not grant all required permissions."),
+        gettext_lazy("Send a new link and ask the user to allow all permissions."),
         needs_user=True,
     ),
     ConnectionFault.PROVIDER_CREDENTIAL_ERROR: Condition(
-        "The source refuses the sign-in.",
-        "Send the user a new link to sign in again.",
+        gettext_lazy("The source rejects the sign-in."),
+        gettext_lazy("Send the user a new link to sign in again."),
         needs_user=True,
     ),
     ConnectionFault.PROVIDER_PASSWORD_EXPIRED: Condition(
-        "The user's password at the source has expired.",
-        "Ask the user to set a new one there, then send a new link.",
+        gettext_lazy("The user's password at the source has expired."),
+        gettext_lazy("Ask the user to set a new password, then send a new link."),
         needs_user=True,
     ),
     ConnectionFault.UNKNOWN: Condition(
-        "The source failed in a way we can't name.",
-        "Refresh it; if it fails again, send the user a new link.",
+        gettext_lazy("The source failed with an unknown error."),
+        gettext_lazy("Refresh it. If it fails again, send the user a new link."),
     ),
 }
-_UNNAMED = Condition("Its state has no words here yet.", "Refresh it and look again.")
+_UNNAMED = Condition(
+    gettext_lazy("The status is unknown."),
+    gettext_lazy("Refresh it and check again."),
+)
 
 
 def condition_of(

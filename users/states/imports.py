@@ -7,27 +7,34 @@ from __future__ import annotations
 
 from portal.lib.choices import OpenChoices
 from portal.lib.transitions import Transitions
+from portal.lib.translation import gettext_lazy
 
 
 class ImportFormat(OpenChoices):
     """What a file was found to be."""
 
-    APPLE_HEALTH = "apple_health", "Apple Health export"
-    FIT = "fit", "FIT activity"
-    CSV = "csv", "CSV of samples"
-    NDJSON = "ndjson", "NDJSON of samples"
+    APPLE_HEALTH = "apple_health", gettext_lazy("Apple Health export")
+    FIT = "fit", gettext_lazy("FIT activity")
+    CSV = "csv", gettext_lazy("CSV of samples")
+    NDJSON = "ndjson", gettext_lazy("NDJSON of samples")
 
 
 class ImportStatus(OpenChoices):
     """How far an import is; nothing of the file is stored before `storing`."""
 
-    WAITING = "waiting", "Waiting"  # for a worker
-    READING = "reading", "Reading"  # the whole file is read and checked
-    STORING = "storing", "Storing"  # what was read is stored, part by part
-    COMPLETED = "completed", "Completed"
-    REFUSED = "refused", "Refused"  # the file is at fault; nothing was stored
-    FAILED = "failed", "Failed"  # we are; parts may be stored
-    CANCELLED = "cancelled", "Cancelled"  # parts may be stored
+    WAITING = "waiting", gettext_lazy("Waiting")  # for a worker
+    READING = "reading", gettext_lazy("Reading")  # the whole file is read and checked
+    STORING = (
+        "storing",
+        gettext_lazy("Storing"),
+    )  # what was read is stored, part by part
+    COMPLETED = "completed", gettext_lazy("Completed")
+    REFUSED = (
+        "refused",
+        gettext_lazy("Refused"),
+    )  # the file is at fault; nothing was stored
+    FAILED = "failed", gettext_lazy("Failed")  # we are; parts may be stored
+    CANCELLED = "cancelled", gettext_lazy("Cancelled")  # parts may be stored
 
     @property
     def is_open(self) -> bool:
@@ -60,42 +67,56 @@ IMPORT_MOVES: Transitions[ImportStatus] = Transitions(
 class ImportRefusal(OpenChoices):
     """Why a file is not taken; the code of the error as well."""
 
-    EMPTY = "file_empty", "The file is empty."
+    EMPTY = "file_empty", gettext_lazy("The file is empty.")
     UNSUPPORTED = (
         "unsupported_file_type",
-        "This is no Apple Health export, FIT activity, CSV or NDJSON of samples.",
+        gettext_lazy(
+            "Upload an Apple Health export, a FIT activity, or samples (CSV, NDJSON)."
+        ),
     )
-    TOO_LARGE = "file_too_large", "The file is too large."
-    DAMAGED = "file_damaged", "The file is damaged or incomplete."
-    ENCRYPTED = "encrypted_file", "The archive is encrypted."
+    TOO_LARGE = "file_too_large", gettext_lazy("The file is larger than 2 GB.")
+    DAMAGED = "file_damaged", gettext_lazy("The file is damaged or incomplete.")
+    ENCRYPTED = "encrypted_file", gettext_lazy("The archive is encrypted.")
     UNPACKS_TOO_LARGE = (
         "archive_too_large",
-        "What the archive unpacks to is too large.",
+        gettext_lazy("The unpacked archive is too large."),
     )
-    NO_EXPORT = "no_export_inside", "There is no health export in the archive."
+    NO_EXPORT = (
+        "no_export_inside",
+        gettext_lazy("The archive contains no health export."),
+    )
     NOT_ALLOWED_XML = (
         "xml_not_allowed",
-        "The file declares entities, which health exports have none of.",
+        gettext_lazy("The file declares XML entities, which are not allowed."),
     )
-    NO_ROWS = "nothing_to_import", "There is nothing in the file that can be stored."
-    PROCESSING_ERROR = "processing_error", "The file could not be processed."
+    NO_ROWS = (
+        "nothing_to_import",
+        gettext_lazy("The file contains no records that can be stored."),
+    )
+    PROCESSING_ERROR = (
+        "processing_error",
+        gettext_lazy("The file could not be processed."),
+    )
 
 
 class DropReason(OpenChoices):
     """Why rows of a file are left out; a fault of a value is told by its own type."""
 
-    UNKNOWN_KIND = "unknown_kind", "Of a kind that is not kept"
-    UNKNOWN_UNIT = "unknown_unit", "In a unit that is not known"
-    NO_VALUE = "no_value", "Without a value that can be read"
-    SAME_MOMENT = "same_moment", "Told before for the same moment"
-    IN_BED_ONLY = "in_bed_only", "Time in bed without any sleep"
-    OUTSIDE_CYCLES = "outside_cycles", "Before the first cycle that is known"
-    PART_OF_ANOTHER = "part_of_another", "Part of a record that is kept whole"
-    OUT_OF_BOUNDS = "out_of_bounds", "Outside of the user's ingestion dates"
-    BAD_ROW = "bad_row", "Not a row as it has to be"
-    BAD_TIME = "datetime_parsing", "A time that can't be read"
-    TOO_LOW = "greater_than_equal", "Below what is possible"
-    TOO_HIGH = "less_than_equal", "Above what is possible, or in the future"
-    BAD_VALUE = "value_error", "A value that can't be right"
-    MISSING = "missing", "Something that is needed is missing"
-    NOT_ALLOWED = "enum", "A word or unit that is not allowed"
+    UNKNOWN_KIND = "unknown_kind", gettext_lazy("Kind not supported")
+    UNKNOWN_UNIT = "unknown_unit", gettext_lazy("Unknown unit")
+    NO_VALUE = "no_value", gettext_lazy("No readable value")
+    SAME_MOMENT = "same_moment", gettext_lazy("Duplicate of the same time")
+    IN_BED_ONLY = "in_bed_only", gettext_lazy("Time in bed without sleep")
+    OUTSIDE_CYCLES = "outside_cycles", gettext_lazy("Before the first known cycle")
+    PART_OF_ANOTHER = "part_of_another", gettext_lazy("Part of another record")
+    OUT_OF_BOUNDS = "out_of_bounds", gettext_lazy("Outside the ingestion window")
+    BAD_ROW = "bad_row", gettext_lazy("Malformed row")
+    BAD_TIME = "datetime_parsing", gettext_lazy("Invalid time")
+    TOO_LOW = "greater_than_equal", gettext_lazy("Below the allowed range")
+    TOO_HIGH = (
+        "less_than_equal",
+        gettext_lazy("Above the allowed range or in the future"),
+    )
+    BAD_VALUE = "value_error", gettext_lazy("Invalid value")
+    MISSING = "missing", gettext_lazy("Required field missing")
+    NOT_ALLOWED = "enum", gettext_lazy("Value or unit not allowed")

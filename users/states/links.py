@@ -8,19 +8,20 @@ from __future__ import annotations
 from enum import StrEnum
 
 from portal.lib.choices import OpenChoices
+from portal.lib.translation import gettext_lazy
 
 
 class LinkReturn(OpenChoices):
     """Where people go after an error, or when they leave (contract 3.6)."""
 
-    REDIRECT = "redirect", "To redirect_url"
+    REDIRECT = "redirect", gettext_lazy("Redirect to redirect_url")
 
 
 class PortalContext(OpenChoices):
     """What a portal link is made for (contract 2.2)."""
 
-    LAUNCH = "launch", "To open at once"
-    COMMUNICATIONS = "communications", "To send by mail or text"
+    LAUNCH = "launch", gettext_lazy("Open at once")
+    COMMUNICATIONS = "communications", gettext_lazy("Send by e-mail or SMS")
 
 
 class Way(StrEnum):
@@ -31,12 +32,12 @@ class Way(StrEnum):
     DEMO = "demo"
 
 
-class Kind(StrEnum):
+class Kind(OpenChoices):
     """What a source is to the person who has it, in the order of the page (ours)."""
 
-    WORN = "Rings, watches and trackers"
-    GLUCOSE = "Glucose sensors and meters"
-    BODY = "Scales and cuffs"
-    TRAINING = "Training machines"
-    PHONE = "Phones and apps"
-    FILES = "Files"
+    WORN = "worn", gettext_lazy("Rings, watches and trackers")
+    GLUCOSE = "glucose", gettext_lazy("Glucose sensors and meters")
+    BODY = "body", gettext_lazy("Scales and cuffs")
+    TRAINING = "training", gettext_lazy("Training machines")
+    PHONE = "phone", gettext_lazy("Phones and apps")
+    FILES = "files", gettext_lazy("Files")

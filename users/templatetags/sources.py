@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from django import template
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from users.models.user import MANUAL
 from users.states import ConnectionStatus
@@ -35,8 +36,8 @@ _LATE = timedelta(days=3)
 def fallback_origin(slug: str) -> str:
     """Where a fallback came from, in words."""
     if slug in {"", MANUAL}:
-        return "set by your team"
-    return f"from {find_provider(slug).name}"
+        return _("set by your team")
+    return _("from %(source)s") % {"source": find_provider(slug).name}
 
 
 @register.filter

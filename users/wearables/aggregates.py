@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 from portal.lib.errors import Invalid
 from users.states import SourceType
 from users.wearables.buckets import DAYS_MAX, Period, bucket_edges, hour_edges
@@ -184,7 +186,7 @@ def _check(wanted: AggregateRequest) -> None:
     if days > most:
         raise Invalid(
             "range_too_long",
-            f"At most {most} days can be added up so.",
+            _("The range is longer than %(limit)d days.") % {"limit": most},
             "end_date",
             place="query",
         )

@@ -9,6 +9,7 @@ from datetime import date, datetime, timedelta, tzinfo
 
 from portal.lib.choices import OpenChoices
 from portal.lib.periods import day_start
+from portal.lib.translation import gettext_lazy
 
 _DAY = timedelta(days=1)
 _HOUR = timedelta(hours=1)
@@ -17,9 +18,9 @@ _HOUR = timedelta(hours=1)
 class Period(OpenChoices):
     """How long a bucket is, by the clocks of its zone."""
 
-    HOUR = "hour", "Hour"
-    DAY = "day", "Day"
-    WEEK = "week", "Week"  # Monday to Sunday
+    HOUR = "hour", gettext_lazy("Hour")
+    DAY = "day", gettext_lazy("Day")
+    WEEK = "week", gettext_lazy("Week")  # Monday to Sunday
 
 
 # Ours: what a chart can show, and one query can add up while somebody waits.

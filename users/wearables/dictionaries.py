@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from accounts.models import Tenant
 from portal.lib import rows
@@ -103,7 +104,8 @@ def claim_series(
     if first + len(new) > OPEN_SERIES_FIRST + OPEN_TYPES_MAX:
         raise DomainError(
             "too_many_types",
-            f"A team has at most {OPEN_TYPES_MAX} types of its own.",
+            _("Limit reached: %(limit)d custom types per team.")
+            % {"limit": OPEN_TYPES_MAX},
             "type",
         )
     added = {word: first + index for index, word in enumerate(new)}
@@ -230,7 +232,8 @@ def _add_feed(tenant: Tenant, words: FeedWords) -> int:
     if latest >= FEEDS_MAX:
         raise DomainError(
             "too_many_source_types",
-            f"A team has at most {FEEDS_MAX} pairs of provider and source type.",
+            _("Limit reached: %(limit)d pairs of provider and source type per team.")
+            % {"limit": FEEDS_MAX},
             "source_type",
         )
     number: int = latest + 1

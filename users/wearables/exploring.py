@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from portal.lib.choices import OpenChoices
+from portal.lib.translation import gettext_lazy
 from users.wearables.aggregates import AggregateRequest, aggregate_samples
 from users.wearables.buckets import DAYS_MAX, Period
 from users.wearables.dictionaries import find_feeds, read_feeds, read_origins
@@ -49,20 +50,20 @@ _PAGE = 10_000
 class Resolution(OpenChoices):
     """How fine samples are shown."""
 
-    AUTO = "auto", "Automatic"
-    RAW = "raw", "Every sample"
-    FIVE_MINUTES = "5m", "5 minutes"
-    HOUR = "hour", "Hour"
-    DAY = "day", "Day"
-    WEEK = "week", "Week"
+    AUTO = "auto", gettext_lazy("Automatic")
+    RAW = "raw", gettext_lazy("All samples")
+    FIVE_MINUTES = "5m", gettext_lazy("5 minutes")
+    HOUR = "hour", gettext_lazy("Hour")
+    DAY = "day", gettext_lazy("Day")
+    WEEK = "week", gettext_lazy("Week")
 
 
 class Form(OpenChoices):
     """What the points of an answer are."""
 
-    SAMPLES = "samples", "Every sample"
-    STRETCHES = "stretches", "Lowest and highest of each stretch"
-    BUCKETS = "buckets", "Added up"
+    SAMPLES = "samples", gettext_lazy("All samples")
+    STRETCHES = "stretches", gettext_lazy("Minimum and maximum per interval")
+    BUCKETS = "buckets", gettext_lazy("Totals")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from portal.lib.choices import OpenChoices
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -26,9 +27,12 @@ class Rule(OpenChoices):
     shared out by time.
     """
 
-    MAX = "max", "The source with the most, hour by hour"
-    PRIORITY = "priority", "The source of the highest rank that has any, hour by hour"
-    MERGE = "merge", "Every source where none of a higher rank was measuring"
+    MAX = "max", gettext_lazy("Per hour, the source with the highest total")
+    PRIORITY = "priority", gettext_lazy("Per hour, the highest-ranked source with data")
+    MERGE = (
+        "merge",
+        gettext_lazy("All sources, except while a higher-ranked source has data"),
+    )
 
 
 @dataclass(slots=True)

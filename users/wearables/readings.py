@@ -8,6 +8,7 @@ database, or HTTP.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from portal.lib.errors import DomainError
@@ -15,7 +16,7 @@ from portal.lib.periods import find_zone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime, tzinfo
+    from datetime import tzinfo
     from uuid import UUID
 
     from users.models import User
@@ -55,6 +56,13 @@ def refuse(msg: str, type_: str = "value_error", *loc: str | int) -> NoReturn:
     raise Refused([Fault(loc, msg, type_)])
 
 
+def show_bound(bound: float | date) -> str:
+    """Write the bound that a value broke: a number, or a date or time of ISO 8601."""
+    if isinstance(bound, datetime):
+        return bound.isoformat(timespec="seconds")
+    return bound.isoformat() if isinstance(bound, date) else f"{bound:.10g}"
+
+
 class ElementsInvalid(DomainError):
     """Elements of a batch can't be read; none of it is stored.
 
@@ -62,7 +70,7 @@ class ElementsInvalid(DomainError):
     """
 
     def __init__(self, faults: Sequence[Fault]) -> None:
-        super().__init__("elements_invalid", "Elements can't be read.", "data")
+        super().__init__("elements_invalid", "Some elements are not valid.", "data")
         self.faults = faults
 
 
@@ -115,9 +123,11 @@ class ListOf:
 
     def read(self, value: Any, context: Context) -> list[Any]:
         if not isinstance(value, list):
-            refuse("A list is needed.")
+            refuse("Send a list.")
         if len(value) > self.max_length or self.length not in (None, len(value)):
-            refuse("A wrong number of items.")
+            if self.length is not None:
+                refuse(f"Send exactly {self.length} items.")
+            refuse(f"Send at most {self.max_length} items.")
         read: list[Any] = []
         faults: list[Fault] = []
         for index, each in enumerate(value):
@@ -146,9 +156,9 @@ class MapOf:
 
     def read(self, value: Any, context: Context) -> dict[str, Any]:
         if not isinstance(value, dict):
-            refuse("An object is needed.")
+            refuse("Send an object.")
         if len(value) > self.max_length:
-            refuse("Too many keys.")
+            refuse(f"Send at most {self.max_length} keys.")
         read: dict[str, Any] = {}
         faults: list[Fault] = []
         for name, each in value.items():
@@ -201,7 +211,7 @@ class Record:
 
     def read(self, value: Any, context: Context) -> dict[str, Any]:
         if not isinstance(value, dict):
-            refuse("An object is needed.")
+            refuse("Send an object.")
         read: dict[str, Any] = {}
         faults: list[Fault] = []
         for each in self.fields:
@@ -210,7 +220,9 @@ class Record:
             given = value.get(each.name)
             if given is None:
                 if each.required:
-                    faults.append(Fault((each.name,), "This is needed.", "missing"))
+                    faults.append(
+                        Fault((each.name,), "This field is required.", "missing")
+                    )
                 read[each.name] = each.default
                 continue
             try:
@@ -268,11 +280,11 @@ def check_text(value: Any) -> None:
     while waiting:
         depth, values = waiting.pop()
         if depth > _DEEPEST:
-            refuse("Nested too deep.")
+            refuse(f"Nested more than {_DEEPEST} levels deep.")
         for each in values:
             if isinstance(each, str):
                 if "\0" in each:
-                    refuse("Text with a NUL can't be kept.")
+                    refuse("Must not contain a NUL character.")
             elif isinstance(each, list):
                 waiting.append((depth + 1, each))
             elif isinstance(each, dict):

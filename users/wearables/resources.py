@@ -93,7 +93,7 @@ class SummaryResource:
         Raises: ElementsInvalid, with the first FAULTS_MAX faults.
         """
         if not 1 <= len(elements) <= ELEMENTS_MAX:
-            few_or_many = f"1 to {ELEMENTS_MAX} elements are needed."
+            few_or_many = f"Send 1 to {ELEMENTS_MAX} elements."
             raise ElementsInvalid([Fault((), few_or_many, "value_error")])
         read: list[SummaryReading] = []
         faults: list[Fault] = []
@@ -169,7 +169,7 @@ class SummaryResource:
         external_id = {
             **nullable(_EXTERNAL_ID.schema),
             "description": "Identifies the element at its source;"
-            " without it, its date or start does",
+            " default: its date or start",
         }
         return {
             **schema,

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
+from django.utils.translation import gettext as _
+
 from portal.lib import rows
 from portal.lib.errors import NotFound
 from users.wearables.partitions import month_bounds
@@ -202,7 +204,7 @@ def _lock_user(user_id: int) -> None:
         "SELECT 1 FROM users_user WHERE id = %s FOR NO KEY UPDATE", [user_id]
     )
     if not found:
-        raise NotFound("not_found", "User not found.")
+        raise NotFound("not_found", _("User not found."))
 
 
 def _with_extras(found: list[Any], inputs: dict[str, Any]) -> list[SampleRow]:

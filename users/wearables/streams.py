@@ -16,7 +16,14 @@ import orjson
 
 from portal.lib.errors import DomainError
 from users.wearables.payloads import EVENT_SOURCE, event_source
-from users.wearables.readings import FAULTS_MAX, Fault, Schema, closed, nullable
+from users.wearables.readings import (
+    FAULTS_MAX,
+    Fault,
+    Schema,
+    closed,
+    nullable,
+    show_bound,
+)
 from users.wearables.values import AHEAD
 
 if TYPE_CHECKING:
@@ -66,16 +73,22 @@ class Channel:
             # A NaN is not even equal to itself.
             if type(value) not in taken or value != value:
                 kind = "int_parsing" if self.is_whole else "value_error"
-                yield Fault((self.name, index), "A number is needed.", kind)
+                yield Fault(
+                    (self.name, index),
+                    f"Send {'an integer' if self.is_whole else 'a number'}.",
+                    kind,
+                )
             elif value is not None and value < self.low:
                 yield Fault(
                     (self.name, index),
-                    "Below the least allowed.",
+                    f"Must be at least {show_bound(self.low)}.",
                     "greater_than_equal",
                 )
             elif value is not None and value > self.high:
                 yield Fault(
-                    (self.name, index), "Above the most allowed.", "less_than_equal"
+                    (self.name, index),
+                    f"Must be at most {show_bound(self.high)}.",
+                    "less_than_equal",
                 )
 
     @property
@@ -142,7 +155,7 @@ class StreamInvalid(DomainError):
     """A stream can't be read; `faults` are located below the body."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
-        super().__init__("stream_invalid", "The stream can't be read.", "body")
+        super().__init__("stream_invalid", "The stream is not valid.", "body")
         self.faults = faults
 
 
@@ -201,7 +214,7 @@ def stream_event_type(*, is_new: bool) -> str:
 def stream_event(user_uuid: UUID, workout: SummaryRow) -> dict[str, Any]:
     """Data of the event: shallow, as a stream is too large for it (contract 8.2)."""
     return {
-        "message": "The stream of this workout can be read at"
+        "message": "The stream of this workout is available at"
         f" /v2/timeseries/workouts/{workout.id}/stream.",
         "provider_id": workout.body["provider_id"],
         "sport": workout.body.get("sport") or _OTHER_SPORT,
@@ -216,24 +229,24 @@ def stream_event(user_uuid: UUID, workout: SummaryRow) -> dict[str, Any]:
 def _channels(body: Any) -> dict[str, list[Any] | None]:
     """The body's channels by name, of one length. Raises: StreamInvalid."""
     if not isinstance(body, dict):
-        raise StreamInvalid([Fault((), "An object is needed.", "value_error")])
+        raise StreamInvalid([Fault((), "Send an object.", "value_error")])
     channels: dict[str, list[Any] | None] = {}
     for channel in CHANNELS:
         values = body.get(channel.name)
         if values is not None and not isinstance(values, list):
             at = (channel.name,)
-            raise StreamInvalid([Fault(at, "A list is needed.", "value_error")])
+            raise StreamInvalid([Fault(at, "Send a list.", "value_error")])
         channels[channel.name] = values
     lengths = {name: len(each) for name, each in channels.items() if each is not None}
     if not lengths or not max(lengths.values()):
-        raise StreamInvalid([Fault((), "There is no point in it.", "value_error")])
+        raise StreamInvalid([Fault((), "Send at least one point.", "value_error")])
     first, length = next(iter(lengths.items()))
     for name, each in lengths.items():
         if each > POINTS_MAX:
-            few = f"At most {POINTS_MAX} points are taken."
+            few = f"Send at most {POINTS_MAX} points."
             raise StreamInvalid([Fault((name,), few, "value_error")])
         if each != length:
-            differs = f"The length differs from that of {first}."
+            differs = f"Must have the same length as {first}: {length}."
             raise StreamInvalid([Fault((name,), differs, "value_error")])
     return channels
 
@@ -243,10 +256,14 @@ def _faults_of_order(times: Sequence[int], latest: float) -> Iterator[Fault]:
     for index, at in enumerate(times):
         if at < before:
             yield Fault(
-                (TIME.name, index), "It lies before the one before.", "value_error"
+                (TIME.name, index),
+                "Must not be earlier than the previous time.",
+                "value_error",
             )
         elif at > latest:
-            yield Fault((TIME.name, index), "It lies in the future.", "less_than_equal")
+            yield Fault(
+                (TIME.name, index), "Must not be in the future.", "less_than_equal"
+            )
         before = at
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from portal.lib.periods import SkippedTime, from_wall_clock, time_zones
-from users.wearables.readings import refuse
+from users.wearables.readings import refuse, show_bound
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +41,7 @@ class Text:
     def read(self, value: Any, _context: Context, /) -> str:
         text = _text(value)
         if len(text) > self.max_length:
-            refuse("Too long.", "string_too_long")
+            refuse(f"Send at most {self.max_length} characters.", "string_too_long")
         return text
 
     @property
@@ -58,12 +58,12 @@ class Choice:
     def read(self, value: Any, _context: Context, /) -> str:
         found = self.values.read(_text(value))
         if found is None:
-            refuse("Not an allowed value.", "enum")
+            refuse(f"Send one of: {', '.join(self.values.values)}.", "enum")
         return str(found)
 
     @property
     def schema(self) -> Schema:
-        note = "Among others: " + ", ".join(self.values.values) + ". May gain values."
+        note = "Known values: " + ", ".join(self.values.values) + ". More may be added."
         return {"type": "string", "description": note}
 
 
@@ -78,11 +78,11 @@ class Whole:
 
     def read(self, value: Any, _context: Context, /) -> int:
         if type(value) is not int:
-            refuse("An integer is needed.", "int_parsing")
+            refuse("Send an integer.", "int_parsing")
         if not self.codes:
             _within(value, self.low, self.high)
         elif value not in self.codes:
-            refuse("Not an allowed code.", "enum")
+            refuse(f"Send one of: {', '.join(map(str, self.codes))}.", "enum")
         return value
 
     @property
@@ -100,7 +100,7 @@ class Number:
 
     def read(self, value: Any, _context: Context, /) -> float:
         if type(value) not in (int, float) or not math.isfinite(value):
-            refuse("A number is needed.")
+            refuse("Send a number.")
         _within(value, self.low, self.high)
         return value  # type: ignore[no-any-return]  # one of the two
 
@@ -117,12 +117,12 @@ class Flag:
 
     def read(self, value: Any, _context: Context, /) -> bool | None:
         if type(value) is not bool:
-            refuse("true or false is needed.", "bool_parsing")
+            refuse("Send true or false.", "bool_parsing")
         return None if self.only_true and not value else value
 
     @property
     def schema(self) -> Schema:
-        note = "true, or null; false is kept as null" if self.only_true else ""
+        note = "true or null; false is stored as null" if self.only_true else ""
         return {"type": "boolean", **_noted(note)}
 
 
@@ -139,7 +139,7 @@ class Day:
         except ValueError:
             day = None
         if day is None:
-            refuse("A date as YYYY-MM-DD is needed.", "date_from_datetime_parsing")
+            refuse("Send a date as YYYY-MM-DD.", "date_from_datetime_parsing")
         _within(day, EARLIEST, (context.now + self.ahead).date())
         return text
 
@@ -168,7 +168,7 @@ class Moment:
     @property
     def schema(self) -> Schema:
         if self.bare:
-            return {"type": "string", "description": "UTC, written without an offset"}
+            return {"type": "string", "description": "UTC, without an offset"}
         return {"type": "string", "format": "date-time"}
 
 
@@ -179,7 +179,7 @@ class Zone:
     def read(self, value: Any, _context: Context, /) -> str:
         name = _text(value)
         if name not in time_zones():
-            refuse("Not an IANA time zone.")
+            refuse("Send an IANA time zone, such as Europe/Paris.")
         return name
 
     @property
@@ -195,7 +195,7 @@ class Id:
         try:
             return str(UUID(_text(value, "uuid_parsing")))
         except ValueError:
-            refuse("Not a uuid.", "uuid_parsing")
+            refuse("Send a UUID.", "uuid_parsing")
 
     @property
     def schema(self) -> Schema:
@@ -208,7 +208,7 @@ class Free:
 
     def read(self, value: Any, _context: Context, /) -> dict[str, Any]:
         if not isinstance(value, dict):
-            refuse("An object is needed.")
+            refuse("Send an object.")
         return value
 
     @property
@@ -234,26 +234,26 @@ def _noted(note: str) -> Mapping[str, str]:
 
 def _text(value: Any, type_: str = "string_type") -> str:
     if type(value) is not str:
-        refuse("A text is needed.", type_)
+        refuse("Send a string.", type_)
     return value
 
 
 def _within(value: Any, low: Any, high: Any) -> None:
     if value < low:
-        refuse("Below the least allowed.", "greater_than_equal")
+        refuse(f"Must be at least {show_bound(low)}.", "greater_than_equal")
     if value > high:
-        refuse("Above the most allowed.", "less_than_equal")
+        refuse(f"Must be at most {show_bound(high)}.", "less_than_equal")
 
 
 def _moment(text: str, zone: tzinfo) -> datetime:
     if not _MOMENT.fullmatch(text):
-        refuse("A date-time of ISO 8601 is needed.", "datetime_parsing")
+        refuse("Send an ISO 8601 date-time.", "datetime_parsing")
     try:
         moment = datetime.fromisoformat(text)
         if moment.tzinfo is None:
             return from_wall_clock(moment, zone)
         return moment.astimezone(UTC)
     except SkippedTime:
-        refuse("The time zone skips this time.")
+        refuse("This time does not exist in the time zone (clock change).")
     except (ValueError, OverflowError):
-        refuse("There is no such moment.", "datetime_parsing")
+        refuse("This date-time does not exist.", "datetime_parsing")

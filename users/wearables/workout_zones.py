@@ -33,17 +33,17 @@ PROVENANCE_SCHEMA: Schema = {
                         "max_heart_rate": {"type": "integer", "description": "bpm"},
                         "birth_date_source": {
                             "type": "string",
-                            "description": "Slug of the source, or of what set the"
+                            "description": "Slug of the source, or of the origin of the"
                             " user's fallback",
                         },
                     }
                 ),
                 "type": ["object", "null"],
-                "description": "Null where the source gave the zones or none are known",
+                "description": "Null if the source sent the zones or none are known",
             }
         }
     ),
-    "description": "What is worked out here, and from what; only if asked for",
+    "description": "Calculated values and their basis; only on request",
 }
 
 

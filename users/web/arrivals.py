@@ -10,6 +10,8 @@ from datetime import timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 from portal.charts import arrival_strip
 
 if TYPE_CHECKING:
@@ -71,14 +73,22 @@ class SourceDay:
     def heard(self) -> str:
         """When it was last heard of, in words."""
         if self.silent_hours is None:
-            return "Nothing yet"
-        return f"{self.silent_hours} h ago" if self.silent_hours else "This hour"
+            return _("No data yet")
+        if not self.silent_hours:
+            return _("This hour")
+        return _("%(hours)d h ago") % {"hours": self.silent_hours}
 
     @property
     def strip(self) -> SafeString:
         """The hours, drawn."""
-        said = f"{self.provider.name}, data in each of the last {STRIP_HOURS} hours"
-        return arrival_strip(self.counts, says=f"{said}. Last: {self.heard.lower()}")
+        finding = _(
+            "%(source)s, data in each of the last %(hours)d hours. Last: %(last)s"
+        ) % {
+            "source": self.provider.name,
+            "hours": STRIP_HOURS,
+            "last": self.heard.lower(),
+        }
+        return arrival_strip(self.counts, says=finding)
 
     def _heard(self) -> list[int]:
         return [hour for hour, count in enumerate(self.counts) if count]

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.operations.audit import record_read
 from portal.lib.errors import DomainError
 from portal.lib.tenancy import acting_for
+from portal.lib.translation import gettext_lazy
 from users.operations.link_sessions import link_url, redirect_target
 from users.operations.linking import (
     connect_demo,
@@ -45,16 +46,26 @@ if TYPE_CHECKING:
 
 # What people read when it did not work, by code of ours; the rest is `_UNTOLD`.
 _PROBLEMS = {
-    "access_denied": "You did not allow it, so nothing was connected.",
-    "sign_in_expired": "That took too long. Try again.",
-    "duplicate_connection": "This account is connected to somebody else already.",
-    "source_unavailable": "It does not answer at the moment. Try again soon.",
-    "source_refused": "It did not accept the sign-in. Try again.",
-    "required_scopes_not_granted": "You allowed nothing of what is needed. Try again.",
-    "source_not_offered": "It can't be connected here.",
-    "real_source_connected": "Demo data can't stand beside data of your own.",
+    "access_denied": gettext_lazy(
+        "You did not grant access, so nothing was connected."
+    ),
+    "sign_in_expired": gettext_lazy("The sign-in expired. Try again."),
+    "duplicate_connection": gettext_lazy(
+        "This account is already connected to another person."
+    ),
+    "source_unavailable": gettext_lazy(
+        "It is not available right now. Try again in a few minutes."
+    ),
+    "source_refused": gettext_lazy("It rejected the sign-in. Try again."),
+    "required_scopes_not_granted": gettext_lazy(
+        "You did not grant the required permissions. Try again and allow them."
+    ),
+    "source_not_offered": gettext_lazy("It cannot be connected here."),
+    "real_source_connected": gettext_lazy(
+        "Demo data cannot be added to an account with real data."
+    ),
 }
-_UNTOLD = "Something went wrong, and nothing was connected. Try again."
+_UNTOLD = gettext_lazy("The connection failed. Try again.")
 # Below this many there is nothing to search.
 _SEARCHED_FROM = 5
 
@@ -89,7 +100,7 @@ def page(request: HttpRequest, session: LinkSession) -> HttpResponse:
             "session": session,
             "brand": brand_of(session.tenant),
             "kinds": [
-                (kind.value, of_kind)
+                (kind.label, of_kind)
                 for kind in Kind
                 if (of_kind := [each for each in found if each.kind == kind])
             ],
@@ -189,7 +200,7 @@ def _to_page(session: LinkSession, **told: str) -> HttpResponse:
 
 
 def _fits(source: OfferedSource, text: str) -> bool:
-    words = f"{source.name} {source.description} {source.kind}"
+    words = f"{source.name} {source.description} {source.kind.label}"
     return text.casefold() in words.casefold()
 
 

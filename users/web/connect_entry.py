@@ -18,6 +18,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from portal.lib.errors import DomainError, NotFound
@@ -108,7 +109,7 @@ def held_session(request: HttpRequest, session_id: str | UUID) -> LinkSession:
     token = request.COOKIES.get(_cookie_of(wanted), "") if wanted else ""
     session = find_link_session(token)
     if session.uuid != wanted:
-        raise NotFound("link_unknown", "This link leads nowhere.")
+        raise NotFound("link_unknown", _("This link is not valid."))
     return session
 
 

@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from portal.lib.errors import DomainError, NotFound
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import takes_body
 from users.operations.import_files import BODY_MAX_BYTES
 from users.operations.link_sessions import redirect_target
@@ -38,7 +39,7 @@ class FileForm(forms.Form):
 
     file = forms.FileField(
         allow_empty_file=True,  # the operation refuses it, by its code
-        error_messages={"required": "Choose a file."},
+        error_messages={"required": gettext_lazy("Choose a file.")},
         widget=forms.FileInput(attrs={"accept": ".zip,.xml,.fit,.csv,.ndjson,.jsonl"}),
     )
 

@@ -11,12 +11,14 @@ from uuid import UUID
 from django import forms
 from django.contrib import messages
 from django.http import Http404
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.states import Area
 from accounts.web.dialogs import ask, posted, render_form
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, render_page
 from users.models import LinkSession
 from users.operations.link_sessions import (
@@ -38,14 +40,15 @@ if TYPE_CHECKING:
     from portal.lib.web import TenantRequest
     from users.models import User
 
-_ANY = ("", "Whatever they choose")
+_ANY = ("", gettext_lazy("Any source"))
 
 
 class MailForm(forms.Form):
     """Whom to mail a link."""
 
     email = forms.EmailField(
-        max_length=254, error_messages={"required": "Enter an e-mail address."}
+        max_length=254,
+        error_messages={"required": gettext_lazy("Enter an e-mail address.")},
     )
 
 
@@ -90,7 +93,7 @@ def links(request: TenantRequest, user_id: str) -> HttpResponse:
     return render_form(
         request,
         "users/_link_form.html",
-        title="Connect a source",
+        title=_("Connect a source"),
         back=page_url(request, "users:page", user_id=user.uuid),
         back_words=user.client_user_id,
         status=422 if form.errors else 200,
@@ -126,16 +129,19 @@ def end(request: TenantRequest, user_id: str, session_id: str) -> HttpResponse:
         try:
             end_link_session(session=session, actor=request.actor)
         except DomainError as refusal:
-            messages.error(request, f"{refusal.message} Nothing was changed.")
+            messages.error(
+                request,
+                _("%(reason)s Nothing was changed.") % {"reason": refusal.message},
+            )
         else:
-            messages.success(request, "The link has ended.")
+            messages.success(request, _("Link revoked."))
         return go_to(request, back)
     return ask(
         request,
-        title="End this link?",
-        says="Nobody can connect a source by it any more. What it connected stays.",
-        verb="End link",
-        keep="Keep link",
+        title=_("Revoke this link?"),
+        says=_("It stops working at once. Connected sources stay connected."),
+        verb=_("Revoke link"),
+        keep=_("Keep link"),
         back=back,
         back_words=session.user.client_user_id,
     )
@@ -165,9 +171,11 @@ def _mail(request: TenantRequest, session: LinkSession, email: str) -> None:
     try:
         mail_link(session=session, actor=request.actor, email=email)
     except DomainError as refusal:
-        messages.error(request, f"{refusal.message} Nothing was sent.")
+        messages.error(
+            request, _("%(reason)s Nothing was sent.") % {"reason": refusal.message}
+        )
     else:
-        messages.success(request, "The link was mailed.")
+        messages.success(request, _("E-mail sent."))
 
 
 def _user(request: TenantRequest, user_id: str) -> User:

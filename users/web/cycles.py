@@ -12,7 +12,11 @@ from datetime import date, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from portal.body_charts import CycleDay, cycle_strip
+from portal.lib.translation import gettext_lazy
 from portal.pills import words
 from users.states import (
     CervicalMucusQuality,
@@ -121,16 +125,24 @@ class Cycle:
     def months(self) -> str:
         """The months that the cycle lies in."""
         first, last = f"{self.start:%B}", f"{self.end:%B}"
-        return first if first == last else f"{first} to {last}"
+        if first == last:
+            return first
+        return _("%(first)s to %(last)s") % {"first": first, "last": last}
 
     @property
     def says(self) -> str:
         """The finding in words."""
-        parts = [f"Cycle of {self.length} days from {_day(self.start)}"]
+        parts = [
+            _("Cycle of %(length)d days from %(start)s")
+            % {"length": self.length, "start": _day(self.start)}
+        ]
         if flow := self.row.body["menstrual_flow"]:
-            parts.append(f"{len(flow)} days of flow")
+            parts.append(
+                ngettext("%(days)d day of flow", "%(days)d days of flow", len(flow))
+                % {"days": len(flow)}
+            )
         if fertile := self._fertile:
-            parts.append(f"fertile window {_span(fertile[0], fertile[1])}")
+            parts.append(_("fertile window %(span)s") % {"span": _span(*fertile)})
         return ", ".join(parts) + "."
 
     @property
@@ -156,41 +168,52 @@ class Cycle:
         ]
         positive = [day.date for day in self.days if day.is_positive]
         facts = [
-            ("Period", f"{_span(self.start, self.period_end)}, {period} days"),
-            ("Heaviest", _list_days(heaviest)),
-            ("Ovulation test", f"Positive {_list_days(positive)}" if positive else ""),
             (
-                "Temperature",
-                f"Up {self.shift.by:.2f} °C since {_day(self.shift.since)}"
+                _("Period"),
+                ngettext("%(span)s, %(days)d day", "%(span)s, %(days)d days", period)
+                % {"span": _span(self.start, self.period_end), "days": period},
+            ),
+            (_("Heaviest"), _list_days(heaviest)),
+            (
+                _("Ovulation test"),
+                _("Positive %(days)s") % {"days": _list_days(positive)}
+                if positive
+                else "",
+            ),
+            (
+                _("Temperature"),
+                _("Up %(degrees).2f °C since %(day)s")
+                % {"degrees": self.shift.by, "day": _day(self.shift.since)}
                 if self.shift
                 else "",
             ),
-            ("Spotting", _list_days(spotted)),
+            (_("Spotting"), _list_days(spotted)),
             *(
                 (name, _logged(body[key], value, kind))
                 for name, key, value, kind in _LOGS
             ),
-            ("Sexual activity", _activity(body["sexual_activity"])),
+            (_("Sexual activity"), _activity(body["sexual_activity"])),
         ]
         if self.later is not None:
             start = _day(date.fromisoformat(self.later.body["period_start"]))
-            guess = ", predicted" if self.later.body["is_predicted"] else ""
-            facts.append(("Next period", f"{start}{guess}"))
+            if self.later.body["is_predicted"]:
+                start = _("%(day)s, predicted") % {"day": start}
+            facts.append((_("Next period"), start))
         return [(name, said) for name, said in facts if said]
 
     @property
     def nothing_logged(self) -> str:
         """Names of the lists that are empty, in one line."""
         names = [name for key, name in _LISTS.items() if not self.row.body[key]]
-        return ", ".join(names).capitalize()
+        return ", ".join(map(str, names)).capitalize()
 
     @cached_property
     def shift(self) -> Shift | None:
         """The shift of the temperature, where the readings show one."""
         known = sorted(self._temperatures.items())
         for index in range(_BEFORE_SHIFT, len(known) - _AFTER_SHIFT + 1):
-            before = [value for _, value in known[index - _BEFORE_SHIFT : index]]
-            after = [value for _, value in known[index:]]
+            before = [value for _at, value in known[index - _BEFORE_SHIFT : index]]
+            after = [value for _at, value in known[index:]]
             if min(after[:_AFTER_SHIFT]) > max(before):
                 return Shift(
                     since=known[index][0],
@@ -263,23 +286,28 @@ class Cycle:
 
 
 _LISTS = {
-    "menstrual_flow": "flow",
-    "basal_body_temperature": "temperature",
-    "ovulation_test": "ovulation test",
-    "intermenstrual_bleeding": "spotting",
-    "cervical_mucus": "mucus",
-    "contraceptive": "contraceptive",
-    "home_pregnancy_test": "pregnancy test",
-    "home_progesterone_test": "progesterone test",
-    "sexual_activity": "sexual activity",
-    "detected_deviations": "deviations",
+    "menstrual_flow": gettext_lazy("flow"),
+    "basal_body_temperature": gettext_lazy("temperature"),
+    "ovulation_test": gettext_lazy("ovulation test"),
+    "intermenstrual_bleeding": gettext_lazy("spotting"),
+    "cervical_mucus": gettext_lazy("mucus"),
+    "contraceptive": gettext_lazy("contraceptive"),
+    "home_pregnancy_test": gettext_lazy("pregnancy test"),
+    "home_progesterone_test": gettext_lazy("progesterone test"),
+    "sexual_activity": gettext_lazy("sexual activity"),
+    "detected_deviations": gettext_lazy("deviations"),
 }
 _LOGS: tuple[tuple[str, str, str, type[OpenChoices]], ...] = (
-    ("Mucus", "cervical_mucus", "quality", CervicalMucusQuality),
-    ("Contraceptive", "contraceptive", "type", Contraceptive),
-    ("Pregnancy test", "home_pregnancy_test", "test_result", HomeTest),
-    ("Progesterone test", "home_progesterone_test", "test_result", HomeTest),
-    ("Deviations", "detected_deviations", "deviation", CycleDeviation),
+    (gettext_lazy("Mucus"), "cervical_mucus", "quality", CervicalMucusQuality),
+    (gettext_lazy("Contraceptive"), "contraceptive", "type", Contraceptive),
+    (gettext_lazy("Pregnancy test"), "home_pregnancy_test", "test_result", HomeTest),
+    (
+        gettext_lazy("Progesterone test"),
+        "home_progesterone_test",
+        "test_result",
+        HomeTest,
+    ),
+    (gettext_lazy("Deviations"), "detected_deviations", "deviation", CycleDeviation),
 )
 
 
@@ -303,12 +331,15 @@ def _activity(entries: Sequence[dict[str, Any]]) -> str:
     if not entries:
         return ""
     protected = sum(bool(entry["protection_used"]) for entry in entries)
-    return f"{_number_of_days(entries)}, {protected} with protection"
+    return _("%(days)s, %(protected)d with protection") % {
+        "days": _number_of_days(entries),
+        "protected": protected,
+    }
 
 
 def _number_of_days(entries: Sequence[dict[str, Any]]) -> str:
     number = len({entry["date"] for entry in entries})
-    return "1 day" if number == 1 else f"{number} days"
+    return ngettext("%(days)d day", "%(days)d days", number) % {"days": number}
 
 
 def _dates(entries: Iterable[dict[str, Any]]) -> list[date]:
@@ -320,11 +351,24 @@ def _day(value: date) -> str:
 
 
 def _span(first: date, last: date) -> str:
-    return _day(first) if first == last else f"{_day(first)} to {_day(last)}"
+    if first == last:
+        return _day(first)
+    return _("%(first)s to %(last)s") % {"first": _day(first), "last": _day(last)}
 
 
 def _list_days(days: Sequence[date]) -> str:
-    """30 and 31 Oct; a long run as its ends."""
-    if len(days) <= 2:
-        return " and ".join(_day(day) for day in days)
-    return f"{len(days)} days, {_span(days[0], days[-1])}"
+    """Name one or two days; name a longer run by its number and its ends."""
+    match days:
+        case []:
+            return ""
+        case [day]:
+            return _day(day)
+        case [first, last]:
+            return _("%(first)s and %(last)s") % {
+                "first": _day(first),
+                "last": _day(last),
+            }
+    return _("%(days)d days, %(span)s") % {
+        "days": len(days),
+        "span": _span(days[0], days[-1]),
+    }

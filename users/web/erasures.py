@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from accounts.states import Area
@@ -72,9 +73,9 @@ def _find(request: TenantRequest, receipt_id: str) -> ErasureReceipt:
     try:
         key = UUID(receipt_id)
     except ValueError:
-        raise NotFound("not_found", "Receipt not found.") from None
+        raise NotFound("not_found", _("Receipt not found.")) from None
     rows = ErasureReceipt.objects.for_tenant(request.tenant).filter(pk=key)
     found: ErasureReceipt | None = rows.first()
     if found is None:
-        raise NotFound("not_found", "Receipt not found.")
+        raise NotFound("not_found", _("Receipt not found."))
     return found

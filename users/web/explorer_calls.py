@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import orjson
+from django.utils.translation import gettext as _
 
 from portal.lib.links import absolute_url
 from portal.lib.periods import find_zone
@@ -44,7 +45,7 @@ class Call:
     @property
     def title(self) -> str:
         """What tells its box from the others of the page."""
-        return f"{self.key.name} by the API"
+        return _("%(resource)s from the API") % {"resource": self.key.name}
 
     @property
     def url(self) -> str:

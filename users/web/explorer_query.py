@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode
 
 from django.utils.timezone import now as present
+from django.utils.translation import gettext as _
 
 from portal.lib.choices import OpenChoices
 from portal.lib.periods import day_start, find_zone
+from portal.lib.translation import gettext_lazy
 from users.wearables.exploring import Resolution
 from users.wearables.summaries import SLEEP, SLEEP_CYCLE, SUMMARIES, WORKOUTS
 from users.wearables.timeseries import TIMESERIES
@@ -28,7 +30,12 @@ if TYPE_CHECKING:
     from users.wearables.timeseries import TimeseriesResource
 
 SERIES_MAX = 3
-RANGES = {1: "Day", 7: "7 days", 30: "30 days", 90: "90 days"}
+RANGES = {
+    1: gettext_lazy("1 day"),
+    7: gettext_lazy("7 days"),
+    30: gettext_lazy("30 days"),
+    90: gettext_lazy("90 days"),
+}
 DEFAULT_DAYS = 7
 # Summaries that last, which a chart shows as a strip.
 SPANS = {each.slug: each for each in (SLEEP_CYCLE, SLEEP, WORKOUTS)}
@@ -42,18 +49,18 @@ _TICK = timedelta(microseconds=1)
 class ZoneChoice(OpenChoices):
     """Whose clocks are shown."""
 
-    RECORD = "record", "Where it was recorded"
-    USER = "user", "The user's time zone"
+    RECORD = "record", gettext_lazy("Where it was recorded")
+    USER = "user", gettext_lazy("User's time zone")
     UTC = "utc", "UTC"
 
 
 class ViewAs(OpenChoices):
     """How the same answer is shown."""
 
-    CHART = "chart", "Chart"
-    TABLE = "table", "Table"
+    CHART = "chart", gettext_lazy("Chart")
+    TABLE = "table", gettext_lazy("Table")
     JSON = "json", "JSON"
-    EVENTS = "events", "Events"
+    EVENTS = "events", gettext_lazy("Events")
     CURL = "curl", "curl"
 
 
@@ -83,7 +90,8 @@ class SeriesKey:
     def name(self) -> str:
         """What people call it."""
         resource = TIMESERIES.get(self.slug) or SUMMARIES[self.slug]
-        return resource.name if self.type is None else f"{resource.name}, {self.type}"
+        name = str(resource.name)
+        return name if self.type is None else f"{name}, {self.type}"
 
     @classmethod
     def read(cls, text: str) -> SeriesKey | None:
@@ -168,10 +176,11 @@ class Question:
         if self.zone != ZoneChoice.RECORD:
             return self.counting_zone_name
         if self.offset is None:
-            return f"{self.user_zone}, as no record tells"
+            return _("%(zone)s (no record states another)") % {"zone": self.user_zone}
         sign = "-" if self.offset < 0 else "+"
         hours, minutes = divmod(abs(self.offset) // 60, 60)
-        return f"clock of the last record, {sign}{hours:02}:{minutes:02}"
+        offset = f"{sign}{hours:02}:{minutes:02}"
+        return _("time zone of the last record, %(offset)s") % {"offset": offset}
 
     @property
     def bounds(self) -> tuple[str, str]:
@@ -196,8 +205,15 @@ class Question:
         if first.time() == last.time() == datetime.min.time():
             last -= _DAY
             one = f"{first.day} {first:%b %Y}"
-            return one if first == last else f"{one} to {last.day} {last:%b %Y}"
-        return f"{first.day} {first:%b, %H:%M} to {last.day} {last:%b, %H:%M}"
+            if first == last:
+                return one
+            ends = {"first": one, "last": f"{last.day} {last:%b %Y}"}
+        else:
+            ends = {
+                "first": f"{first.day} {first:%b, %H:%M}",
+                "last": f"{last.day} {last:%b, %H:%M}",
+            }
+        return _("%(first)s to %(last)s") % ends
 
     def query(self, **changes: object) -> str:
         """The query string of the same question with `changes`; a cursor is dropped."""

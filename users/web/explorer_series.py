@@ -11,6 +11,8 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from django.utils.translation import gettext as _
+
 from portal.pills import words
 from portal.series_chart import Curve, Lane, Mark, Stay
 from users.queries import summaries_of
@@ -107,19 +109,23 @@ class Shown:
     def how(self) -> str:
         """How its samples are shown, in words."""
         if self.view is None:
-            return "Each as it was sent"
+            return _("As sent by the source")
         match self.view.form:
             case Form.SAMPLES:
-                return "Every sample as it was sent"
+                return _("All samples, as sent")
             case Form.STRETCHES if self.view.resolution == Resolution.FIVE_MINUTES:
-                return "Lowest, mean and highest of five minutes"
+                return _("Minimum, mean and maximum per 5 minutes")
             case Form.STRETCHES:
                 length = self.view.lines[0].points if self.view.lines else ()
-                each = _words(length[0].end - length[0].start) if length else "a time"
-                return f"Thinned: lowest, mean and highest of each {each}, peaks kept"
+                if not length:
+                    return _("Minimum, mean and maximum per interval")
+                each = _words(length[0].end - length[0].start)
+                return _("Minimum, mean and maximum per %(length)s") % {"length": each}
             case _:
-                what = "Sum" if self.adds_up else "Lowest, mean and highest"
-                return f"{what} by {self.view.resolution}"
+                period = {"period": str(self.view.resolution.label).lower()}
+                if self.adds_up:
+                    return _("Sum per %(period)s") % period
+                return _("Minimum, mean and maximum per %(period)s") % period
 
     @property
     def is_coarser(self) -> bool:
@@ -135,13 +141,18 @@ class Shown:
         """What it comes to, in words."""
         values = [row for row in self.rows if row.value is not None]
         if not values:
-            return f"{len(self.rows):,} in this time" if self.rows else "Nothing"
+            if not self.rows:
+                return _("No data")
+            return _("%(number)s in this range") % {"number": f"{len(self.rows):,}"}
         if self.adds_up and not self.is_samples:
             total = sum(row.value or 0 for row in values)
-            return f"{number(total)} in all"
+            return _("%(total)s in total") % {"total": number(total)}
         low = min(values, key=lambda row: row.low or 0)
         high = max(values, key=lambda row: row.high or 0)
-        return f"Low {number(low.low)}, high {number(high.high)}"
+        return _("Low %(low)s, high %(high)s") % {
+            "low": number(low.low),
+            "high": number(high.high),
+        }
 
     @property
     def legend(self) -> list[tuple[str, str]]:
@@ -250,7 +261,7 @@ def _curves(key: SeriesKey, view: View, hue: str) -> Iterator[Curve]:
     resource = view.wanted.resource
     adds_up = resource.aggregation == Aggregation.SUM
     for dash, line in enumerate(view.lines[:_CURVES_MAX]):
-        name = [resource.name]
+        name = [str(resource.name)]
         name += [line.type] if line.type and key.type is None else []
         name += [find_provider(line.provider).name] if line.provider else []
         is_bar = adds_up and (resource.is_interval or view.form == Form.BUCKETS)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 from users.queries.freshness import summary_extents
 from users.wearables.sample_extents import count_samples
 from users.wearables.timeseries import Group
@@ -92,7 +94,7 @@ def tree_of(user: User, question: Question, held: Sequence[Holding]) -> Tree:
         )
     for found in summaries:
         key = SeriesKey(found.kind)
-        groups[key] = "Sleep and workouts"
+        groups[key] = _("Sleep and workouts")
         numbers[key] = numbers.get(key, 0) + found.number
     shown = {key.slug for key in question.series}
     branches: dict[str, list[Leaf]] = {}

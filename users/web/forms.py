@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from django import forms
 
+from portal.lib.translation import gettext_lazy
 from users.queries import SORTS
 from users.states import (
     ConnectionStatus,
@@ -104,6 +105,6 @@ class ResolveForm(forms.Form):
     client_user_id = forms.CharField(
         max_length=255,
         strip=False,
-        error_messages={"required": "Enter a client user id."},
+        error_messages={"required": gettext_lazy("Enter a client user ID.")},
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )

@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from portal.charts import day_strip
 from portal.lib.periods import day_start, find_zone
@@ -85,7 +86,7 @@ class Row:
     def usual(self) -> str:
         """How often something new comes, in words."""
         gap = self.cadence and self.cadence.usual_gap
-        return f"every {_length(gap)}" if gap else ""
+        return _("every %(length)s") % {"length": _length(gap)} if gap else ""
 
     @property
     def is_silent(self) -> bool:
@@ -103,37 +104,55 @@ class Row:
 
     @property
     def coverage(self) -> str:
-        return f"{len(self.days)} of {DAYS} days"
+        return _("%(number)d of %(days)d days") % {
+            "number": len(self.days),
+            "days": DAYS,
+        }
 
     @property
     def strip(self) -> SafeString:
         return day_strip(
             [day in self.days for day in range(DAYS)],
-            says=f"{self.name} of {self.provider.name}: {self.coverage}."
-            f" {self.gaps or 'No gap'}",
+            says=_("%(resource)s from %(source)s: %(coverage)s. Gaps: %(gaps)s")
+            % {
+                "resource": self.name,
+                "source": self.provider.name,
+                "coverage": self.coverage,
+                "gaps": self.gaps or _("none"),
+            },
         )
 
     @property
     def gaps(self) -> str:
         """Days without any between days with some, and since the last, in words."""
         if not self.days:
-            return "Nothing in 30 days"
+            return _("No data in 30 days")
         known = range(min(self.days), DAYS - 1)  # today may yet bring some
         missing = [day for day in known if day not in self.days]
         runs = [
-            [day for _, day in run]
-            for _, run in groupby(
+            [day for _place, day in run]
+            for _gap, run in groupby(
                 enumerate(missing), key=lambda each: each[1] - each[0]
             )
         ]
         named = [self._span(run) for run in runs[-_NAMED_GAPS:]]
         more = len(runs) - len(named)
-        return ", ".join(named) + (f" and {more} more" if more else "")
+        if not more:
+            return ", ".join(named)
+        return _("%(spans)s and %(more)d more") % {
+            "spans": ", ".join(named),
+            "more": more,
+        }
 
     def _span(self, run: Sequence[int]) -> str:
         first, last = (self.first_day + day * _DAY for day in (run[0], run[-1]))
         one = f"{first.day} {first:%b}"
-        return one if first == last else f"{one} to {last.day} {last:%b}"
+        if first == last:
+            return one
+        return _("%(first)s to %(last)s") % {
+            "first": one,
+            "last": f"{last.day} {last:%b}",
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,5 +243,7 @@ def _sample_row(
 def _length(length: timedelta) -> str:
     """A length of time in its largest whole unit."""
     if length < _HOUR:
-        return f"{length // timedelta(minutes=1)} min"
-    return f"{length // _HOUR} h" if length < 2 * _DAY else f"{length // _DAY} days"
+        return _("%(number)d min") % {"number": length // timedelta(minutes=1)}
+    if length < 2 * _DAY:
+        return _("%(number)d h") % {"number": length // _HOUR}
+    return _("%(number)d days") % {"number": length // _DAY}

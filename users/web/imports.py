@@ -14,12 +14,14 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotFound
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, render_page, takes_body
 from users.operations.import_files import BODY_MAX_BYTES
 from users.operations.imports import (
@@ -56,7 +58,7 @@ class ImportForm(forms.Form):
 
     file = forms.FileField(
         allow_empty_file=True,  # the operation refuses it, by its code
-        error_messages={"required": "Choose a file."},
+        error_messages={"required": gettext_lazy("Choose a file.")},
     )
     provider = forms.ChoiceField(
         choices=[
@@ -95,7 +97,10 @@ def _upload(request: TenantRequest, user: User) -> HttpResponse:
         except NotFound:
             raise
         except DomainError as refusal:
-            form.add_error("file", f"{refusal.message} Nothing was stored.")
+            form.add_error(
+                "file",
+                _("%(reason)s Nothing was stored.") % {"reason": refusal.message},
+            )
         else:
             return go_to(request, _address(request, user, job))
     return _page(request, user, form, status=422)
@@ -136,9 +141,11 @@ def cancel(request: TenantRequest, user_id: str, import_id: str) -> HttpResponse
     try:
         cancel_import(job=job, actor=request.actor)
     except DomainError:
-        messages.info(request, "It had ended already.")
+        messages.info(request, _("The import had already ended."))
     else:
-        messages.success(request, "The import is cancelled. What was stored stays.")
+        messages.success(
+            request, _("Import cancelled. Records stored so far are kept.")
+        )
     return go_to(request, _address(request, user, job))
 
 
@@ -175,7 +182,7 @@ def _drops(job: ImportJob) -> list[tuple[str, str, int, list[tuple[str, int]], i
                 str(known.label) if known else code.replace("_", " ").capitalize(),
                 code,
                 sum(whats.values()),
-                [(what or "No name", rows) for what, rows in most[:_WHATS_SHOWN]],
+                [(what or _("No name"), rows) for what, rows in most[:_WHATS_SHOWN]],
                 max(0, len(most) - _WHATS_SHOWN),
             )
         )

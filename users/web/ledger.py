@@ -13,6 +13,7 @@ from uuid import UUID
 
 from django.http import Http404
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from accounts.operations.audit import record_read
@@ -211,7 +212,7 @@ def _chart(
 ) -> SafeString:
     """Which source won each time, and beneath it whose word did not count."""
     if not buckets:
-        return ledger_bars([], [], start=0, end=1, ticks=[], says="Nothing")
+        return ledger_bars([], [], start=0, end=1, ticks=[], says=_("No data"))
     start, end = buckets[0].start, buckets[-1].end
     lines = _lines(buckets)
     ticks = []
@@ -236,7 +237,8 @@ def _chart(
                 line.start.timestamp(),
                 line.end.timestamp(),
                 places[source],
-                f"{_name(source)}, not counted: {number(value)}",
+                _("%(source)s, not counted: %(value)s")
+                % {"source": _name(source), "value": number(value)},
             )
             for line in lines
             for source, value in line.others
@@ -245,10 +247,11 @@ def _chart(
         end=end.timestamp(),
         ticks=ticks,
         says="; ".join(
-            f"{win.start} to {win.end} {win.source}"
+            _("%(start)s to %(end)s %(source)s")
+            % {"start": win.start, "end": win.end, "source": win.source}
             for win in _wins(buckets, places, zone)
         )
-        or "No source has any",
+        or _("No source has data"),
     )
 
 

@@ -10,6 +10,8 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 from portal.body_charts import (
     Lane,
     Stretch,
@@ -19,6 +21,7 @@ from portal.body_charts import (
     share_bar,
 )
 from portal.lib.periods import find_zone
+from portal.lib.translation import gettext_lazy
 from users.states import SleepStage
 from users.wearables.providers import find_provider
 
@@ -37,7 +40,7 @@ _LANES = {
     SleepStage.LIGHT: "light",
     SleepStage.DEEP: "deep",
 }
-_NO_DATA = "No data"
+_NO_DATA = gettext_lazy("No data")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,10 @@ class Night:
     @property
     def clock_times(self) -> str:
         """From when to when, by the clock where the person slept."""
-        return f"{self.start:%H:%M} to {self.end:%H:%M}"
+        return _("%(start)s to %(end)s") % {
+            "start": f"{self.start:%H:%M}",
+            "end": f"{self.end:%H:%M}",
+        }
 
     @property
     def length(self) -> str:
@@ -130,7 +136,10 @@ class Night:
     def says(self) -> str:
         """The finding in words."""
         parts = ", ".join(f"{lane.name} {duration(s)}" for lane, s in self.totals)
-        return f"{self.length} in bed. {parts or 'No stages'}."
+        return _("%(length)s in bed. %(stages)s.") % {
+            "length": self.length,
+            "stages": parts or _("No stages"),
+        }
 
     @property
     def chart(self) -> SafeString:
@@ -197,6 +206,6 @@ class Night:
 def _lane(code: int) -> Lane:
     """The lane of a stage code; one that we do not know is named by its number."""
     if code not in SleepStage:
-        return Lane(f"Stage {code}", "unknown")
+        return Lane(_("Stage %(code)d") % {"code": code}, "unknown")
     stage = SleepStage(code)
     return Lane(str(stage.label), _LANES.get(stage, "unknown"))

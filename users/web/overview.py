@@ -9,6 +9,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.states import Area
 from portal.lib.registry import (
@@ -94,12 +96,19 @@ def _users_tile(request: TenantRequest) -> Tile:
     week = sum(new.get(today - timedelta(days=ago), 0) for ago in range(WEEK))
     return Tile(
         rank=10,
-        label="Users",
+        label=_("Users"),
         number=total,
         url=page_url(request, "users:list"),
-        detail=f"{week:,} new this week" if week else "None new this week",
+        detail=_("%(number)s new this week") % {"number": f"{week:,}"}
+        if week
+        else _("None new this week"),
         trend=_totals(total, new, today),
-        trend_says=f"Users, last {TREND_DAYS} days, {'rising' if new else 'steady'}",
+        trend_says=(
+            _("Users, last %(days)d days, rising")
+            if new
+            else _("Users, last %(days)d days, steady")
+        )
+        % {"days": TREND_DAYS},
     )
 
 
@@ -116,26 +125,36 @@ def _sources_tile(request: TenantRequest, uses: list[ProviderUse]) -> Tile:
     broken = sum(use.broken for use in uses)
     return Tile(
         rank=50,
-        label="Users with a source",
+        label=_("Users with a source"),
         number=min(number, COUNTED_UP_TO),
-        unit="or more" if number > COUNTED_UP_TO else "",
+        unit=_("or more") if number > COUNTED_UP_TO else "",
         url=f"{page_url(request, 'users:list')}?status={ConnectionStatus.CONNECTED}",
-        detail=f"{broken:,} connection{'s' * (broken > 1)} in error"
+        detail=ngettext(
+            "%(number)s connection in error",
+            "%(number)s connections in error",
+            broken,
+        )
+        % {"number": f"{broken:,}"}
         if broken
-        else "None in error",
+        else _("None in error"),
     )
 
 
 def _broken(request: TenantRequest, use: ProviderUse) -> AttentionItem:
     source = find_provider(use.provider)
-    many = use.broken > 1
     return AttentionItem(
         urgency=Urgency.SOURCE,
         since=use.broken_since or timezone.now(),
         family="bad",
         icon="link",
-        title=f"{source.name} is broken for {use.broken:,} user{'s' * many}",
-        detail=f"Of {use.connections:,} connected; no data comes until it is mended",
+        title=ngettext(
+            "%(source)s has an error for %(number)s user",
+            "%(source)s has an error for %(number)s users",
+            use.broken,
+        )
+        % {"source": source.name, "number": f"{use.broken:,}"},
+        detail=_("Of %(number)s connected. No data arrives until it is fixed.")
+        % {"number": f"{use.connections:,}"},
         url=f"{_users_of(request, use.provider)}&status={ConnectionStatus.ERROR}",
         status=ConnectionStatus.ERROR,
     )
@@ -148,10 +167,10 @@ def _overdue(day: SourceDay) -> AttentionItem:
         since=day.this_hour - (day.silent_hours or 0) * HOUR,
         family="warn",
         icon="pulse",
-        title=f"{day.provider.name} has gone silent",
-        detail="It sent something every hour before"
+        title=_("%(source)s is silent") % {"source": day.provider.name},
+        detail=_("It usually sends data every hour.")
         if pause == 1
-        else f"It sent something at least every {pause} h before",
+        else _("It usually sends data at least every %(hours)d h.") % {"hours": pause},
         url=day.url,
         status="overdue",
     )
@@ -159,14 +178,18 @@ def _overdue(day: SourceDay) -> AttentionItem:
 
 def _silent(request: TenantRequest, silent: SilentSource) -> AttentionItem:
     source = find_provider(silent.provider)
-    many = silent.users > 1
     return AttentionItem(
         urgency=Urgency.SOURCE,
         since=silent.since,
         family="warn",
         icon="pulse",
-        title=f"{source.name} has gone silent for {silent.users:,} user{'s' * many}",
-        detail="In the last 7 days, by each user's own pace",
+        title=ngettext(
+            "%(source)s is silent for %(number)s user",
+            "%(source)s is silent for %(number)s users",
+            silent.users,
+        )
+        % {"source": source.name, "number": f"{silent.users:,}"},
+        detail=_("In the last 7 days, compared with each user's usual interval"),
         url=f"{_users_of(request, silent.provider)}&silence={Silence.WEEK}",
         status="overdue",
     )

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from portal.lib.ids import is_whole_id
 from portal.lib.registry import Hit
 from portal.lib.web import page_url
@@ -33,4 +36,8 @@ def find_users(request: TenantRequest, text: str) -> list[Hit]:
 
 
 def _sources(number: int) -> str:
-    return "1 source" if number == 1 else f"{number or 'No'} sources"
+    if not number:
+        return _("No sources")
+    return ngettext("%(number)d source", "%(number)d sources", number) % {
+        "number": number
+    }

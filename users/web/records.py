@@ -12,6 +12,7 @@ from uuid import UUID
 
 import orjson
 from django.http import Http404, HttpResponseRedirect
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from accounts.operations.audit import record_read
@@ -109,15 +110,15 @@ def _sample(request: TenantRequest, user: User) -> Record:
         at=at,
         body=_json({**sample.body, "source": source}),
         facts=(
-            ("Value", f"{sample.body['value']} {resource.unit}"),
-            ("Recorded at", sample.body["timestamp"]),
-            ("Offset of its clock", f"{sample.body['timezone_offset']} s"),
-            ("Type", sample.body["type"]),
-            ("Source type", source["type"]),
-            ("App", source["app_id"]),
-            ("Device", source["device_id"]),
-            ("Sport", source["sport"]),
-            ("Workout", source["workout_id"]),
+            (_("Value"), f"{sample.body['value']} {resource.unit}"),
+            (_("Recorded at"), sample.body["timestamp"]),
+            (_("UTC offset"), f"{sample.body['timezone_offset']} s"),
+            (_("Type"), sample.body["type"]),
+            (_("Source type"), source["type"]),
+            (_("App"), source["app_id"]),
+            (_("Device"), source["device_id"]),
+            (_("Sport"), source["sport"]),
+            (_("Workout"), source["workout_id"]),
         ),
         carriers=carriers_of_samples(
             user=user,
@@ -144,14 +145,14 @@ def _summary(request: TenantRequest, user: User, summary_id: UUID) -> Record:
         at=found.starts_at,
         body=_json(resource.answer(user.uuid, found.row)),
         facts=(
-            ("Starts at", found.starts_at),
-            ("Version", found.version),
-            ("First stored", found.row.created_at),
-            ("Last changed", found.row.updated_at),
-            ("Source type", found.row.source_type),
-            ("App", found.row.app_id),
-            ("Device", found.row.device_id),
-            ("Id", found.row.id),
+            (_("Starts at"), found.starts_at),
+            (_("Version"), found.version),
+            (_("First stored"), found.row.created_at),
+            (_("Last changed"), found.row.updated_at),
+            (_("Source type"), found.row.source_type),
+            (_("App"), found.row.app_id),
+            (_("Device"), found.row.device_id),
+            (_("ID"), found.row.id),
         ),
         carriers=carriers_of_summaries(
             user=user, resource=resource, ids=[found.row.id]

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 from portal.pills import words
 from users.states import (
     ConnectionFault,
@@ -114,10 +116,9 @@ def timeline_rows(entries: Iterable[ConnectionEntry]) -> list[TimelineRow]:
 def _row(entry: ConnectionEntry) -> TimelineRow:
     known = EntryKind.known(entry.kind)
     kind, icon = _MARKS.get(known, ("", "info")) if known else ("", "info")
-    last = "last " if _is_repeated(entry) else ""
-    said = [_detail(entry), entry.actor_label and f"{last}by {entry.actor_label}"]
+    said = [_detail(entry), _name_actor(entry)]
     if entry.message_id:
-        said.append("told by webhook")
+        said.append(_("webhook sent"))
     return TimelineRow(
         label=known.label if known else words(entry.kind),
         kind=kind,
@@ -131,7 +132,7 @@ def _row(entry: ConnectionEntry) -> TimelineRow:
 def _history_row(entries: list[ConnectionEntry]) -> TimelineRow:
     kind, icon = _MARKS[EntryKind.HISTORY]
     named = ", ".join(resource_name(entry.detail) for entry in reversed(entries))
-    told = "told by webhook" if len(entries) == 1 else "each told by webhook"
+    told = _("webhook sent") if len(entries) == 1 else _("one webhook sent for each")
     return TimelineRow(
         label=EntryKind.HISTORY.label,
         kind=kind,
@@ -145,13 +146,23 @@ def _history_row(entries: list[ConnectionEntry]) -> TimelineRow:
 def _detail(entry: ConnectionEntry) -> str:
     if entry.kind == EntryKind.FAILED:
         fault = ConnectionFault.known(entry.detail) or ConnectionFault.UNKNOWN
-        return condition_of(ConnectionStatus.ERROR, error_type=fault).sentence
+        return str(condition_of(ConnectionStatus.ERROR, error_type=fault).sentence)
     if entry.kind == EntryKind.PAUSED:
         cause = PauseCause.known(entry.detail)
-        return cause.label if cause else words(entry.detail)
+        return str(cause.label) if cause else words(entry.detail)
     if entry.kind == EntryKind.REFRESHED:
-        return f"{entry.detail} times" if _is_repeated(entry) else ""
+        if not _is_repeated(entry):
+            return ""
+        return _("%(number)s times") % {"number": entry.detail}
     return words(entry.detail)
+
+
+def _name_actor(entry: ConnectionEntry) -> str:
+    if not entry.actor_label:
+        return ""
+    if _is_repeated(entry):
+        return _("last by %(actor)s") % {"actor": entry.actor_label}
+    return _("by %(actor)s") % {"actor": entry.actor_label}
 
 
 def _is_repeated(entry: ConnectionEntry) -> bool:

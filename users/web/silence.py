@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from portal.pills import words
 from users.wearables.providers import find_provider
 
@@ -52,8 +55,10 @@ def silent_rows(cadences: Iterable[SeriesCadence]) -> list[SilentRow]:
 
 def pace_words(gap: timedelta) -> str:
     """A usual pause as people say it: every hour, every 6 hours, every 3 days."""
-    unit, name = (_HOUR, "hour") if gap < _IN_HOURS else (_DAY, "day")
+    unit = _HOUR if gap < _IN_HOURS else _DAY
     number = max(1, round(gap / unit))
     if number * unit == _DAY:
-        return "every day"
-    return f"every {name}" if number == 1 else f"every {number} {name}s"
+        return _("every day")
+    if unit == _DAY:
+        return _("every %(number)d days") % {"number": number}
+    return ngettext("every hour", "every %(number)d hours", number) % {"number": number}

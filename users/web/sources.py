@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.operations.audit import record_read
@@ -70,7 +71,9 @@ def pause(request: TenantRequest, user_id: str, provider: str) -> HttpResponse:
     user = _user(request, user_id)
     pause_source(user=user, actor=request.actor, provider=provider)
     name = find_provider(provider).name
-    messages.success(request, f"{name} is paused: nothing is fetched from it.")
+    messages.success(
+        request, _("%(source)s paused. No data is fetched from it.") % {"source": name}
+    )
     return go_to(request, _address(request, user, provider))
 
 
@@ -83,9 +86,12 @@ def resume(request: TenantRequest, user_id: str, provider: str) -> HttpResponse:
     except NotFound:
         raise
     except DomainError as refusal:
-        messages.error(request, f"{refusal.message} Nothing was changed.")
+        messages.error(
+            request, _("%(reason)s Nothing was changed.") % {"reason": refusal.message}
+        )
     else:
-        messages.success(request, f"{find_provider(provider).name} goes on.")
+        name = find_provider(provider).name
+        messages.success(request, _("%(source)s resumed.") % {"source": name})
     return go_to(request, _address(request, user, provider))
 
 
@@ -96,18 +102,23 @@ def disconnect(request: TenantRequest, user_id: str, provider: str) -> HttpRespo
     name = find_provider(provider).name
     if request.method == "POST":
         disconnect_source(user=user, actor=request.actor, provider=provider)
-        messages.success(request, f"{name} is disconnected. Its data stays.")
+        messages.success(
+            request, _("%(source)s disconnected. Its data is kept.") % {"source": name}
+        )
         return go_to(request, page_url(request, "users:page", user_id=user.uuid))
     overview = source_overview(user=user, provider=provider)
     if overview.connections[0][0].disconnected_at is not None:
         raise Http404
     return ask(
         request,
-        title=f"Disconnect {name}?",
-        says="Nothing is fetched from it any more. Data that came through it stays."
-        " The user can connect it again by a link; a source that pushes, by sending.",
-        verb="Disconnect",
-        keep="Keep connected",
+        title=_("Disconnect %(source)s?") % {"source": name},
+        says=_(
+            "No more data is fetched from it. Data received so far is kept. The user"
+            " can connect it again with a link. A source that pushes data reconnects"
+            " when it sends data."
+        ),
+        verb=_("Disconnect source"),
+        keep=_("Keep connected"),
         back=_address(request, user, provider),
         back_words=name,
     )
@@ -122,20 +133,26 @@ def refresh(request: TenantRequest, user_id: str) -> HttpResponse:
         started = refresh_user(user=user, actor=request.actor)
     except TooMany as refusal:
         minutes = math.ceil(refusal.wait.total_seconds() / 60)
-        messages.error(request, f"{refusal.message} Try again in {minutes} min.")
+        messages.error(
+            request,
+            _("%(reason)s Try again in %(minutes)d min.")
+            % {"reason": refusal.message, "minutes": minutes},
+        )
     else:
         said = (
-            (started.refreshed, "up to date"),
-            (started.running, "being asked; new data appears as it comes"),
-            (started.failed, "failed, see why below"),
+            (started.refreshed, _("%(sources)s: up to date.")),
+            (started.running, _("%(sources)s: refreshing. New data appears soon.")),
+            (started.failed, _("%(sources)s: failed. See the reason below.")),
         )
-        parts = [f"{_names(slugs)}: {how}." for slugs, how in said if slugs]
+        parts = [text % {"sources": _names(slugs)} for slugs, text in said if slugs]
         if started.failed:
             messages.warning(request, " ".join(parts))
         elif parts:
             messages.success(request, " ".join(parts))
         else:
-            messages.info(request, "No source of this user can be asked: they push.")
+            messages.info(
+                request, _("Nothing to refresh: these sources push their data.")
+            )
     return go_to(request, page_url(request, "users:page", user_id=user.uuid))
 
 

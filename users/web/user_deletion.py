@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.contrib import messages
+from django.utils.translation import gettext as _
 from django.views.decorators.http import (
     require_GET,
     require_http_methods,
@@ -47,23 +48,26 @@ def delete(request: TenantRequest, user_id: str) -> HttpResponse:
     if request.method == "POST":
         if request.POST.get("typed_name", "").strip() == user.client_user_id:
             delete_user(user=user, actor=request.actor)
-            messages.success(request, f"{user.client_user_id} is deleted.")
+            messages.success(
+                request, _("%(name)s deleted.") % {"name": user.client_user_id}
+            )
             return go_to(request, page_url(request, "users:deleted"))
-        error = "That is not the id. Nobody was deleted."
+        error = _("The ID does not match. The user was not deleted.")
     return ask(
         request,
-        title=f"Delete {user.client_user_id}?",
-        says=(
-            "The user is hidden everywhere at once and the sources are disconnected."
-            f" You can undo this for {UNDO_GRACE.days} days; then samples, summaries,"
-            " orders, results, reports and files of this user are erased for good."
-        ),
-        verb="Delete user",
-        keep="Keep user",
+        title=_("Delete %(name)s?") % {"name": user.client_user_id},
+        says=_(
+            "The user is hidden and their sources are disconnected at once. You can"
+            " restore the user for %(days)d days. After that, their samples, summaries,"
+            " orders, results, reports and files are erased permanently."
+        )
+        % {"days": UNDO_GRACE.days},
+        verb=_("Delete user"),
+        keep=_("Keep user"),
         back=page_url(request, "users:page", user_id=user.uuid),
         back_words=user.client_user_id,
         match=user.client_user_id,
-        match_label="Client user id",
+        match_label=_("Client user ID"),
         error=error,
     )
 
@@ -103,7 +107,11 @@ def undo(request: TenantRequest, user_id: str) -> HttpResponse:
     except DomainError as refusal:
         messages.error(request, refusal.message)
         return go_to(request, page_url(request, "users:deleted"))
-    messages.success(request, f"{user.client_user_id} is back. Connect the sources.")
+    messages.success(
+        request,
+        _("%(name)s restored. Connect their sources again.")
+        % {"name": user.client_user_id},
+    )
     return go_to(request, page_url(request, "users:page", user_id=user.uuid))
 
 
@@ -111,4 +119,4 @@ def _uuid(text: str) -> UUID:
     try:
         return UUID(text)
     except ValueError:
-        raise NotFound("not_found", "User not found.") from None
+        raise NotFound("not_found", _("User not found.")) from None

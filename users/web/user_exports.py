@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import FileResponse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.operations.audit import record_read
@@ -76,7 +77,7 @@ def export_file(
     try:
         file = open_file(found.stored_as)
     except FileNotFoundError:
-        raise NotFound("not_found", "Archive not found.") from None
+        raise NotFound("not_found", _("Archive not found.")) from None
     record_read(
         tenant=request.tenant,
         actor=request.actor,
@@ -97,12 +98,12 @@ def _uuid(text: str) -> UUID:
     try:
         return UUID(text)
     except ValueError:
-        raise NotFound("not_found", "User not found.") from None
+        raise NotFound("not_found", _("User not found.")) from None
 
 
 def _export(user: User, export_id: UUID) -> UserExport:
     rows = UserExport.objects.for_tenant(user.tenant).filter(user=user, pk=export_id)
     found: UserExport | None = rows.exclude(stored_as="").first()
     if found is None:
-        raise NotFound("not_found", "Archive not found.")
+        raise NotFound("not_found", _("Archive not found."))
     return found

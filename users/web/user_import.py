@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 
 from django import forms
 from django.contrib import messages
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
 from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.csv_files import csv_file
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, render_page
 from users.operations.user_import import (
     COLUMNS,
@@ -44,7 +47,7 @@ class UserFileForm(forms.Form):
 
     file = forms.FileField(
         allow_empty_file=True,  # the operation refuses one, with its own sentence
-        error_messages={"required": "Choose a file."},
+        error_messages={"required": gettext_lazy("Choose a file.")},
     )
 
 
@@ -70,7 +73,8 @@ def import_page(request: TenantRequest) -> HttpResponse:
     if (file.size or 0) > BYTES_MAX:
         form.add_error(
             "file",
-            f"The file is larger than {BYTES_MAX // 1000} kB. Nothing was stored.",
+            _("The file is larger than %(limit)d kB. Nothing was stored.")
+            % {"limit": BYTES_MAX // 1000},
         )
         return _page(request, form, status=422)
     content: bytes = file.read()
@@ -98,8 +102,10 @@ def _go_on(request: TenantRequest, *, content: str, action: str) -> HttpResponse
             columns=("line", "outcome", "column", "code", "message"),
             rows=(_cells(note) for note in notes),
         )
-    many = "" if found.created == 1 else "s"
-    messages.success(request, f"{found.created:,} user{many} created.")
+    created = ngettext(
+        "%(number)s user created.", "%(number)s users created.", found.created
+    )
+    messages.success(request, created % {"number": f"{found.created:,}"})
     if found.refused:
         return _page(
             request,
@@ -147,6 +153,7 @@ def _page(
         notes=left_out[:NOTES_SHOWN],
         more=max(0, len(left_out) - NOTES_SHOWN),
         exists=EXISTS,
+        actions={"create": CREATE, "notes": NOTES},
         content=content,
         done=done,
         columns=COLUMNS,

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.http import Http404, HttpResponseRedirect
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from accounts.operations.audit import record_read
@@ -160,7 +161,9 @@ def resolve(request: TenantRequest) -> HttpResponse:
             return HttpResponseRedirect(
                 page_url(request, "users:page", user_id=found.user.uuid)
             )
-        form.add_error("client_user_id", "No user has exactly this id.")
+        form.add_error(
+            "client_user_id", _("No user has this ID. Check its spelling and case.")
+        )
     if form.errors:
         status = 422
     return render_page(request, "users/resolve.html", status=status, form=form)

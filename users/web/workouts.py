@@ -13,6 +13,7 @@ from uuid import UUID
 
 import orjson
 from django.http import Http404
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from accounts.operations.audit import record_read
@@ -20,6 +21,7 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.body_charts import duration
 from portal.charts import track
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import render_page
 from portal.series_chart import Curve, Mark, series_chart
 from users.queries import user_overview, workout_stream
@@ -43,17 +45,17 @@ if TYPE_CHECKING:
 # What is drawn of a channel; a stream may have a point for each second of a day.
 _STRETCHES = 400
 _DRAWN = {
-    "heartrate": ("Heart rate", "heart"),
-    "velocity_smooth": ("Speed", "glucose"),
-    "altitude": ("Altitude", "temp"),
-    "cadence": ("Cadence", "steps"),
-    "power": ("Power", "sleep"),
-    "temperature": ("Temperature", "temp"),
-    "resistance": ("Resistance", "steps"),
-    "distance": ("Distance", "glucose"),
+    "heartrate": (gettext_lazy("Heart rate"), "heart"),
+    "velocity_smooth": (gettext_lazy("Speed"), "glucose"),
+    "altitude": (gettext_lazy("Altitude"), "temp"),
+    "cadence": (gettext_lazy("Cadence"), "steps"),
+    "power": (gettext_lazy("Power"), "sleep"),
+    "temperature": (gettext_lazy("Temperature"), "temp"),
+    "resistance": (gettext_lazy("Resistance"), "steps"),
+    "distance": (gettext_lazy("Distance"), "glucose"),
 }
 _UNITS = {channel.name: channel.unit for channel in CHANNELS}
-_ZONES = ("50 to 60 %", "60 to 70 %", "70 to 80 %", "80 to 90 %", "90 % and over")
+_ZONES = ("50–60%", "60–70%", "70–80%", "80–90%", "≥ 90%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class Workout:
     @property
     def name(self) -> str:
         sport: dict[str, Any] = self.row.body.get("sport") or {}
-        return str(self.row.body.get("title") or sport.get("name") or "Workout")
+        return str(self.row.body.get("title") or sport.get("name") or _("Workout"))
 
     @property
     def start(self) -> datetime:
@@ -83,7 +85,10 @@ class Workout:
     def when(self) -> str:
         """From when to when, by the clock of where it was done."""
         start, end = self.start, self.end
-        return f"{start:%a} {start.day} {start:%b %Y, %H:%M} to {end:%H:%M}"
+        return _("%(start)s to %(end)s") % {
+            "start": f"{start:%a} {start.day} {start:%b %Y, %H:%M}",
+            "end": f"{end:%H:%M}",
+        }
 
     @property
     def length(self) -> str:
@@ -99,14 +104,17 @@ class Workout:
             if body.get(key) is not None
         ]
         moving = body.get("moving_time")
-        return ([("Moving", duration(moving))] if moving else []) + told
+        return ([(_("Moving"), duration(moving))] if moving else []) + told
 
     @property
     def zones(self) -> list[tuple[str, str]]:
         """Time in each heart rate zone; empty where nobody knows."""
         seconds = self.row.body.get("hr_zones") or []
         return [
-            (f"Zone {place}, {share}", duration(each or 0))
+            (
+                _("Zone %(number)d, %(share)s") % {"number": place, "share": share},
+                duration(each or 0),
+            )
             for place, (share, each) in enumerate(
                 zip(_ZONES, seconds, strict=False), start=1
             )
@@ -129,18 +137,18 @@ class Workout:
 
 
 _FACTS = (
-    ("Distance", "distance", "m"),
-    ("Energy", "calories", "kcal"),
-    ("Heart rate, mean", "average_hr", "bpm"),
-    ("Heart rate, highest", "max_hr", "bpm"),
-    ("Speed, mean", "average_speed", "m/s"),
-    ("Speed, highest", "max_speed", "m/s"),
-    ("Climbed", "total_elevation_gain", "m"),
-    ("Highest point", "elev_high", "m"),
-    ("Lowest point", "elev_low", "m"),
-    ("Power, mean", "average_watts", "W"),
-    ("Power, highest", "max_watts", "W"),
-    ("Steps", "steps", ""),
+    (gettext_lazy("Distance"), "distance", "m"),
+    (gettext_lazy("Energy"), "calories", "kcal"),
+    (gettext_lazy("Heart rate, mean"), "average_hr", "bpm"),
+    (gettext_lazy("Heart rate, maximum"), "max_hr", "bpm"),
+    (gettext_lazy("Speed, mean"), "average_speed", "m/s"),
+    (gettext_lazy("Speed, maximum"), "max_speed", "m/s"),
+    (gettext_lazy("Elevation gain"), "total_elevation_gain", "m"),
+    (gettext_lazy("Highest point"), "elev_high", "m"),
+    (gettext_lazy("Lowest point"), "elev_low", "m"),
+    (gettext_lazy("Power, mean"), "average_watts", "W"),
+    (gettext_lazy("Power, maximum"), "max_watts", "W"),
+    (gettext_lazy("Steps"), "steps", ""),
 )
 
 
@@ -218,10 +226,11 @@ def _charts(channels: dict[str, Any], shown: Workout) -> Iterator[ChannelChart]:
             continue
         known = [value for value in values if value is not None]
         unit = _UNITS[name].removesuffix(" from start")
-        finding = (
-            f"Low {number(min(known))}, high {number(max(known))},"
-            f" mean {number(sum(known) / len(known))}"
-        )
+        finding = _("Low %(low)s, high %(high)s, mean %(mean)s") % {
+            "low": number(min(known)),
+            "high": number(max(known)),
+            "mean": number(sum(known) / len(known)),
+        }
         curve = Curve(
             name=title,
             unit=unit,
@@ -239,7 +248,8 @@ def _charts(channels: dict[str, Any], shown: Workout) -> Iterator[ChannelChart]:
                 start=start,
                 end=end,
                 zone=shown.start.tzinfo or UTC,
-                says=f"{title} of the workout: {finding}",
+                says=_("%(channel)s during the workout: %(finding)s")
+                % {"channel": title, "finding": finding},
             ),
         )
 
@@ -274,7 +284,7 @@ def _route(channels: dict[str, Any]) -> SafeString | None:
         )
         if lat is not None and lng is not None
     ]
-    return track(places, says="Route of the workout") if len(places) > 1 else None
+    return track(places, says=_("Route of the workout")) if len(places) > 1 else None
 
 
 def _uuid(text: str) -> UUID:

@@ -19,7 +19,7 @@ def test_the_map_has_a_line_for_every_table():
     assert err.getvalue() == ""
     assert of_nobody == set()
     assert {table.label for table in data_map()} <= set(told)
-    assert "| users.Sample | user_id | go |" in lines
-    assert any("accounts.AuditEntry | user_uuid | stay: " in line for line in lines)
+    assert "| users.Sample | user_id | deleted |" in lines
+    assert any("accounts.AuditEntry | user_uuid | kept: " in line for line in lines)
     assert "| users.UserExport | 7 days | users.remove_old_exports |" in lines
     assert "| users.SourceGrant | access_token, refresh_token |" in lines

@@ -35,7 +35,7 @@ def import_file(tmp_path, user, text, named="u-1"):
 def test_a_file_is_imported_without_a_worker(tmp_path, user):
     out, err = import_file(tmp_path, user, f"{HEADER}{BEAT}moods,2026-02-28,1\n")
 
-    assert out == "heartrate: 1 new, 0 changed, 0 known already\n"
+    assert out == "heartrate: 1 new, 0 changed, 0 unchanged\n"
     assert err == "left out 1: Of a kind that is not kept\n"
     assert Sample.objects.get(user_id=user.pk).value == 61
 
@@ -45,7 +45,7 @@ def test_a_user_is_named_by_either_id(tmp_path, user):
 
     out, _ = import_file(tmp_path, user, HEADER + BEAT, named=str(user.uuid))
 
-    assert out == "heartrate: 0 new, 0 changed, 1 known already\n"
+    assert out == "heartrate: 0 new, 0 changed, 1 unchanged\n"
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,8 @@ def test_a_dry_run_says_what_would_come(alice_tenant, file, capsys):
     said = run(capsys, file, "--team", alice_tenant.team.slug, "--dry-run")
 
     assert said.out.splitlines() == [
-        "2 rows: 1 would be created, 0 there already, 1 refused.",
-        "Columns left out: shoe_size.",
+        "2 rows: 1 would be created, 0 already exist, 1 rejected.",
+        "Ignored columns: shoe_size.",
     ]
     assert said.err.startswith("3,refused,client_user_id,id_formula,")
     assert not User.objects.for_tenant(alice_tenant).exists()

@@ -52,7 +52,7 @@ def test_a_source_that_fails_says_why_and_tells_of_it(connection, alice_tenant):
     assert data == {
         "user_id": str(connection.user.uuid),
         "provider": "oura",
-        "message": "The source no longer accepts the permission that the user gave.",
+        "message": "The source no longer accepts the user's permission.",
         "error_type": "token_refresh_failed",
         "error_details": "The token endpoint answered 400.",
     }

@@ -65,7 +65,7 @@ def test_a_first_stream_emits_one_shallow_event(alice_tenant, user, settings):
     event = emitted(alice_tenant)[-1]
     assert event["event_type"] == CREATED
     assert event["data"] == {
-        "message": "The stream of this workout can be read at"
+        "message": "The stream of this workout is available at"
         f" /v2/timeseries/workouts/{workout.id}/stream.",
         "provider_id": "run-7",
         "sport": {"id": 3, "name": "Running", "slug": "running"},

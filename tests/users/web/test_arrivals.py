@@ -22,7 +22,7 @@ def day_of(*hours_ago):
 @pytest.mark.parametrize(
     ("hours_ago", "silent", "pause", "dot", "heard"),
     [
-        ((), None, None, "mute", "Nothing yet"),
+        ((), None, None, "mute", "No data yet"),
         ((0,), 0, None, "ok", "This hour"),
         ((23,), 23, None, "ok", "23 h ago"),  # a scale, say: one reading a day
         ((20, 23), 20, None, "ok", "20 h ago"),

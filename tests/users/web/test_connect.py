@@ -91,7 +91,7 @@ def test_the_page_is_the_teams_and_names_nobody(user, alice_tenant):
 
     text = reply.content.decode()
     policy = reply["Content-Security-Policy"]
-    assert "North Health receives the health data" in text
+    assert "North Health receives past and new health data" in text
     assert "help@north.example" in text
     assert "/connect/colors/ffd400.css" in text
     assert "img-src 'self' https://north.example;" in f"{policy};"

@@ -98,7 +98,7 @@ def test_a_finished_import_stops_asking_and_leads_back(user, session, browser):
     onward = browser.get(f"{place}finish/")
 
     text = part.content.decode()
-    assert "3 records taken" in text
+    assert "3 records imported" in text
     assert "hx-trigger" not in text
     assert "<html" not in text
     assert onward["Location"] == (

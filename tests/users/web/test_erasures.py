@@ -48,7 +48,7 @@ def test_a_receipt_is_listed_shown_and_handed_over_signed(
     assert (shown.context["is_whole"], shown.context["is_ours"]) == (True, True)
     assert ("users.User", 1) in shown.context["removed"]
     assert b"mbr_1" not in file.content + shown.content
-    assert "this installation signed it" in verify(path)
+    assert "signed by this installation" in verify(path)
     path.write_text(json.dumps({**told, "document": told["document"] + " "}))
     with pytest.raises(CommandError, match="changed"):
         verify(path)

@@ -93,7 +93,7 @@ def test_a_broken_source_needs_attention_once_for_all_its_users(
     reply = alice_web.get(PLACE)
 
     [(title, detail, url)] = attention(reply)
-    assert title == "Garmin is broken for 2 users"
+    assert title == "Garmin has an error for 2 users"
     assert detail.startswith("Of 2 connected")
     assert alice_web.get(url).context["pager"].total == 2
     with_source = tile(reply, "Users with a source")
@@ -110,8 +110,8 @@ def test_a_source_that_went_silent_needs_attention(alice_web, alice_tenant):
 
     assert attention(reply) == [
         (
-            "Dexcom has gone silent",
-            "It sent something every hour before",
+            "Dexcom is silent",
+            "It usually sends data every hour.",
             f"{PLACE}users/?source=dexcom_v3",
         )
     ]
@@ -132,7 +132,7 @@ def test_sources_with_data_come_before_silent_ones(alice_web, alice_tenant):
     places = [html.index(f"{name}, data in") for name in ("Withings", "Fitbit", "Oura")]
     assert places == sorted(places)
     assert "Withings, data in each of the last 24 hours. Last: this hour" in html
-    assert "Oura, data in each of the last 24 hours. Last: nothing yet" in html
+    assert "Oura, data in each of the last 24 hours. Last: no data yet" in html
 
 
 def test_a_team_without_sources_is_told_what_comes_here(alice_web, alice_tenant):
@@ -166,8 +166,8 @@ def test_a_source_that_went_silent_this_week_needs_attention(alice_web, alice_te
 
     assert attention(reply) == [
         (
-            "Oura has gone silent for 2 users",
-            "In the last 7 days, by each user's own pace",
+            "Oura is silent for 2 users",
+            "In the last 7 days, compared with each user's usual interval",
             f"{PLACE}users/?source=oura&silence=week",
         )
     ]

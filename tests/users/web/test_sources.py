@@ -57,8 +57,8 @@ def test_the_users_page_says_why_a_source_is_broken_and_what_to_do(
 
     text = alice_web.get(page(user)).content.decode()
 
-    assert condition.sentence in text
-    assert condition.next_step in text
+    assert str(condition.sentence) in text
+    assert str(condition.next_step) in text
     assert page(user, "links") in text
     assert page(user, "sources", "oura") in text
 

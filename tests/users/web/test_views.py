@@ -279,7 +279,7 @@ def test_a_list_too_long_to_look_through_says_so(alice_web, three_users, monkeyp
     file = alice_web.get(f"{FILE}?last_data=none")
 
     assert "Showing 1 to 2 of 2 among the first 2 users" in some.text
-    assert "The first 2 users were looked through" in none.text
+    assert "The first 2 users were searched" in none.text
     assert file.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
 
 
@@ -350,7 +350,7 @@ def test_a_birth_date_says_what_it_makes_of_the_heart_rate(
     shown = alice_web.get(f"{LIST}{dana.uuid}/?show=birth-date").content.decode()
 
     assert "heart rate" not in hidden
-    assert "Maximum heart rate now 186 bpm" in shown
+    assert "Maximum heart rate: 186 bpm" in shown
 
 
 def test_a_birth_date_is_not_for_a_viewer(alice_team, alice_tenant, dana):
@@ -416,4 +416,4 @@ def test_a_users_page_says_what_has_gone_silent(alice_web, alice_tenant):
     assert [
         (row.provider.slug, row.resource, row.pace) for row in reply.context["silent"]
     ] == [("oura", "Sleep cycle", "every day")]
-    assert b"Gone silent" in reply.content
+    assert b"Silent resources" in reply.content

@@ -58,7 +58,7 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]|$)", re.ASCII)
 
 
 class UserInputs(Inputs):
-    """A user to create, or on PATCH what to change of one (contract 2.3)."""
+    """A user to create, or on PATCH the fields to change (contract 2.3)."""
 
     client_user_id = Str(max_length=CLIENT_USER_ID_MAX_LENGTH)
     fallback_time_zone = TimeZone(required=False, allow_null=True)
@@ -68,47 +68,47 @@ class UserInputs(Inputs):
 
 
 class UndoDeleteInputs(Inputs):
-    """Exactly one of the two ids."""
+    """Exactly one of the two IDs."""
 
     user_id = QueryUuid(required=False)
     client_user_id = QueryText(required=False)
 
 
 class UserSearchInputs(Inputs):
-    """Query of GET /v2/team/users/search: the beginning of either id."""
+    """Query of GET /v2/team/users/search: the beginning of either ID."""
 
     query_id = QueryText(required=False, max_length=CLIENT_USER_ID_MAX_LENGTH)
 
 
 class ProviderListInputs(Inputs):
-    """Matches auth_type; an unknown one matches nothing (contract 3.1)."""
+    """Filter by auth_type; an unknown value matches nothing (contract 3.1)."""
 
     source_type = QueryText(required=False)
 
 
 class ProviderSlug(Str):
-    """A slug of a source that can be connected, in any case (contract D2)."""
+    """The slug of a source that can be connected, in any case (contract D2)."""
 
     def to_internal_value(self, data: Any) -> str:
         text = str(super().to_internal_value(data)).strip().lower()
         slug = text.replace(" ", "_").replace("-", "_")
         if slug not in PROVIDERS:
-            raise ValidationError("No such source.", code="enum")
+            raise ValidationError("Unknown source.", code="enum")
         return slug
 
 
 class DemoSlug(ProviderSlug):
-    """A slug of a source that can be made up (contract 3.5)."""
+    """The slug of a demo source (contract 3.5)."""
 
     def to_internal_value(self, data: Any) -> str:
         slug = super().to_internal_value(data)
         if slug not in DEMO_SOURCES:
-            raise ValidationError("No demo source.", code="enum")
+            raise ValidationError("Unknown demo source.", code="enum")
         return slug
 
 
 class DemoConnectionInputs(Inputs):
-    """A made-up source for a user of the sandbox (contract 3.5)."""
+    """A demo source for a sandbox user (contract 3.5)."""
 
     user_id = Uuid()
     provider = DemoSlug(
@@ -117,17 +117,17 @@ class DemoConnectionInputs(Inputs):
 
 
 class QueryDated(QueryText):
-    """Base of dates in the query string: an empty one is none."""
+    """Base of dates in the query string; an empty text is invalid."""
 
     def run_validation(self, data: Any = empty) -> Any:
         # DRF takes blank text as it is, past to_internal_value.
         if data == "":
-            raise ValidationError("Not a date.", code=self.wire)
+            raise ValidationError("Send a date as YYYY-MM-DD.", code=self.wire)
         return super().run_validation(data)
 
 
 class QueryDay(QueryDated):
-    """A date, or the date that a date-time has as it is written (contract 1.5)."""
+    """A date, or the date part of a date-time as written (contract 1.5)."""
 
     wire = "date_from_datetime_parsing"
 
@@ -138,31 +138,31 @@ class QueryDay(QueryDated):
                 return datetime.fromisoformat(text).date()
         except ValueError:
             pass
-        raise ValidationError("Not a date.", code=self.wire)
+        raise ValidationError("Send a date as YYYY-MM-DD.", code=self.wire)
 
 
 class LinkTokenInputs(Inputs):
-    """A link for a user (contract 3.6); `on_error` and `on_close` are redirect."""
+    """A link for a user (contract 3.6); `on_error` and `on_close` take `redirect`."""
 
     user_id = Uuid()
     provider = ProviderSlug(max_length=50, required=False)
     redirect_url = Str(
         max_length=REDIRECT_URL_MAX_LENGTH,
         required=False,
-        help_text="https; where the page sends people when it is done",
+        help_text="https; where the page redirects when done",
     )
     filter_on_providers = serializers.ListField(
         child=ProviderSlug(max_length=50),
         required=False,
         max_length=len(PROVIDERS),
-        help_text="Slugs of the only sources to show",
+        help_text="Slugs of the sources to show; default: all",
     )
     on_error = OpenEnum(LinkReturn, required=False)
     on_close = OpenEnum(LinkReturn, required=False)
 
 
 class SummaryBatchInputs(Inputs):
-    """What a batch says of its source; its elements their resource reads."""
+    """The source of a batch; the resource reads its elements."""
 
     provider = ProviderSlug(max_length=50)
     source_type = OpenEnum(SourceType, required=False)
@@ -184,72 +184,74 @@ class QueryMoment(QueryDated):
                 return datetime.fromisoformat(text)
         except ValueError:
             pass
-        raise ValidationError("Not a date or date-time.", code=self.wire)
+        raise ValidationError("Send a date or an ISO 8601 date-time.", code=self.wire)
 
 
 class SampleBatchInputs(SummaryBatchInputs):
-    """What a batch of samples says of its source; `data` is read column by column."""
+    """The source of a batch of samples; `data` is read column by column."""
 
     workout_id = Uuid(required=False)
     sport = Str(max_length=SPORT_MAX_LENGTH, required=False)
 
 
 class SampleFilterInputs(CursorInputs):
-    """Which samples: both ends are included, an unknown provider has none."""
+    """Range and source of samples; both ends are inclusive."""
 
     start_date = QueryMoment(
-        help_text="YYYY-MM-DD or date-time; a date is a day of the fallback time zone"
+        help_text="YYYY-MM-DD or date-time; a date is a day in the fallback time zone"
     )
-    end_date = QueryMoment(required=False, help_text="Included; until now")
+    end_date = QueryMoment(required=False, help_text="Inclusive; default: now")
     provider = QueryText(required=False)
     limit = QueryInt(default=SAMPLE_PAGE_SIZE, min_value=1, max_value=SAMPLE_PAGE_MAX)
     cursor = QueryText(
         required=False,
         max_length=CURSOR_MAX_LENGTH,
-        help_text="Old name of next_cursor",
+        help_text="Former name of next_cursor",
     )
 
 
 class SummaryFilterInputs(Inputs):
-    """Which summaries: both dates are included, an unknown provider has none."""
+    """Range and source of summaries; both dates are inclusive."""
 
-    start_date = QueryDay(help_text="YYYY-MM-DD, included")
-    end_date = QueryDay(required=False, help_text="YYYY-MM-DD, included; until now")
+    start_date = QueryDay(help_text="YYYY-MM-DD, inclusive")
+    end_date = QueryDay(required=False, help_text="YYYY-MM-DD, inclusive; default: now")
     provider = QueryText(required=False)
 
 
 class WorkoutFilterInputs(SummaryFilterInputs):
-    """The same of workouts, and what to tell beside them."""
+    """Range and source of workouts, and what to include with them."""
 
     include = serializers.ListField(
         child=QueryText(),
         required=False,
-        help_text="provenance: what their zones rest on",
+        help_text="provenance: the basis of the heart rate zones",
     )
 
 
 class AggregateInputs(Inputs):
-    """Which samples to add up, and how (contract 10)."""
+    """Samples to aggregate, and how (contract 10)."""
 
-    start_date = QueryDay(help_text="YYYY-MM-DD, included")
-    end_date = QueryDay(required=False, help_text="YYYY-MM-DD, included; until today")
-    period = OpenEnum(Period, default=Period.DAY, help_text="By default day")
-    time_zone = TimeZone(required=False, help_text="IANA; the user's fallback")
-    rule = OpenEnum(Rule, default=Rule.PRIORITY, help_text="By default priority")
+    start_date = QueryDay(help_text="YYYY-MM-DD, inclusive")
+    end_date = QueryDay(
+        required=False, help_text="YYYY-MM-DD, inclusive; default: today"
+    )
+    period = OpenEnum(Period, default=Period.DAY, help_text="Default: day")
+    time_zone = TimeZone(required=False, help_text="IANA; default: the user's fallback")
+    rule = OpenEnum(Rule, default=Rule.PRIORITY, help_text="Default: priority")
     priority = serializers.ListField(
         child=QueryText(),
         required=False,
-        help_text="Slugs of sources to believe first, in order",
+        help_text="Slugs of the highest-ranked sources, in order",
     )
-    provider = QueryText(required=False, help_text="One source alone")
-    type = QueryText(required=False, help_text="One type alone")
+    provider = QueryText(required=False, help_text="A single source")
+    type = QueryText(required=False, help_text="A single type")
     include = serializers.ListField(
         child=QueryText(), required=False, help_text="ledger"
     )
 
 
 class LatestSummaryInputs(Inputs):
-    """Of which source; without it the one that sent last."""
+    """Source of the latest summary; default: the one that sent last."""
 
     provider = QueryText(required=False)
 
@@ -267,7 +269,7 @@ class AddressInputs(Inputs):
 
 
 class GuarantorInputs(Inputs):
-    """Who answers for a minor."""
+    """The person responsible for a minor."""
 
     first_name = Str(max_length=50)
     last_name = Str(max_length=50)
@@ -279,7 +281,7 @@ class GuarantorInputs(Inputs):
 
 
 class UserInfoInputs(Inputs):
-    """All demographics of a user: a PATCH writes them whole (contract 2.5)."""
+    """All demographics of a user; a PATCH replaces them all (contract 2.5)."""
 
     whole = True
 
@@ -298,7 +300,7 @@ class UserInfoInputs(Inputs):
 
 
 def read_user_info(body: Mapping[str, Any]) -> UserInfoRequest:
-    """The value of a validated body; a gender we know is spelt our way (D2)."""
+    """Return the request of a validated body; known genders are normalised (D2)."""
     proxy = body.get("medical_proxy")
     gender = body["gender"]
     return UserInfoRequest(

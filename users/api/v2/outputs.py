@@ -49,7 +49,7 @@ class ConnectedSource(TypedDict):
 
 
 class FallbackTimeZone(TypedDict):
-    """For data of sources that carry no time zone."""
+    """Time zone for data from sources that send none."""
 
     id: str
     source_slug: str
@@ -57,7 +57,7 @@ class FallbackTimeZone(TypedDict):
 
 
 class FallbackBirthDate(TypedDict):
-    """For computing maximum heart rate where a source gives no age."""
+    """Birth date for the maximum heart rate if a source sends no age."""
 
     value: date
     source_slug: str
@@ -91,13 +91,13 @@ Users = list[UserAnswer]
 
 
 class Success(TypedDict):
-    """It is done."""
+    """The call succeeded."""
 
     success: bool
 
 
 class ClientUserIdTakenDetail(TypedDict):
-    """Which user holds the client_user_id."""
+    """The user with this client_user_id."""
 
     error_type: str
     error_message: str
@@ -106,14 +106,14 @@ class ClientUserIdTakenDetail(TypedDict):
 
 
 class ClientUserIdTakenAnswer(TypedDict):
-    """The refusal of a client_user_id in use (contract 1.3)."""
+    """The client_user_id is in use (contract 1.3)."""
 
     detail: ClientUserIdTakenDetail
     code: str
 
 
 class ConnectionErrorDetails(TypedDict):
-    """Why a connection broke, and when."""
+    """Cause and time of a connection's error."""
 
     error_type: Annotated[str, ConnectionFault]
     error_message: str
@@ -121,7 +121,7 @@ class ConnectionErrorDetails(TypedDict):
 
 
 class ProviderWithStatus(TypedDict):
-    """A source of a user and how its connection does (contract 2.4)."""
+    """A source of a user and the status of its connection (contract 2.4)."""
 
     name: str
     slug: str
@@ -152,7 +152,7 @@ class AddressAnswer(TypedDict):
 
 
 class GuarantorDetails(TypedDict):
-    """Who answers for a minor."""
+    """The person responsible for a minor."""
 
     first_name: str
     last_name: str
@@ -192,24 +192,24 @@ class ProviderAnswer(TypedDict):
 
 
 class DemoConnected(TypedDict):
-    """A made-up source was connected (contract 3.5)."""
+    """A demo source was connected (contract 3.5)."""
 
     success: bool
     detail: str
 
 
 class LinkToken(TypedDict):
-    """A link: its secret, and the page to open (contract 3.6)."""
+    """A link: its token and the page to open (contract 3.6)."""
 
     link_token: str
     link_web_url: str
 
 
 class LinkProvider(TypedDict):
-    """A source that a link offers (contract 3.6).
+    """A source available through a link (contract 3.6).
 
     `id` is the source_id of events. `oauth_url` is null for a source without sign-in,
-    `form_components` always: no source asks us for a password.
+    `form_components` always: no source needs a password form.
     """
 
     id: int
@@ -225,7 +225,7 @@ class LinkProvider(TypedDict):
 def user_answer(
     tenant: Tenant, user: UserRow | User, sources: Iterable[SourceRow | Connection]
 ) -> UserAnswer:
-    """Without a fallback time zone the answer has UTC, as of the user's making (D4)."""
+    """Return a user as the API answers it; UTC without a fallback time zone (D4)."""
     return {
         "user_id": user.uuid,
         "team_id": tenant.team_id,
@@ -345,7 +345,7 @@ def provider_answer(provider: Provider) -> ProviderAnswer:
     return {
         "name": provider.name,
         "slug": provider.slug,
-        "description": provider.description,
+        "description": str(provider.description),
         "logo": logo_url(provider.slug),
         "auth_type": provider.auth_type,
         "supported_resources": list(provider.resources),
@@ -353,14 +353,14 @@ def provider_answer(provider: Provider) -> ProviderAnswer:
 
 
 def link_provider_answer(session: LinkSession, source: OfferedSource) -> LinkProvider:
-    """A source as a link offers it."""
+    """Return a source as a link's list answers it."""
     provider = source.provider
     sign_in = Way.SIGN_IN in source.ways
     return {
         "id": provider.id,
         "name": provider.name,
         "slug": provider.slug,
-        "description": provider.description,
+        "description": str(provider.description),
         "logo": logo_url(provider.slug),
         "oauth_url": link_url(session, provider=provider.slug) if sign_in else None,
         "auth_type": provider.auth_type,

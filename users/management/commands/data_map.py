@@ -14,31 +14,31 @@ class Command(BaseCommand):
     """Print the data map as Markdown, made of the models of this very code."""
 
     help = (
-        "Print which tables hold rows about users, what an erasure does to them, and"
-        " when rows go by themselves."
+        "Print the tables with data about users, the effect of an erasure on them, and"
+        " the retention of their rows."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Four tables: of users, of nobody, when rows go, and what is encrypted."""
         mapped = data_map()
         self._table(
-            ("Table", "Rows of a user are found by", "When the user is erased"),
+            ("Table", "Lookup of a user's rows", "When the user is erased"),
             [
                 (
                     table.label,
                     ", ".join(table.lookups),
-                    f"stay: {table.why}" if table.why else "go",
+                    f"kept: {table.why}" if table.why else "deleted",
                 )
                 for table in mapped
             ],
         )
         of_users = {table.label for table in mapped}
         self._table(
-            ("Table", "Holds nothing of a user, because it is"),
+            ("Table", "No data about a user, because it is"),
             [(name, fate.why) for name, fate in table_fates if name not in of_users],
         )
         self._table(
-            ("Table with times", "When rows go that nobody erases", "By the job"),
+            ("Table with times", "Retention", "Job"),
             [
                 (label, end.after, end.job)
                 if isinstance(end, RowEnd)
@@ -54,7 +54,7 @@ class Command(BaseCommand):
             ],
         )
         for label in unclassified():
-            self.stderr.write(f"{label}: nobody has said what it holds")
+            self.stderr.write(f"{label}: no erasure rule registered")
 
     def _table(self, head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
         for row in (head, ("---",) * len(head), *rows):

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 class Command(BaseCommand):
     """`manage.py export_user FILE --team SLUG --user CLIENT_USER_ID`."""
 
-    help = (
-        "Write everything that is kept about one user into a zip of NDJSON and files."
-    )
+    help = "Write all data about one user into a zip archive of NDJSON and files."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
@@ -46,7 +44,7 @@ class Command(BaseCommand):
             users = User.objects.for_tenant(tenant).live()
             user = users.filter(client_user_id=options["user"]).first()
             if user is None:
-                raise CommandError("No user has this client_user_id.")
+                raise CommandError(f"No user has the client_user_id {options['user']}.")
             user.tenant = tenant
             record_read(
                 tenant=tenant,
@@ -62,5 +60,5 @@ class Command(BaseCommand):
             except OSError as error:
                 raise CommandError(f"{error.filename}: {error.strerror}.") from None
         self.stdout.write(
-            f"{sum(counts.values())} rows and files in {len(counts)} parts."
+            f"Wrote {sum(counts.values())} rows and files in {len(counts)} parts."
         )

@@ -38,8 +38,8 @@ class Command(BaseCommand):
 
     help = (
         "Import a file of a user's health data: an Apple Health export (export.zip or"
-        " export.xml), a FIT activity, CSV or NDJSON of samples. It is checked whole"
-        " before anything is stored; the same file again changes nothing."
+        " export.xml), a FIT activity, or samples as CSV or NDJSON. The whole file is"
+        " checked before anything is stored. Importing a file again changes nothing."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -56,7 +56,7 @@ class Command(BaseCommand):
             choices=sorted(PROVIDERS),
             default=DEFAULT_PROVIDER,
             metavar="SLUG",
-            help="the source that rows of CSV and NDJSON are stored under (manual)",
+            help="source of the rows of a CSV or NDJSON file (default: manual)",
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -74,7 +74,7 @@ class Command(BaseCommand):
         except DomainError as refused:
             raise CommandError(f"{refused.message} ({refused.code})") from None
         except OSError as error:
-            raise CommandError(f"The file can't be read: {error.strerror}.") from None
+            raise CommandError(f"Cannot read the file: {error.strerror}.") from None
         self._report(job)
 
     def _import(self, user: User, path: Path, provider: str) -> ImportJob:
@@ -88,7 +88,7 @@ class Command(BaseCommand):
 
     def _tell(self, job: ImportJob) -> None:
         if self.stderr.isatty():
-            said = f"{job.percent:3} %  {job.status}, {job.rows_read} rows read"
+            said = f"{job.percent:3}%  {job.status}, {job.rows_read} rows read"
             self.stderr.write(f"\r{said}", ending="")
 
     def _report(self, job: ImportJob) -> None:
@@ -97,7 +97,7 @@ class Command(BaseCommand):
         for code, whats in sorted(job.drops.items()):
             known = DropReason.known(code)
             rows = sum(whats.values())
-            self.stderr.write(f"left out {rows}: {known.label if known else code}")
+            self.stderr.write(f"skipped {rows}: {known.label if known else code}")
         if job.status != ImportStatus.COMPLETED:
             refusal = ImportRefusal.known(job.failure)
             said = refusal.label if refusal else f"The import is {job.status}."
@@ -105,7 +105,7 @@ class Command(BaseCommand):
         for resource, count in sorted(job.counts.items()):
             self.stdout.write(
                 f"{resource}: {count['created']} new, {count['updated']} changed,"
-                f" {count['unchanged']} known already"
+                f" {count['unchanged']} unchanged"
             )
 
 

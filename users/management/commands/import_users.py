@@ -25,7 +25,7 @@ class Command(BaseCommand):
     """`manage.py import_users FILE --team SLUG [--dry-run] [--notes FILE]`."""
 
     help = (
-        "Create the users of a CSV file that are missing: client_user_id,"
+        "Create the missing users of a CSV file. Columns: client_user_id,"
         " fallback_time_zone, fallback_birth_date, ingestion_start, ingestion_end."
     )
 
@@ -40,7 +40,7 @@ class Command(BaseCommand):
             "--notes",
             type=Path,
             metavar="FILE",
-            help="write each row that makes no user here, as CSV (default: stderr)",
+            help="write each skipped row to this CSV file (default: stderr)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -74,11 +74,11 @@ class Command(BaseCommand):
             raise CommandError(refused.message) from None
         verb = "would be created" if options["dry_run"] else "created"
         self.stdout.write(
-            f"{done.rows} rows: {done.created} {verb}, {done.existing} there already,"
-            f" {done.refused} refused."
+            f"{done.rows} rows: {done.created} {verb}, {done.existing} already exist,"
+            f" {done.refused} rejected."
         )
         if done.ignored:
-            self.stdout.write(f"Columns left out: {', '.join(done.ignored)}.")
+            self.stdout.write(f"Ignored columns: {', '.join(done.ignored)}.")
 
 
 def _cells(note: RowNote) -> tuple[object, ...]:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 class Command(BaseCommand):
     """`manage.py verify_receipt FILE`; 1 where it does not fit."""
 
-    help = "Check the signed file of an erasure's receipt, as the dashboard gives it."
+    help = (
+        "Verify the signed file of an erasure receipt, downloaded from the dashboard."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
@@ -32,10 +34,12 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{error.filename}: {error.strerror}.") from None
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise CommandError("This is no file of a receipt.") from None
+            raise CommandError("This is not a receipt file.") from None
         is_whole = hashlib.sha256(document).hexdigest() == digest
         if not is_whole or not is_signed(document, signature):
             raise CommandError("The receipt was changed after it was signed.")
         if not is_ours(signature):
-            raise CommandError("Signed, but with no key of this installation.")
-        self.stdout.write("The receipt is whole, and this installation signed it.")
+            raise CommandError(
+                "The receipt is signed with a key of another installation."
+            )
+        self.stdout.write("The receipt is unchanged and signed by this installation.")

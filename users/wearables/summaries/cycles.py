@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
+from portal.lib.translation import gettext_lazy
 from users.states import (
     CervicalMucusQuality,
     Contraceptive,
@@ -46,11 +47,21 @@ def _place_menstrual_cycle(body: dict[str, Any], _context: Context) -> Place:
         for name in ("period_start", "period_end", "cycle_end")
     )
     if period_end < period_start:
-        refuse("The period ends before it starts.", "value_error", "period_end")
+        refuse(
+            "The period must end on or after its start.", "value_error", "period_end"
+        )
     if cycle_end < period_end:
-        refuse("The cycle ends before the period does.", "value_error", "cycle_end")
+        refuse(
+            "The cycle must end on or after the end of the period.",
+            "value_error",
+            "cycle_end",
+        )
     if cycle_end - period_start > _LONGEST_CYCLE:
-        refuse("The cycle is too long.", "less_than_equal", "cycle_end")
+        refuse(
+            f"The cycle must last at most {_LONGEST_CYCLE.days} days.",
+            "less_than_equal",
+            "cycle_end",
+        )
     return Place(
         key=body["period_start"],
         calendar_date=period_start,
@@ -61,7 +72,7 @@ def _place_menstrual_cycle(body: dict[str, Any], _context: Context) -> Place:
 
 MENSTRUAL_CYCLE = SummaryResource(
     slug="menstrual_cycle",
-    name="Menstrual cycle",
+    name=gettext_lazy("Menstrual cycle"),
     key="menstrual_cycle",
     record=Record(
         (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from portal.lib.translation import gettext_lazy
 from users.states import Gender, Sex
 from users.wearables.readings import Field, Record
 from users.wearables.resources import Place, SummaryResource
@@ -39,7 +40,7 @@ def _place_day(body: dict[str, Any], context: Context) -> Place:
 
 ACTIVITY = SummaryResource(
     slug="activity",
-    name="Activity",
+    name=gettext_lazy("Activity"),
     key="activity",
     record=Record(
         (
@@ -77,7 +78,7 @@ ACTIVITY = SummaryResource(
 
 BODY = SummaryResource(
     slug="body",
-    name="Body",
+    name=gettext_lazy("Body"),
     key="body",
     record=Record(
         (
@@ -106,7 +107,7 @@ def _place_profile(_body: dict[str, Any], context: Context) -> Place:
 
 PROFILE = SummaryResource(
     slug="profile",
-    name="Profile",
+    name=gettext_lazy("Profile"),
     key=None,
     record=Record(
         (

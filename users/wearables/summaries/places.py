@@ -70,7 +70,11 @@ def check_session(
         datetime.fromisoformat(body[name]).replace(tzinfo=UTC) for name in (first, last)
     )
     if end <= start:
-        refuse("The session ends before it starts.", "value_error", last)
+        refuse("The session must end after its start.", "value_error", last)
     if end - start > _LONGEST_SESSION:
-        refuse("The session is too long.", "less_than_equal", last)
+        refuse(
+            f"The session must last at most {_LONGEST_SESSION.days} days.",
+            "less_than_equal",
+            last,
+        )
     return start, end

@@ -7,6 +7,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from portal.lib.periods import find_zone
+from portal.lib.translation import gettext_lazy
 from users.states import EcgClassification, EcgInconclusiveCause, EnergyUnit
 from users.wearables.providers import find_provider
 from users.wearables.readings import Field, ListOf, MapOf, Record
@@ -47,7 +48,7 @@ def _place_workout(body: dict[str, Any], context: Context) -> Place:
 
 WORKOUTS = SummaryResource(
     slug="workouts",
-    name="Workouts",
+    name=gettext_lazy("Workouts"),
     key="workouts",
     record=Record(
         (
@@ -181,7 +182,7 @@ def _place_meal(body: dict[str, Any], context: Context) -> Place:
 
 MEAL = SummaryResource(
     slug="meal",
-    name="Meal",
+    name=gettext_lazy("Meal"),
     key="meals",
     record=Record(
         (
@@ -210,7 +211,7 @@ def _place_electrocardiogram(body: dict[str, Any], context: Context) -> Place:
 
 ELECTROCARDIOGRAM = SummaryResource(
     slug="electrocardiogram",
-    name="Electrocardiogram",
+    name=gettext_lazy("Electrocardiogram"),
     key="electrocardiogram",
     record=Record(
         (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from portal.lib.periods import find_zone
+from portal.lib.translation import gettext_lazy
 from users.states import SleepStage, SleepState, SleepType
 from users.wearables.readings import Field, ListOf, Record, refuse
 from users.wearables.resources import Place, SummaryResource, summary_id
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from users.wearables.readings import Context
 
 _STAGE_CODES = "Codes: " + ", ".join(
-    f"{stage.value} {stage.label.lower()}" for stage in SleepStage
+    f"{stage.value} {stage.name.lower()}" for stage in SleepStage
 )
 _ASLEEP = ("light", "rem", "deep")
 
@@ -50,7 +51,7 @@ def _place_sleep(body: dict[str, Any], context: Context) -> Place:
 
 SLEEP = SummaryResource(
     slug="sleep",
-    name="Sleep",
+    name=gettext_lazy("Sleep"),
     key="sleep",
     record=Record(
         (
@@ -110,15 +111,21 @@ def _check_stages(body: dict[str, Any], length_seconds: float) -> None:
     starts = body["stage_start_offset_second"]
     ends = body["stage_end_offset_second"]
     if not len(body["stage_type"]) == len(starts) == len(ends):
-        refuse("The stage arrays differ in length.", "value_error", "stage_type")
+        refuse(
+            "The stage arrays must have the same length.", "value_error", "stage_type"
+        )
     before = 0
     for index, (start, end) in enumerate(zip(starts, ends, strict=True)):
         if start < before:
             at = ("stage_start_offset_second", index)
-            refuse("The stage starts before the one before ends.", "value_error", *at)
+            refuse(
+                "The stage must not start before the previous one ends.",
+                "value_error",
+                *at,
+            )
         if not start < end <= length_seconds:
             at = ("stage_end_offset_second", index)
-            refuse("The stage ends outside of the session.", "value_error", *at)
+            refuse("The stage must end within the session.", "value_error", *at)
         before = end
 
 
@@ -126,7 +133,7 @@ _OFFSETS = ListOf(Whole(note="Seconds from session_start"), max_length=5000)
 
 SLEEP_CYCLE = SummaryResource(
     slug="sleep_cycle",
-    name="Sleep cycle",
+    name=gettext_lazy("Sleep cycle"),
     key="sleep_cycle",
     record=Record(
         (

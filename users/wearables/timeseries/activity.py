@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from portal.lib.translation import gettext_lazy
 from users.states import Intensity, StandHour
 from users.wearables.readings import Field
 from users.wearables.timeseries.resources import Aggregation, Group, TimeseriesResource
@@ -11,7 +12,7 @@ ACTIVITY = (
     TimeseriesResource(
         number=41,
         slug="steps",
-        name="Steps",
+        name=gettext_lazy("Steps"),
         description="Steps taken in an interval",
         group=Group.ACTIVITY,
         unit="count",
@@ -22,7 +23,7 @@ ACTIVITY = (
     TimeseriesResource(
         number=16,
         slug="distance",
-        name="Distance",
+        name=gettext_lazy("Distance"),
         description="Distance moved on foot or by wheelchair in an interval",
         group=Group.ACTIVITY,
         unit="m",
@@ -34,7 +35,7 @@ ACTIVITY = (
     TimeseriesResource(
         number=19,
         slug="floors_climbed",
-        name="Floors climbed",
+        name=gettext_lazy("Floors climbed"),
         description="Flights of stairs climbed",
         group=Group.ACTIVITY,
         unit="count",
@@ -44,7 +45,7 @@ ACTIVITY = (
     TimeseriesResource(
         number=11,
         slug="calories_active",
-        name="Active calories",
+        name=gettext_lazy("Active calories"),
         description="Energy burned by moving in an interval",
         group=Group.ACTIVITY,
         unit="kcal",
@@ -55,7 +56,7 @@ ACTIVITY = (
     TimeseriesResource(
         number=12,
         slug="calories_basal",
-        name="Basal calories",
+        name=gettext_lazy("Basal calories"),
         description="Energy burned at rest",
         group=Group.ACTIVITY,
         unit="kcal",
@@ -65,7 +66,7 @@ ACTIVITY = (
     TimeseriesResource(
         number=40,
         slug="stand_hour",
-        name="Stand hours",
+        name=gettext_lazy("Stand hours"),
         description="Hours in which the user stood, or sat through",
         group=Group.ACTIVITY,
         unit="count",
@@ -77,7 +78,7 @@ ACTIVITY = (
     TimeseriesResource(
         number=39,
         slug="stand_duration",
-        name="Standing time",
+        name=gettext_lazy("Standing time"),
         description="Minutes stood in an interval",
         group=Group.ACTIVITY,
         unit="min",
@@ -88,7 +89,7 @@ ACTIVITY = (
     TimeseriesResource(
         number=47,
         slug="wheelchair_push",
-        name="Wheelchair pushes",
+        name=gettext_lazy("Wheelchair pushes"),
         description="Pushes of a wheelchair in an interval",
         group=Group.ACTIVITY,
         unit="count",
@@ -99,7 +100,7 @@ ACTIVITY = (
     TimeseriesResource(
         number=44,
         slug="vo2_max",
-        name="VO₂ max",
+        name=gettext_lazy("VO₂ max"),
         description="Most oxygen the body can use, by weight",
         group=Group.ACTIVITY,
         unit="mL/kg/min",
@@ -111,7 +112,7 @@ WORKOUTS = (
     TimeseriesResource(
         number=48,
         slug="workout_distance",
-        name="Workout distance",
+        name=gettext_lazy("Workout distance"),
         description="Distance of a stretch of a workout",
         group=Group.WORKOUTS,
         unit="m",
@@ -125,7 +126,7 @@ WORKOUTS = (
     TimeseriesResource(
         number=49,
         slug="workout_duration",
-        name="Workout duration",
+        name=gettext_lazy("Workout duration"),
         description="Minutes of a workout, by how hard they were",
         group=Group.WORKOUTS,
         unit="min",
@@ -139,7 +140,7 @@ WORKOUTS = (
     TimeseriesResource(
         number=50,
         slug="workout_swimming_stroke",
-        name="Swimming strokes",
+        name=gettext_lazy("Swimming strokes"),
         description="Strokes of a stretch of a swim",
         group=Group.WORKOUTS,
         unit="count",

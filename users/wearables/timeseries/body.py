@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from portal.lib.translation import gettext_lazy
 from users.states import NoteTag, SensorLocation
 from users.wearables.readings import Field, ListOf
 from users.wearables.timeseries.resources import Aggregation, Group, TimeseriesResource
@@ -16,7 +17,7 @@ BODY = (
     TimeseriesResource(
         number=9,
         slug="body_weight",
-        name="Weight",
+        name=gettext_lazy("Weight"),
         description="Body weight",
         group=Group.BODY,
         unit="kg",
@@ -27,7 +28,7 @@ BODY = (
     TimeseriesResource(
         number=5,
         slug="body_fat",
-        name="Body fat",
+        name=gettext_lazy("Body fat"),
         description="Share of fat in the body's weight",
         group=Group.BODY,
         unit="%",
@@ -38,7 +39,7 @@ BODY = (
     TimeseriesResource(
         number=6,
         slug="body_mass_index",
-        name="Body mass index",
+        name=gettext_lazy("Body mass index"),
         description="Weight by the square of the height",
         group=Group.BODY,
         unit="index",
@@ -50,7 +51,7 @@ BODY = (
     TimeseriesResource(
         number=32,
         slug="lean_body_mass",
-        name="Lean body mass",
+        name=gettext_lazy("Lean body mass"),
         description="Body weight without fat",
         group=Group.BODY,
         unit="kg",
@@ -62,7 +63,7 @@ BODY = (
     TimeseriesResource(
         number=45,
         slug="waist_circumference",
-        name="Waist circumference",
+        name=gettext_lazy("Waist circumference"),
         description="Girth of the waist",
         group=Group.BODY,
         unit="cm",
@@ -74,7 +75,7 @@ BODY = (
     TimeseriesResource(
         number=7,
         slug="body_temperature",
-        name="Body temperature",
+        name=gettext_lazy("Body temperature"),
         description="Temperature of the body, and where it was taken",
         group=Group.BODY,
         unit="°C",
@@ -87,7 +88,7 @@ BODY = (
     TimeseriesResource(
         number=8,
         slug="body_temperature_delta",
-        name="Temperature deviation",
+        name=gettext_lazy("Temperature deviation"),
         description="Deviation of the temperature from the user's own usual one",
         group=Group.BODY,
         unit="°C",
@@ -101,7 +102,7 @@ BODY = (
     TimeseriesResource(
         number=2,
         slug="basal_body_temperature",
-        name="Basal body temperature",
+        name=gettext_lazy("Basal body temperature"),
         description="Temperature of the body at rest, after waking",
         group=Group.BODY,
         unit="°C",
@@ -115,7 +116,7 @@ WELLBEING = (
     TimeseriesResource(
         number=42,
         slug="stress_level",
-        name="Stress level",
+        name=gettext_lazy("Stress level"),
         description="Stress as the source rates it",
         group=Group.WELLBEING,
         unit="%",
@@ -125,7 +126,7 @@ WELLBEING = (
     TimeseriesResource(
         number=33,
         slug="mindfulness_minutes",
-        name="Mindfulness",
+        name=gettext_lazy("Mindfulness"),
         description="Minutes of mindfulness in an interval",
         group=Group.WELLBEING,
         unit="minute",
@@ -135,7 +136,7 @@ WELLBEING = (
     TimeseriesResource(
         number=15,
         slug="daylight_exposure",
-        name="Time in daylight",
+        name=gettext_lazy("Time in daylight"),
         description="Minutes in daylight in an interval",
         group=Group.WELLBEING,
         unit="min",
@@ -146,7 +147,7 @@ WELLBEING = (
     TimeseriesResource(
         number=43,
         slug="uv_exposure",
-        name="UV exposure",
+        name=gettext_lazy("UV exposure"),
         description="Ultraviolet index the user was exposed to",
         group=Group.WELLBEING,
         unit="index",
@@ -158,7 +159,7 @@ WELLBEING = (
     TimeseriesResource(
         number=23,
         slug="handwashing",
-        name="Handwashing",
+        name=gettext_lazy("Handwashing"),
         description="Times that hands were washed",
         group=Group.WELLBEING,
         unit="count",
@@ -169,7 +170,7 @@ WELLBEING = (
     TimeseriesResource(
         number=18,
         slug="fall",
-        name="Falls",
+        name=gettext_lazy("Falls"),
         description="Falls that a watch noticed",
         group=Group.WELLBEING,
         unit="count",
@@ -180,7 +181,7 @@ WELLBEING = (
     TimeseriesResource(
         number=34,
         slug="note",
-        name="Notes",
+        name=gettext_lazy("Notes"),
         description="What the user wrote down; the value is a text",
         group=Group.WELLBEING,
         unit="text",

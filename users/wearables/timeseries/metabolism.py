@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from portal.lib.translation import gettext_lazy
 from users.states import (
     BolusPurpose,
     CholesterolKind,
@@ -17,7 +18,7 @@ METABOLISM = (
     TimeseriesResource(
         number=22,
         slug="glucose",
-        name="Glucose",
+        name=gettext_lazy("Glucose"),
         description="Glucose in blood or tissue",
         group=Group.METABOLISM,
         unit="mmol/L",
@@ -27,7 +28,7 @@ METABOLISM = (
     TimeseriesResource(
         number=31,
         slug="insulin_injection",
-        name="Insulin",
+        name=gettext_lazy("Insulin"),
         description="Insulin injected, by how it acts",
         group=Group.METABOLISM,
         unit="unit",
@@ -44,7 +45,7 @@ METABOLISM = (
     TimeseriesResource(
         number=13,
         slug="carbohydrates",
-        name="Carbohydrates",
+        name=gettext_lazy("Carbohydrates"),
         description="Carbohydrates eaten",
         group=Group.METABOLISM,
         unit="g",
@@ -54,7 +55,7 @@ METABOLISM = (
     TimeseriesResource(
         number=46,
         slug="water",
-        name="Water",
+        name=gettext_lazy("Water"),
         description="Water drunk",
         group=Group.METABOLISM,
         unit="ml",
@@ -63,7 +64,7 @@ METABOLISM = (
     TimeseriesResource(
         number=10,
         slug="caffeine",
-        name="Caffeine",
+        name=gettext_lazy("Caffeine"),
         description="Caffeine taken in",
         group=Group.METABOLISM,
         unit="g",
@@ -73,7 +74,7 @@ METABOLISM = (
     TimeseriesResource(
         number=14,
         slug="cholesterol",
-        name="Cholesterol",
+        name=gettext_lazy("Cholesterol"),
         description="Cholesterol and triglycerides in the blood, by kind",
         group=Group.METABOLISM,
         unit="mmol/L",
@@ -89,7 +90,7 @@ METABOLISM = (
     TimeseriesResource(
         number=28,
         slug="ige",
-        name="IgE",
+        name=gettext_lazy("IgE"),
         description="Immunoglobulin E in the blood; the type says against what",
         group=Group.METABOLISM,
         unit="FSU",
@@ -99,7 +100,7 @@ METABOLISM = (
     TimeseriesResource(
         number=29,
         slug="igg",
-        name="IgG",
+        name=gettext_lazy("IgG"),
         description="Immunoglobulin G in the blood; the type says against what",
         group=Group.METABOLISM,
         unit="FSU",

@@ -24,6 +24,7 @@ from users.wearables.readings import (
     Refused,
     check_text,
     refuse,
+    show_bound,
 )
 from users.wearables.values import AHEAD, EARLIEST
 
@@ -38,6 +39,14 @@ SAMPLES_MAX = 10_000  # Contract 5.4
 FIRST_MOMENT = day_start(EARLIEST, UTC)
 # Ours: no sample is of more than a month; what is longer is a summary.
 LONGEST = timedelta(days=31)
+# By the type of a fault, what has to be sent instead.
+_KIND_WORDS = {
+    "int_parsing": "an integer",
+    "datetime_parsing": "an ISO 8601 date-time",
+    "string_type": "a string",
+    "value_error": "a number",
+    "uuid_parsing": "a UUID",
+}
 # No clock on earth is further from UTC; some sources still say so.
 _FARTHEST = 18 * 3600
 # A date-time of ISO 8601, each digit a 0: a batch has few such shapes, so that it need
@@ -91,7 +100,7 @@ def read_samples(
     5.4, D6; Ours: the rules of offsets and seconds.
     """
     if not 1 <= len(elements) <= SAMPLES_MAX:
-        few_or_many = f"1 to {SAMPLES_MAX} samples are needed."
+        few_or_many = f"Send 1 to {SAMPLES_MAX} samples."
         raise ElementsInvalid([Fault((), few_or_many, "value_error")])
     batch = _Batch(resource, context, stated)
     try:
@@ -112,7 +121,7 @@ class _Batch:
     def read(self, elements: Sequence[Any]) -> SampleReadings:
         """Raises: Refused, with any one fault, not located."""
         if set(map(type, elements)) != {dict}:
-            refuse("An object is needed.")
+            refuse("Send an object.")
         ts, tz_offset, duration = self._moments(elements)
         self._check_units(elements)
         return SampleReadings(
@@ -137,7 +146,7 @@ class _Batch:
         )
         for index, element in enumerate(elements):
             if type(element) is not dict:
-                yield Fault((index,), "An object is needed.", "value_error")
+                yield Fault((index,), "Send an object.", "value_error")
                 continue
             for read in columns:
                 try:
@@ -180,7 +189,7 @@ class _Batch:
             if stamp is not None and stamp != start:
                 (read,), _ = self._parse([stamp], [offset], "timestamp")
                 if read != moment:
-                    refuse("Not the start.", "value_error", "timestamp")
+                    refuse("Must equal start.", "value_error", "timestamp")
 
     def _parse(
         self, texts: list[Any], given: list[int | None], name: str
@@ -190,10 +199,10 @@ class _Batch:
         try:
             drawn = "\n".join(texts).encode("ascii").translate(_DIGITS)
         except UnicodeEncodeError:
-            refuse("A date-time of ISO 8601 is needed.", "datetime_parsing", name)
+            refuse("Send an ISO 8601 date-time.", "datetime_parsing", name)
         shapes = set(drawn.split(b"\n"))
         if not all(map(_SHAPE.fullmatch, shapes)):
-            refuse("A date-time of ISO 8601 is needed.", "datetime_parsing", name)
+            refuse("Send an ISO 8601 date-time.", "datetime_parsing", name)
         try:
             moments = list(map(datetime.fromisoformat, texts))
             told = None
@@ -201,9 +210,13 @@ class _Batch:
                 told = _told_offsets(moments, texts)
                 moments = self._to_utc(moments, given)
         except SkippedTime:
-            refuse("The time zone skips this time.", "value_error", name)
+            refuse(
+                "This time does not exist in the time zone (clock change).",
+                "value_error",
+                name,
+            )
         except (ValueError, OverflowError):
-            refuse("There is no such moment.", "datetime_parsing", name)
+            refuse("This date-time does not exist.", "datetime_parsing", name)
         _check_bounds(moments, FIRST_MOMENT, self.context.now + AHEAD, name)
         return moments, told
 
@@ -249,7 +262,7 @@ class _Batch:
         units = _column(elements, "unit")
         _check_kinds(units, {str, _NONE}, "unit", "string_type")
         if not set(units) <= {self.resource.unit, None}:
-            told = f"The unit is {self.resource.unit}; no other is converted."
+            told = f"The unit must be {self.resource.unit}."
             refuse(told, "enum", "unit")
 
     def _values(self, elements: Sequence[dict[str, Any]]) -> list[float]:
@@ -259,9 +272,9 @@ class _Batch:
         values = _column(elements, name)
         _check_kinds(values, {int, float}, name, "value_error")
         if not all(map(isfinite, values)):
-            refuse("A number is needed.", "value_error", name)
+            refuse("Send a number.", "value_error", name)
         if self.resource.is_whole and any(value % 1 for value in values):
-            refuse("An integer is needed.", "int_parsing", name)
+            refuse("Send an integer.", "int_parsing", name)
         _check_bounds(values, self.resource.low, self.resource.high, name)
         return list(map(float, values))
 
@@ -277,7 +290,7 @@ class _Batch:
         read = next(iter(words)).read
         found = {text: read(text) for text in set(types)}
         if None in found.values():
-            refuse("Not an allowed value.", "enum", "type")
+            refuse(f"Send one of: {', '.join(words)}.", "enum", "type")
         return [str(found[text]) for text in types]
 
     def _workouts(self, elements: Sequence[dict[str, Any]]) -> list[Workout]:
@@ -295,7 +308,7 @@ class _Batch:
         try:
             known = {each: None if each is None else UUID(each) for each in set(ids)}
         except ValueError:
-            refuse("Not a uuid.", "uuid_parsing", "workout_id")
+            refuse("Send a UUID.", "uuid_parsing", "workout_id")
         given = set(zip(ids, sports, strict=True))
         workouts = {
             (id_, sport): Workout(
@@ -307,7 +320,7 @@ class _Batch:
             for workout in workouts.values():
                 for name, each in zip(Workout._fields, workout, strict=True):
                     if each is None:
-                        refuse("This is needed.", "missing", name)
+                        refuse("This field is required.", "missing", name)
         return [workouts[key] for key in zip(ids, sports, strict=True)]
 
     def _extras(self, elements: Sequence[dict[str, Any]]) -> dict[int, dict[str, Any]]:
@@ -332,24 +345,24 @@ def _check_kinds(values: list[Any], wanted: set[type], name: str, type_: str) ->
     kinds = set(map(type, values))
     if not kinds <= wanted:
         if kinds == {_NONE}:
-            refuse("This is needed.", "missing", name)
-        refuse("Of another type than needed.", type_, name)
+            refuse("This field is required.", "missing", name)
+        refuse(f"Send {_KIND_WORDS[type_]}.", type_, name)
 
 
 def _check_bounds(values: list[Any], low: Any, high: Any, name: str) -> None:
     if values and min(values) < low:
-        refuse("Below the least allowed.", "greater_than_equal", name)
+        refuse(f"Must be at least {show_bound(low)}.", "greater_than_equal", name)
     if values and max(values) > high:
-        refuse("Above the most allowed.", "less_than_equal", name)
+        refuse(f"Must be at most {show_bound(high)}.", "less_than_equal", name)
 
 
 def _check_texts(texts: Collection[str], max_length: int, name: str) -> None:
     if "" in texts:
-        refuse("Empty.", "string_too_short", name)
+        refuse("Must not be empty.", "string_too_short", name)
     if any(len(text) > max_length for text in texts):
-        refuse("Too long.", "string_too_long", name)
+        refuse(f"Send at most {max_length} characters.", "string_too_long", name)
     if any("\0" in text for text in texts):
-        refuse("Text with a NUL can't be kept.", "value_error", name)
+        refuse("Must not contain a NUL character.", "value_error", name)
 
 
 def _told_offsets(moments: list[datetime], texts: list[str]) -> list[int | None]:
@@ -368,9 +381,13 @@ def _durations(starts: list[datetime], ends: list[datetime]) -> list[int]:
     # A batch has few different ones.
     lengths = set(spans)
     if min(lengths) <= timedelta(0):
-        refuse("The end is not after the start.", "value_error", "end")
+        refuse("The end must be after the start.", "value_error", "end")
     if max(lengths) > LONGEST:
-        refuse("The interval is too long.", "less_than_equal", "end")
+        refuse(
+            f"The interval must be at most {LONGEST.days} days.",
+            "less_than_equal",
+            "end",
+        )
     seconds = {span: round(span.total_seconds()) or 1 for span in lengths}
     return list(map(seconds.__getitem__, spans))
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from portal.lib.choices import OpenChoices
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,21 +25,21 @@ _SERIES_PER_RESOURCE = 100
 class Group(OpenChoices):
     """Where people look for a resource."""
 
-    ACTIVITY = "activity", "Activity"
-    WORKOUTS = "workouts", "Workouts"
-    HEART = "heart", "Heart"
-    BREATHING = "breathing", "Breathing"
-    BODY = "body", "Body"
-    METABOLISM = "metabolism", "Metabolism"
-    WELLBEING = "wellbeing", "Wellbeing"
+    ACTIVITY = "activity", gettext_lazy("Activity")
+    WORKOUTS = "workouts", gettext_lazy("Workouts")
+    HEART = "heart", gettext_lazy("Heart")
+    BREATHING = "breathing", gettext_lazy("Breathing")
+    BODY = "body", gettext_lazy("Body")
+    METABOLISM = "metabolism", gettext_lazy("Metabolism")
+    WELLBEING = "wellbeing", gettext_lazy("Wellbeing")
 
 
 class Aggregation(OpenChoices):
     """What the samples of a time come to: a sum, a mean, or nothing meaningful."""
 
-    SUM = "sum", "Sum"
-    MEAN = "mean", "Mean"
-    NONE = "none", "None"
+    SUM = "sum", gettext_lazy("Sum")
+    MEAN = "mean", gettext_lazy("Mean")
+    NONE = "none", gettext_lazy("None")
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ _MOMENT = Moment().schema
 _TEXT: Schema = {"type": "string"}
 _NUMBER: Schema = {"type": "number"}
 _OFFSET: Schema = {"type": "integer", "description": "Seconds east of UTC"}
-_END: Schema = {**_MOMENT, "description": "Not included; later than the start"}
+_END: Schema = {**_MOMENT, "description": "Exclusive; later than the start"}
 
 
 def shape_samples(
@@ -138,14 +138,14 @@ def any_sample_schema() -> Schema:
     keys: dict[str, Schema] = {
         "timestamp": _MOMENT,
         "timezone_offset": _OFFSET,
-        "type": {**nullable(_TEXT), "description": "Of resources that have types"},
-        "unit": {**_TEXT, "description": "The resource's own"},
-        "value": {"type": ["number", "string"], "description": "A text in notes"},
+        "type": {**nullable(_TEXT), "description": "For resources with types"},
+        "unit": {**_TEXT, "description": "Unit of the resource"},
+        "value": {"type": ["number", "string"], "description": "Text for notes"},
     }
     schema = closed(keys)
     schema["properties"] |= {
-        "start": {**_MOMENT, "description": "Of intervals; equals the timestamp"},
-        "end": {**_END, "description": "Of intervals; not included"},
+        "start": {**_MOMENT, "description": "For intervals; equals the timestamp"},
+        "end": {**_END, "description": "For intervals; exclusive"},
         **_extra_schemas(),
     }
     return schema
@@ -163,30 +163,33 @@ def any_input_schema() -> Schema:
             },
             "start": {
                 "type": ["string", "null"],
-                "description": "Of intervals, in place of the timestamp",
+                "description": "For intervals, instead of the timestamp",
             },
-            "end": {"type": ["string", "null"], "description": "Of intervals: needed"},
+            "end": {
+                "type": ["string", "null"],
+                "description": "Required for intervals",
+            },
             "timezone_offset": nullable(_OFFSET),
             "type": {
                 "type": ["string", "null"],
-                "description": "Needed where the resource has types",
+                "description": "Required if the resource has types",
             },
             "unit": {
                 "type": ["string", "null"],
-                "description": "The resource's own, if given; none is converted",
+                "description": "Must be the unit of the resource, if sent",
             },
             "value": {
                 "type": ["number", "string", "null"],
-                "description": "Needed, but of blood_pressure; a text in notes",
+                "description": "Required, except for blood_pressure; text for notes",
             },
             **_extra_schemas(),
             "workout_id": {
                 **nullable(Id().schema),
-                "description": "Of workouts, in place of the batch's",
+                "description": "For workouts; overrides the batch",
             },
             "sport": {
                 **nullable(_TEXT),
-                "description": "Of distances and workouts, in place of the batch's",
+                "description": "For distances and workouts; overrides the batch",
             },
         },
     }
@@ -196,7 +199,7 @@ def _type_schema(resource: TimeseriesResource) -> Schema:
     if resource.has_open_type:
         return _TEXT
     if resource.types:
-        return {**_TEXT, "description": "Among others: " + ", ".join(resource.types)}
+        return {**_TEXT, "description": "Known values: " + ", ".join(resource.types)}
     return {"type": "null"}
 
 
@@ -211,6 +214,6 @@ def _extra_schemas() -> dict[str, Schema]:
             if name not in ("type", "value"):
                 found.setdefault(name, (schema, []))[1].append(resource.slug)
     return {
-        name: {**schema, "description": "Of " + ", ".join(slugs)}
+        name: {**schema, "description": "For " + ", ".join(slugs)}
         for name, (schema, slugs) in found.items()
     }

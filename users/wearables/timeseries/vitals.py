@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from portal.lib.translation import gettext_lazy
 from users.states import BreathingDisturbance, HeartRateAlert
 from users.wearables.readings import Field
 from users.wearables.timeseries.resources import Aggregation, Group, TimeseriesResource
@@ -13,7 +14,7 @@ HEART = (
     TimeseriesResource(
         number=26,
         slug="heartrate",
-        name="Heart rate",
+        name=gettext_lazy("Heart rate"),
         description="Heart beats a minute",
         group=Group.HEART,
         unit="bpm",
@@ -23,7 +24,7 @@ HEART = (
     TimeseriesResource(
         number=27,
         slug="hrv",
-        name="Heart rate variability",
+        name=gettext_lazy("Heart rate variability"),
         description="Root mean square of successive differences, in milliseconds",
         group=Group.HEART,
         unit="rmssd",
@@ -33,7 +34,7 @@ HEART = (
     TimeseriesResource(
         number=4,
         slug="blood_pressure",
-        name="Blood pressure",
+        name=gettext_lazy("Blood pressure"),
         description="Systolic and diastolic pressure of one measurement",
         group=Group.HEART,
         unit="mmHg",
@@ -46,7 +47,7 @@ HEART = (
     TimeseriesResource(
         number=25,
         slug="heart_rate_recovery_one_minute",
-        name="Heart rate recovery",
+        name=gettext_lazy("Heart rate recovery"),
         description="Beats by which the heart rate fell in the minute after exercise",
         group=Group.HEART,
         unit="count",
@@ -59,7 +60,7 @@ HEART = (
     TimeseriesResource(
         number=24,
         slug="heart_rate_alert",
-        name="Heart rate alerts",
+        name=gettext_lazy("Heart rate alerts"),
         description="Warnings of a low, high or irregular heart rate",
         group=Group.HEART,
         unit="count",
@@ -76,7 +77,7 @@ HEART = (
     TimeseriesResource(
         number=1,
         slug="afib_burden",
-        name="Atrial fibrillation burden",
+        name=gettext_lazy("Atrial fibrillation burden"),
         description="Share of the time with signs of atrial fibrillation",
         group=Group.HEART,
         unit="%",
@@ -88,7 +89,7 @@ HEART = (
     TimeseriesResource(
         number=17,
         slug="electrocardiogram_voltage",
-        name="Electrocardiogram voltage",
+        name=gettext_lazy("Electrocardiogram voltage"),
         description="Voltage of a lead of an electrocardiogram; the type is the lead",
         group=Group.HEART,
         unit="mV",
@@ -102,7 +103,7 @@ BREATHING = (
     TimeseriesResource(
         number=36,
         slug="respiratory_rate",
-        name="Respiratory rate",
+        name=gettext_lazy("Respiratory rate"),
         description="Breaths a minute",
         group=Group.BREATHING,
         unit="bpm",
@@ -112,7 +113,7 @@ BREATHING = (
     TimeseriesResource(
         number=3,
         slug="blood_oxygen",
-        name="Blood oxygen",
+        name=gettext_lazy("Blood oxygen"),
         description="Oxygen saturation of the blood",
         group=Group.BREATHING,
         unit="%",
@@ -122,7 +123,7 @@ BREATHING = (
     TimeseriesResource(
         number=20,
         slug="forced_expiratory_volume_1",
-        name="Forced expiratory volume",
+        name=gettext_lazy("Forced expiratory volume"),
         description="Air blown out in the first second of a forced breath",
         group=Group.BREATHING,
         unit="L",
@@ -134,7 +135,7 @@ BREATHING = (
     TimeseriesResource(
         number=21,
         slug="forced_vital_capacity",
-        name="Forced vital capacity",
+        name=gettext_lazy("Forced vital capacity"),
         description="Air blown out in a whole forced breath",
         group=Group.BREATHING,
         unit="L",
@@ -146,7 +147,7 @@ BREATHING = (
     TimeseriesResource(
         number=35,
         slug="peak_expiratory_flow_rate",
-        name="Peak expiratory flow",
+        name=gettext_lazy("Peak expiratory flow"),
         description="Fastest flow of a forced breath",
         group=Group.BREATHING,
         unit="L/min",
@@ -158,7 +159,7 @@ BREATHING = (
     TimeseriesResource(
         number=30,
         slug="inhaler_usage",
-        name="Inhaler usage",
+        name=gettext_lazy("Inhaler usage"),
         description="Puffs of an inhaler in an interval",
         group=Group.BREATHING,
         unit="count",
@@ -169,7 +170,7 @@ BREATHING = (
     TimeseriesResource(
         number=37,
         slug="sleep_apnea_alert",
-        name="Sleep apnea alerts",
+        name=gettext_lazy("Sleep apnea alerts"),
         description="Warnings of signs of sleep apnea",
         group=Group.BREATHING,
         unit="count",
@@ -180,7 +181,7 @@ BREATHING = (
     TimeseriesResource(
         number=38,
         slug="sleep_breathing_disturbance",
-        name="Sleep breathing disturbances",
+        name=gettext_lazy("Sleep breathing disturbances"),
         description="Interruptions of breathing in a night",
         group=Group.BREATHING,
         unit="count",

@@ -28,7 +28,7 @@ def test_a_demo_source_is_connected_and_its_data_can_be_read(alice_api, user):
     assert reply.status_code == 200
     assert reply.json() == {
         "success": True,
-        "detail": "Freestyle Libre is connected, with 30 days of made-up data.",
+        "detail": "Freestyle Libre is connected, with 30 days of demo data.",
     }
     read = alice_api.get(
         f"/v2/timeseries/{user.uuid}/glucose/grouped", {"start_date": "2020-01-01"}

@@ -32,27 +32,27 @@ _AHEAD = timedelta(days=366)
 
 @extend_schema(parameters=[_RESOURCE])
 class AggregateView(SamplesView):
-    """GET /v2/aggregate/{user_id}/{resource}."""
+    """Serve GET /v2/aggregate/{user_id}/{resource}."""
 
     user_methods = ("GET",)
 
     @describe(
         "get_aggregate",
-        "Add up a user's samples of one resource by hour, day or week",
+        "Aggregate a user's samples of one resource by hour, day or week",
         answer=AggregateAnswer,
         query=AggregateInputs,
         refuses=(404,),
     )
     def get(self, request: Request, user_id: str, resource: str) -> HttpResponse:
-        """What samples come to, by the clocks of a time zone.
+        """Totals, means and extremes of samples, by hour, day or week of a time zone.
 
-        Days have 23 or 25 hours where clocks change; weeks start on Monday and are cut
-        to the range. At most 31 days by hour, 366 by day, 731 by week; 92 with `merge`,
-        31 with the ledger. Where sources overlap, samples that add up count once: `max`
-        takes hour by hour the source with the most, `priority` the first that has any,
-        `merge` each source where none before it was measuring. First come those that
-        `priority` names, then worn ones before phones before what was typed in. Of
-        resources that don't add up every sample counts.
+        Days with a clock change have 23 or 25 hours; weeks start on Monday and are cut
+        to the range. Limits: 31 days by hour, 366 by day, 731 by week; 92 days with
+        `merge`, 31 with `include=ledger`. Where sources overlap, totals count each time
+        once: per hour, `max` uses the source with the highest total and `priority` the
+        highest-ranked source with data; `merge` uses all sources, except while a
+        higher-ranked one has data. Ranking: sources named in `priority`, then
+        wearables, phones and manual entries. Means use every sample.
         """
         user = self.get_user(user_id)
         wanted_resource = self.get_resource(resource)
@@ -79,17 +79,21 @@ class AggregateView(SamplesView):
 
 
 def _days(query: dict[str, Any], zone: tzinfo) -> tuple[date, date]:
-    """First and last day, both included. Raises: 422."""
+    """Return the first and last day, both inclusive. Raises: 422."""
     start = query["start_date"]
     today = timezone.now().astimezone(zone).date()
     end = query.get("end_date") or max(start, today)
     if start < EARLIEST:
-        raise _invalid("start_date", "Too early.", "greater_than_equal")
+        raise _invalid(
+            "start_date", f"Must be {EARLIEST} or later.", "greater_than_equal"
+        )
     if max(start, end) > today + _AHEAD:
         name = "end_date" if query.get("end_date") else "start_date"
-        raise _invalid(name, "Too late.", "less_than_equal")
+        raise _invalid(name, f"Must be {today + _AHEAD} or earlier.", "less_than_equal")
     if end < start:
-        raise _invalid("end_date", "The end lies before the start.", "value_error")
+        raise _invalid(
+            "end_date", "The end must not be before the start.", "value_error"
+        )
     return start, end
 
 

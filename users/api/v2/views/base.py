@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 
 class UserAPIView(TenantAPIView):
-    """Base of views below /v2/user."""
+    """Base of the views under /v2/user."""
 
     area = Area.USERS
 
     def get_user(self, user_id: str) -> User:
-        """The live user of the path. Raises: 422 at the path; not_found."""
+        """Return the live user of the path. Raises: 422 at the path; not_found."""
         return live_user(tenant=self.tenant, user_id=read_uuid(user_id, "user_id"))
 
     def record_read(self, subject: str, user_uuid: UUID) -> None:
-        """Audit that a user's data was read through the API."""
+        """Record in the audit log that a user's data was read."""
         record_read(
             tenant=self.tenant,
             actor=self.actor,
@@ -51,7 +51,7 @@ class UserAPIView(TenantAPIView):
 
 
 def read_elements(request: Request) -> list[object]:
-    """The elements of a pushed batch, not read yet. Raises: 422."""
+    """Return the unparsed elements of a pushed batch. Raises: 422."""
     body: Any = request.data
     elements = body.get("data")
     if not isinstance(elements, list):
@@ -63,7 +63,7 @@ def read_elements(request: Request) -> list[object]:
 
 
 def refuse_elements(refused: ElementsInvalid) -> RequestInvalid:
-    """The 422 that names what is wrong by its index in the batch."""
+    """Return a 422 that locates each fault by its index in the batch."""
     return RequestInvalid(
         [
             FieldError(("body", "data", *fault.loc), fault.msg, fault.type)

@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 
 class DemoConnectionView(TenantAPIView):
-    """POST /v2/link/connect/demo."""
+    """Serve POST /v2/link/connect/demo."""
 
     area = Area.USERS
 
     @describe(
         "connect_demo_source",
-        "Connect a made-up source to a sandbox user",
+        "Connect a demo source to a sandbox user",
         body=DemoConnectionInputs,
         answer=DemoConnected,
         refuses={400: Refusal, 404: Refusal},
     )
     def post(self, request: Request) -> Response:
-        """It comes with 30 days of data; called again, it brings what came since.
+        """Adds 30 days of demo data; further calls add the data since the last one.
 
         Emits provider.connection.created, then historical.data.{resource}.created for
         each resource. The user is deleted after 7 days.
@@ -44,5 +44,5 @@ class DemoConnectionView(TenantAPIView):
             user=user, actor=self.actor, provider=wanted["provider"]
         )
         name = find_provider(connection.provider).name
-        said = f"{name} is connected, with {DEMO_DAYS} days of made-up data."
+        said = f"{name} is connected, with {DEMO_DAYS} days of demo data."
         return Response({"success": True, "detail": said})

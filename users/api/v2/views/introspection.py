@@ -42,7 +42,7 @@ RELEASE = "1"
 
 
 class IntrospectionInputs(CursorInputs):
-    """Of whom and which source; an unknown one has nothing."""
+    """Filter by user and source; an unknown one has no entries."""
 
     user_id = QueryUuid(required=False)
     provider = QueryText(required=False)
@@ -50,40 +50,40 @@ class IntrospectionInputs(CursorInputs):
     cursor = QueryText(
         required=False,
         max_length=CURSOR_MAX_LENGTH,
-        help_text="Old name of next_cursor",
+        help_text="Former name of next_cursor",
     )
 
 
 class LastAttempt(TypedDict):
-    """When a source was last heard of or asked for a resource."""
+    """Last time a source sent or was asked for a resource."""
 
     timestamp: datetime
     status: str
 
 
 class DataSpan(TypedDict, total=False):
-    """The first and last start of what is stored; absent while nothing is."""
+    """Start of the oldest and newest stored record; absent without any."""
 
     oldest_data: datetime
     newest_data: datetime
 
 
 class ResourceIntrospection(DataSpan):
-    """What came of a resource; `sent_count` counts what was new or changed."""
+    """Data received for a resource; `sent_count` counts new and changed records."""
 
     last_attempt: LastAttempt
     sent_count: int
 
 
 class UserResources(TypedDict):
-    """By slug of the source, then by resource."""
+    """Resources by slug of the source."""
 
     user_id: UUID
     provider: dict[str, dict[str, ResourceIntrospection]]
 
 
 class ResourcesAnswer(TypedDict):
-    """A page of users that have or had a source."""
+    """A page of users with current or former sources."""
 
     data: list[UserResources]
     next: str | None
@@ -91,7 +91,7 @@ class ResourcesAnswer(TypedDict):
 
 
 class PullTimeline(TypedDict):
-    """When a backfill was asked for, began and ended."""
+    """When a backfill was scheduled, started and ended."""
 
     scheduled_at: datetime
     started_at: datetime | None
@@ -99,7 +99,7 @@ class PullTimeline(TypedDict):
 
 
 class PullDetails(TypedDict, total=False):
-    """What is known of a backfill; without a start it goes back to the first."""
+    """Details of a backfill; without a start it reads all past data."""
 
     range_start: datetime
     range_end: datetime
@@ -117,7 +117,7 @@ class HistoricalPull(PullDetails):
 
 
 class ProviderHistory(TypedDict):
-    """Resources that were backfilled, and those a live connection gives that were not.
+    """Resources with a backfill, and resources of live connections without one.
 
     A source that pushes is never pulled.
     """
@@ -127,14 +127,14 @@ class ProviderHistory(TypedDict):
 
 
 class UserHistory(TypedDict):
-    """By slug of the source."""
+    """Backfills by slug of the source."""
 
     user_id: UUID
     provider: dict[str, ProviderHistory]
 
 
 class HistoriesAnswer(TypedDict):
-    """A page of users that have or had a source."""
+    """A page of users with current or former sources."""
 
     data: list[UserHistory]
     next: str | None
@@ -147,7 +147,7 @@ class _IntrospectionView(TenantAPIView):
     def read_page(
         self, request: Request, read: Callable[..., IntrospectedPage], subject: str
     ) -> tuple[list[Introspected], str | None]:
-        """The users of the page and its cursor; the read is audited."""
+        """Return the users of a page and its cursor, and record the read."""
         wanted = read_query(request, IntrospectionInputs)
         provider = wanted.get("provider")
         page = read(
@@ -172,11 +172,11 @@ class _IntrospectionView(TenantAPIView):
 
 
 class ResourcesView(_IntrospectionView):
-    """GET /v2/introspect/resources."""
+    """Serve GET /v2/introspect/resources."""
 
     @describe(
         "introspect_resources",
-        "Read what sources have given, by user, source and resource",
+        "Read data received, by user, source and resource",
         answer=ResourcesAnswer,
         query=IntrospectionInputs,
     )
@@ -205,11 +205,11 @@ class ResourcesView(_IntrospectionView):
 
 
 class HistoriesView(_IntrospectionView):
-    """GET /v2/introspect/historical_pull."""
+    """Serve GET /v2/introspect/historical_pull."""
 
     @describe(
         "introspect_historical_pulls",
-        "Read how backfills went, by user, source and resource",
+        "Read the status of backfills, by user, source and resource",
         answer=HistoriesAnswer,
         query=IntrospectionInputs,
     )

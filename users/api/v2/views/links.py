@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class LinkTokenView(TenantAPIView):
-    """POST /v2/link/token."""
+    """Serve POST /v2/link/token."""
 
     area = Area.USERS
 
@@ -40,11 +40,11 @@ class LinkTokenView(TenantAPIView):
         refuses=(404,),
     )
     def post(self, request: Request) -> Response:
-        """The link works for an hour, for as many sources as its user likes.
+        """The link expires after 1 hour. It can connect several sources.
 
-        `redirect_url` (https) is where the page sends people once a source is
-        connected, with `state=success` and `provider`; with `on_error` and `on_close`
-        also when that failed (`state=error`, `error`) or they left (`state=closed`).
+        The page redirects to `redirect_url` (https) after a source is connected, with
+        `state=success` and `provider`; with `on_error` and `on_close` also after an
+        error (`state=error`, `error`) or when closed (`state=closed`).
         """
         wanted = read_body(request, LinkTokenInputs)
         user = live_user(tenant=self.tenant, user_id=wanted["user_id"])
@@ -65,7 +65,7 @@ class LinkTokenView(TenantAPIView):
 
 
 class LinkProvidersView(LinkAPIView):
-    """GET /v2/link/providers, with `x-link-token` instead of a key."""
+    """Serve GET /v2/link/providers, with `x-link-token` instead of a key."""
 
     @describe(
         "list_link_providers",
@@ -73,9 +73,9 @@ class LinkProvidersView(LinkAPIView):
         answer=list[LinkProvider],
     )
     def get(self, request: Request) -> Response:
-        """Those of its page that can be connected now, by name.
+        """Sources that can be connected now, by name.
 
-        `oauth_url` leads to the source's own sign-in, and back to the link's page.
+        `oauth_url` opens the source's sign-in, which returns to the link's page.
         """
         session = self.session
         offered = offered_sources(session)

@@ -28,20 +28,20 @@ class QuerySeconds(FloatField):
     def to_internal_value(self, data: Any) -> float:
         seconds: float = super().to_internal_value(data)
         if not math.isfinite(seconds):
-            raise ValidationError("Not a number.", code="value_error")
+            raise ValidationError("Send a number.", code="value_error")
         return seconds
 
 
 class RefreshInputs(Inputs):
-    """How long to wait for sources to answer."""
+    """Maximum wait for the sources."""
 
     timeout = QuerySeconds(
-        default=10, min_value=5, max_value=60, help_text="Seconds to wait at most"
+        default=10, min_value=5, max_value=60, help_text="Maximum wait in seconds"
     )
 
 
 class RefreshAnswer(TypedDict):
-    """Slugs of what was asked; sources that only push, or are paused, are in none."""
+    """Slugs of the sources; those that push or are paused are not listed."""
 
     success: bool
     user_id: UUID
@@ -51,7 +51,7 @@ class RefreshAnswer(TypedDict):
 
 
 class RefreshView(UserAPIView):
-    """POST /v2/user/refresh/{user_id}."""
+    """Serve POST /v2/user/refresh/{user_id}."""
 
     user_methods = ("POST",)
 
@@ -63,7 +63,7 @@ class RefreshView(UserAPIView):
         answer=RefreshAnswer,
     )
     def post(self, request: Request, user_id: str) -> Response:
-        """200 when all have answered, 202 while some are still running."""
+        """Answers 200 when all refreshes have ended, 202 while some are running."""
         user = self.get_user(user_id)
         wanted = read_query(request, RefreshInputs)
         started = refresh_user(user=user, actor=self.actor)
@@ -83,7 +83,7 @@ class RefreshView(UserAPIView):
 
 
 class DeviceListView(UserAPIView):
-    """GET /v2/user/{user_id}/device."""
+    """Serve GET /v2/user/{user_id}/device."""
 
     user_methods = ("GET",)
 
@@ -101,7 +101,7 @@ class DeviceListView(UserAPIView):
 
 
 class DeviceView(UserAPIView):
-    """GET /v2/user/{user_id}/device/{device_id}."""
+    """Serve GET /v2/user/{user_id}/device/{device_id}."""
 
     user_methods = ("GET",)
 

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class SignInTokenAnswer(TypedDict):
-    """A token of one user."""
+    """A sign-in token for one user."""
 
     user_id: UUID
     sign_in_token: str
 
 
 class SignInTokenView(UserAPIView):
-    """POST /v2/user/{user_id}/sign_in_token."""
+    """Serve POST /v2/user/{user_id}/sign_in_token."""
 
     area = Area.USERS
 
@@ -35,11 +35,11 @@ class SignInTokenView(UserAPIView):
         refuses=(404,),
     )
     def post(self, request: Request, user_id: str) -> Response:
-        """It stands for the key for an hour, in what is about this user alone.
+        """The token replaces the API key for 1 hour, for calls about this user only.
 
-        As `Authorization: Bearer` or in place of the key: reading the user, its
-        demographics, devices, sources, summaries and samples, and sending such; no
-        change to the user itself.
+        Send it as `Authorization: Bearer` or in the header of the key. It can read the
+        user, their demographics, devices, sources, summaries and samples, and send
+        summaries and samples. It cannot change the user.
         """
         user = self.get_user(user_id)
         token = create_sign_in_token(

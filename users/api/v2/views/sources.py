@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class ProviderListView(TenantAPIView):
-    """GET /v2/providers; `source_type` matches auth_type (contract 3.1)."""
+    """Serve GET /v2/providers; `source_type` filters by auth_type (contract 3.1)."""
 
     area = Area.USERS
 
@@ -50,7 +50,7 @@ class ProviderListView(TenantAPIView):
 
 
 class UserProvidersView(UserAPIView):
-    """GET /v2/user/providers/{user_id}."""
+    """Serve GET /v2/user/providers/{user_id}."""
 
     user_methods = ("GET",)
 
@@ -68,7 +68,7 @@ class UserProvidersView(UserAPIView):
 
 
 class UserProviderView(UserAPIView):
-    """DELETE /v2/user/{user_id}/{provider}; the data that came through it stays."""
+    """Serve DELETE /v2/user/{user_id}/{provider}; data received is kept."""
 
     user_methods = ("DELETE",)
 

@@ -36,13 +36,13 @@ _STREAM_INPUT = JsonShape("WorkoutStreamInput", STREAM_INPUT_SCHEMA)
 
 
 class StreamStored(TypedDict):
-    """The stream is what the next read gives."""
+    """The stream is stored; the next read returns it."""
 
     success: bool
 
 
 class WorkoutStreamView(TenantAPIView):
-    """GET and PUT /v2/timeseries/workouts/{workout_id}/stream."""
+    """Serve GET and PUT /v2/timeseries/workouts/{workout_id}/stream."""
 
     area = Area.USERS
 
@@ -50,9 +50,9 @@ class WorkoutStreamView(TenantAPIView):
         "get_workout_stream", "Read a workout's stream", answer=_STREAM, refuses=(404,)
     )
     def get(self, request: Request, workout_id: str) -> HttpResponse:
-        """Index-aligned channels, gzipped where the client takes that.
+        """Index-aligned channels, gzipped if the client accepts it.
 
-        A channel that was not recorded is null; of a workout without a stream all are.
+        Channels without data are null; without a stream all channels are null.
         """
         found = workout_stream(
             tenant=self.tenant, workout_id=read_uuid(workout_id, "workout_id")
@@ -76,10 +76,10 @@ class WorkoutStreamView(TenantAPIView):
         refuses=(404,),
     )
     def put(self, request: Request, workout_id: str) -> Response:
-        """Replace the stream of a workout, whole or not at all.
+        """Replaces the stream of a workout completely, or not at all.
 
-        Channels that are given are of one length, at most 100 000 points; a time may
-        come twice and never goes back. An equal stream emits nothing.
+        All channels have the same length, at most 100 000 points. Times ascend; equal
+        times are allowed. An unchanged stream emits no event.
         """
         workout = find_summary(
             tenant=self.tenant,
@@ -102,7 +102,7 @@ class WorkoutStreamView(TenantAPIView):
 
 
 class SleepStreamView(TenantAPIView):
-    """GET /v2/timeseries/sleep/{sleep_id}/stream."""
+    """Serve GET /v2/timeseries/sleep/{sleep_id}/stream."""
 
     area = Area.USERS
 
@@ -110,9 +110,9 @@ class SleepStreamView(TenantAPIView):
         "get_sleep_stream", "Read a sleep's streams", answer=_SLEEP, refuses=(404,)
     )
     def get(self, request: Request, sleep_id: str) -> HttpResponse:
-        """The samples of a sleep's own provider from going to bed to getting up.
+        """Samples of the sleep's provider between bedtime start and end.
 
-        They are those of the timeseries; null where there are none.
+        The same samples as in timeseries; null without any.
         """
         sleep = find_summary(
             tenant=self.tenant,

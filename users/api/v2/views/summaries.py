@@ -47,9 +47,9 @@ _FARTHEST_EAST = timedelta(hours=14)
 
 
 class RecordedAnswer(TypedDict):
-    """What became of a batch; an unchanged element is counted nowhere.
+    """Result of a batch; unchanged elements are not counted.
 
-    `ids` are of all that are stored, in the order they came.
+    `ids` are those of all stored elements, in the order sent.
     """
 
     success: bool
@@ -60,14 +60,14 @@ class RecordedAnswer(TypedDict):
 
 
 class SummaryView(UserAPIView):
-    """GET and POST /v2/summary/{resource}/{user_id}."""
+    """Serve GET and POST /v2/summary/{resource}/{user_id}."""
 
     user_methods = ("GET", "POST")
     resource: SummaryResource
     filters: type[SummaryFilterInputs] = SummaryFilterInputs
 
     def list_summaries(self, request: Request, user_id: str) -> HttpResponse:
-        """Summaries dated in a range, ascending by start; no pages (contract 4.1)."""
+        """Summaries in a date range, ascending by start; no pages (contract 4.1)."""
         user = self.get_user(user_id)
         wanted = read_query(request, self.filters)
         start = wanted["start_date"]
@@ -78,7 +78,7 @@ class SummaryView(UserAPIView):
         if end < start:
             at = ("query", "end_date")
             raise RequestInvalid(
-                [FieldError(at, "The end lies before the start.", "value_error")]
+                [FieldError(at, "The end must not be before the start.", "value_error")]
             )
         found = summaries_of(
             user=user,
@@ -99,7 +99,7 @@ class SummaryView(UserAPIView):
         return json_response({self.resource.key: elements})
 
     def read_latest(self, request: Request, user_id: str) -> HttpResponse:
-        """The summary itself, of one source or of the one that sent last."""
+        """The summary of one source, or of the source that sent last."""
         user = self.get_user(user_id)
         wanted = read_query(request, LatestSummaryInputs)
         found = latest_summary(
@@ -108,12 +108,12 @@ class SummaryView(UserAPIView):
             provider=_lower(wanted.get("provider")),
         )
         if found is None:
-            raise NotFound("summary_missing", "No such summary is stored.")
+            raise NotFound("summary_missing", "Summary not found.")
         self.record_read(self.resource.slug, user.uuid)
         return json_response(self.resource.answer(user.uuid, found))
 
     def record_batch(self, request: Request, user_id: str) -> Response:
-        """Store a batch, whole or not at all; the later version of an id wins."""
+        """Stores a batch completely or not at all; the later version of an ID wins."""
         user = self.get_user(user_id)
         source = read_body(request, SummaryBatchInputs)
         elements = read_elements(request)

@@ -43,7 +43,7 @@ _RESOURCE = OpenApiParameter(
     str,
     OpenApiParameter.PATH,
     enum=sorted(TIMESERIES),
-    description="In these units; an interval has start and end, a type is needed: "
+    description="Units by resource; intervals have start and end, some need a type: "
     + "; ".join(
         f"`{slug}` ({resource.unit}"
         + (", interval" if resource.is_interval else "")
@@ -105,7 +105,7 @@ _BATCH = JsonShape(
 
 
 class RecordedSamplesAnswer(TypedDict):
-    """What became of a batch; an unchanged sample is counted nowhere."""
+    """Result of a batch; unchanged samples are not counted."""
 
     success: bool
     created: int
@@ -114,19 +114,19 @@ class RecordedSamplesAnswer(TypedDict):
 
 
 class SamplesView(UserAPIView):
-    """Base of the views of one resource of one user."""
+    """Base of views about one timeseries resource of one user."""
 
     def get_resource(self, slug: str) -> TimeseriesResource:
-        """The resource of the path. Raises: resource_unknown (404)."""
+        """Return the resource of the path. Raises: resource_unknown (404)."""
         resource = TIMESERIES.get(slug)
         if resource is None:
-            raise NotFound("resource_unknown", "There is no such resource.")
+            raise NotFound("resource_unknown", "Unknown resource.")
         return resource
 
 
 @extend_schema(parameters=[_RESOURCE])
 class GroupedSamplesView(SamplesView):
-    """GET /v2/timeseries/{user_id}/{resource}/grouped."""
+    """Serve GET /v2/timeseries/{user_id}/{resource}/grouped."""
 
     user_methods = ("GET",)
 
@@ -138,11 +138,11 @@ class GroupedSamplesView(SamplesView):
         refuses=(404,),
     )
     def get(self, request: Request, user_id: str, resource: str) -> HttpResponse:
-        """Samples of a time, ascending, both ends included.
+        """Samples in a range, ascending, both ends inclusive.
 
-        A date is a day of the user's fallback time zone, where a date-time without
-        offset is wall-clock time too. A page has at most `limit` samples over all
-        groups; `next_cursor` goes on behind it.
+        Dates and date-times without offset are in the user's fallback time zone. A page
+        has at most `limit` samples over all groups; `next_cursor` returns the next
+        page.
         """
         user = self.get_user(user_id)
         wanted_resource = self.get_resource(resource)
@@ -164,7 +164,7 @@ class GroupedSamplesView(SamplesView):
 
 @extend_schema(parameters=[_RESOURCE])
 class SampleBatchView(SamplesView):
-    """POST /v2/timeseries/{user_id}/{resource}."""
+    """Serve POST /v2/timeseries/{user_id}/{resource}."""
 
     user_methods = ("POST",)
 
@@ -176,7 +176,7 @@ class SampleBatchView(SamplesView):
         refuses=(400, 404),
     )
     def post(self, request: Request, user_id: str, resource: str) -> Response:
-        """Store a batch, whole or not at all; the later value of a moment wins."""
+        """Stores a batch completely or not at all; the later value of a time wins."""
         user = self.get_user(user_id)
         wanted_resource = self.get_resource(resource)
         source = read_body(request, SampleBatchInputs)
@@ -200,7 +200,7 @@ class SampleBatchView(SamplesView):
 
 
 def _bounds(user: User, wanted: dict[str, Any]) -> tuple[datetime, datetime]:
-    """The time asked for, its end not included. Raises: 422."""
+    """Return the requested range, its end exclusive. Raises: 422."""
     zone = find_zone(user.fallback_time_zone)
     now = timezone.now()
 
@@ -214,7 +214,7 @@ def _bounds(user: User, wanted: dict[str, Any]) -> tuple[datetime, datetime]:
         except (SkippedTime, OverflowError):
             at = ("query", name)
             raise RequestInvalid(
-                [FieldError(at, "There is no such time.", "value_error")]
+                [FieldError(at, "This time does not exist.", "value_error")]
             ) from None
 
     start = moment("start_date", wanted["start_date"])
@@ -225,7 +225,7 @@ def _bounds(user: User, wanted: dict[str, Any]) -> tuple[datetime, datetime]:
     if end <= start:
         at = ("query", "end_date")
         raise RequestInvalid(
-            [FieldError(at, "The end lies before the start.", "value_error")]
+            [FieldError(at, "The end must not be before the start.", "value_error")]
         )
     # No sample lies outside; the store need not look.
     return max(start, FIRST_MOMENT), min(end, now + AHEAD + _TICK)

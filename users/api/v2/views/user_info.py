@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class UserInfoView(UserAPIView):
-    """PATCH /v2/user/{user_id}/info, a whole write: absent and null are the same."""
+    """Serve PATCH /v2/user/{user_id}/info; absent and null fields are equal."""
 
     area = Area.PATIENT_DETAILS
     user_methods = ("PATCH",)
@@ -41,7 +41,7 @@ class UserInfoView(UserAPIView):
 
 
 class LatestUserInfoView(UserAPIView):
-    """GET /v2/user/{user_id}/info/latest."""
+    """Serve GET /v2/user/{user_id}/info/latest."""
 
     area = Area.PATIENT_DETAILS
 
@@ -55,7 +55,7 @@ class LatestUserInfoView(UserAPIView):
         user = self.get_user(user_id)
         info = latest_info(user=user)
         if info is None:
-            raise NotFound("user_info_missing", "No user info is stored.")
+            raise NotFound("user_info_missing", "User info not found.")
         self.record_read("user_info", user.uuid)
         return Response(user_info_answer(info))
 

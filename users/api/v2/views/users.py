@@ -44,7 +44,7 @@ _FOUND_AT_MOST = 50
 
 
 class UserListView(UserAPIView):
-    """GET /v2/user/ and POST /v2/user."""
+    """Serve GET /v2/user/ and POST /v2/user."""
 
     @describe("list_users", "List users", answer=UserList, query=OffsetInputs)
     def get(self, request: Request) -> HttpResponse:
@@ -72,7 +72,7 @@ class UserListView(UserAPIView):
 
 
 class _OneUserView(UserAPIView):
-    """Answers one user, by either id."""
+    """Base of views that answer one user, found by either ID."""
 
     def answer(self, found: UserWithSources | None) -> HttpResponse:
         if found is None:
@@ -83,7 +83,7 @@ class _OneUserView(UserAPIView):
 
 
 class UserView(_OneUserView):
-    """GET, PATCH and DELETE /v2/user/{user_id}."""
+    """Serve GET, PATCH and DELETE /v2/user/{user_id}."""
 
     area_by_method = {"DELETE": Area.DELETE_USERS}
     user_methods = ("GET",)
@@ -118,7 +118,7 @@ class UserView(_OneUserView):
 
 
 class ResolveUserView(_OneUserView):
-    """GET /v2/user/resolve/{client_user_id}."""
+    """Serve GET /v2/user/resolve/{client_user_id}."""
 
     @describe(
         "resolve_user",
@@ -127,7 +127,7 @@ class ResolveUserView(_OneUserView):
         refuses=(404,),
     )
     def get(self, request: Request, client_user_id: str) -> HttpResponse:
-        """The id as it came, else without the slash that clients may append."""
+        """Matches the ID as sent, then without a trailing slash."""
         found = resolve_user(tenant=self.tenant, client_user_id=client_user_id)
         if found is None and client_user_id.endswith("/"):
             shorter = client_user_id.removesuffix("/")
@@ -136,7 +136,7 @@ class ResolveUserView(_OneUserView):
 
 
 class UserSearchView(UserAPIView):
-    """GET /v2/team/users/search."""
+    """Serve GET /v2/team/users/search."""
 
     @describe(
         "search_users",
@@ -145,7 +145,7 @@ class UserSearchView(UserAPIView):
         query=UserSearchInputs,
     )
     def get(self, request: Request) -> HttpResponse:
-        """The whole id first, then the newest; at most 50. Without a text nobody."""
+        """Exact matches first, then the newest; at most 50. Empty text matches none."""
         text = read_query(request, UserSearchInputs).get("query_id", "")
         page = users_by_id(tenant=self.tenant, text=text, limit=_FOUND_AT_MOST)
         record_read(
@@ -161,7 +161,7 @@ class UserSearchView(UserAPIView):
 
 
 class UndoDeleteUserView(UserAPIView):
-    """POST /v2/user/undo_delete."""
+    """Serve POST /v2/user/undo_delete."""
 
     area = Area.DELETE_USERS
 
