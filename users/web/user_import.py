@@ -153,7 +153,6 @@ def _page(
         notes=left_out[:NOTES_SHOWN],
         more=max(0, len(left_out) - NOTES_SHOWN),
         exists=EXISTS,
-        actions={"create": CREATE, "notes": NOTES},
         content=content,
         done=done,
         columns=COLUMNS,
