@@ -36,7 +36,7 @@ def test_a_file_is_imported_without_a_worker(tmp_path, user):
     out, err = import_file(tmp_path, user, f"{HEADER}{BEAT}moods,2026-02-28,1\n")
 
     assert out == "heartrate: 1 new, 0 changed, 0 unchanged\n"
-    assert err == "left out 1: Of a kind that is not kept\n"
+    assert err == "skipped 1: Kind not supported\n"
     assert Sample.objects.get(user_id=user.pk).value == 61
 
 

@@ -54,10 +54,10 @@ def test_a_receipt_is_listed_shown_and_handed_over_signed(
         verify(path)
     path.write_bytes(file.content)
     settings.ENCRYPTION_KEYS = ["another"]
-    with pytest.raises(CommandError, match="no key"):
+    with pytest.raises(CommandError, match="key of another"):
         verify(path)
     path.write_text("[]")
-    with pytest.raises(CommandError, match="no file"):
+    with pytest.raises(CommandError, match="not a receipt"):
         verify(path)
 
 

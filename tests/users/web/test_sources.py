@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from html import unescape
 
 import pytest
 from django.contrib.messages import get_messages
@@ -55,7 +56,7 @@ def test_the_users_page_says_why_a_source_is_broken_and_what_to_do(
     break_connection(connection=oura, actor=ACTOR, fault=FAULT)
     condition = condition_of("error", error_type=FAULT)
 
-    text = alice_web.get(page(user)).content.decode()
+    text = unescape(alice_web.get(page(user)).content.decode())
 
     assert str(condition.sentence) in text
     assert str(condition.next_step) in text
@@ -97,14 +98,14 @@ def test_a_sources_page_shows_what_came_and_what_happened(
     read = AuditEntry.objects.for_tenant(alice_tenant).order_by("id").last()
     assert reply.status_code == 200
     assert [each.label for each in reply.context["timeline"]] == ["Failed", "Connected"]
-    assert "told by webhook" in reply.context["timeline"][0].detail
+    assert "webhook sent" in reply.context["timeline"][0].detail
     assert former == oura
     assert [each.label for each in lines] == [
         "Disconnected",
-        "Past data can be read",
+        "Past data available",
         "Connected",
     ]
-    assert lines[1].detail == "Sleep, Heart rate · each told by webhook"
+    assert lines[1].detail == "Sleep, Heart rate · one webhook sent for each"
     assert [each.resource for each in reply.context["supplies"]] == ["heartrate"]
     assert len(reply.context["devices"]) == 1
     assert (read.verb, read.subject, read.subject_id) == ("read", "source", "oura")
