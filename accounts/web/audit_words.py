@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # Verbs whose past is not made by rule; `take_over` begins with one.
 _PAST = {
     "begin": "began",
+    "cancel": "cancelled",
     "choose": "chose",
     "drop": "dropped",
     "give": "gave",
@@ -28,6 +29,8 @@ _PAST = {
     "make": "made",
     "map": "mapped",
     "read": "read",
+    "reread": "reread",
+    "resend": "resent",
     "send": "sent",
     "set": "set",
     "show": "showed",
@@ -36,7 +39,6 @@ _PAST = {
     "submit": "submitted",
     "permit": "permitted",
     "take": "took",
-    "tell": "told",
     "undo": "undid",
     "withdraw": "withdrew",
 }
@@ -44,14 +46,32 @@ _SHORT = {
     "api": "API",
     "csv": "CSV",
     "icd": "ICD",
-    "id": "id",
+    "id": "ID",
     "loinc": "LOINC",
     "mfa": "second factor",
     "oidc": "OpenID Connect",
+    "organisation": "organization",
     "psc": "PSC",
     "sms": "SMS",
     "sso": "single sign-on",
-    "url": "address",
+    "url": "URL",
+}
+# Predicates of operations whose names do not say it plainly by rule.
+_PREDICATES = {
+    "ask_for_demo_data": "requested demo data",
+    "ask_to_remove_demo_data": "requested removal of demo data",
+    "change_notices": "changed notification settings",
+    "configure_single_sign_on": "configured single sign-on",
+    "drop_delivery": "cancelled delivery",
+    "end_view_as_role": "stopped viewing as role",
+    "join_by_single_sign_on": "joined with single sign-on",
+    "link_single_sign_on": "linked single sign-on",
+    "mail_link": "emailed link",
+    "put_back_report": "returned report to the queue",
+    "remove_single_sign_on": "removed single sign-on",
+    "undo_delete_team": "restored team",
+    "undo_delete_user": "restored user",
+    "undo_row": "undid row edit",
 }
 # What an id is of, where the id is that of a user or of nothing.
 _LIST = re.compile(r"^[a-z_]+=")
@@ -80,7 +100,9 @@ def plain(name: str) -> str:
 
 def deed(verb: str, subject: str) -> str:
     """What was done, as the predicate of a sentence: "changed settings"."""
-    first, _, rest = verb.partition("_")
+    if verb in _PREDICATES:
+        return _PREDICATES[verb]
+    first, _sep, rest = verb.partition("_")
     past = _PAST.get(first) or _regular(first)
     if verb == "read":
         return f"read {plain(subject)}"
