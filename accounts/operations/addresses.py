@@ -147,7 +147,7 @@ def _mail(template: str, email: str, context: dict[str, object]) -> bool:
     try:
         send_mail(" ".join(subject.split()), text, None, [email])
     except (OSError, SMTPException):
-        _log.warning("mail %s was not taken", template)
+        _log.warning("mail %s could not be sent", template)
         return False
     return True
 

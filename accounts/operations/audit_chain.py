@@ -321,7 +321,7 @@ def _check_seal(
             Fault.SEAL_MISSING,
             number + 1,
             None,
-            f"seal {number + 1} is missing: seal {number} is followed by {seal.number}",
+            f"seal {number + 1} is missing between {number} and {seal.number}",
         )
     hashes = bytes(seal.hashes)
     ids = seal.entry_ids
@@ -339,7 +339,7 @@ def _check_seal(
                 Fault.ENTRY_MISSING,
                 seal.number,
                 entry_id,
-                f"entry {entry_id} is gone; it was {sealed}",
+                f"entry {entry_id} is missing; it was {sealed}",
             )
         head = hash_entry(head, row)
         if head != hashes[place * HASH_BYTES : (place + 1) * HASH_BYTES]:
@@ -347,7 +347,7 @@ def _check_seal(
                 Fault.ENTRY_CHANGED,
                 seal.number,
                 entry_id,
-                f"entry {entry_id} is not what was {sealed}",
+                f"entry {entry_id} differs from what was {sealed}",
             )
     if number == 0:
         return check_opening(kept[ids[0]][3])
@@ -362,7 +362,7 @@ def check_opening(verb: str) -> Break | None:
         Fault.CHAIN_CUT,
         1,
         None,
-        "the chain does not begin with the creation of the team: the entries before it"
+        "the chain does not start with the creation of the team: earlier entries"
         " were removed",
     )
 
@@ -373,11 +373,11 @@ def chain_emptied(created_at: datetime, *, has_entries: bool) -> Break:
         Fault.CHAIN_EMPTY,
         0,
         None,
-        "the chain is empty although there are entries: its seals were removed, or no"
-        " worker has sealed them"
+        "the chain is empty although entries exist: its seals were removed, or no"
+        " worker sealed them"
         if has_entries
-        else "there is no entry, not even of the creation of the team on"
-        f" {created_at:%Y-%m-%d}: the entries were removed",
+        else "the audit is empty although the team was created on"
+        f" {created_at:%Y-%m-%d}: its entries were removed",
     )
 
 
@@ -401,8 +401,8 @@ def anchor_differs(anchor: Anchor) -> Break:
         Fault.ANCHOR_DIFFERS,
         anchor.seal,
         None,
-        f"the chain was made anew: at seal {anchor.seal} it is not what was anchored"
-        f" on {anchor.at}",
+        f"the chain was rebuilt: seal {anchor.seal} differs from the anchor of"
+        f" {anchor.at}",
     )
 
 
@@ -412,7 +412,7 @@ def chain_ends_early(number: int, entries: int, anchor: Anchor) -> Break:
         Fault.SEAL_MISSING,
         anchor.seal,
         None,
-        f"the chain ends at seal {number} with {entries} entries, and on"
+        f"the chain ends at seal {number} with {entries} entries, but on"
         f" {anchor.at} it had seal {anchor.seal} with {anchor.entries}",
     )
 
@@ -427,5 +427,5 @@ def _find_unsealed(tenant: Tenant) -> Break | None:
         Fault.ENTRY_UNSEALED,
         0,
         int(found[0][0]),
-        f"entry {found[0][0]} stands among sealed ones and is in no seal",
+        f"entry {found[0][0]} lies between sealed entries but is not sealed",
     )

@@ -161,7 +161,7 @@ def tenant_missing(anchor: Anchor) -> Break:
         Fault.SEAL_MISSING,
         anchor.seal,
         None,
-        f"it is gone, and on {anchor.at} it had {anchor.entries} entries",
+        f"it is missing, but on {anchor.at} it had {anchor.entries} entries",
     )
 
 
@@ -186,7 +186,7 @@ def _faults(ends: _Ends, anchor: Anchor | None, head: str | None) -> Iterator[Br
 
 def _entry_missing(seal: int, entry: int | None) -> Break:
     return Break(
-        Fault.ENTRY_MISSING, seal, entry, f"entry {entry} of seal {seal} is gone"
+        Fault.ENTRY_MISSING, seal, entry, f"entry {entry} of seal {seal} is missing"
     )
 
 

@@ -287,7 +287,7 @@ def mail_invitation(*, invitation: Invitation, token: str) -> bool:
             [invitation.email],
         )
     except (OSError, SMTPException):
-        _log.warning("mail of invitation %s was not taken", invitation.pk)
+        _log.warning("mail of invitation %s could not be sent", invitation.pk)
         return False
     return True
 

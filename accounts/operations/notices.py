@@ -305,7 +305,7 @@ def mail_notices(*, tenant: Tenant, mail_id: UUID) -> bool:
         try:
             message.send()
         except (OSError, SMTPException):
-            _log.warning("mail of notices %s was not taken", mail.pk)
+            _log.warning("mail of notices %s could not be sent", mail.pk)
             raise MailRefused from None
     mails.update(sent_at=timezone.now())
     return is_sent

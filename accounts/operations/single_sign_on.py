@@ -290,4 +290,4 @@ def _mail_owners(team: Team, actor: Actor, template: str) -> None:
         try:
             send_mail(" ".join(subject.split()), text, None, [address])
         except (OSError, SMTPException):
-            _log.warning("mail %s of team %s was not taken", template, team.pk)
+            _log.warning("mail %s of team %s could not be sent", template, team.pk)

@@ -118,7 +118,7 @@ def mail_owners(*, team: Team, actor: Actor) -> None:
         try:
             send_mail(" ".join(subject.split()), body, None, [address])
         except (OSError, SMTPException):
-            _log.warning("mail of the deletion of team %s was not taken", team.pk)
+            _log.warning("mail of the deletion of team %s could not be sent", team.pk)
 
 
 def enqueue_due_team_erasures() -> int:

@@ -108,7 +108,7 @@ class MemberAdapter(DefaultAccountAdapter):
     def authentication_failed(self, request: Any, **credentials: Any) -> None:
         email = str(credentials.get("email", "")).strip().lower()
         known = Member.objects.filter(email=email).values_list("pk", flat=True).first()
-        _log.warning("a password was wrong: member %s", known or "unknown")
+        _log.warning("wrong password: member %s", known or "unknown")
         # The page says how many tries are left. That tells nobody whether the address
         # is known: unknown ones are counted alike.
         request.tries_left = self._try.left
@@ -139,7 +139,9 @@ class MemberAdapter(DefaultAccountAdapter):
             self.send_mail(template_prefix, email or user.email, context or {})
         except (OSError, SMTPException):
             # What it tells of is done by now and must not look as if it were not.
-            _log.warning("mail %s to member %s was not taken", template_prefix, user.pk)
+            _log.warning(
+                "mail %s to member %s could not be sent", template_prefix, user.pk
+            )
 
     def is_reauthentication_required(self, *, app: str) -> bool:
         # allauth counts only what was confirmed again; a fresh sign-in is as good.

@@ -315,7 +315,10 @@ def who_looked(request: TenantRequest, user_id: str) -> HttpResponse:
     if request.GET.get("format") == "csv":
         return csv_file(
             name="access-log",
-            columns=("day", "kind", "who", "what", "times", "first_at", "last_at"),
+            columns=(
+                *("day", "actor_kind", "actor", "action", "count"),
+                *("first_at", "last_at"),
+            ),
             rows=(
                 (
                     look.day.isoformat(),

@@ -203,7 +203,7 @@ def test_the_command_names_what_does_not_fit(tenant):
     assert (
         f"{slug} sandbox: 5 entries in 2 seals and 2 anchors match." in out.getvalue()
     )
-    assert f"{slug} sandbox: BROKEN: entry {third} is not what was sealed" in (
+    assert f"{slug} sandbox: BROKEN: entry {third} differs from what was sealed" in (
         err.getvalue()
     )
     assert err.getvalue().count("BROKEN") == 1

@@ -39,9 +39,9 @@ def tenant(chained_tenant):
     [
         (
             ["accounts_auditentry", "accounts_auditseal"],
-            "there is no entry, not even of the creation of the team on",
+            "the audit is empty although the team was created on",
         ),
-        (["accounts_auditseal"], "the chain is empty although there are entries"),
+        (["accounts_auditseal"], "the chain is empty although entries exist"),
     ],
 )
 def test_an_empty_chain_is_a_fault_without_an_anchor(
@@ -68,7 +68,7 @@ def test_a_chain_begun_again_after_all_was_removed_is_a_fault_without_an_anchor(
 
     assert fault(tenant) == (Fault.CHAIN_CUT, None)
     assert check_audit().state == "fail"
-    assert "does not begin with the creation of the team" in check_audit().sentence
+    assert "does not start with the creation of the team" in check_audit().sentence
 
 
 def test_entries_removed_below_their_seals_show_in_doctor_at_once(tenant):
@@ -79,7 +79,7 @@ def test_entries_removed_below_their_seals_show_in_doctor_at_once(tenant):
 
     place = f"{tenant.team.slug} sandbox"
     assert check_audit().sentence == (
-        f"The audit of {place} is broken: entry {last} of seal 2 is gone."
+        f"The audit of {place} is broken: entry {last} of seal 2 is missing."
     )
 
 
@@ -95,7 +95,7 @@ def test_doctor_compares_the_ends_of_the_chains_with_the_anchors(tenant):
 
     assert well.ok
     assert "the chain ends at seal 1 with 3 entries" in early
-    assert "the chain was made anew: at seal 2" in anew
+    assert "the chain was rebuilt: seal 2" in anew
 
 
 def test_an_anchor_of_a_tenant_that_is_gone_is_a_fault(tenant):
@@ -108,11 +108,11 @@ def test_an_anchor_of_a_tenant_that_is_gone_is_a_fault(tenant):
         call_command("verify_audit", stdout=StringIO(), stderr=err)
 
     assert err.getvalue() == (
-        "tenant 987654: BROKEN: it is gone, and on 2026-01-01 it had 9 entries.\n"
+        "tenant 987654: BROKEN: it is missing, but on 2026-01-01 it had 9 entries.\n"
     )
     assert check_audit().sentence == (
-        "The audit of tenant 987654 is broken: it is gone, and on 2026-01-01 it had 9"
-        " entries."
+        "The audit of tenant 987654 is broken: it is missing, but on 2026-01-01 it had"
+        " 9 entries."
     )
 
 
