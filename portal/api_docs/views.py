@@ -1,7 +1,4 @@
-"""The pages themselves, and the files that they show.
-
-Must not be here: which codes there are (portal.api_docs.error_codes).
-"""
+"""The pages for developers below /api/docs/, and the files that they show."""
 
 from __future__ import annotations
 
@@ -27,12 +24,13 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 EXAMPLES = {"shell": "curl", "python": "Python"}
+ENVIRONMENT = "export ASSAY_URL={address}\nexport ASSAY_KEY=…"
 QUERY_MAX_LENGTH = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What one day brought; operations are `METHOD /path`."""
+    """A change of the API on one day; operations are `METHOD /path`."""
 
     on: date
     title: str
@@ -45,15 +43,20 @@ class Change:
 
 @require_safe
 def start(request: HttpRequest) -> HttpResponse:
-    """From a key to samples read back, in two languages."""
+    """Show how to go from a key to samples read back, in two languages."""
     examples = [(slug, name, read_example(slug)) for slug, name in EXAMPLES.items()]
-    context = {"here": "start", "examples": examples, "address": settings.PUBLIC_URL}
+    context = {
+        "here": "start",
+        "examples": examples,
+        "environment_code": ENVIRONMENT.format(address=settings.PUBLIC_URL),
+        "typed_client_code": read_example("typed_client"),
+    }
     return render(request, "portal/docs/start.html", context)
 
 
 @require_safe
 def errors(request: HttpRequest) -> HttpResponse:
-    """Every code; `q` narrows it to codes and sentences that hold a text."""
+    """List the error codes; `q` keeps those whose code or sentence contains it."""
     wanted = request.GET.get("q", "").strip()[:QUERY_MAX_LENGTH]
     found = [each for each in error_codes() if _fits(each, wanted.lower())]
     context = {
@@ -67,7 +70,7 @@ def errors(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def changes(request: HttpRequest) -> HttpResponse:
-    """What the API gained, changed and lost, newest first."""
+    """List what the API gained, changed and lost, newest first."""
     days = [(on, list(each)) for on, each in groupby(read_changes(), lambda c: c.on)]
     context = {"here": "changes", "days": days}
     return render(request, "portal/docs/changes.html", context)
@@ -75,13 +78,13 @@ def changes(request: HttpRequest) -> HttpResponse:
 
 @cache
 def read_example(slug: str) -> str:
-    """The quick start in one of EXAMPLES."""
+    """Return an example of the quick start by its slug."""
     return (HERE / "examples" / f"{slug}.txt").read_text()
 
 
 @cache
 def read_changes() -> tuple[Change, ...]:
-    """The changes that `changes.json` tells, in its order: newest first."""
+    """Return the changes of `changes.json`, newest first."""
     return tuple(
         Change(
             on=date.fromisoformat(told["on"]),

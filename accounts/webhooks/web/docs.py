@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from django.http import Http404
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.webhooks.catalogue import EVENT_TYPES
@@ -65,14 +66,13 @@ def receiving(request: HttpRequest) -> HttpResponse:
         "webhooks/docs/receiving.html",
         {
             "here": "webhooks",
+            "headers": _describe_headers(),
             "snippets": [
                 (slug, name, read_snippet(slug)) for slug, name in LANGUAGES.items()
             ],
             "waits": [_in_words(seconds) for seconds in LADDER_S],
             "attempts": ATTEMPTS_MAX,
             "timeout_s": int(TIMEOUT_S),
-            "tolerance_minutes": TOLERANCE_S // _MINUTE_S,
-            "overlap_hours": int(OVERLAP.total_seconds()) // _HOUR_S,
         },
     )
 
@@ -130,3 +130,27 @@ def _in_words(seconds: int) -> str:
     if seconds < _HOUR_S:
         return f"{seconds // _MINUTE_S} min"
     return f"{seconds // _HOUR_S} h"
+
+
+def _describe_headers() -> list[tuple[str, str]]:
+    """Return the headers of a message, each with its meaning."""
+    return [
+        ("webhook-id", _("The message, the same on each attempt. Process it once.")),
+        (
+            "webhook-timestamp",
+            _(
+                "When this attempt was made, in Unix seconds. Refuse a message that is"
+                " off by more than %(minutes)d minutes."
+            )
+            % {"minutes": TOLERANCE_S // _MINUTE_S},
+        ),
+        (
+            "webhook-signature",
+            _(
+                "“v1,” and the base64 of an HMAC-SHA256 over webhook-id, a dot,"
+                " webhook-timestamp, a dot and the raw body. For %(hours)d hours after"
+                " a rotation there are two signatures, separated by a space."
+            )
+            % {"hours": int(OVERLAP.total_seconds()) // _HOUR_S},
+        ),
+    ]

@@ -52,12 +52,12 @@ def test_the_quick_start_runs_as_it_stands(
 
 def test_codes_are_searched_by_code_and_by_sentence(client, db):
     by_code = client.get("/api/docs/errors/?q=SLOT_TAKEN").context["codes"]
-    by_words = client.get("/api/docs/errors/?q=no longer free").context["codes"]
+    by_words = client.get("/api/docs/errors/?q=no longer available").context["codes"]
     nothing = client.get("/api/docs/errors/?q=nothing+fits").content.decode()
 
     assert [each.code for each in by_code] == ["slot_taken"]
     assert [each.code for each in by_words] == ["slot_taken"]
-    assert "No code fits" in nothing
+    assert "No code found" in nothing
 
 
 def test_the_changes_account_for_every_operation(client, db):

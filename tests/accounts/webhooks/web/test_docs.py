@@ -47,7 +47,7 @@ def test_the_catalogue_is_searched_by_name_and_by_sentence(client):
 
     assert by_name.count('href="/api/docs/events/') == 1 + 3
     assert "/api/docs/events/message.attempt.exhausted/" in by_sentence
-    assert "No event type fits" in by_nothing
+    assert "No event type found" in by_nothing
 
 
 def test_a_type_has_its_example_and_schema(client):
