@@ -29,7 +29,7 @@ from labs.web.order_action_forms import (
     panels_by_lab,
 )
 from labs.web.order_forms import PatientForm
-from labs.web.order_rows import account_name
+from labs.web.order_rows import format_account_name
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, render_page
@@ -154,7 +154,7 @@ def _import(request: TenantRequest, form: ImportForm) -> HttpResponse | None:
     messages.success(
         request,
         _("Order imported. Lab account: %(account)s. %(reason)s.")
-        % {"account": account_name(order.lab_account), "reason": reason.label},
+        % {"account": format_account_name(order.lab_account), "reason": reason.label},
     )
     return go_to(request, page_url(request, "labs:order", order_id=order.pk))
 

@@ -26,7 +26,7 @@ from labs.queries.history import (
 from labs.states.orders import Interpretation, UpdateReason, split_status
 from labs.states.patients import NPI
 from labs.web.order_forms import PatientForm
-from labs.web.order_rows import account_name
+from labs.web.order_rows import format_account_name
 from portal.lib.translation import gettext_lazy
 from portal.pills import find_pill
 
@@ -301,7 +301,9 @@ def accounts_by_lab(
     """Choices of lab accounts with their status, below their lab."""
     labs: dict[str, list[tuple[str, str]]] = {}
     for account in accounts:
-        words = f"{account_name(account)}, {find_pill(account.status).words.lower()}"
+        words = (
+            f"{format_account_name(account)}, {find_pill(account.status).words.lower()}"
+        )
         labs.setdefault(account.lab.name, []).append((str(account.pk), words))
     return sorted(labs.items())
 

@@ -46,7 +46,7 @@ from labs.web.order_action_forms import (
     RecreateForm,
 )
 from labs.web.order_forms import PatientForm
-from labs.web.order_rows import account_name
+from labs.web.order_rows import format_account_name
 from labs.web.visits import visit_row
 from portal.lib.errors import DomainError
 from portal.lib.web import go_to, page_url, render_page
@@ -334,8 +334,8 @@ def _changes(order: Order, plan: OrderPlan, form: RecreateForm) -> list[Change]:
         Change(_("Lab"), order.lab.name, plan.resolved.lab.name),
         Change(
             _("Lab account"),
-            account_name(order.lab_account),
-            account_name(plan.account.account),
+            format_account_name(order.lab_account),
+            format_account_name(plan.account.account),
             why=str(plan.account.reason.label),
         ),
         Change(_("Test"), order.lab_test.name, panel.name),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 DRAFT_TTL = timedelta(hours=12)
 DRAFTS_KEPT = 5
-_SHELF = "order_drafts"
+_SESSION_KEY = "order_drafts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,13 @@ class OrderDraft:
     done: tuple[str, ...] = ()
     placed: str = ""
 
-    def entry(self, step: str) -> dict[str, Any]:
+    def step_values(self, step: str) -> dict[str, Any]:
         """What was entered in a step."""
         return self.entries.get(step, {})
 
-    def enter(self, step: str, values: dict[str, Any], *, is_done: bool) -> OrderDraft:
+    def with_step_values(
+        self, step: str, values: dict[str, Any], *, is_done: bool
+    ) -> OrderDraft:
         """The draft with the values of a step."""
         others = tuple(one for one in self.done if one != step)
         return replace(
@@ -54,7 +56,7 @@ class OrderDraft:
             done=(*others, step) if is_done else others,
         )
 
-    def forget(self, *steps: str) -> OrderDraft:
+    def without_steps(self, *steps: str) -> OrderDraft:
         """The draft without what was entered in these steps."""
         return replace(
             self,
@@ -63,49 +65,55 @@ class OrderDraft:
         )
 
 
-def begin_draft() -> OrderDraft:
+def create_draft() -> OrderDraft:
     """An empty draft, not kept yet."""
     return OrderDraft(token=secrets.token_urlsafe(12), key=secrets.token_urlsafe(24))
 
 
 def find_draft(request: TenantRequest, token: str) -> OrderDraft | None:
     """The member's draft of this tenant; None where it ended or was never there."""
-    kept = request.session.get(_SHELF, {}).get(token)
-    if kept is None or not _is_live(kept) or kept["tenant"] != request.tenant.pk:
+    stored = request.session.get(_SESSION_KEY, {}).get(token)
+    if (
+        stored is None
+        or not _is_unexpired(stored)
+        or stored["tenant"] != request.tenant.pk
+    ):
         return None
     try:
-        held = json.loads(decrypt(kept["sealed"]))
+        content = json.loads(decrypt(stored["sealed"]))
     except UnreadableSecret:
         return None
-    return OrderDraft(token=token, **{**held, "done": tuple(held["done"])})
+    return OrderDraft(token=token, **{**content, "done": tuple(content["done"])})
 
 
-def keep_draft(request: TenantRequest, draft: OrderDraft) -> None:
+def save_draft(request: TenantRequest, draft: OrderDraft) -> None:
     """Keep a draft for 12 hours from now; the newest five stay."""
-    held = {
+    content = {
         "key": draft.key,
         "entries": draft.entries,
         "done": draft.done,
         "placed": draft.placed,
     }
-    shelf = {
-        token: kept
-        for token, kept in request.session.get(_SHELF, {}).items()
-        if token != draft.token and _is_live(kept)
+    drafts = {
+        token: stored
+        for token, stored in request.session.get(_SESSION_KEY, {}).items()
+        if token != draft.token and _is_unexpired(stored)
     }
-    newest = list(shelf.items())[-(DRAFTS_KEPT - 1) :]
+    newest = list(drafts.items())[-(DRAFTS_KEPT - 1) :]
     now = {
         "tenant": request.tenant.pk,
         "at": timezone.now().isoformat(),
-        "sealed": encrypt(json.dumps(held)),
+        "sealed": encrypt(json.dumps(content)),
     }
-    request.session[_SHELF] = {**dict(newest), draft.token: now}
+    request.session[_SESSION_KEY] = {**dict(newest), draft.token: now}
 
 
-def close_draft(request: TenantRequest, draft: OrderDraft, order_id: object) -> None:
+def mark_draft_placed(
+    request: TenantRequest, draft: OrderDraft, order_id: object
+) -> None:
     """Note the order that a draft became, and forget all that was entered."""
-    keep_draft(request, replace(draft, entries={}, done=(), placed=str(order_id)))
+    save_draft(request, replace(draft, entries={}, done=(), placed=str(order_id)))
 
 
-def _is_live(kept: dict[str, Any]) -> bool:
-    return timezone.now() - datetime.fromisoformat(kept["at"]) < DRAFT_TTL
+def _is_unexpired(stored: dict[str, Any]) -> bool:
+    return timezone.now() - datetime.fromisoformat(stored["at"]) < DRAFT_TTL

@@ -28,6 +28,7 @@ from labs.web.order_forms import (
     PatientForm,
     QuestionsForm,
 )
+from labs.web.order_rows import format_account_name
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.translation import gettext_lazy
 from users.queries import latest_info, user_overview
@@ -54,7 +55,7 @@ STEPS = {
     "review": gettext_lazy("Review"),
 }
 # The step that a refusal of the operation concerns, by the field it names.
-STEP_OF_FIELD = {
+STEP_BY_FIELD = {
     "user_id": "user",
     "lab_account_id": "lab",
     "order_set": "tests",
@@ -71,7 +72,7 @@ STEP_OF_FIELD = {
     "comments": "comments",
 }
 # What staff are told of an account that takes no new orders.
-_WHY_NOT = {
+_CLOSED_REASONS = {
     LabAccountStatus.PENDING: gettext_lazy("Pending: accepts imports, not new orders."),
     LabAccountStatus.READY_TO_LAUNCH: gettext_lazy(
         "Not launched yet: accepts imports, not new orders."
@@ -81,7 +82,7 @@ _WHY_NOT = {
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceOption:
+class LabAccountOption:
     """A lab or an account that may be chosen, or the reason why it may not.
 
     `name` is the account's, empty for the platform's own.
@@ -110,29 +111,33 @@ class OrderEntry:
     lab: Lab | None
     account: ResolvedAccount | None
     panels: tuple[LabTest, ...]
-    added: tuple[Marker, ...]
+    single_markers: tuple[Marker, ...]
 
     @property
     def markers(self) -> tuple[Marker, ...]:
         """All that is ordered, each once."""
         held = [marker for panel in self.panels for marker in panel.markers.all()]
-        return tuple({marker.pk: marker for marker in (*held, *self.added)}.values())
+        return tuple(
+            {marker.pk: marker for marker in (*held, *self.single_markers)}.values()
+        )
 
     @property
-    def asking(self) -> tuple[Marker, ...]:
+    def question_markers(self) -> tuple[Marker, ...]:
         """The markers that ask something at order entry."""
         return tuple(marker for marker in self.markers if marker.aoe_questions)
 
     @property
     def steps(self) -> tuple[str, ...]:
         """The steps of this order: without questions where nothing asks."""
-        return tuple(step for step in STEPS if step != "questions" or self.asking)
+        return tuple(
+            step for step in STEPS if step != "questions" or self.question_markers
+        )
 
     @property
     def method(self) -> str:
         """How the sample is taken: as chosen, else walk-in, else the lab's first."""
         ways = self.lab.collection_methods if self.lab else []
-        chosen = self.draft.entry("tests").get("method")
+        chosen = self.draft.step_values("tests").get("method")
         wanted = (chosen, CollectionMethod.WALK_IN_TEST, *ways)
         return str(next((way for way in wanted if way in ways), ""))
 
@@ -146,41 +151,43 @@ class OrderEntry:
         """What is ordered, as the operations take it."""
         return OrderSet(
             lab_test_ids=tuple(panel.pk for panel in self.panels),
-            marker_ids=tuple(marker.pk for marker in self.added),
-            has_add_on=bool(self.added),
+            marker_ids=tuple(marker.pk for marker in self.single_markers),
+            has_add_on=bool(self.single_markers),
         )
 
-    def is_done(self, step: str) -> bool:
+    def is_step_done(self, step: str) -> bool:
         """Whether what a step asks has been given, and is still there."""
         held = {
             "user": self.user is not None,
             "lab": self.account is not None,
-            "tests": bool(self.panels or self.added),
+            "tests": bool(self.panels or self.single_markers),
         }
         return step in self.draft.done and held.get(step, True)
 
-    def reachable(self, step: str) -> str:
+    def reachable_step(self, step: str) -> str:
         """The step asked for, or the first one before it that is not done."""
         for earlier in self.steps:
-            if earlier == step or not self.is_done(earlier):
+            if earlier == step or not self.is_step_done(earlier):
                 return earlier
         return self.steps[0]
 
-    def before(self, step: str) -> str:
+    def step_before(self, step: str) -> str:
         """The step before this one; the first has none but itself."""
         return self.steps[max(0, self.steps.index(step) - 1)]
 
-    def after(self, step: str) -> str:
+    def next_open_step(self, step: str) -> str:
         """The next step that is not done, past those that a correction leaves good."""
         later = self.steps[self.steps.index(step) + 1 :]
-        return next(one for one in later if not self.is_done(one))
+        return next(one for one in later if not self.is_step_done(one))
 
 
-def read_entry(*, tenant: Tenant, draft: OrderDraft) -> OrderEntry:
+def load_entry(*, tenant: Tenant, draft: OrderDraft) -> OrderEntry:
     """Load what a draft names, by a constant number of queries."""
     labs = tuple(choices_of_labs(tenant=tenant))
-    lab, account = _chosen_place(labs, str(draft.entry("lab").get("place", "")))
-    tests = draft.entry("tests") if lab else {}
+    lab, account = _find_chosen_account(
+        labs, str(draft.step_values("lab").get("place", ""))
+    )
+    tests = draft.step_values("tests") if lab else {}
     panel_ids = [UUID(text) for text in tests.get("panels", [])]
     marker_ids = tests.get("markers", [])
     panels = {}
@@ -195,61 +202,56 @@ def read_entry(*, tenant: Tenant, draft: OrderDraft) -> OrderEntry:
     return OrderEntry(
         tenant=tenant,
         draft=draft,
-        user=_user(tenant, draft),
+        user=_find_user(tenant, draft),
         labs=labs,
         lab=lab,
         account=account,
         panels=tuple(panels[pk] for pk in panel_ids if pk in panels),
-        added=tuple(markers[pk] for pk in marker_ids if pk in markers),
+        single_markers=tuple(markers[pk] for pk in marker_ids if pk in markers),
     )
 
 
-def place_options(entry: OrderEntry) -> list[PlaceOption]:
+def list_account_options(entry: OrderEntry) -> list[LabAccountOption]:
     """Every lab and account with why it would be taken, or why it can't be.
 
     A lab's own option leaves the choice to the rules of contract 6.4; its accounts are
     options of their own where the rules do not choose them.
     """
-    chosen = str(entry.draft.entry("lab").get("place", ""))
+    chosen = str(entry.draft.step_values("lab").get("place", ""))
     options = []
     for choice in entry.labs:
         picked = choice.resolved.account if choice.resolved else None
         if choice.resolved is not None:
             value = f"lab:{choice.lab.pk}"
-            name = account_name(picked) if picked else ""
+            name = format_account_name(picked) if picked else ""
             why = f"{choice.resolved.reason.label}."
             options.append(
-                PlaceOption(value, choice.lab, name, why, True, value == chosen)
+                LabAccountOption(value, choice.lab, name, why, True, value == chosen)
             )
         options += [
-            _account_option(choice, account, chosen)
+            _build_account_option(choice, account, chosen)
             for account in choice.accounts
             if account != picked
         ]
     return options
 
 
-def account_name(account: LabAccount) -> str:
-    """An account by its name, else by its number at the lab."""
-    return account.account_name or account.provider_account_id
-
-
-def why_account(entry: OrderEntry) -> str:
+def describe_account_choice(entry: OrderEntry) -> str:
     """The account of the order and why it is this one, in a sentence."""
     if entry.account is None:
         return ""
     own = entry.account.account
     reason = f"{entry.account.reason.label}."
-    return f"{account_name(own)}. {reason}" if own else reason
+    return f"{format_account_name(own)}. {reason}" if own else reason
 
 
-def patient_form(entry: OrderEntry, data: Any = None) -> PatientForm:
+def build_patient_form(entry: OrderEntry, data: Any = None) -> PatientForm:
     """The form of the patient: what was sent, else entered, else kept of the user."""
-    entered = entry.draft.entry("patient")
-    return PatientForm(data, initial=entered or stored_patient(entry))
+    entered = entry.draft.step_values("patient")
+    return PatientForm(data, initial=entered or load_stored_patient(entry))
 
 
-def stored_patient(entry: OrderEntry) -> dict[str, Any]:
+def load_stored_patient(entry: OrderEntry) -> dict[str, Any]:
     """What is kept of the user that the patient's form asks; patient details."""
     info = latest_info(user=entry.user) if entry.user else None
     if info is None:
@@ -266,7 +268,7 @@ def stored_patient(entry: OrderEntry) -> dict[str, Any]:
     return found
 
 
-def stored_insurance(entry: OrderEntry) -> dict[str, Any]:
+def load_stored_insurance(entry: OrderEntry) -> dict[str, Any]:
     """What is kept of the user's insurance that the form of billing asks."""
     found = latest_insurance(user=entry.user, is_primary=True) if entry.user else None
     if found is None:
@@ -282,12 +284,12 @@ def stored_insurance(entry: OrderEntry) -> dict[str, Any]:
     return stored
 
 
-def has_stored(form: forms.Form) -> bool:
+def shows_stored_details(form: forms.Form) -> bool:
     """Whether a form that nobody filled in shows what is kept of the user."""
     return bool(form.initial.get("first_name") or form.initial.get("payor_code"))
 
 
-def billing_offers(
+def list_billing_options(
     entry: OrderEntry, state: str
 ) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """The ways to pay that the account allows in a state, and the others with why."""
@@ -303,15 +305,15 @@ def billing_offers(
     return offered, refused
 
 
-def billing_form(entry: OrderEntry, data: Any = None) -> BillingForm:
+def build_billing_form(entry: OrderEntry, data: Any = None) -> BillingForm:
     """The form of physician and billing, with what the account allows."""
-    state = str(entry.draft.entry("patient").get("state", ""))
-    offered = billing_offers(entry, state)[0]
+    state = str(entry.draft.step_values("patient").get("state", ""))
+    offered = list_billing_options(entry, state)[0]
     first = offered[0][0] if offered else ""
-    entered = entry.draft.entry("billing")
+    entered = entry.draft.step_values("billing")
     return BillingForm(
         data,
-        initial=entered or {"billing_type": first, **stored_insurance(entry)},
+        initial=entered or {"billing_type": first, **load_stored_insurance(entry)},
         billing=offered,
         physicians=ordering_physicians(tenant=entry.tenant),
         payors=[
@@ -321,16 +323,18 @@ def billing_form(entry: OrderEntry, data: Any = None) -> BillingForm:
     )
 
 
-def order_request(entry: OrderEntry, *, member_id: UUID) -> OrderRequest:
+def build_order_request(entry: OrderEntry, *, member_id: UUID) -> OrderRequest:
     """The order that a draft asks for; its steps must be done.
 
     A step that is no longer good is an `entry_incomplete` DomainError that names a
     field of that step.
     """
-    patient = patient_form(entry, entry.draft.entry("patient"))
-    billing = billing_form(entry, entry.draft.entry("billing"))
-    comments = CommentsForm(entry.draft.entry("comments"))
-    questions = QuestionsForm(entry.asking, entry.draft.entry("questions"))
+    patient = build_patient_form(entry, entry.draft.step_values("patient"))
+    billing = build_billing_form(entry, entry.draft.step_values("billing"))
+    comments = CommentsForm(entry.draft.step_values("comments"))
+    questions = QuestionsForm(
+        entry.question_markers, entry.draft.step_values("questions")
+    )
     for form, field in (
         (questions, "aoe_answers"),
         (patient, "dob"),
@@ -353,7 +357,7 @@ def order_request(entry: OrderEntry, *, member_id: UUID) -> OrderRequest:
         patient_address=address,
         comments=comments.cleaned_data["comments"],
         physician=billing.named_physician,
-        health_insurance=billing.insurance(address),
+        health_insurance=billing.build_insurance(address),
         priority=comments.cleaned_data["priority"],
         billing_type=billing.cleaned_data["billing_type"],
         icd_codes=billing.icd_codes,
@@ -367,7 +371,7 @@ def order_request(entry: OrderEntry, *, member_id: UUID) -> OrderRequest:
     )
 
 
-def _chosen_place(
+def _find_chosen_account(
     labs: tuple[LabChoice, ...], place: str
 ) -> tuple[Lab | None, ResolvedAccount | None]:
     kind, _separator, name = place.partition(":")
@@ -376,37 +380,44 @@ def _chosen_place(
             return choice.lab, choice.resolved
         for account in choice.accounts:
             if kind == "account" and name == str(account.pk):
-                is_open = not _why_closed(account)
+                is_open = not _explain_closed_account(account)
                 given = ResolvedAccount(account, AccountReason.GIVEN)
                 return choice.lab, given if is_open else None
     return None, None
 
 
-def _account_option(choice: LabChoice, account: LabAccount, chosen: str) -> PlaceOption:
+def _build_account_option(
+    choice: LabChoice, account: LabAccount, chosen: str
+) -> LabAccountOption:
     value = f"account:{account.pk}"
-    closed = _why_closed(account)
-    actives = sum(not _why_closed(one) for one in choice.accounts)
+    closed = _explain_closed_account(account)
+    actives = sum(not _explain_closed_account(one) for one in choice.accounts)
     why = closed or ngettext(
         "%(count)d active account at this lab: choose it to use it.",
         "One of %(count)d active accounts at this lab.",
         actives,
     ) % {"count": actives}
-    return PlaceOption(
-        value, choice.lab, account_name(account), why, not closed, value == chosen
+    return LabAccountOption(
+        value,
+        choice.lab,
+        format_account_name(account),
+        why,
+        not closed,
+        value == chosen,
     )
 
 
-def _why_closed(account: LabAccount) -> str:
+def _explain_closed_account(account: LabAccount) -> str:
     status = LabAccountStatus.known(account.status)
     if status is not None and status.takes_orders:
         return ""
     if status is None:
         return _("Unknown status.")
-    return _WHY_NOT.get(status) or _("Accepts no orders.")
+    return _CLOSED_REASONS.get(status) or _("Accepts no orders.")
 
 
-def _user(tenant: Tenant, draft: OrderDraft) -> User | None:
-    text = str(draft.entry("user").get("user", ""))
+def _find_user(tenant: Tenant, draft: OrderDraft) -> User | None:
+    text = str(draft.step_values("user").get("user", ""))
     if not text:
         return None
     try:

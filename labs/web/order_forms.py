@@ -36,7 +36,7 @@ _LINES = ("first_line", "second_line", "city", "state", "zip", "country")
 _ADDRESS = (*_LINES, "access_notes")
 
 
-def _text(says: str = "", *, limit: int = 200, **options: Any) -> forms.CharField:
+def _text_field(says: str = "", *, limit: int = 200, **options: Any) -> forms.CharField:
     """A line of text; required, with what is said where it is missing."""
     return forms.CharField(
         max_length=limit,
@@ -46,11 +46,11 @@ def _text(says: str = "", *, limit: int = 200, **options: Any) -> forms.CharFiel
     )
 
 
-def _optional(values: list[tuple[str, str]]) -> forms.ChoiceField:
+def _optional_choice(values: list[tuple[str, str]]) -> forms.ChoiceField:
     return forms.ChoiceField(required=False, choices=[_NONE, *values])
 
 
-def _of(pattern: str, message: str) -> RegexValidator:
+def _full_match(pattern: str, message: str) -> RegexValidator:
     return RegexValidator(rf"^(?:{pattern})\Z", message=message)
 
 
@@ -58,9 +58,11 @@ _is_name = RegexValidator(
     person_name.regex,
     message=gettext_lazy("Use only letters, digits, spaces and . , ' -"),
 )
-_is_phone = _of(PHONE, gettext_lazy("Enter a phone number, such as +1 555 010 1234."))
-_is_zip = _of(ZIP_CODE, gettext_lazy("Enter a 5-digit ZIP code."))
-_is_npi = _of(NPI, gettext_lazy("Enter a 10-digit NPI."))
+_is_phone = _full_match(
+    PHONE, gettext_lazy("Enter a phone number, such as +1 555 010 1234.")
+)
+_is_zip = _full_match(ZIP_CODE, gettext_lazy("Enter a 5-digit ZIP code."))
+_is_npi = _full_match(NPI, gettext_lazy("Enter a 10-digit NPI."))
 _STATES = [
     ("", gettext_lazy("Choose a state")),
     *((code, code) for code in sorted(US_STATES)),
@@ -96,7 +98,7 @@ class QuestionsForm(forms.Form):
                 )
         return tuple(found)
 
-    def unanswered(self, marker: Marker) -> str:
+    def first_unanswered_field(self, marker: Marker) -> str:
         """The first question of a marker that needs an answer and has none."""
         names = self.required_of[marker.pk]
         return next(name for name in names if not self.cleaned_data.get(name))
@@ -120,7 +122,7 @@ def _question_field(marker: Marker, question: Mapping[str, Any]) -> forms.Field:
             )
         case QuestionType.NUMERIC:
             entry = forms.TextInput(attrs={"inputmode": "decimal"})
-            is_number = _of(r"-?\d+(?:\.\d+)?", _("Enter a number."))
+            is_number = _full_match(r"-?\d+(?:\.\d+)?", _("Enter a number."))
             return forms.CharField(
                 max_length=20, widget=entry, validators=[is_number], **common
             )
@@ -128,7 +130,7 @@ def _question_field(marker: Marker, question: Mapping[str, Any]) -> forms.Field:
             return forms.CharField(max_length=500, **common)
 
 
-def _is_birth_date(day: date) -> None:
+def _check_birth_date(day: date) -> None:
     if day > timezone.now().date():
         raise forms.ValidationError(_("Enter a birth date that is not in the future."))
     if day.year < _FIRST_BIRTH_YEAR:  # what a year typed by half becomes
@@ -138,14 +140,14 @@ def _is_birth_date(day: date) -> None:
 class PatientForm(forms.Form):
     """Who is tested, where they live, and who stands for a minor."""
 
-    first_name = _text(
+    first_name = _text_field(
         gettext_lazy("Enter the first name."), limit=_NAME_MAX, validators=[_is_name]
     )
-    last_name = _text(
+    last_name = _text_field(
         gettext_lazy("Enter the last name."), limit=_NAME_MAX, validators=[_is_name]
     )
     dob = forms.DateField(
-        validators=[_is_birth_date],
+        validators=[_check_birth_date],
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
         error_messages={
             "required": gettext_lazy("Enter the birth date."),
@@ -156,29 +158,31 @@ class PatientForm(forms.Form):
         choices=[("", gettext_lazy("Choose")), *Gender.offered()],
         error_messages={"required": gettext_lazy("Choose a gender.")},
     )
-    phone_number = _text(
+    phone_number = _text_field(
         gettext_lazy("Enter a phone number."), limit=30, validators=[_is_phone]
     )
     email = forms.EmailField(
         max_length=254,
         error_messages={"required": gettext_lazy("Enter an e-mail address.")},
     )
-    first_line = _text(gettext_lazy("Enter the street address."))
-    second_line = _text()
-    city = _text(gettext_lazy("Enter the city."), limit=100)
+    first_line = _text_field(gettext_lazy("Enter the street address."))
+    second_line = _text_field()
+    city = _text_field(gettext_lazy("Enter the city."), limit=100)
     state = forms.ChoiceField(
         choices=_STATES, error_messages={"required": gettext_lazy("Choose the state.")}
     )
-    zip = _text(gettext_lazy("Enter the ZIP code."), limit=10, validators=[_is_zip])
-    country = _text(gettext_lazy("Enter the country."), limit=100)
-    access_notes = _text(limit=1000)
-    race = _optional(Race.offered())
-    ethnicity = _optional(Ethnicity.offered())
-    sexual_orientation = _optional(SexualOrientation.offered())
-    gender_identity = _optional(GenderIdentity.offered())
-    proxy_first_name = _text(limit=_NAME_MAX, validators=[_is_name])
-    proxy_last_name = _text(limit=_NAME_MAX, validators=[_is_name])
-    proxy_phone_number = _text(limit=50, validators=[_is_phone])
+    zip = _text_field(
+        gettext_lazy("Enter the ZIP code."), limit=10, validators=[_is_zip]
+    )
+    country = _text_field(gettext_lazy("Enter the country."), limit=100)
+    access_notes = _text_field(limit=1000)
+    race = _optional_choice(Race.offered())
+    ethnicity = _optional_choice(Ethnicity.offered())
+    sexual_orientation = _optional_choice(SexualOrientation.offered())
+    gender_identity = _optional_choice(GenderIdentity.offered())
+    proxy_first_name = _text_field(limit=_NAME_MAX, validators=[_is_name])
+    proxy_last_name = _text_field(limit=_NAME_MAX, validators=[_is_name])
+    proxy_phone_number = _text_field(limit=50, validators=[_is_phone])
     proxy_email = forms.EmailField(max_length=254, required=False)
 
     @property
@@ -236,18 +240,18 @@ class BillingForm(forms.Form):
     """
 
     physician = forms.ChoiceField(required=False)
-    physician_first_name = _text(limit=_NAME_MAX)
-    physician_last_name = _text(limit=_NAME_MAX)
-    physician_npi = _text(limit=10, validators=[_is_npi])
+    physician_first_name = _text_field(limit=_NAME_MAX)
+    physician_last_name = _text_field(limit=_NAME_MAX)
+    physician_npi = _text_field(limit=10, validators=[_is_npi])
     billing_type = forms.ChoiceField(
         error_messages={"required": gettext_lazy("Choose who to bill.")},
     )
     payor_code = forms.ChoiceField(required=False)
-    insurance_id = _text(limit=50)
-    relationship = _optional(Relationship.offered())
-    responsible_first_name = _text(limit=_NAME_MAX)
-    responsible_last_name = _text(limit=_NAME_MAX)
-    responsible_phone_number = _text(limit=50, validators=[_is_phone])
+    insurance_id = _text_field(limit=50)
+    relationship = _optional_choice(Relationship.offered())
+    responsible_first_name = _text_field(limit=_NAME_MAX)
+    responsible_last_name = _text_field(limit=_NAME_MAX)
+    responsible_phone_number = _text_field(limit=50, validators=[_is_phone])
     consents = forms.MultipleChoiceField(
         required=False, choices=Consent.offered, widget=forms.CheckboxSelectMultiple
     )
@@ -271,7 +275,7 @@ class BillingForm(forms.Form):
         self.fields["billing_type"].choices = billing  # type: ignore[attr-defined]  # as above
         self.fields["payor_code"].choices = [("", _("Choose an insurer")), *payors]  # type: ignore[attr-defined]  # as above
         for number in range(1, DIAGNOSES_ASKED + 1):
-            self.fields[f"icd_{number}"] = _text(
+            self.fields[f"icd_{number}"] = _text_field(
                 label=_("Diagnosis %(number)d") % {"number": number}
             )
 
@@ -325,7 +329,7 @@ class BillingForm(forms.Form):
 
     def _check_diagnoses(self, found: dict[str, Any]) -> None:
         names = [bound.name for bound in self.diagnosis_fields if found.get(bound.name)]
-        codes = {name: diagnosis_code(found[name]) for name in names}
+        codes = {name: parse_diagnosis_code(found[name]) for name in names}
         checked = check_diagnoses(list(codes.values()))
         for fault in (*checked.errors, *checked.violations):
             said_of = {fault.diagnosis_code, fault.diagnosis_code.replace(".", "")}
@@ -336,7 +340,7 @@ class BillingForm(forms.Form):
     def icd_codes(self) -> tuple[str, ...]:
         """The diagnoses, with their point."""
         given = [
-            diagnosis_code(self.cleaned_data[bound.name])
+            parse_diagnosis_code(self.cleaned_data[bound.name])
             for bound in self.diagnosis_fields
             if self.cleaned_data[bound.name]
         ]
@@ -356,7 +360,7 @@ class BillingForm(forms.Form):
             "npi": given["physician_npi"],
         }
 
-    def insurance(self, address: Mapping[str, str]) -> dict[str, Any] | None:
+    def build_insurance(self, address: Mapping[str, str]) -> dict[str, Any] | None:
         """The insurance that pays, as the wire has one; None where it does not.
 
         Whoever is responsible is taken to live at the patient's `address`.
@@ -397,12 +401,12 @@ class CommentsForm(forms.Form):
     priority = forms.BooleanField(required=False)
 
 
-def diagnosis_code(text: str) -> str:
+def parse_diagnosis_code(text: str) -> str:
     """The code that a chosen or typed diagnosis begins with."""
     return text.split(maxsplit=1)[0].strip(" ,;").upper() if text.strip() else ""
 
 
-def raw_values(form: forms.Form, data: Any) -> dict[str, Any]:
+def raw_form_values(form: forms.Form, data: Any) -> dict[str, Any]:
     """What was entered in a form's fields, good or not, as JSON can hold it."""
     return {
         name: field.widget.value_from_datadict(data, {}, name) or ""

@@ -45,7 +45,7 @@ from labs.web.lifecycle import (
     stages_of,
     turnaround_of,
 )
-from labs.web.order_rows import account_name
+from labs.web.order_rows import format_account_name
 from labs.web.papers import shelf_of
 from labs.web.visits import visit_card
 from portal.lib.web import render_page, wants_fragment
@@ -156,7 +156,7 @@ def show_order(
         turnaround=turnaround_of(order, events),
         actions=actions_of(request, order),
         method=method.label if method else words(order.method),
-        account=account_name(order.lab_account),
+        account=format_account_name(order.lab_account),
         account_before=_account_before(order),
         account_reason=reason.label if reason else words(order.account_reason),
         update_reason=update_reason.label if update_reason else order.update_reason,
@@ -277,7 +277,7 @@ def _account_before(order: Order) -> str:
     if order.origin != OrderOrigin.RECREATION or order.parent is None:
         return ""
     before = order.parent.lab_account
-    return "" if before == order.lab_account else account_name(before)
+    return "" if before == order.lab_account else format_account_name(before)
 
 
 def _insurance(order: Order) -> dict[str, str]:

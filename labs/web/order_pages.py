@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from labs.web.order_drafts import keep_draft
-from labs.web.order_entry import STEPS, why_account
-from labs.web.order_forms import raw_values
+from labs.web.order_drafts import save_draft
+from labs.web.order_entry import STEPS, describe_account_choice
+from labs.web.order_forms import raw_form_values
 from portal.lib.web import go_to, page_url, render_page, wants_fragment
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from portal.lib.web import TenantRequest
 
 
-def render_step(
+def render_wizard_step(
     request: TenantRequest,
     entry: OrderEntry,
     step: str,
@@ -41,9 +41,9 @@ def render_step(
             "name": name,
             "words": STEPS[name],
             "is_here": name == step,
-            "is_done": entry.is_done(name),
-            "url": address_of(request, entry.draft, name)
-            if name == entry.reachable(name)
+            "is_done": entry.is_step_done(name),
+            "url": step_url(request, entry.draft, name)
+            if name == entry.reachable_step(name)
             else "",
         }
         for name in entry.steps
@@ -59,14 +59,14 @@ def render_step(
         words=STEPS[step],
         number=entry.steps.index(step) + 1,
         steps=steps,
-        action=address_of(request, entry.draft, step),
-        why=why_account(entry),
+        action=step_url(request, entry.draft, step),
+        why=describe_account_choice(entry),
         section="orders",
         **context,
     )
 
 
-def enter_form(
+def save_step_form(
     request: TenantRequest,
     entry: OrderEntry,
     step: str,
@@ -74,23 +74,31 @@ def enter_form(
     show: Callable[..., HttpResponse],
 ) -> HttpResponse:
     """Keep what was entered; go on where it is good, and back wherever it stands."""
-    back = goes_back(request)
+    back = is_back_pressed(request)
     is_good = not back and form.is_valid()
-    draft = entry.draft.enter(step, raw_values(form, request.POST), is_done=is_good)
+    draft = entry.draft.with_step_values(
+        step, raw_form_values(form, request.POST), is_done=is_good
+    )
     if back or is_good:
-        held = replace(entry, draft=draft)
-        return go_on(request, draft, held.before(step) if back else held.after(step))
-    keep_draft(request, draft)
+        moved_entry = replace(entry, draft=draft)
+        return redirect_to_step(
+            request,
+            draft,
+            moved_entry.step_before(step) if back else moved_entry.next_open_step(step),
+        )
+    save_draft(request, draft)
     return show(request, entry, form)
 
 
-def go_on(request: TenantRequest, draft: OrderDraft, step: str) -> HttpResponse:
+def redirect_to_step(
+    request: TenantRequest, draft: OrderDraft, step: str
+) -> HttpResponse:
     """Keep a draft and lead to a step of it."""
-    keep_draft(request, draft)
-    return go_to(request, address_of(request, draft, step))
+    save_draft(request, draft)
+    return go_to(request, step_url(request, draft, step))
 
 
-def address_of(request: TenantRequest, draft: OrderDraft, step: str) -> str:
+def step_url(request: TenantRequest, draft: OrderDraft, step: str) -> str:
     """Where a step of a draft is; the bare page while nothing is kept."""
     path = page_url(request, "labs:place_order")
     if not draft.entries:
@@ -98,6 +106,6 @@ def address_of(request: TenantRequest, draft: OrderDraft, step: str) -> str:
     return f"{path}?{urlencode({'draft': draft.token, 'step': step})}"
 
 
-def goes_back(request: TenantRequest) -> bool:
+def is_back_pressed(request: TenantRequest) -> bool:
     """Whether Back was pressed: what was typed is kept, good or not."""
     return request.POST.get("go") == "back"

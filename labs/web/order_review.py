@@ -15,7 +15,7 @@ from labs.operations.insurance import find_payor
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod
 from labs.states.patients import Consent
-from labs.web.order_entry import STEPS, why_account
+from labs.web.order_entry import STEPS, describe_account_choice
 from labs.web.order_forms import QuestionsForm
 from users.states import Gender
 
@@ -34,7 +34,7 @@ class ReviewSection:
     rows: tuple[tuple[str, str], ...]
 
 
-def review_sections(
+def build_review_sections(
     entry: OrderEntry, wanted: OrderRequest | None
 ) -> list[ReviewSection]:
     """What the order will say, step by step; empty parts are left out."""
@@ -44,18 +44,21 @@ def review_sections(
         ],
         "lab": [
             (_("Lab"), entry.lab.name if entry.lab else ""),
-            (_("Account"), why_account(entry)),
+            (_("Account"), describe_account_choice(entry)),
         ],
         "tests": [
             (_("Panels"), ", ".join(panel.name for panel in entry.panels)),
-            (_("Single markers"), ", ".join(marker.name for marker in entry.added)),
-            (_("Collection"), _label(CollectionMethod, entry.method)),
+            (
+                _("Single markers"),
+                ", ".join(marker.name for marker in entry.single_markers),
+            ),
+            (_("Collection"), _choice_label(CollectionMethod, entry.method)),
         ],
-        "questions": _answered(entry),
+        "questions": _list_answers(entry),
     }
     if wanted is not None:
-        rows["patient"] = _patient_rows(wanted)
-        rows["billing"] = _billing_rows(entry, wanted)
+        rows["patient"] = _list_patient_rows(wanted)
+        rows["billing"] = _list_billing_rows(entry, wanted)
         start = wanted.activate_by
         rows["comments"] = [
             (_("Starts"), start.isoformat() if start else _("Now")),
@@ -72,8 +75,8 @@ def review_sections(
     ]
 
 
-def _answered(entry: OrderEntry) -> list[tuple[str, str]]:
-    form = QuestionsForm(entry.asking, entry.draft.entry("questions"))
+def _list_answers(entry: OrderEntry) -> list[tuple[str, str]]:
+    form = QuestionsForm(entry.question_markers, entry.draft.step_values("questions"))
     if not form.is_valid():
         return []
     found = []
@@ -86,14 +89,14 @@ def _answered(entry: OrderEntry) -> list[tuple[str, str]]:
     return found
 
 
-def _patient_rows(wanted: OrderRequest) -> list[tuple[str, str]]:
+def _list_patient_rows(wanted: OrderRequest) -> list[tuple[str, str]]:
     details, address = wanted.patient_details, wanted.patient_address
     proxy = details.get("medical_proxy", {})
     lines = ("first_line", "second_line", "city", "state", "zip", "country")
     return [
         (_("Name"), f"{details['first_name']} {details['last_name']}"),
         (_("Birth date"), details["dob"]),
-        (_("Gender"), _label(Gender, details["gender"])),
+        (_("Gender"), _choice_label(Gender, details["gender"])),
         (_("Phone"), details["phone_number"]),
         (_("E-mail"), details["email"]),
         (_("Address"), ", ".join(address[line] for line in lines if line in address)),
@@ -105,7 +108,9 @@ def _patient_rows(wanted: OrderRequest) -> list[tuple[str, str]]:
     ]
 
 
-def _billing_rows(entry: OrderEntry, wanted: OrderRequest) -> list[tuple[str, str]]:
+def _list_billing_rows(
+    entry: OrderEntry, wanted: OrderRequest
+) -> list[tuple[str, str]]:
     doctor, insurance = wanted.physician, wanted.health_insurance or {}
     known = known_diagnoses()
     code = insurance.get("payor_code", "")
@@ -117,7 +122,7 @@ def _billing_rows(entry: OrderEntry, wanted: OrderRequest) -> list[tuple[str, st
             if doctor
             else _("None"),
         ),
-        (_("Bill to"), _label(Billing, wanted.billing_type)),
+        (_("Bill to"), _choice_label(Billing, wanted.billing_type)),
         (_("Insurer"), payor.name if payor else code),
         (_("Member ID"), insurance.get("insurance_id", "")),
         (
@@ -129,11 +134,13 @@ def _billing_rows(entry: OrderEntry, wanted: OrderRequest) -> list[tuple[str, st
         ),
         (
             _("Consents"),
-            ", ".join(_label(Consent, one["consentType"]) for one in wanted.consents),
+            ", ".join(
+                _choice_label(Consent, one["consentType"]) for one in wanted.consents
+            ),
         ),
     ]
 
 
-def _label(choices: type[OpenChoices], value: str) -> str:
+def _choice_label(choices: type[OpenChoices], value: str) -> str:
     known = choices.known(value)
     return str(known.label) if known else value

@@ -73,7 +73,7 @@ def order_row(order: Order) -> OrderRow:
         status=low,
         method=str(method.label) if method else words(order.method),
         icon=_METHOD_ICONS[method] if method else "ring",
-        account=account_name(order.lab_account),
+        account=format_account_name(order.lab_account),
         origin="" if origin in {None, OrderOrigin.INITIAL} else str(origin.label),
         starts_on=day if day and day > today else None,
         is_unsettled=order.has_open_alert,
@@ -82,7 +82,7 @@ def order_row(order: Order) -> OrderRow:
     )
 
 
-def account_name(account: LabAccount | None) -> str:
+def format_account_name(account: LabAccount | None) -> str:
     """What a team calls a lab account; orders without one are on the platform's own."""
     if account is None:
         return PLATFORM_WORDS

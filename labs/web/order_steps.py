@@ -32,18 +32,23 @@ from labs.queries.catalogue import (
     find_markers,
 )
 from labs.states.catalogue import CollectionMethod, LabTestStatus
-from labs.web.order_drafts import keep_draft
+from labs.web.order_drafts import save_draft
 from labs.web.order_entry import (
     TESTS_AT_MOST,
-    billing_form,
-    billing_offers,
-    has_stored,
-    patient_form,
-    place_options,
-    read_entry,
+    build_billing_form,
+    build_patient_form,
+    list_account_options,
+    list_billing_options,
+    load_entry,
+    shows_stored_details,
 )
 from labs.web.order_forms import CommentsForm, QuestionsForm
-from labs.web.order_pages import enter_form, go_on, goes_back, render_step
+from labs.web.order_pages import (
+    is_back_pressed,
+    redirect_to_step,
+    render_wizard_step,
+    save_step_form,
+)
 from portal.lib.errors import DomainError
 from portal.lib.web import wants_fragment
 from users.queries import find_users
@@ -64,8 +69,10 @@ SEARCH_MAX = 255
 _MARKER_ID = re.compile(r"[0-9]{1,9}")  # what PostgreSQL's integer holds
 
 
-def show_user(request: TenantRequest, entry: OrderEntry, **more: Any) -> HttpResponse:
-    text = _searched(request) or request.GET.get("user", "")[:SEARCH_MAX]
+def show_user_step(
+    request: TenantRequest, entry: OrderEntry, **more: Any
+) -> HttpResponse:
+    text = _search_text(request) or request.GET.get("user", "")[:SEARCH_MAX]
     page = find_users(tenant=request.tenant, text=text, limit=USERS_SHOWN)
     record_read(
         tenant=request.tenant,
@@ -73,7 +80,7 @@ def show_user(request: TenantRequest, entry: OrderEntry, **more: Any) -> HttpRes
         subject="user_list",
         subject_id=f"offset=0 limit={USERS_SHOWN}",
     )
-    return render_step(
+    return render_wizard_step(
         request,
         entry,
         "user",
@@ -84,49 +91,59 @@ def show_user(request: TenantRequest, entry: OrderEntry, **more: Any) -> HttpRes
     )
 
 
-def take_user(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
+def submit_user_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
     chosen = request.POST.get("user", "")
     if not chosen:
-        return show_user(request, entry)
+        return show_user_step(request, entry)
     draft = entry.draft
-    if draft.entry("user").get("user") not in (None, chosen):
+    if draft.step_values("user").get("user") not in (None, chosen):
         # What was entered of one person must never be sent as another's.
-        draft = draft.forget("questions", "patient", "billing", "comments")
-    draft = draft.enter("user", {"user": chosen}, is_done=True)
-    found = read_entry(tenant=request.tenant, draft=draft)
+        draft = draft.without_steps("questions", "patient", "billing", "comments")
+    draft = draft.with_step_values("user", {"user": chosen}, is_done=True)
+    found = load_entry(tenant=request.tenant, draft=draft)
     if found.user is None:
-        return show_user(request, entry, fault=_("Choose a user."), status=422)
-    return go_on(request, draft, found.after("user"))
+        return show_user_step(request, entry, fault=_("Choose a user."), status=422)
+    return redirect_to_step(request, draft, found.next_open_step("user"))
 
 
-def show_lab(request: TenantRequest, entry: OrderEntry, **more: Any) -> HttpResponse:
-    return render_step(request, entry, "lab", options=place_options(entry), **more)
+def show_lab_step(
+    request: TenantRequest, entry: OrderEntry, **more: Any
+) -> HttpResponse:
+    return render_wizard_step(
+        request, entry, "lab", options=list_account_options(entry), **more
+    )
 
 
-def take_lab(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
-    if goes_back(request):
-        return go_on(request, entry.draft, entry.before("lab"))
+def submit_lab_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
+    if is_back_pressed(request):
+        return redirect_to_step(request, entry.draft, entry.step_before("lab"))
     place = request.POST.get("place", "")
-    chosen = {option.value: option for option in place_options(entry)}.get(place)
+    chosen = {option.value: option for option in list_account_options(entry)}.get(place)
     if chosen is None or not chosen.is_open:
-        return show_lab(request, entry, fault=_("Choose a lab account."), status=422)
+        return show_lab_step(
+            request, entry, fault=_("Choose a lab account."), status=422
+        )
     draft = entry.draft
     if entry.lab not in (None, chosen.lab):
-        draft = draft.forget("tests", "questions")
-    if draft.entry("lab").get("place") != place:
+        draft = draft.without_steps("tests", "questions")
+    if draft.step_values("lab").get("place") != place:
         # Who may pay depends on the account.
-        draft = draft.enter("billing", draft.entry("billing"), is_done=False)
-    draft = draft.enter("lab", {"place": place}, is_done=True)
-    return go_on(request, draft, replace(entry, draft=draft).after("lab"))
+        draft = draft.with_step_values(
+            "billing", draft.step_values("billing"), is_done=False
+        )
+    draft = draft.with_step_values("lab", {"place": place}, is_done=True)
+    return redirect_to_step(
+        request, draft, replace(entry, draft=draft).next_open_step("lab")
+    )
 
 
-def show_tests(
+def show_tests_step(
     request: TenantRequest, entry: OrderEntry, text: str | None = None, **more: Any
 ) -> HttpResponse:
     if text is None:
-        text = str(entry.draft.entry("tests").get("q", ""))
-    if "refusal" not in more and (entry.panels or entry.added):
-        more["refusal"] = _refusal_of_tests(entry)
+        text = str(entry.draft.step_values("tests").get("q", ""))
+    if "refusal" not in more and (entry.panels or entry.single_markers):
+        more["refusal"] = _find_test_refusal(entry)
     filters = LabTestFilters(
         lab=entry.lab,
         method=entry.method,
@@ -139,7 +156,7 @@ def show_tests(
         tenant=request.tenant, filters=filters, limit=PANELS_SHOWN + 1
     )
     markers = find_markers(filters=single, size=MARKERS_SHOWN)
-    return render_step(
+    return render_wizard_step(
         request,
         entry,
         "tests",
@@ -149,7 +166,7 @@ def show_tests(
         markers=[marker for marker in markers.markers if marker.is_orderable],
         has_more_markers=markers.total > MARKERS_SHOWN,
         chosen_panels={panel.pk for panel in entry.panels},
-        chosen_markers={marker.pk for marker in entry.added},
+        chosen_markers={marker.pk for marker in entry.single_markers},
         method=entry.method,
         methods=[
             (value, label)
@@ -162,35 +179,45 @@ def show_tests(
     )
 
 
-def take_tests(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
-    text = _searched(request)
-    if goes_back(request):
-        return go_on(request, entry.draft, entry.before("tests"))
+def submit_tests_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
+    text = _search_text(request)
+    if is_back_pressed(request):
+        return redirect_to_step(request, entry.draft, entry.step_before("tests"))
     if request.POST.get("go") == "search" and wants_fragment(request):
         found = "labs/_place_order_found.html"
-        return show_tests(request, entry, text, fragment=found)
+        return show_tests_step(request, entry, text, fragment=found)
     if request.POST.get("go") != "next":
-        draft = _changed_tests(request, entry, text)
+        draft = _apply_test_changes(request, entry, text)
         if not wants_fragment(request):
-            return go_on(request, draft, "tests")
-        keep_draft(request, draft)
-        entry = read_entry(tenant=request.tenant, draft=draft)
-        return show_tests(request, entry)
-    refusal = _refusal_of_tests(entry)
+            return redirect_to_step(request, draft, "tests")
+        save_draft(request, draft)
+        entry = load_entry(tenant=request.tenant, draft=draft)
+        return show_tests_step(request, entry)
+    refusal = _find_test_refusal(entry)
     if refusal is not None:
-        return show_tests(request, entry, refusal=refusal, status=422)
-    values = {**entry.draft.entry("tests"), "asked": _asked(entry), "q": ""}
-    draft = entry.draft.enter("tests", values, is_done=True)
-    if entry.draft.entry("tests").get("asked") != values["asked"]:
+        return show_tests_step(request, entry, refusal=refusal, status=422)
+    values = {
+        **entry.draft.step_values("tests"),
+        "asked": _question_marker_ids(entry),
+        "q": "",
+    }
+    draft = entry.draft.with_step_values("tests", values, is_done=True)
+    if entry.draft.step_values("tests").get("asked") != values["asked"]:
         # Questions that nobody has seen yet can't have been answered.
-        draft = draft.enter("questions", draft.entry("questions"), is_done=False)
-    return go_on(request, draft, replace(entry, draft=draft).after("tests"))
+        draft = draft.with_step_values(
+            "questions", draft.step_values("questions"), is_done=False
+        )
+    return redirect_to_step(
+        request, draft, replace(entry, draft=draft).next_open_step("tests")
+    )
 
 
-def _changed_tests(request: TenantRequest, entry: OrderEntry, text: str) -> OrderDraft:
+def _apply_test_changes(
+    request: TenantRequest, entry: OrderEntry, text: str
+) -> OrderDraft:
     """The draft with what a press added, removed, or the way the sample is taken."""
     panels = [str(panel.pk) for panel in entry.panels]
-    markers = [marker.pk for marker in entry.added]
+    markers = [marker.pk for marker in entry.single_markers]
     for verb in ("add", "remove"):
         kind, _separator, name = request.POST.get(verb, "").partition(":")
         if kind == "panel":
@@ -203,17 +230,17 @@ def _changed_tests(request: TenantRequest, entry: OrderEntry, text: str) -> Orde
                 markers.append(int(name))
     method = request.POST.get("method") or entry.method
     values = {
-        **entry.draft.entry("tests"),
+        **entry.draft.step_values("tests"),
         "panels": panels[:TESTS_AT_MOST],
         "markers": markers[:TESTS_AT_MOST],
         "method": method,
         "q": text,
     }
-    is_done = entry.is_done("tests") and request.POST.get("go") == "search"
-    return entry.draft.enter("tests", values, is_done=is_done)
+    is_done = entry.is_step_done("tests") and request.POST.get("go") == "search"
+    return entry.draft.with_step_values("tests", values, is_done=is_done)
 
 
-def _refusal_of_tests(entry: OrderEntry) -> DomainError | None:
+def _find_test_refusal(entry: OrderEntry) -> DomainError | None:
     try:
         resolve_order_set(
             tenant=entry.tenant,
@@ -226,64 +253,72 @@ def _refusal_of_tests(entry: OrderEntry) -> DomainError | None:
     return None
 
 
-def show_questions(
+def show_questions_step(
     request: TenantRequest, entry: OrderEntry, form: forms.Form | None = None
 ) -> HttpResponse:
-    shown = form or QuestionsForm(entry.asking, initial=entry.draft.entry("questions"))
-    return render_step(request, entry, "questions", form=shown)
+    shown = form or QuestionsForm(
+        entry.question_markers, initial=entry.draft.step_values("questions")
+    )
+    return render_wizard_step(request, entry, "questions", form=shown)
 
 
-def take_questions(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
-    form = QuestionsForm(entry.asking, posted(request))
-    if not goes_back(request) and form.is_valid():
+def submit_questions_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
+    form = QuestionsForm(entry.question_markers, posted(request))
+    if not is_back_pressed(request) and form.is_valid():
         answers = form.answers()
-        for marker in entry.asking:
+        for marker in entry.question_markers:
             own = [one for one in answers if one["marker_id"] == marker.pk]
             try:
                 check_answers([marker], own)
             except DomainError as refusal:
-                form.add_error(form.unanswered(marker), refusal.message)
-    return enter_form(request, entry, "questions", form, show_questions)
+                form.add_error(form.first_unanswered_field(marker), refusal.message)
+    return save_step_form(request, entry, "questions", form, show_questions_step)
 
 
-def show_patient(
+def show_patient_step(
     request: TenantRequest, entry: OrderEntry, form: forms.Form | None = None
 ) -> HttpResponse:
-    shown = form or patient_form(entry)
-    is_stored = not (form or entry.draft.entry("patient")) and has_stored(shown)
+    shown = form or build_patient_form(entry)
+    is_stored = not (
+        form or entry.draft.step_values("patient")
+    ) and shows_stored_details(shown)
     if is_stored:
         _record_read(request, entry, "user_info")
-    return render_step(request, entry, "patient", form=shown, is_stored=is_stored)
+    return render_wizard_step(
+        request, entry, "patient", form=shown, is_stored=is_stored
+    )
 
 
-def take_patient(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
-    form = patient_form(entry, posted(request))
-    if not goes_back(request) and form.is_valid():
+def submit_patient_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
+    form = build_patient_form(entry, posted(request))
+    if not is_back_pressed(request) and form.is_valid():
         try:
             check_patient(request.tenant, form.details)
         except DomainError as refusal:
             at = "dob" if refusal.field == "dob" else "proxy_first_name"
             form.add_error(at, refusal.message)
-    if entry.draft.entry("patient").get("state") != request.POST.get("state"):
+    if entry.draft.step_values("patient").get("state") != request.POST.get("state"):
         # Who may pay depends on the patient's state.
         draft = entry.draft
-        draft = draft.enter("billing", draft.entry("billing"), is_done=False)
+        draft = draft.with_step_values(
+            "billing", draft.step_values("billing"), is_done=False
+        )
         entry = replace(entry, draft=draft)
-    return enter_form(request, entry, "patient", form, show_patient)
+    return save_step_form(request, entry, "patient", form, show_patient_step)
 
 
-def show_billing(
+def show_billing_step(
     request: TenantRequest, entry: OrderEntry, form: BillingForm | None = None
 ) -> HttpResponse:
-    state = str(entry.draft.entry("patient").get("state", ""))
-    refused = billing_offers(entry, state)[1]
+    state = str(entry.draft.step_values("patient").get("state", ""))
+    refused = list_billing_options(entry, state)[1]
     own = entry.account.account if entry.account else None
-    shown = form or billing_form(entry)
-    is_new = not (form or entry.draft.entry("billing"))
-    is_stored = is_new and shown.takes_insurance and has_stored(shown)
+    shown = form or build_billing_form(entry)
+    is_new = not (form or entry.draft.step_values("billing"))
+    is_stored = is_new and shown.takes_insurance and shows_stored_details(shown)
     if is_stored:
         _record_read(request, entry, "insurance")
-    return render_step(
+    return render_wizard_step(
         request,
         entry,
         "billing",
@@ -295,11 +330,11 @@ def show_billing(
     )
 
 
-def take_billing(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
-    form = billing_form(entry, posted(request))
+def submit_billing_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
+    form = build_billing_form(entry, posted(request))
     account = entry.account.account if entry.account else None
-    if not goes_back(request) and form.is_valid():
-        state = str(entry.draft.entry("patient").get("state", ""))
+    if not is_back_pressed(request) and form.is_valid():
+        state = str(entry.draft.step_values("patient").get("state", ""))
         try:
             check_billing(
                 account=account,
@@ -309,14 +344,14 @@ def take_billing(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
             check_physician(account, form.named_physician)
         except DomainError as refusal:
             form.add_error(refusal.field, refusal.message)
-    return enter_form(request, entry, "billing", form, show_billing)
+    return save_step_form(request, entry, "billing", form, show_billing_step)
 
 
-def show_comments(
+def show_comments_step(
     request: TenantRequest, entry: OrderEntry, form: forms.Form | None = None
 ) -> HttpResponse:
-    shown = form or CommentsForm(initial=entry.draft.entry("comments"))
-    return render_step(
+    shown = form or CommentsForm(initial=entry.draft.step_values("comments"))
+    return render_wizard_step(
         request,
         entry,
         "comments",
@@ -324,31 +359,31 @@ def show_comments(
         form=shown,
         # A literal in the template would reach the attribute unescaped.
         print_values=json.dumps({"go": "print"}),
-        printed=printed_of(entry, str(shown["comments"].value() or "")),
+        printed=preview_printed_comment(entry, str(shown["comments"].value() or "")),
     )
 
 
-def take_comments(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
+def submit_comments_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
     form = CommentsForm(posted(request))
     if request.POST.get("go") == "print":
-        return show_comments(request, entry, form)
-    if not goes_back(request) and form.is_valid():
+        return show_comments_step(request, entry, form)
+    if not is_back_pressed(request) and form.is_valid():
         try:
             check_day(form.cleaned_data["activate_by"])
         except DomainError as refusal:
             form.add_error("activate_by", refusal.message)
-    return enter_form(request, entry, "comments", form, show_comments)
+    return save_step_form(request, entry, "comments", form, show_comments_step)
 
 
-def printed_of(entry: OrderEntry, comments: str) -> str:
+def preview_printed_comment(entry: OrderEntry, comments: str) -> str:
     if entry.lab is None:
         return ""
     account = entry.account.account if entry.account else None
     return printed_comment(lab=entry.lab, account=account, comments=comments)
 
 
-def _asked(entry: OrderEntry) -> list[int]:
-    return sorted(marker.pk for marker in entry.asking)
+def _question_marker_ids(entry: OrderEntry) -> list[int]:
+    return sorted(marker.pk for marker in entry.question_markers)
 
 
 def _is_uuid(text: str) -> bool:
@@ -359,7 +394,7 @@ def _is_uuid(text: str) -> bool:
     return True
 
 
-def _searched(request: TenantRequest) -> str:
+def _search_text(request: TenantRequest) -> str:
     """What is searched for; PostgreSQL takes no text with a null character."""
     return request.POST.get("q", "").replace("\0", "").strip()[:SEARCH_MAX]
 

@@ -34,7 +34,7 @@ from labs.web.order_filters import (
     RESULTS,
     OrderListQuery,
 )
-from labs.web.order_rows import PLATFORM_WORDS, account_name, order_row
+from labs.web.order_rows import PLATFORM_WORDS, format_account_name, order_row
 from labs.web.overview import attention_number
 from portal.lib.csv_files import csv_file, csv_instant
 from portal.lib.web import Pager, render_page
@@ -214,14 +214,14 @@ def _choices(
         or asked.lab,
         "accounts": [
             *(
-                (account.pk, account_name(account), account.lab.name)
+                (account.pk, format_account_name(account), account.lab.name)
                 for account in accounts
             ),
             (PLATFORM, PLATFORM_WORDS, ""),
         ],
         "account_words": PLATFORM_WORDS
         if asked.on_platform
-        else account_name(chosen)
+        else format_account_name(chosen)
         if chosen
         else str(asked.account or "")[:8],
         "methods": CollectionMethod.offered(),

@@ -19,26 +19,31 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from labs.operations.orders import place_order, preview_order
 from labs.queries.recent_twins import recent_twins
-from labs.web.order_drafts import begin_draft, close_draft, find_draft
-from labs.web.order_entry import STEP_OF_FIELD, STEPS, order_request, read_entry
-from labs.web.order_pages import address_of, go_on, goes_back, render_step
-from labs.web.order_review import review_sections
+from labs.web.order_drafts import create_draft, find_draft, mark_draft_placed
+from labs.web.order_entry import STEP_BY_FIELD, STEPS, build_order_request, load_entry
+from labs.web.order_pages import (
+    is_back_pressed,
+    redirect_to_step,
+    render_wizard_step,
+    step_url,
+)
+from labs.web.order_review import build_review_sections
 from labs.web.order_steps import (
-    printed_of,
-    show_billing,
-    show_comments,
-    show_lab,
-    show_patient,
-    show_questions,
-    show_tests,
-    show_user,
-    take_billing,
-    take_comments,
-    take_lab,
-    take_patient,
-    take_questions,
-    take_tests,
-    take_user,
+    preview_printed_comment,
+    show_billing_step,
+    show_comments_step,
+    show_lab_step,
+    show_patient_step,
+    show_questions_step,
+    show_tests_step,
+    show_user_step,
+    submit_billing_step,
+    submit_comments_step,
+    submit_lab_step,
+    submit_patient_step,
+    submit_questions_step,
+    submit_tests_step,
+    submit_user_step,
 )
 from portal.lib.errors import Conflict, DomainError
 from portal.lib.idempotency import take_turn, turn_lost
@@ -54,31 +59,31 @@ if TYPE_CHECKING:
     from labs.web.order_entry import OrderEntry
     from portal.lib.web import TenantRequest
 
-    Show = Callable[["TenantRequest", "OrderEntry"], HttpResponse]
+    StepView = Callable[["TenantRequest", "OrderEntry"], HttpResponse]
 
-_ENDPOINT = "order_page"
+_IDEMPOTENCY_ENDPOINT = "order_page"
 
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS, write=True)
 @require_right(Area.PATIENT_DETAILS, write=True)
-def place(request: TenantRequest) -> HttpResponse:
+def place_order_page(request: TenantRequest) -> HttpResponse:
     token = request.GET.get("draft", "")
-    draft = find_draft(request, token) if token else begin_draft()
+    draft = find_draft(request, token) if token else create_draft()
     if draft is None:
         messages.error(request, _("This draft has expired. Start a new order."))
         return go_to(request, page_url(request, "labs:place_order"))
     if draft.placed:
-        return _go_to_order(request, draft.placed)
-    entry = read_entry(tenant=request.tenant, draft=draft)
+        return _redirect_to_order(request, draft.placed)
+    entry = load_entry(tenant=request.tenant, draft=draft)
     wanted = request.GET.get("step", "user")
-    step = entry.reachable(wanted if wanted in STEPS else "user")
+    step = entry.reachable_step(wanted if wanted in STEPS else "user")
     if request.method == "POST":
-        return _TAKE[step](request, entry)
-    return _SHOW[step](request, entry)
+        return _SUBMIT_STEP[step](request, entry)
+    return _SHOW_STEP[step](request, entry)
 
 
-def _show_review(
+def _show_review_step(
     request: TenantRequest,
     entry: OrderEntry,
     refusal: DomainError | None = None,
@@ -88,7 +93,7 @@ def _show_review(
     plan: OrderPlan | None = None
     twins: list[Order] = []
     try:
-        wanted = order_request(entry, member_id=request.member.pk)
+        wanted = build_order_request(entry, member_id=request.member.pk)
         plan = preview_order(tenant=request.tenant, wanted=wanted)
         twins = recent_twins(
             tenant=request.tenant,
@@ -97,41 +102,41 @@ def _show_review(
         )
     except DomainError as found:
         refusal = refusal or found
-    at = STEP_OF_FIELD.get(refusal.field or "", "") if refusal else ""
-    return render_step(
+    at = STEP_BY_FIELD.get(refusal.field or "", "") if refusal else ""
+    return render_wizard_step(
         request,
         entry,
         "review",
         wanted=wanted,
-        sections=review_sections(entry, wanted),
+        sections=build_review_sections(entry, wanted),
         twins=twins,
         can_place=plan is not None,
         refusal=refusal,
         refused_step=at if at in entry.steps else "review",
-        printed=printed_of(
-            entry, str(entry.draft.entry("comments").get("comments", ""))
+        printed=preview_printed_comment(
+            entry, str(entry.draft.step_values("comments").get("comments", ""))
         ),
         **more,
     )
 
 
-def _take_review(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
-    if goes_back(request):
-        return go_on(request, entry.draft, entry.before("review"))
+def _submit_review_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
+    if is_back_pressed(request):
+        return redirect_to_step(request, entry.draft, entry.step_before("review"))
     try:
-        order_id = _place_once(request, entry)
+        order_id = _place_order_once(request, entry)
     except Conflict:
         # A second press while the first is at work: its order is shown once it is done.
         messages.info(request, _("This order is being placed."))
-        return go_to(request, address_of(request, entry.draft, "review"))
+        return go_to(request, step_url(request, entry.draft, "review"))
     except DomainError as refusal:
-        return _show_review(request, entry, refusal, status=422)
-    close_draft(request, entry.draft, order_id)
+        return _show_review_step(request, entry, refusal, status=422)
+    mark_draft_placed(request, entry.draft, order_id)
     messages.success(request, _("Order placed."))
-    return _go_to_order(request, order_id)
+    return _redirect_to_order(request, order_id)
 
 
-def _place_once(request: TenantRequest, entry: OrderEntry) -> str:
+def _place_order_once(request: TenantRequest, entry: OrderEntry) -> str:
     """The id of the order that this draft became, now or by an earlier press.
 
     Raises: order_repeated; idempotency_key_in_use, idempotency_key_mismatch; those of
@@ -140,14 +145,14 @@ def _place_once(request: TenantRequest, entry: OrderEntry) -> str:
     content = json.dumps(entry.draft.entries, sort_keys=True).encode()
     with take_turn(
         tenant=request.tenant,
-        endpoint=_ENDPOINT,
+        endpoint=_IDEMPOTENCY_ENDPOINT,
         key=entry.draft.key,
         request_body=content,
         keep_failures=False,
     ) as turn:
         if turn.repeat is not None:
             return turn.repeat[1].decode()
-        wanted = order_request(entry, member_id=request.member.pk)
+        wanted = build_order_request(entry, member_id=request.member.pk)
         marker_ids = [marker.pk for marker in entry.markers]
         if not request.POST.get("repeat") and recent_twins(
             tenant=request.tenant, user_id=wanted.user_id, marker_ids=marker_ids
@@ -166,27 +171,27 @@ def _place_once(request: TenantRequest, entry: OrderEntry) -> str:
     return str(order.pk)
 
 
-def _go_to_order(request: TenantRequest, order_id: str) -> HttpResponse:
+def _redirect_to_order(request: TenantRequest, order_id: str) -> HttpResponse:
     return go_to(request, page_url(request, "labs:order", order_id=order_id))
 
 
-_SHOW: dict[str, Show] = {
-    "user": show_user,
-    "lab": show_lab,
-    "tests": show_tests,
-    "questions": show_questions,
-    "patient": show_patient,
-    "billing": show_billing,
-    "comments": show_comments,
-    "review": _show_review,
+_SHOW_STEP: dict[str, StepView] = {
+    "user": show_user_step,
+    "lab": show_lab_step,
+    "tests": show_tests_step,
+    "questions": show_questions_step,
+    "patient": show_patient_step,
+    "billing": show_billing_step,
+    "comments": show_comments_step,
+    "review": _show_review_step,
 }
-_TAKE: dict[str, Show] = {
-    "user": take_user,
-    "lab": take_lab,
-    "tests": take_tests,
-    "questions": take_questions,
-    "patient": take_patient,
-    "billing": take_billing,
-    "comments": take_comments,
-    "review": _take_review,
+_SUBMIT_STEP: dict[str, StepView] = {
+    "user": submit_user_step,
+    "lab": submit_lab_step,
+    "tests": submit_tests_step,
+    "questions": submit_questions_step,
+    "patient": submit_patient_step,
+    "billing": submit_billing_step,
+    "comments": submit_comments_step,
+    "review": _submit_review_step,
 }

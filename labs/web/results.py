@@ -24,7 +24,7 @@ from labs.states.orders import Interpretation
 from labs.states.results import FailureType
 from labs.web.critical import alert_row
 from labs.web.lifecycle import turnaround_of
-from labs.web.order_rows import account_name
+from labs.web.order_rows import format_account_name
 from labs.web.result_rows import (
     ABNORMAL,
     CHARTS_AT_MOST,
@@ -89,7 +89,7 @@ def order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
         "labs/results.html",
         order=order,
         section="orders",
-        account=account_name(order.lab_account),
+        account=format_account_name(order.lab_account),
         shown=shown,
         shown_words=version_words(shown),
         groups=groups_of(

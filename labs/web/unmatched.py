@@ -44,7 +44,7 @@ from labs.states.inbound import (
     UnmatchedReason,
 )
 from labs.web.inbound_overview import waiting_of
-from labs.web.order_rows import PLATFORM_WORDS, account_name
+from labs.web.order_rows import PLATFORM_WORDS, format_account_name
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import Pager, asked_offset, go_to, page_url, render_page
@@ -409,7 +409,7 @@ def _candidate(candidate: Candidate) -> CandidateRow:
     return CandidateRow(
         candidate,
         _points(candidate.evidence),
-        account_name(candidate.order.lab_account),
+        format_account_name(candidate.order.lab_account),
     )
 
 
@@ -424,7 +424,7 @@ def _points(evidence: Evidence) -> list[Point]:
 def _account(row: InboundReport | InboundMessage) -> str:
     message = row.message if isinstance(row, InboundReport) else row
     account = message.lab_account
-    return account_name(account) if account else PLATFORM_WORDS
+    return format_account_name(account) if account else PLATFORM_WORDS
 
 
 def _reason(row: InboundReport | InboundMessage) -> str:

@@ -25,7 +25,7 @@ from labs.web import (
 
 app_name = "labs"
 urlpatterns = [
-    path("orders/place/", place_order.place, name="place_order"),
+    path("orders/place/", place_order.place_order_page, name="place_order"),
     path("orders/", orders.order_list, name="orders"),
     path("orders/file/", orders.order_file, name="order_file"),
     path("users/<str:user_id>/orders/", orders.user_orders, name="of_user"),

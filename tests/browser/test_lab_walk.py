@@ -94,7 +94,7 @@ def test_a_new_team_lives_through_its_first_orders(visit, alice, alice_tenant):
         expect(account).to_contain_text("Only other active account for this lab")
         page.get_by_role("button", name="Cancel and recreate").click()
         expect(page.get_by_text("Previous order: Branch.")).to_be_visible()
-        expect(page.get_by_text("The only other active account")).to_be_visible()
+        expect(page.get_by_text("Only other active account")).to_be_visible()
 
         page.get_by_role("button", name="More actions").click()
         page.get_by_role("link", name="Cancel order").click()

@@ -63,7 +63,7 @@ def fill_patient(page):
     page.get_by_label("State", exact=True).select_option("AZ")
 
 
-def go_on(page, words="Continue"):
+def press_step_button(page, words="Continue"):
     page.get_by_role("button", name=words, exact=True).click()
 
 
@@ -79,7 +79,7 @@ def test_an_order_is_placed_by_keyboard_and_search(visit, alice, alice_tenant, l
         page.keyboard.press("Space")
         expect(page.get_by_role("radio", name=re.compile("Later"))).to_be_disabled()
         assert_sound(page)
-        go_on(page)
+        press_step_button(page)
 
         page.get_by_role("button", name="Add Lipid panel").press("Enter")
         added = page.get_by_role("button", name=re.compile("Added.*Lipid panel"))
@@ -89,7 +89,7 @@ def test_an_order_is_placed_by_keyboard_and_search(visit, alice, alice_tenant, l
         remove = page.get_by_role("button", name="Remove Ferritin", exact=True)
         expect(remove).to_be_visible()
         assert_sound(page)
-        go_on(page)
+        press_step_button(page)
 
         fill_patient(page)
         page.get_by_label("ZIP code").fill("85")
@@ -97,10 +97,10 @@ def test_an_order_is_placed_by_keyboard_and_search(visit, alice, alice_tenant, l
         expect(page.get_by_label("ZIP code")).to_have_attribute("aria-invalid", "true")
         found["patient"] = complaints(page)
         page.get_by_label("ZIP code").fill("85004")
-        go_on(page)
+        press_step_button(page)
 
         assert_sound(page)
-        go_on(page)
+        press_step_button(page)
         page.get_by_label("Clinical comment").press_sequentially("Fasting.")
         expect(page.locator("#order-printed pre")).to_have_text("Call us.\nFasting.")
         expect(page.get_by_text("8 of 1000 characters")).to_be_visible()
@@ -108,9 +108,9 @@ def test_an_order_is_placed_by_keyboard_and_search(visit, alice, alice_tenant, l
         page.go_back()
         page.go_forward()
         page.get_by_label("Clinical comment").fill("Fasting.")
-        go_on(page, "Review order")
+        press_step_button(page, "Review order")
         found["review"] = complaints(page)
-        go_on(page, "Place order")
+        press_step_button(page, "Place order")
         page.wait_for_url(re.compile(r"/orders/[0-9a-f-]{36}/$"))
 
     order = Order.objects.for_tenant(alice_tenant).get()
@@ -126,23 +126,23 @@ def test_without_script_an_order_is_placed(visit, alice, alice_tenant, lab):
         page.get_by_label("Search users").press("Enter")
         page.get_by_role("button", name="Choose mbr_008").click()
         page.get_by_role("radio", name=re.compile("Northgate")).first.check()
-        go_on(page)
+        press_step_button(page)
         page.get_by_label("Search tests and markers").fill("lipid")
         page.get_by_label("Search tests and markers").press("Enter")
         page.get_by_role("button", name="Add Lipid panel").click()
-        go_on(page)
+        press_step_button(page)
         fill_patient(page)
         page.get_by_label("ZIP code").fill("85004")
-        go_on(page, "Back")
-        go_on(page)
+        press_step_button(page, "Back")
+        press_step_button(page)
         expect(page.get_by_label("ZIP code")).to_have_value("85004")
-        go_on(page)
-        go_on(page)
+        press_step_button(page)
+        press_step_button(page)
         page.get_by_label("Clinical comment").fill("Fasting.")
-        go_on(page, "Preview comment")
+        press_step_button(page, "Preview comment")
         expect(page.locator("#order-printed pre")).to_have_text("Call us.\nFasting.")
-        go_on(page, "Review order")
-        go_on(page, "Place order")
+        press_step_button(page, "Review order")
+        press_step_button(page, "Place order")
         page.wait_for_url(re.compile(r"/orders/[0-9a-f-]{36}/$"))
 
     assert Order.objects.for_tenant(alice_tenant).count() == 1

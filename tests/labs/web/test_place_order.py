@@ -323,7 +323,7 @@ def test_what_no_page_sends_changes_nothing(wizard, user, panel, sent):
     wizard.send(**sent)
 
     entry = wizard.open().context["entry"]
-    assert (entry.panels, entry.added) == ((panel,), ())
+    assert (entry.panels, entry.single_markers) == ((panel,), ())
     assert entry.method == "walk_in_test"
 
 
