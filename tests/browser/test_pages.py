@@ -128,8 +128,8 @@ def test_pages_turn_and_columns_sort(visit, alice, users):
 def test_the_dialog_finds_a_user(visit, alice, users):
     with visit.page(member=alice) as page:
         page.goto(f"{PLACE}/users/")
-        page.get_by_role("link", name="Resolve an id").click()
-        page.get_by_label("Client user id", exact=True).fill("mbr_003")
+        page.get_by_role("link", name="Look up an ID").click()
+        page.get_by_label("Client user ID", exact=True).fill("mbr_003")
         page.keyboard.press("Enter")
 
         expect(page.locator("h1")).to_contain_text("mbr_003")

@@ -24,7 +24,7 @@ def test_a_question_mark_shows_the_keys_of_the_page(visit, alice, user):
 
         sheet = page.get_by_role("dialog", name="Keyboard shortcuts")
         expect(sheet).to_be_visible()
-        expect(sheet.get_by_text("Resolve an id")).to_be_visible()
+        expect(sheet.get_by_text("Look up an ID")).to_be_visible()
         page.keyboard.press("?")
         expect(sheet).not_to_be_visible()
 
@@ -51,7 +51,7 @@ def test_a_second_key_that_comes_late_goes_nowhere(visit, alice, user):
         page.keyboard.type("r")
 
         # On this page `r` alone resolves an id.
-        expect(page.get_by_role("dialog", name="Resolve an id")).to_be_visible()
+        expect(page.get_by_role("dialog", name="Look up an ID")).to_be_visible()
 
 
 def test_j_and_k_walk_the_lines_of_a_list_and_enter_opens_one(
@@ -90,7 +90,7 @@ def test_a_key_of_the_page_opens_its_dialog(visit, alice, user):
         page.goto(f"{PLACE}/users/")
         page.keyboard.press("r")
 
-        expect(page.get_by_role("dialog", name="Resolve an id")).to_be_visible()
+        expect(page.get_by_role("dialog", name="Look up an ID")).to_be_visible()
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).not_to_be_visible()
 

@@ -19,7 +19,7 @@ def found(code):
         # A member of an enumeration, its sentence looked up in a table.
         ErrorCode("empty_file", (400,), ("The file is empty.",)),
         # Of two kinds, one of them without a code on the wire.
-        ErrorCode("provider_unknown", (400,), ("No such source.",)),
+        ErrorCode("provider_unknown", (400,), ("Unknown source.",)),
         # What varies in a sentence.
         ErrorCode(
             "sandbox_user_limit", (400,), ("The sandbox holds at most … users.",)
