@@ -14,7 +14,9 @@ def found(code):
     [
         # A class of its own, that gives its base the code.
         ErrorCode(
-            "client_user_id_taken", (400,), ("A user with this client_user_id exists.",)
+            "client_user_id_taken",
+            (400,),
+            ("A user with this client_user_id already exists.",),
         ),
         # A member of an enumeration, its sentence looked up in a table.
         ErrorCode("empty_file", (400,), ("The file is empty.",)),
@@ -22,7 +24,7 @@ def found(code):
         ErrorCode("provider_unknown", (400,), ("Unknown source.",)),
         # What varies in a sentence.
         ErrorCode(
-            "sandbox_user_limit", (400,), ("The sandbox holds at most … users.",)
+            "sandbox_user_limit", (400,), ("The sandbox is limited to … users.",)
         ),
         # Of a status of its own.
         ErrorCode("throttled", (429,), ("Too many requests.",)),
