@@ -10,6 +10,7 @@ from django.db import models
 from django.utils import timezone
 
 from portal.lib.tenancy import TenantOwned
+from portal.lib.translation import gettext_lazy
 from reports.states import AliasStatus
 
 
@@ -40,6 +41,8 @@ class LoincAlias(TenantOwned):
     ended_at = models.DateTimeField(null=True)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("LOINC mapping")
+        verbose_name_plural = gettext_lazy("LOINC mappings")
         constraints = [
             models.UniqueConstraint(
                 fields=["tenant", "lab_key", "name_key", "units"],

@@ -13,6 +13,7 @@ from django.db.models.fields.json import KeyTextTransform
 from django.utils import timezone
 
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
+from portal.lib.translation import gettext_lazy
 from reports.states import ParsingJobFailureReason, ParsingJobStatus
 
 if TYPE_CHECKING:
@@ -78,6 +79,8 @@ class ParsingJob(TenantOwned):
     objects = TenantManager(ParsingJobQuerySet)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("parsing job")
+        verbose_name_plural = gettext_lazy("parsing jobs")
         indexes = [
             models.Index(fields=["tenant", "-created_at"], name="job_by_time"),
             models.Index(fields=["tenant", "status"], name="job_by_status"),

@@ -157,14 +157,14 @@ def extract_report(*paths: Path, threads: int = 1) -> ParsedReport:
                 found: ParsedReport = read_as(ParsedReport, report)
                 return found
             case {"unreadable": reason, "without_engine": True}:
-                logger.error("pictures can't be read: install the group ocr")
+                logger.error("images can't be read: install the dependency group ocr")
                 refusal = UnreadableReport(FailureReason(reason))
             case {"unreadable": reason}:
                 refusal = UnreadableReport(FailureReason(reason))
             case _:
                 refusal = UnreadableReport(FailureReason.PROCESSING_ERROR)
     except (ValueError, TypeError):
-        logger.error("the parser's answer is of no known shape")  # noqa: TRY400 - the error may quote
+        logger.error("the parser's answer has an unknown shape")  # noqa: TRY400 - the error may quote
         refusal = UnreadableReport(FailureReason.PROCESSING_ERROR)
     raise refusal
 
@@ -189,7 +189,7 @@ def extract_box(*paths: Path, place: Place) -> BoxReading:
             try:
                 found: BoxReading = read_as(BoxReading, reading)
             except (ValueError, TypeError):
-                logger.error("a box's answer is of no known shape")  # noqa: TRY400 - as above
+                logger.error("the answer for a box has an unknown shape")  # noqa: TRY400 - as above
             else:
                 return found
     raise UnreadableReport(FailureReason.PROCESSING_ERROR)

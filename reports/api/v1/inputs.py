@@ -95,23 +95,23 @@ class _Flag(serializers.BooleanField):
                 return True
             case "false":
                 return False
-        raise ValidationError("Neither true nor false.", code="bool_parsing")
+        raise ValidationError('Must be "true" or "false".', code="bool_parsing")
 
 
 class ParsingJobInputs(Inputs):
-    """A report to parse: one PDF, or several pictures of its pages (contract 7.1)."""
+    """A report to parse: one PDF, or images of its pages (contract 7.1)."""
 
     file = serializers.ListField(
         child=serializers.FileField(allow_empty_file=True),
-        help_text="PDF, JPEG or PNG; at most 10 MB. Several: at most 8 JPEG or PNG"
-        " pictures, one page each, in order, 10 MB together.",
+        help_text="One PDF, JPEG or PNG file, or up to 8 JPEG or PNG images, one page"
+        " each, in order. At most 10 MB in total.",
     )
     user_id = Uuid()
     needs_human_review = _Flag(required=False, default=False)
 
 
 class ParsingJobQuery(Inputs):
-    """`include=provenance` adds to each result where it was read (contract 10)."""
+    """`include=provenance` adds the position of each result (contract 10)."""
 
     include = serializers.ListField(
         child=serializers.CharField(allow_blank=True), required=False

@@ -1,4 +1,4 @@
-"""Parsing jobs over the API: submit a report, read a job (contract 7.1, 7.2)."""
+"""API views of parsing jobs: submit a report, get a job (contract 7.1, 7.2)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PROVENANCE = "provenance"
 
 
 class ParsingJobsView(TenantAPIView):
-    """Where reports are submitted."""
+    """Submit lab reports for parsing."""
 
     area = Area.REPORTS
     parser_classes = [ReportUploadParser]
@@ -50,13 +50,13 @@ class ParsingJobsView(TenantAPIView):
 
 
 class ParsingJobView(TenantAPIView):
-    """One job."""
+    """Get one parsing job."""
 
     area = Area.REPORTS
 
     @describe(
         "get_parsing_job",
-        "Read a parsing job",
+        "Get a parsing job",
         answer=ParsingJobAnswer,
         query=ParsingJobQuery,
         refuses=(404,),

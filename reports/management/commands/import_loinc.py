@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 class Command(BaseCommand):
-    """Imports Loinc.csv; exits 1 with the reason where it is not taken."""
+    """Import Loinc.csv; exit 1 with the reason if it is refused."""
 
     help = (
-        "Take over the official LOINC table (Loinc.csv or LoincTableCore.csv of the"
-        " release from loinc.org) for searching codes and for rows that the"
-        " project's own catalogue does not know."
+        "Import the official LOINC table (Loinc.csv or LoincTableCore.csv of the"
+        " release from loinc.org). Its codes can then be searched, and match rows that"
+        " the built-in catalog does not cover."
     )
     requires_system_checks: list[str] = []
 
@@ -32,4 +32,4 @@ class Command(BaseCommand):
             count = import_loinc(source=options["file"])
         except DomainError as refusal:
             raise CommandError(refusal.message) from None
-        self.stdout.write(f"{count} codes can be searched from {loinc_folder()}.")
+        self.stdout.write(f"Imported {count} codes into {loinc_folder()}.")

@@ -39,8 +39,8 @@ class Command(BaseCommand):
     """Prints what contract 7.4 calls `data`; exits 1 if a file can't be read."""
 
     help = (
-        "Parse lab reports and print their values as JSON; several are keyed by file"
-        " name. What can't be read is named on stderr by its reason."
+        "Parse lab reports and print their values as JSON, keyed by file name if there"
+        " are several. The reason for a file that can't be read goes to stderr."
     )
     requires_system_checks: list[str] = []
 
@@ -49,13 +49,13 @@ class Command(BaseCommand):
         parser.add_argument(
             "--pages",
             action="store_true",
-            help="the files are pictures of one report's pages, in order",
+            help="treat the files as images of one report's pages, in order",
         )
         parser.add_argument(
             "--threads",
             type=int,
             default=1,
-            help="how many the reading of a picture may use (1)",
+            help="threads per image (default: 1)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -118,7 +118,7 @@ def _read(  # pragma: no cover - in the process that reads
     try:
         report = parse_report(paths, threads=threads, on_page=extraction.allow_page)
     except NoPictureReader as refusal:
-        sys.stderr.write("pictures can't be read: install the group ocr\n")
+        sys.stderr.write("Images can't be read: install the dependency group ocr.\n")
         return refusal.reason
     except UnreadableReport as refusal:
         return refusal.reason

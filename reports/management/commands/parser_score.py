@@ -41,33 +41,44 @@ class Command(BaseCommand):
     """Prints shares in per cent; what each means stands in scorecard/marking.py."""
 
     help = (
-        "Score the report parser. FOLDER holds reports, each with its truth beside it"
-        " (report.pdf, report.truth.json); without it the project's own synthetic"
-        " corpus is drawn and scored: all text PDFs and a sample of pictures."
+        "Score the report parser. FOLDER has reports, each with its truth file beside"
+        " it (report.pdf, report.truth.json). Without FOLDER, the synthetic corpus is"
+        " rendered and scored: all text PDFs and a sample of images."
     )
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", nargs="?", type=Path, metavar="FOLDER")
         parser.add_argument(
-            "--kind", action="append", choices=KINDS, help="repeatable; all by default"
+            "--kind",
+            action="append",
+            choices=KINDS,
+            help="kind of file; can be repeated (default: all)",
         )
-        parser.add_argument("--layout", default="", help="part of a layout's name")
-        parser.add_argument("--limit", type=int, help="at most so many of a kind")
-        parser.add_argument("--all", action="store_true", help="every picture as well")
         parser.add_argument(
-            "--held-out", action="store_true", help="layouts the parser is not made on"
+            "--layout", default="", help="only layouts whose name contains this"
         )
-        parser.add_argument("--seed", type=int, default=0, help="other values and wear")
-        parser.add_argument("--errors", action="store_true", help="name every fault")
         parser.add_argument(
-            "--naive", action="store_true", help="score one line pattern instead"
+            "--limit", type=int, help="score at most this many of a kind"
         )
-        parser.add_argument("--keep", type=Path, help="folder that keeps what is drawn")
+        parser.add_argument("--all", action="store_true", help="score all images")
+        parser.add_argument(
+            "--held-out", action="store_true", help="score the held-out layouts"
+        )
+        parser.add_argument(
+            "--seed", type=int, default=0, help="seed for values and image wear"
+        )
+        parser.add_argument("--errors", action="store_true", help="print every error")
+        parser.add_argument(
+            "--naive", action="store_true", help="score a single line pattern instead"
+        )
+        parser.add_argument(
+            "--keep", type=Path, help="save rendered files to this folder"
+        )
         parser.add_argument(
             "--pages",
             type=Path,
-            help="folder that keeps the words read, for a next run",
+            help="cache the words read in this folder for the next run",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -84,7 +95,7 @@ class Command(BaseCommand):
                     self.stdout.write(line)
                 every += scored
         if not every:
-            raise CommandError("No report of this kind and layout.")
+            raise CommandError("No reports match this kind and layout.")
         total = add_marks([one.marks for one in every])
         self.stdout.write(f"LOINC over all kinds {100 * total.rate('loinc'):.1f}")
         for line in calibration_lines(total):
@@ -111,11 +122,13 @@ class Command(BaseCommand):
     ) -> Iterator[TrueReport]:
         if importlib.util.find_spec("tests") is None:
             raise CommandError(
-                "The synthetic corpus is part of the tests, which are not installed"
-                " here. Name a FOLDER of reports with their truth."
+                "The synthetic corpus needs the tests, which are not installed."
+                " Pass a FOLDER of reports with truth files."
             )
         if kind != "text" and importlib.util.find_spec("numpy") is None:
-            self.stdout.write(f"{kind}: left out, as the ocr group is not installed")
+            self.stdout.write(
+                f"{kind}: skipped, the dependency group ocr is not installed"
+            )
             return
         corpus = importlib.import_module(CORPUS)
         names = corpus.layout_names(

@@ -33,7 +33,7 @@ def kind_lines(title: str, scored: Sequence[Scored], *, errors: bool) -> Iterato
                 yield f"refused: {one.report.layout} ({one.refusal})"
     if other:
         found = sum(one.marks.invented for one in other)
-        yield f"{title}, {len(other)} that are no lab report: {found} rows invented"
+        yield f"{title}, {len(other)} not a lab report: {found} rows invented"
         for one in other:
             if one.marks.invented:
                 yield f"      {one.report.layout}: {one.marks.invented}"

@@ -87,12 +87,12 @@ def _read_truth(path: Path) -> TrueReport:
     except KeyError as missing:
         raise BadTruth(f"{path.name}: {missing} is missing") from missing
     except (TypeError, ValueError, AttributeError) as wrong:
-        raise BadTruth(f"{path.name}: not the shape of a truth file") from wrong
+        raise BadTruth(f"{path.name}: not a truth file") from wrong
     if not files or not all(file.is_file() for file in files):
-        raise BadTruth(f"{path.name}: the report is not beside it")
+        raise BadTruth(f"{path.name}: no report beside it")
     kind = data.get("kind") or ("text" if files[0].suffix == ".pdf" else "screenshot")
     if kind not in KINDS:
-        raise BadTruth(f"{path.name}: kind is none of {', '.join(KINDS)}")
+        raise BadTruth(f"{path.name}: kind must be one of {', '.join(KINDS)}")
     return TrueReport(
         path=files[0],
         kind=kind,

@@ -64,7 +64,7 @@ def test_pages_that_are_no_lab_report_are_counted_apart(tmp_path):
 
     lines = score(tmp_path)
 
-    assert lines[0] == "text, 1 that are no lab report: 0 rows invented"
+    assert lines[0] == "text, 1 not a lab report: 0 rows invented"
 
 
 def test_a_refused_report_is_named_with_the_reason(tmp_path):
@@ -154,7 +154,7 @@ def test_pictures_are_left_out_where_nothing_could_draw_or_read_them(monkeypatch
     lines = score(layout="sample-metabolic")
 
     assert shares(lines, "sample-metabolic")[-1] == "26"
-    assert "photo: left out, as the ocr group is not installed" in lines
+    assert "photo: skipped, the dependency group ocr is not installed" in lines
 
 
 def test_a_folder_without_reports_of_the_kind_is_an_error(tmp_path):

@@ -66,7 +66,7 @@ def test_the_command_says_how_many_codes_it_took(table):
 
     call_command("import_loinc", str(table), stdout=written)
 
-    assert written.getvalue().startswith("1 codes can be searched from ")
+    assert written.getvalue().startswith("Imported 1 codes into ")
 
 
 def test_the_command_refuses_with_a_sentence(table):
