@@ -186,8 +186,8 @@ def _made(
             case ast.Call(func=ast.Name(id=name), args=[code, *rest]) if name in KINDS:
                 status_of = _status(KINDS[name])
                 said = _sentence(rest[0]) if rest else ""
-                if rest and isinstance(rest[0], ast.Subscript):
-                    for text, words in _table(rest[0], module, modules):
+                if rest and isinstance(table := _unwrap(rest[0]), ast.Subscript):
+                    for text, words in _table(table, module, modules):
                         yield text, status_of, words
                 for text in _codes(code, module, modules):
                     yield text, status_of, said
@@ -257,6 +257,15 @@ def _table(
                 if key is not None:
                     for code in _codes(key, module, modules):
                         yield code, _sentence(value)
+
+
+def _unwrap(node: ast.expr) -> ast.expr:
+    """Return what `str()` is called with, as lazy texts of a table are."""
+    match node:
+        case ast.Call(func=ast.Name(id="str"), args=[text]):
+            return text
+        case _:
+            return node
 
 
 def _sentence(node: ast.expr) -> str:
