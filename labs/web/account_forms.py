@@ -95,7 +95,7 @@ class AccountForm(forms.Form):
         billing: dict[str, list[str]] = {}
         for kind in Billing:
             text = found.get(_BILLING + kind, "").strip()
-            states = _read_states(text)
+            states = _parse_states(text)
             if unknown := states - US_STATES:
                 self.add_error(
                     _BILLING + kind,
@@ -107,7 +107,7 @@ class AccountForm(forms.Form):
         return {**found, "allowed_billing": billing}
 
     @property
-    def wanted(self) -> LabAccountRequest:
+    def account_request(self) -> LabAccountRequest:
         """The request of a valid form."""
         given = self.cleaned_data
         units = (unit.strip() for unit in given["business_units"].split(","))
@@ -158,7 +158,7 @@ class AccountTeamsForm(forms.Form):
         )
 
 
-def entered_of(account: LabAccount) -> dict[str, Any]:
+def build_initial_values(account: LabAccount) -> dict[str, Any]:
     """What the form of an account starts with."""
     return {
         "provider_account_id": account.provider_account_id,
@@ -167,18 +167,18 @@ def entered_of(account: LabAccount) -> dict[str, Any]:
         "default_clinical_notes": account.default_clinical_notes,
         "business_units": ", ".join(account.business_units),
         **{
-            _BILLING + kind: states_in_words(states)
+            _BILLING + kind: format_states(states)
             for kind, states in account.allowed_billing.items()
         },
     }
 
 
-def states_in_words(states: list[str]) -> str:
+def format_states(states: list[str]) -> str:
     """States as they are entered: `all`, or their codes."""
     return ALL_STATES if set(states) == US_STATES else ", ".join(states)
 
 
-def _read_states(text: str) -> set[str]:
+def _parse_states(text: str) -> set[str]:
     if text.lower() == ALL_STATES:
         return set(US_STATES)
     return set(text.upper().replace(",", " ").split())

@@ -33,8 +33,8 @@ from labs.web.account_forms import (
     AccountStatusForm,
     AccountTeamsForm,
     NewAccountForm,
-    entered_of,
-    states_in_words,
+    build_initial_values,
+    format_states,
 )
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
@@ -59,7 +59,7 @@ class AccountRow:
     flow: str
     billing: tuple[tuple[str, str], ...]
     teams: tuple[str, ...]
-    is_ours: bool
+    is_linked_to_team: bool
 
 
 @require_GET
@@ -70,7 +70,7 @@ def account_list(request: TenantRequest) -> HttpResponse:
     return render_page(
         request,
         "labs/lab_accounts.html",
-        rows=[_row(account, request) for account in accounts],
+        rows=[_build_account_row(account, request) for account in accounts],
         asked=asked,
         is_filtered=asked != AccountFilters(),
         statuses=LabAccountStatus.offered(),
@@ -90,18 +90,18 @@ def add_account(request: TenantRequest) -> HttpResponse:
                 tenant=request.tenant,
                 actor=request.actor,
                 lab=form.cleaned_data["lab"],
-                wanted=form.wanted,
+                wanted=form.account_request,
             )
         except DomainError as refusal:
-            _refuse(form, refusal)
+            _add_refusal(form, refusal)
         else:
             messages.success(
                 request,
                 _("%(account)s added. Its status is pending.")
-                % {"account": _name(account)},
+                % {"account": _account_label(account)},
             )
             return go_to(request, page_url(request, "labs:accounts"))
-    return _render(
+    return _render_dialog(
         request, "_lab_account", _("Add lab account"), form, verb=_("Add account")
     )
 
@@ -109,31 +109,31 @@ def add_account(request: TenantRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @require_right(Area.CATALOGUE, write=True)
 def edit_account(request: TenantRequest, account_id: str) -> HttpResponse:
-    account = _account(request, account_id)
-    form = AccountForm(posted(request), initial=entered_of(account))
+    account = _get_account(request, account_id)
+    form = AccountForm(posted(request), initial=build_initial_values(account))
     if request.method == "POST" and form.is_valid():
         try:
             change_lab_account(
                 tenant=request.tenant,
                 actor=request.actor,
                 account=account,
-                wanted=form.wanted,
+                wanted=form.account_request,
             )
         except DomainError as refusal:
-            _refuse(form, refusal)
+            _add_refusal(form, refusal)
         else:
             messages.success(
-                request, _("%(account)s saved.") % {"account": _name(account)}
+                request, _("%(account)s saved.") % {"account": _account_label(account)}
             )
             return go_to(request, page_url(request, "labs:accounts"))
-    title = _("Edit %(account)s") % {"account": _name(account)}
-    return _render(request, "_lab_account", title, form, verb=_("Save account"))
+    title = _("Edit %(account)s") % {"account": _account_label(account)}
+    return _render_dialog(request, "_lab_account", title, form, verb=_("Save account"))
 
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.CATALOGUE, write=True)
-def account_status(request: TenantRequest, account_id: str) -> HttpResponse:
-    account = _account(request, account_id)
+def edit_account_status(request: TenantRequest, account_id: str) -> HttpResponse:
+    account = _get_account(request, account_id)
     form = AccountStatusForm(account, posted(request))
     if request.method == "POST" and form.is_valid():
         to = LabAccountStatus(form.cleaned_data["status"])
@@ -144,16 +144,20 @@ def account_status(request: TenantRequest, account_id: str) -> HttpResponse:
         except DomainError as refusal:
             form.add_error("status", refusal.message)
         else:
-            messages.success(request, f"{_name(account)}: {to.label}.")
+            messages.success(
+                request,
+                _("%(account)s: %(status)s.")
+                % {"account": _account_label(account), "status": to.label},
+            )
             return go_to(request, page_url(request, "labs:accounts"))
-    title = _("Status of %(account)s") % {"account": _name(account)}
-    return _render(request, "_lab_account_status", title, form, account=account)
+    title = _("Status of %(account)s") % {"account": _account_label(account)}
+    return _render_dialog(request, "_lab_account_status", title, form, account=account)
 
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.CATALOGUE, write=True)
-def account_teams(request: TenantRequest, account_id: str) -> HttpResponse:
-    account = _account(request, account_id)
+def edit_account_teams(request: TenantRequest, account_id: str) -> HttpResponse:
+    account = _get_account(request, account_id)
     linked = [link.team_id for link in account.team_links.all()]
     form = AccountTeamsForm(account, posted(request), initial={"teams": linked})
     if request.method == "POST" and form.is_valid():
@@ -164,14 +168,15 @@ def account_teams(request: TenantRequest, account_id: str) -> HttpResponse:
             team_ids=[team.pk for team in form.cleaned_data["teams"]],
         )
         messages.success(
-            request, _("Teams of %(account)s saved.") % {"account": _name(account)}
+            request,
+            _("Teams of %(account)s saved.") % {"account": _account_label(account)},
         )
         return go_to(request, page_url(request, "labs:accounts"))
-    title = _("Teams of %(account)s") % {"account": _name(account)}
-    return _render(request, "_lab_account_teams", title, form)
+    title = _("Teams of %(account)s") % {"account": _account_label(account)}
+    return _render_dialog(request, "_lab_account_teams", title, form)
 
 
-def _render(
+def _render_dialog(
     request: TenantRequest, body: str, title: str, form: forms.Form, **context: Any
 ) -> HttpResponse:
     return render_form(
@@ -186,12 +191,12 @@ def _render(
     )
 
 
-def _refuse(form: forms.Form, refusal: DomainError) -> None:
+def _add_refusal(form: forms.Form, refusal: DomainError) -> None:
     known = refusal.field in form.fields
     form.add_error(refusal.field if known else "provider_account_id", refusal.message)
 
 
-def _account(request: TenantRequest, account_id: str) -> LabAccount:
+def _get_account(request: TenantRequest, account_id: str) -> LabAccount:
     try:
         wanted = UUID(account_id)
     except ValueError:
@@ -202,29 +207,29 @@ def _account(request: TenantRequest, account_id: str) -> LabAccount:
     return found[0]
 
 
-def _row(account: LabAccount, request: TenantRequest) -> AccountRow:
+def _build_account_row(account: LabAccount, request: TenantRequest) -> AccountRow:
     links = list(account.team_links.all())
     flow = DelegatedFlow.known(account.delegated_flow)
     kinds = {kind: Billing.known(kind) for kind in account.allowed_billing}
     return AccountRow(
         account=account,
-        name=_name(account),
+        name=_account_label(account),
         flow=str(flow.label) if flow else account.delegated_flow,
         billing=tuple(
-            (str(known.label) if known else kind, _states(account, kind))
+            (str(known.label) if known else kind, _describe_states(account, kind))
             for kind, known in kinds.items()
         ),
         teams=tuple(sorted(link.team.name for link in links)),
-        is_ours=request.tenant.team_id in {link.team_id for link in links},
+        is_linked_to_team=request.tenant.team_id in {link.team_id for link in links},
     )
 
 
-def _states(account: LabAccount, kind: str) -> str:
-    words = states_in_words(account.allowed_billing[kind])
+def _describe_states(account: LabAccount, kind: str) -> str:
+    words = format_states(account.allowed_billing[kind])
     if words == "all":
         return _("in every state")
     return _("in %(states)s") % {"states": words}
 
 
-def _name(account: LabAccount) -> str:
+def _account_label(account: LabAccount) -> str:
     return account.account_name or account.provider_account_id

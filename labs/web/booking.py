@@ -33,7 +33,11 @@ from labs.queries.appointments import active_of
 from labs.queries.orders import full_order
 from labs.states.appointments import AppointmentStatus
 from labs.web.booking_grid import site_key
-from labs.web.booking_page import BookingPage, home_address, when_words
+from labs.web.booking_page import (
+    BookingPage,
+    build_home_address,
+    format_appointment_time,
+)
 from portal.lib.errors import DomainError
 from portal.lib.web import go_to, page_url
 
@@ -51,19 +55,20 @@ _FORM_KEY_MAX = 64
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS)
 @require_right(Area.BOOKINGS, write=True)
-def book_visit(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def book_appointment_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Choose and book, or move the visit that there is; `go` says what was pressed."""
     order = full_order(tenant=request.tenant, order_id=order_id)
     visit = active_of(order=order)
-    if visit is not None and _was_booked_by(request, order, visit):
-        return _done(request, order, visit)  # pressed twice, or sent anew by a reload
-    closed = why_closed(order, visit)
+    if visit is not None and _was_booked_by_this_form(request, order, visit):
+        # Pressed twice, or sent again by a reload.
+        return _redirect_to_booked_order(request, order, visit)
+    closed = explain_not_bookable(order, visit)
     if closed:
         messages.error(request, closed)
         return go_to(request, page_url(request, "labs:order", order_id=order.pk))
     page = BookingPage(request, order, visit)
     if request.method == "POST":
-        answer = _act(page)
+        answer = _handle_post(page)
         if answer is not None:
             return answer
     else:
@@ -77,7 +82,7 @@ def book_visit(request: TenantRequest, order_id: UUID) -> HttpResponse:
     return page.render()
 
 
-def why_closed(order: Order, visit: Appointment | None) -> str:
+def explain_not_bookable(order: Order, visit: Appointment | None) -> str:
     """Why no visit can be booked or moved, empty where one can."""
     if visit is not None:
         can = visit.can_reschedule(timezone.now())
@@ -91,41 +96,41 @@ def why_closed(order: Order, visit: Appointment | None) -> str:
     return ""
 
 
-def _act(page: BookingPage) -> HttpResponse | None:
+def _handle_post(page: BookingPage) -> HttpResponse | None:
     """Do what was pressed; None where the page is to be shown again."""
     request, order = page.request, page.order
     is_valid = page.form.is_valid()
     try:
-        if page.takes:
-            page.refusal = _moved_on(request, page.visit)
-            if not page.refusal and not (page.key and _is_at_place(page)):
+        if page.is_booking:
+            page.refusal = _explain_outdated_form(request, page.visit)
+            if not page.refusal and not (page.key and _is_slot_at_chosen_site(page)):
                 page.refusal = _("Choose a time at the selected location.")
             if page.refusal or not is_valid:
                 return None
-            return _book(page, notes=page.form.cleaned_data["notes"])
+            return _book_or_reschedule(page, notes=page.form.cleaned_data["notes"])
         if page.go.startswith("ask:") and is_valid:
             visit = request_visit(
                 order=order,
                 actor=request.actor,
                 provider=page.go.removeprefix("ask:"),
-                address=home_address(order),
+                address=build_home_address(order),
                 notes=page.form.cleaned_data["notes"],
             )
-            return _done(request, order, visit)
-        if page.go == "hold" and page.key and _is_at_place(page):
+            return _redirect_to_booked_order(request, order, visit)
+        if page.go == "hold" and page.key and _is_slot_at_chosen_site(page):
             page.hold = hold_slot(order=order, booking_key=page.key)
-            page.choose(page.hold.slot)
+            page.select_slot(page.hold.slot)
         elif page.key:
             release_hold(order=order)
     except SlotTaken as taken:
         page.lost = taken
-        page.choose(taken.lost)
+        page.select_slot(taken.lost)
     except DomainError as refused:
         page.refusal = refused.message
     return None
 
 
-def _is_at_place(page: BookingPage) -> bool:
+def _is_slot_at_chosen_site(page: BookingPage) -> bool:
     """Whether the chosen time is one of the chosen place.
 
     It is not where a place was chosen and its times were not there yet.
@@ -136,7 +141,7 @@ def _is_at_place(page: BookingPage) -> bool:
     return site_key(slot.site) == page.site
 
 
-def _book(page: BookingPage, *, notes: str) -> HttpResponse:
+def _book_or_reschedule(page: BookingPage, *, notes: str) -> HttpResponse:
     request, order = page.request, page.order
     if page.visit is not None:
         visit = reschedule_appointment(
@@ -145,25 +150,25 @@ def _book(page: BookingPage, *, notes: str) -> HttpResponse:
             booking_key=page.key,
             notes=notes or None,
         )
-        return _done(request, order, visit, has_moved=True)
+        return _redirect_to_booked_order(request, order, visit, has_moved=True)
     wanted = BookingRequest(
         booking_key=page.key,
         notes=notes,
         waits_on=True,
-        reference=_reference(request, order),
+        reference=_read_booking_reference(request, order),
     )
     visit = book_appointment(order=order, actor=request.actor, wanted=wanted)
-    return _done(request, order, visit)
+    return _redirect_to_booked_order(request, order, visit)
 
 
-def _done(
+def _redirect_to_booked_order(
     request: TenantRequest,
     order: Order,
     visit: Appointment,
     *,
     has_moved: bool = False,
 ) -> HttpResponse:
-    when = {"time": when_words(visit)}
+    when = {"time": format_appointment_time(visit)}
     if visit.status == AppointmentStatus.PENDING:
         if visit.start_at is None:
             says = _(
@@ -186,18 +191,20 @@ def _done(
     return go_to(request, page_url(request, "labs:order", order_id=order.pk))
 
 
-def _was_booked_by(request: TenantRequest, order: Order, visit: Appointment) -> bool:
+def _was_booked_by_this_form(
+    request: TenantRequest, order: Order, visit: Appointment
+) -> bool:
     """Whether this very form has booked the visit before."""
     is_first = request.method == "POST" and not request.POST.get("moves")
-    return is_first and visit.reference == _reference(request, order)
+    return is_first and visit.reference == _read_booking_reference(request, order)
 
 
-def _reference(request: TenantRequest, order: Order) -> UUID:
+def _read_booking_reference(request: TenantRequest, order: Order) -> UUID:
     key = request.POST.get("form_key", "")[:_FORM_KEY_MAX] or str(uuid.uuid4())
     return booking_reference(order=order, key=key)
 
 
-def _moved_on(request: TenantRequest, visit: Appointment | None) -> str:
+def _explain_outdated_form(request: TenantRequest, visit: Appointment | None) -> str:
     """Why a form no longer fits: somebody has booked or called off meanwhile."""
     seen = request.POST.get("moves", "")
     if seen == (str(visit.pk) if visit else ""):

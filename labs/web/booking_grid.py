@@ -50,7 +50,7 @@ class TimeOfDay(OpenChoices):
     AFTERNOON = "afternoon", gettext_lazy("Afternoons")
     WEEKEND = "weekend", gettext_lazy("Weekends")
 
-    def suits(self, local: datetime) -> bool:
+    def includes(self, local: datetime) -> bool:
         """Whether a time on a place's clock is one of these."""
         match self:
             case TimeOfDay.MORNING:
@@ -64,7 +64,7 @@ class TimeOfDay(OpenChoices):
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class GridSelection:
     """What has been chosen so far; what is no longer offered is passed over.
 
     `slot` is a site's code and a start (UTC).
@@ -108,7 +108,7 @@ class Grid:
         return site_key(self.site) if self.site else ""
 
     @property
-    def earlier(self) -> date | None:
+    def previous_start(self) -> date | None:
         """Where the fourteen days before begin; None where these begin today."""
         return max(self.today, self.first_day - WINDOW) if self.can_go_back else None
 
@@ -118,7 +118,7 @@ class Grid:
         return self.first_day > self.today
 
     @property
-    def later(self) -> date:
+    def next_start(self) -> date:
         """Where the fourteen days after begin."""
         return self.first_day + WINDOW
 
@@ -133,9 +133,9 @@ class Grid:
         return self.slot.booking_key if self.slot else ""
 
 
-def make_grid(
+def build_grid(
     found: Availability,
-    wishes: Wishes,
+    selection: GridSelection,
     *,
     here: str,
     struck: Iterable[tuple[str, datetime]] = (),
@@ -156,10 +156,10 @@ def make_grid(
             by_site.setdefault(key, []).extend(
                 slot
                 for slot in one.slots
-                if wishes.when.suits(local_start(slot))
+                if selection.when.includes(local_start_of(slot))
                 and (slot.site.code, slot.start) not in lost
             )
-    chosen = _site(sites, by_site, wishes)
+    chosen = _select_site(sites, by_site, selection)
     first_day = found.days[0].day
     if chosen is None:
         days = [SlotDay(one.day, 0) for one in found.days[:WINDOW_DAYS]]
@@ -180,27 +180,27 @@ def make_grid(
     zone = find_zone(site.time_zone)
     today = found.checked_at.astimezone(zone).date()
     first_day = next(one.day for one in found.days if one.site == site)
-    per_day = Counter(local_start(slot).date() for slot in free)
+    per_day = Counter(local_start_of(slot).date() for slot in free)
     days = [
-        SlotDay(day, per_day[day], _why_none(site, day))
+        SlotDay(day, per_day[day], _explain_no_slots(site, day))
         for day in (first_day + _DAY * step for step in range(WINDOW_DAYS))
     ]
-    day = wishes.day if per_day[wishes.day] else min(per_day, default=None)  # type: ignore[index]  # a Counter has none for None
+    day = selection.day if per_day[selection.day] else min(per_day, default=None)  # type: ignore[index]  # a Counter has none for None
     slot = next(
-        (one for one in free if (one.site.code, one.start) == wishes.slot), None
+        (one for one in free if (one.site.code, one.start) == selection.slot), None
     )
     places = [
-        _place(number, key, sites[key], by_site[key], found.checked_at)
+        _build_place(number, key, sites[key], by_site[key], found.checked_at)
         for number, key in enumerate(sites, 1)
     ]
     at = next(place.number for place in places if place.key == chosen)
     return Grid(
         places=places,
-        distances=_ruler(places, at, here),
+        distances=_draw_distance_ruler(places, at, here),
         site=site,
         days=days,
         day=day,
-        groups=_groups(free, day, site, lost),
+        groups=_build_time_groups(free, day, site, lost),
         slot=slot,
         first_day=first_day,
         today=today,
@@ -213,20 +213,20 @@ def site_key(site: Site) -> str:
     return f"{site.provider}-{site.code}"
 
 
-def local_start(slot: FreeSlot) -> datetime:
+def local_start_of(slot: FreeSlot) -> datetime:
     """When a slot starts on its place's clock."""
     return slot.start.astimezone(find_zone(slot.site.time_zone))
 
 
-def fasting_note(slot: FreeSlot | None) -> str:
+def describe_fasting(slot: FreeSlot | None) -> str:
     """What a fast means for the choice of a time."""
     if slot is None:
         return _(
             "The patient fasts for 12 hours before the visit. Choose a morning time."
         )
-    since = fast_from(local_start(slot))
+    since = fast_from(local_start_of(slot))
     when = {"day": f"{since:%A}", "time": f"{since:%H:%M}"}
-    if local_start(slot).hour < _NOON:
+    if local_start_of(slot).hour < _NOON:
         return _("Fasting would start %(day)s at %(time)s.") % when
     return (
         _(
@@ -237,41 +237,41 @@ def fasting_note(slot: FreeSlot | None) -> str:
     )
 
 
-def span_words(spans: Iterable[tuple[time, time]]) -> str:
+def format_opening_hours(spans: Iterable[tuple[time, time]]) -> str:
     """06:30 to 12:00 and 12:30 to 15:30."""
     return ", ".join(f"{opens:%H:%M}–{closes:%H:%M}" for opens, closes in spans)
 
 
-def moment_words(local: datetime) -> str:
+def format_local_time(local: datetime) -> str:
     """Thu 19 Nov, 08:40 MST, by the zone that the moment is in.
 
     Templates would turn it into the reader's zone.
     """
-    return f"{day_words(local)}, {local:%H:%M %Z}"
+    return f"{format_day(local)}, {local:%H:%M %Z}"
 
 
-def day_words(day: date) -> str:
+def format_day(day: date) -> str:
     """Thu 19 Nov."""
     return f"{day:%a} {day.day} {day:%b}"
 
 
-def _site(
+def _select_site(
     sites: Mapping[str, Site],
     by_site: Mapping[str, Sequence[FreeSlot]],
-    wishes: Wishes,
+    selection: GridSelection,
 ) -> str | None:
     """The place that was chosen, else the nearest with something free."""
-    if wishes.site in sites:
-        return wishes.site
-    if wishes.slot is not None:
-        code = wishes.slot[0]
+    if selection.site in sites:
+        return selection.site
+    if selection.slot is not None:
+        code = selection.slot[0]
         found = next((key for key, site in sites.items() if site.code == code), None)
         if found:
             return found
     return next((key for key in sites if by_site[key]), next(iter(sites), None))
 
 
-def _place(
+def _build_place(
     number: int, key: str, site: Site, free: Sequence[FreeSlot], now: datetime
 ) -> Place:
     first = min(free, key=lambda slot: slot.start, default=None)
@@ -279,13 +279,13 @@ def _place(
         key=key,
         number=number,
         name=site.name,
-        address=_where(site, first),
+        address=_describe_location(site, first),
         miles=site.miles,
-        first_free=_soon(local_start(first), now) if first else "",
+        first_free=_format_first_free(local_start_of(first), now) if first else "",
     )
 
 
-def _where(site: Site, first: FreeSlot | None) -> str:
+def _describe_location(site: Site, first: FreeSlot | None) -> str:
     lines = [site.address["first_line"], site.address.get("second_line")]
     said = ", ".join(str(line) for line in (*lines, site.address["city"]) if line)
     if first is None:
@@ -293,29 +293,31 @@ def _where(site: Site, first: FreeSlot | None) -> str:
     spans = [(one.opens, one.closes) for one in site.hours[_weekday(first)]]
     return _("%(address)s, open %(hours)s") % {
         "address": said,
-        "hours": span_words(spans),
+        "hours": format_opening_hours(spans),
     }
 
 
 def _weekday(slot: FreeSlot) -> int:
-    return local_start(slot).weekday()
+    return local_start_of(slot).weekday()
 
 
-def _soon(local: datetime, now: datetime) -> str:
+def _format_first_free(local: datetime, now: datetime) -> str:
     """Today 14:20, Tomorrow 07:10, Wed 18 Nov."""
     days = (local.date() - now.astimezone(local.tzinfo).date()).days
     if days > 1:
-        return day_words(local.date())
+        return format_day(local.date())
     time = {"time": f"{local:%H:%M}"}
     return _("Tomorrow %(time)s") % time if days else _("Today %(time)s") % time
 
 
-def _why_none(site: Site, day: date) -> str:
+def _explain_no_slots(site: Site, day: date) -> str:
     is_closed = not site.hours[day.weekday()] or is_holiday(day)
     return _("Closed") if is_closed else _("None")
 
 
-def _ruler(places: Sequence[Place], at: int, here: str) -> SafeString | str:
+def _draw_distance_ruler(
+    places: Sequence[Place], at: int, here: str
+) -> SafeString | str:
     if not here:
         return ""
     pins = [(one.number, one.miles) for one in places if one.miles is not None]
@@ -327,7 +329,7 @@ def _ruler(places: Sequence[Place], at: int, here: str) -> SafeString | str:
     return ruler(pins, chosen=at, says=says)
 
 
-def _groups(
+def _build_time_groups(
     free: Sequence[FreeSlot],
     day: date | None,
     site: Site,
@@ -340,7 +342,7 @@ def _groups(
     here = [
         (local, Slot(slot.booking_key, "", key_id=f"slot-{local.timestamp():.0f}"))
         for slot in free
-        if (local := local_start(slot)).date() == day
+        if (local := local_start_of(slot)).date() == day
     ]
     here += [
         (local, Slot("", "", is_taken=True, key_id=f"slot-{local.timestamp():.0f}"))

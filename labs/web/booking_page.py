@@ -30,12 +30,12 @@ from labs.states.order_work import AWAITS_REQUISITION
 from labs.states.orders import split_status
 from labs.states.service_centers import DEFAULT_RADIUS, RADII, Capability
 from labs.web.booking_grid import (
+    GridSelection,
     TimeOfDay,
-    Wishes,
-    fasting_note,
-    local_start,
-    make_grid,
-    moment_words,
+    build_grid,
+    describe_fasting,
+    format_local_time,
+    local_start_of,
     site_key,
 )
 from portal.lib.errors import DomainError
@@ -112,18 +112,20 @@ class BookingPage:
         sent = request.POST
         self.go = sent.get("go", "look")
         self.key = sent.get("take") or sent.get("slot", "")
-        self.takes = "take" in sent or self.go == "book"
+        self.is_booking = "take" in sent or self.go == "book"
         is_anew = self.go == "search"
         self.site = "" if is_anew else sent.get("site", "")
-        self.day = None if is_anew else _day(sent.get("day", ""))
+        self.day = None if is_anew else _parse_day(sent.get("day", ""))
         other = self.go.partition("from:")[2]
-        self.start = _day(other) or (None if is_anew else _day(sent.get("start", "")))
+        self.start = _parse_day(other) or (
+            None if is_anew else _parse_day(sent.get("start", ""))
+        )
         self.slot: tuple[str, datetime] | None = None
         self.refusal = ""
         self.hold: Hold | None = None
         self.lost: SlotTaken | None = None
 
-    def choose(self, slot: OfferedSlot) -> None:
+    def select_slot(self, slot: OfferedSlot) -> None:
         """Show a slot as the chosen one, or as the one that was lost."""
         local = slot.start.astimezone(find_zone(slot.site.time_zone))
         self.site, self.day = site_key(slot.site), local.date()
@@ -131,7 +133,7 @@ class BookingPage:
 
     def render(self) -> HttpResponse:
         """The page, or its form alone."""
-        grid = self._grid()
+        grid = self._build_grid()
         faulty = bool(self.refusal or self.lost or self.form.errors)
         reader = timezone.localtime(self.hold.expires_at) if self.hold else None
         return render_page(
@@ -142,60 +144,60 @@ class BookingPage:
             section="orders",
             order=self.order,
             visit=self.visit,
-            visit_at=when_words(self.visit) if self.visit else "",
+            visit_at=format_appointment_time(self.visit) if self.visit else "",
             is_home=self.is_home,
             is_early=split_status(self.order.status).low in AWAITS_REQUISITION,
             form=self.form,
             form_key=uuid.uuid4(),
             grid=grid,
-            chosen_at=moment_words(local_start(grid.slot))
+            chosen_at=format_local_time(local_start_of(grid.slot))
             if grid and grid.slot
             else "",
-            fasting=fasting_note(grid.slot if grid else None)
+            fasting=describe_fasting(grid.slot if grid else None)
             if needs_fasting(self.order)
             else "",
             refusal=self.refusal,
             hold=self.hold,
             held_until=reader,
-            lost=_words(self.lost.lost) if self.lost else "",
-            alternatives=self._alternatives(),
-            others=self._others() if not self.is_home else (),
-            on_request=self._on_request() if self.is_home else (),
+            lost=_describe_slot(self.lost.lost) if self.lost else "",
+            alternatives=self._list_alternatives(),
+            others=self._list_other_centers() if not self.is_home else (),
+            on_request=self._list_providers_on_request() if self.is_home else (),
         )
 
-    def _grid(self) -> Grid | None:
+    def _build_grid(self) -> Grid | None:
         """What is free; None where the zip code is no good."""
-        found = self._availability()
+        found = self._load_availability()
         if found is None:
             return None
         struck = [(self.lost.lost.site.code, self.lost.lost.start)] if self.lost else []
         if self.visit is not None and self.visit.start_at is not None:
             struck.append((self.visit.site_code, self.visit.start_at))
-        when = TimeOfDay.known(str(self._value("when"))) or TimeOfDay.ANY
-        wishes = Wishes(self.site, self.day, when, self.slot)
-        here = "" if self.is_home else str(self._value("zip_code"))
-        return make_grid(found, wishes, here=here, struck=struck)
+        when = TimeOfDay.known(str(self._field_value("when"))) or TimeOfDay.ANY
+        selection = GridSelection(self.site, self.day, when, self.slot)
+        here = "" if self.is_home else str(self._field_value("zip_code"))
+        return build_grid(found, selection, here=here, struck=struck)
 
-    def _availability(self) -> Availability | None:
+    def _load_availability(self) -> Availability | None:
         start = self.start
         while True:
             try:
-                return self._ask(start)
+                return self._find_free_slots(start)
             except DomainError as refused:
                 if refused.code == "start_date_past" and start is not None:
                     start = None  # the page was open past midnight
                     continue
                 known = refused.field if refused.field in self.form.fields else None
                 if self.form.is_bound:
-                    self.form.add_error(known or self._place_field, refused.message)
+                    self.form.add_error(known or self._location_field, refused.message)
                 else:
                     self.refusal = refused.message
                 return None
 
-    def _ask(self, start: date | None) -> Availability:
+    def _find_free_slots(self, start: date | None) -> Availability:
         tenant, order = self.request.tenant, self.order
         if self.is_home:
-            address = home_address(order)
+            address = build_home_address(order)
             place_of(address["zip_code"])  # or it would seem that nobody has time
             return home_slots(
                 tenant=tenant,
@@ -203,22 +205,22 @@ class BookingPage:
                 start=start,
                 order_id=order.pk,
             )
-        zip_code = str(self._value("zip_code"))
+        zip_code = str(self._field_value("zip_code"))
         place_of(zip_code)
         return center_slots(
             tenant=tenant,
             lab_slug=order.lab.slug,
             zip_code=zip_code,
-            miles=int(self._value("miles")),
+            miles=int(self._field_value("miles")),
             start=start,
             order_id=order.pk,
         )
 
     @property
-    def _place_field(self) -> str | None:
+    def _location_field(self) -> str | None:
         return None if self.is_home else "zip_code"
 
-    def _value(self, name: str) -> Any:
+    def _field_value(self, name: str) -> Any:
         """What a field holds: as sent where that is good, else as it was at first."""
         if self.form.is_bound:
             self.form.is_valid()
@@ -227,23 +229,23 @@ class BookingPage:
                 return value.strip() if isinstance(value, str) else value
         return self.form.get_initial_for_field(self.form.fields[name], name)
 
-    def _alternatives(self) -> list[dict[str, str]]:
+    def _list_alternatives(self) -> list[dict[str, str]]:
         return [
             {
                 "key": slot.booking_key,
-                "when": moment_words(local_start(slot)),
+                "when": format_local_time(local_start_of(slot)),
                 "where": slot.site.name,
             }
             for slot in (self.lost.alternatives if self.lost else ())
         ]
 
-    def _others(self) -> list[NearCenter]:
+    def _list_other_centers(self) -> list[NearCenter]:
         """Centers in reach that are not booked here, nearest first."""
         try:
             near = centers_near(
-                place=place_of(str(self._value("zip_code"))),
+                place=place_of(str(self._field_value("zip_code"))),
                 labs=[self.order.lab],
-                miles=int(self._value("miles")),
+                miles=int(self._field_value("miles")),
             )
         except DomainError:
             return []
@@ -254,9 +256,9 @@ class BookingPage:
         ]
         return others[:_OTHERS_SHOWN]
 
-    def _on_request(self) -> list[tuple[str, str]]:
+    def _list_providers_on_request(self) -> list[tuple[str, str]]:
         """Who comes to the patient's home at a time of their own, by name."""
-        zip_code = str(home_address(self.order)["zip_code"])[:5]
+        zip_code = str(build_home_address(self.order)["zip_code"])[:5]
         return [
             (name, str(known.label) if known else name)
             for name in phlebotomy_at(zip_code)
@@ -265,7 +267,7 @@ class BookingPage:
         ]
 
 
-def home_address(order: Order) -> dict[str, Any]:
+def build_home_address(order: Order) -> dict[str, Any]:
     """The patient's address in the shape that appointments have (contract 6.18)."""
     kept = order.patient_address or {}
     return {
@@ -278,22 +280,22 @@ def home_address(order: Order) -> dict[str, Any]:
     }
 
 
-def when_words(visit: Appointment) -> str:
+def format_appointment_time(visit: Appointment) -> str:
     """When a visit is on its place's clock; empty while it has no time."""
     if visit.start_at is None:
         return ""
-    return moment_words(visit.start_at.astimezone(find_zone(visit.time_zone)))
+    return format_local_time(visit.start_at.astimezone(find_zone(visit.time_zone)))
 
 
-def _words(slot: OfferedSlot) -> str:
+def _describe_slot(slot: OfferedSlot) -> str:
     local = slot.start.astimezone(find_zone(slot.site.time_zone))
     return _("%(time)s, at %(place)s") % {
-        "time": moment_words(local),
+        "time": format_local_time(local),
         "place": slot.site.name,
     }
 
 
-def _day(text: str) -> date | None:
+def _parse_day(text: str) -> date | None:
     try:
         return parse_date(text)
     except ValueError:

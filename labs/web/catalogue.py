@@ -59,8 +59,8 @@ class CatalogueFilterForm(forms.Form):
 
 @require_GET
 @require_right(Area.CATALOGUE)
-def test_list(request: TenantRequest) -> HttpResponse:
-    given = _given(request)
+def lab_test_list(request: TenantRequest) -> HttpResponse:
+    given = _read_filters(request)
     filters = LabTestFilters(
         lab_slug=given.get("lab") or None,
         method=given.get("collection", ""),
@@ -92,7 +92,7 @@ def test_list(request: TenantRequest) -> HttpResponse:
 @require_GET
 @require_right(Area.CATALOGUE)
 def marker_list(request: TenantRequest) -> HttpResponse:
-    given = _given(request)
+    given = _read_filters(request)
     page = given.get("page") or 1
     found = find_markers(
         filters=MarkerFilters(
@@ -118,7 +118,7 @@ def marker_list(request: TenantRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @require_right(Area.CATALOGUE, write=True)
 def archive(request: TenantRequest, lab_test_id: str) -> HttpResponse:
-    panel = _panel(request, lab_test_id)
+    panel = _get_panel(request, lab_test_id)
     back = page_url(request, "labs:tests")
     if request.method == "POST":
         try:
@@ -144,7 +144,7 @@ def archive(request: TenantRequest, lab_test_id: str) -> HttpResponse:
 @require_POST
 @require_right(Area.CATALOGUE, write=True)
 def unarchive(request: TenantRequest, lab_test_id: str) -> HttpResponse:
-    panel = _panel(request, lab_test_id)
+    panel = _get_panel(request, lab_test_id)
     try:
         unarchive_lab_test(
             tenant=request.tenant, actor=request.actor, lab_test_id=panel.pk
@@ -156,13 +156,13 @@ def unarchive(request: TenantRequest, lab_test_id: str) -> HttpResponse:
     return go_to(request, page_url(request, "labs:tests"))
 
 
-def _given(request: TenantRequest) -> dict[str, Any]:
+def _read_filters(request: TenantRequest) -> dict[str, Any]:
     form = CatalogueFilterForm(request.GET)
     form.is_valid()
     return form.cleaned_data
 
 
-def _panel(request: TenantRequest, lab_test_id: str) -> LabTest:
+def _get_panel(request: TenantRequest, lab_test_id: str) -> LabTest:
     try:
         wanted = UUID(lab_test_id)
         return full_lab_test(tenant=request.tenant, lab_test_id=wanted)

@@ -47,7 +47,7 @@ from labs.web.order_action_forms import (
 )
 from labs.web.order_forms import PatientForm
 from labs.web.order_rows import format_account_name
-from labs.web.visits import visit_row
+from labs.web.visits import build_appointment_row
 from portal.lib.errors import DomainError
 from portal.lib.web import go_to, page_url, render_page
 from portal.pills import find_pill, words
@@ -113,7 +113,7 @@ def cancel(request: TenantRequest, order_id: UUID) -> HttpResponse:
         _("Cancel this order?"),
         form,
         refusal,
-        visit=visit_row(visit) if visit else None,
+        visit=build_appointment_row(visit) if visit else None,
         may_end_visit=may_end_visit,
     )
 

@@ -47,7 +47,7 @@ from labs.web.lifecycle import (
 )
 from labs.web.order_rows import format_account_name
 from labs.web.papers import shelf_of
-from labs.web.visits import visit_card
+from labs.web.visits import build_appointment_card
 from portal.lib.web import render_page, wants_fragment
 from portal.pills import find_pill, words
 from users.states import Gender
@@ -167,7 +167,7 @@ def show_order(
         comment=comment_of(order),
         prints_comments=order.lab.slug in COMMENT_LABS,
         papers=shelf_of(request, order),
-        visit=visit_card(request, order),
+        visit=build_appointment_card(request, order),
         relatives=_relatives(order),
         insurance=_insurance(order),
         patient=patient,

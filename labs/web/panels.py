@@ -90,13 +90,13 @@ class PanelForm(forms.Form):
             raise ValidationError(_("Add at least one marker."))
         return found
 
-    def offer_methods(self, methods: Sequence[str]) -> None:
+    def limit_methods(self, methods: Sequence[str]) -> None:
         """Show only the ways that a lab collects samples."""
         offered = [pair for pair in CollectionMethod.offered() if pair[0] in methods]
         self.fields["method"].widget.choices = [_NO_METHOD, *offered]
 
     @property
-    def wanted(self) -> LabTestRequest:
+    def panel_request(self) -> LabTestRequest:
         """The request of a valid form."""
         given = self.cleaned_data
         return LabTestRequest(
@@ -112,20 +112,20 @@ class PanelForm(forms.Form):
 @require_right(Area.CATALOGUE, write=True)
 def new_panel(request: TenantRequest) -> HttpResponse:
     """The form; each press but "Make panel" shows it again with what was changed."""
-    marker_ids = _marker_ids(request)
+    marker_ids = _read_marker_ids(request)
     if request.POST.get("go") == "make":
         form = PanelForm(request.POST, marker_ids=marker_ids)
-        done = _make(request, form) if form.is_valid() else None
-        return done or _show(request, form, marker_ids)
+        done = _create_panel(request, form) if form.is_valid() else None
+        return done or _render_form(request, form, marker_ids)
     entered = {name: request.POST.get(name, "") for name in PanelForm.base_fields}
-    return _show(request, PanelForm(initial=entered), marker_ids)
+    return _render_form(request, PanelForm(initial=entered), marker_ids)
 
 
-def _make(request: TenantRequest, form: PanelForm) -> HttpResponse | None:
+def _create_panel(request: TenantRequest, form: PanelForm) -> HttpResponse | None:
     """Make the panel of a valid form; None where it was refused, with the reason."""
     try:
         panel = create_lab_test(
-            tenant=request.tenant, actor=request.actor, wanted=form.wanted
+            tenant=request.tenant, actor=request.actor, wanted=form.panel_request
         )
     except DomainError as refusal:
         named = refusal.field or ""
@@ -141,16 +141,16 @@ def _make(request: TenantRequest, form: PanelForm) -> HttpResponse | None:
     return go_to(request, page_url(request, "labs:tests") + waiting)
 
 
-def _show(
+def _render_form(
     request: TenantRequest, form: PanelForm, marker_ids: Sequence[int]
 ) -> HttpResponse:
     search = MarkerSearchForm(request.POST)
     search.is_valid()
     text = search.cleaned_data.get("q", "")
     lab = Lab.objects.filter(slug=search.cleaned_data.get("lab", "")).first()
-    markers = _markers(marker_ids)
+    markers = _load_markers(marker_ids)
     if lab is not None:
-        form.offer_methods(lab.collection_methods)
+        form.limit_methods(lab.collection_methods)
         if not form.is_bound:
             # Another lab was chosen: it does not run the markers of the one before.
             markers = [marker for marker in markers if marker.lab_id == lab.pk]
@@ -178,7 +178,7 @@ def _show(
     )
 
 
-def _marker_ids(request: TenantRequest) -> list[int]:
+def _read_marker_ids(request: TenantRequest) -> list[int]:
     """What was chosen before this press, and what the press adds or takes off."""
     names = [*request.POST.getlist("marker_ids"), request.POST.get("add", "")]
     ids = [int(name) for name in names if _MARKER_ID.fullmatch(name)]
@@ -186,7 +186,7 @@ def _marker_ids(request: TenantRequest) -> list[int]:
     return [one for one in dict.fromkeys(ids) if str(one) != gone][:MARKERS_AT_MOST]
 
 
-def _markers(marker_ids: Sequence[int]) -> list[Marker]:
+def _load_markers(marker_ids: Sequence[int]) -> list[Marker]:
     """The markers in the order they were added; ids of none are left out."""
     held = Marker.objects.select_related("lab").in_bulk(list(marker_ids))
     return [held[one] for one in marker_ids if one in held]

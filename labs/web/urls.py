@@ -73,32 +73,40 @@ urlpatterns = [
     ),
     path("orders/<uuid:order_id>/results/file/", papers.results, name="results_file"),
     path("orders/<uuid:order_id>/link/", papers.reissue_link, name="reissue_link"),
-    path("visits/", visit_days.visit_list, name="visits"),
-    path("orders/<uuid:order_id>/visit/book/", booking.book_visit, name="book_visit"),
+    path("visits/", visit_days.appointment_list, name="visits"),
+    path(
+        "orders/<uuid:order_id>/visit/book/",
+        booking.book_appointment_page,
+        name="book_visit",
+    ),
     path(
         "orders/<uuid:order_id>/visit/cancel/",
-        visits.cancel_visit,
+        visits.cancel_appointment_page,
         name="cancel_visit",
     ),
-    path("orders/<uuid:order_id>/visit/sheet/", visits.visit_sheet, name="visit_sheet"),
+    path(
+        "orders/<uuid:order_id>/visit/sheet/",
+        visits.download_patient_sheet,
+        name="visit_sheet",
+    ),
     path(
         "orders/<uuid:order_id>/visit/calendar/",
-        visits.visit_calendar,
+        visits.download_calendar_entry,
         name="visit_calendar",
     ),
     path(
         "orders/<uuid:order_id>/visit/time/",
-        visit_outcomes.set_time,
+        visit_outcomes.set_appointment_time,
         name="set_visit_time",
     ),
     path(
         "orders/<uuid:order_id>/visit/complete/",
-        visit_outcomes.complete,
+        visit_outcomes.mark_appointment_completed,
         name="complete_visit",
     ),
     path(
         "orders/<uuid:order_id>/requisition/watch/",
-        visits.watch,
+        visits.notify_when_requisition_ready,
         name="watch_requisition",
     ),
     path("unmatched/", unmatched.queue, name="unmatched"),
@@ -135,7 +143,7 @@ urlpatterns = [
         unmatched.dismiss,
         name="unmatched_dismiss",
     ),
-    path("lab-tests/", catalogue.test_list, name="tests"),
+    path("lab-tests/", catalogue.lab_test_list, name="tests"),
     path("lab-tests/markers/", catalogue.marker_list, name="markers"),
     path("lab-tests/new/", panels.new_panel, name="new_panel"),
     path(
@@ -156,12 +164,12 @@ urlpatterns = [
     ),
     path(
         "lab-accounts/<str:account_id>/status/",
-        accounts.account_status,
+        accounts.edit_account_status,
         name="account_status",
     ),
     path(
         "lab-accounts/<str:account_id>/teams/",
-        accounts.account_teams,
+        accounts.edit_account_teams,
         name="account_teams",
     ),
 ]

@@ -15,7 +15,7 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from labs.queries.appointment_days import VisitTab, visit_counts, visits_on_tab
 from labs.states.orders import split_status
-from labs.web.visits import visit_row
+from labs.web.visits import build_appointment_row
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import Pager, asked_offset, render_page
 
@@ -61,7 +61,7 @@ _EMPTY = {
 @require_GET
 @require_right(Area.ORDERS)
 @require_right(Area.BOOKINGS)
-def visit_list(request: TenantRequest) -> HttpResponse:
+def appointment_list(request: TenantRequest) -> HttpResponse:
     """A tab of the list; no names, but when somebody goes to a lab is a read."""
     tab = VisitTab.known(request.GET.get("tab", "")) or VisitTab.TODAY
     offset = asked_offset(request)
@@ -83,10 +83,10 @@ def visit_list(request: TenantRequest) -> HttpResponse:
         section="visits",
         tab=str(tab),
         tabs=[
-            (str(one), str(one.label), counts[one], _family(one, counts[one]))
+            (str(one), str(one.label), counts[one], _count_family(one, counts[one]))
             for one in VisitTab
         ],
-        rows=[visit_row(visit) for visit in page.visits],
+        rows=[build_appointment_row(visit) for visit in page.visits],
         orders=[(order, split_status(order.status).low) for order in page.orders],
         pager=Pager(total=counts[tab], offset=offset, limit=PAGE_SIZE),
         empty_title=title,
@@ -94,5 +94,5 @@ def visit_list(request: TenantRequest) -> HttpResponse:
     )
 
 
-def _family(tab: VisitTab, number: int) -> str:
+def _count_family(tab: VisitTab, number: int) -> str:
     return "bad" if number and tab in {VisitTab.UNSURE, VisitTab.PASSED} else ""

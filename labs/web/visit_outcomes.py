@@ -19,7 +19,7 @@ from accounts.web.rights import require_right
 from labs.operations.appointment_changes import complete_appointment, schedule_visit
 from labs.queries.appointments import active_of
 from labs.queries.orders import full_order
-from labs.web.visits import awaits_time, has_begun_at_home
+from labs.web.visits import has_home_visit_started, needs_time
 from portal.lib.errors import DomainError
 from portal.lib.periods import SkippedTime, find_zone, from_wall_clock
 from portal.lib.translation import gettext_lazy
@@ -37,7 +37,7 @@ _USUAL_MINUTES = 30
 _LONGEST_MINUTES = 480
 
 
-class VisitTimeForm(forms.Form):
+class AppointmentTimeForm(forms.Form):
     """When a provider comes, on the clock of the place, and what it calls the visit."""
 
     day = forms.DateField(
@@ -62,14 +62,14 @@ class VisitTimeForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS)
 @require_right(Area.BOOKINGS, write=True)
-def set_time(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def set_appointment_time(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Enter the time that the provider of a requested visit has set."""
     order = full_order(tenant=request.tenant, order_id=order_id)
     visit = active_of(order=order)
-    if visit is None or not awaits_time(visit):
+    if visit is None or not needs_time(visit):
         messages.error(request, _("No requested visit needs a time."))
-        return _to_order(request, order)
-    form = VisitTimeForm(posted(request))
+        return _redirect_to_order(request, order)
+    form = AppointmentTimeForm(posted(request))
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
         local = datetime.combine(given["day"], given["time"])
@@ -93,7 +93,7 @@ def set_time(request: TenantRequest, order_id: UUID) -> HttpResponse:
             )
         else:
             messages.success(request, _("Visit time saved. The visit is confirmed."))
-            return _to_order(request, order)
+            return _redirect_to_order(request, order)
     return render_form(
         request,
         "labs/_visit_time.html",
@@ -110,21 +110,21 @@ def set_time(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_POST
 @require_right(Area.ORDERS)
 @require_right(Area.BOOKINGS, write=True)
-def complete(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def mark_appointment_completed(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Note that a home visit took place."""
     order = full_order(tenant=request.tenant, order_id=order_id)
     visit = active_of(order=order)
-    if visit is None or not has_begun_at_home(visit):
+    if visit is None or not has_home_visit_started(visit):
         messages.error(request, _("No home visit has started."))
-        return _to_order(request, order)
+        return _redirect_to_order(request, order)
     try:
         complete_appointment(order=order, actor=request.actor)
     except DomainError as refused:
         messages.error(request, refused.message)
     else:
         messages.success(request, _("Sample marked as collected."))
-    return _to_order(request, order)
+    return _redirect_to_order(request, order)
 
 
-def _to_order(request: TenantRequest, order: Order) -> HttpResponse:
+def _redirect_to_order(request: TenantRequest, order: Order) -> HttpResponse:
     return go_to(request, page_url(request, "labs:order", order_id=order.pk))

@@ -40,7 +40,7 @@ from labs.states.appointments import (
 )
 from labs.states.order_work import AWAITS_REQUISITION, is_in_progress
 from labs.states.orders import split_status
-from labs.web.booking import why_closed
+from labs.web.booking import explain_not_bookable
 from labs.web.papers import answer_paper
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.periods import find_zone
@@ -67,7 +67,7 @@ _ICONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class VisitRow:
+class AppointmentRow:
     """A visit as pages show it, in words: times are on the clock of its place.
 
     They are empty while it has none. `fasting` is empty where the order asks for none;
@@ -85,7 +85,7 @@ class VisitRow:
     fasting: str = ""
 
     @property
-    def is_sure(self) -> bool:
+    def is_confirmed(self) -> bool:
         """Whether the patient may be told of it."""
         return self.visit.status not in {
             AppointmentStatus.PENDING,
@@ -93,15 +93,15 @@ class VisitRow:
         }
 
     @property
-    def says(self) -> str:
+    def status_label(self) -> str:
         """Its status in words."""
         known = AppointmentStatus.known(self.visit.status)
         return str(known.label) if known else ""
 
     @property
-    def message(self) -> str:
+    def patient_message(self) -> str:
         """What the patient may be sent; empty before it is sure."""
-        if not (self.is_sure and self.day):
+        if not (self.is_confirmed and self.day):
             return ""
         number = self.visit.external_id
         said = (
@@ -130,14 +130,14 @@ class VisitRow:
 
 
 @dataclass(frozen=True, slots=True)
-class VisitCard:
+class AppointmentCard:
     """An order's visit, and what may be done.
 
     `closed` says why none can be booked, empty where one can. `may_watch` offers to be
     told of the requisition, `is_watched` says that the member will be.
     """
 
-    row: VisitRow | None
+    row: AppointmentRow | None
     history: Sequence[Happening]
     may_book: bool
     may_move: bool
@@ -155,7 +155,7 @@ class VisitCard:
         return self.may_move or (self.may_book and not self.closed)
 
 
-class CancelVisitForm(forms.Form):
+class CancelAppointmentForm(forms.Form):
     """Why a visit is called off."""
 
     reason = forms.ChoiceField(
@@ -176,7 +176,9 @@ class CancelVisitForm(forms.Form):
         ]
 
 
-def visit_card(request: TenantRequest, order: Order) -> VisitCard | None:
+def build_appointment_card(
+    request: TenantRequest, order: Order
+) -> AppointmentCard | None:
     """What an order's page shows of its visit; None where it never has one."""
     if order.method not in TYPE_OF_METHOD:
         return None
@@ -186,27 +188,33 @@ def visit_card(request: TenantRequest, order: Order) -> VisitCard | None:
         (one for one in visits if one.status == AppointmentStatus.COMPLETED), None
     )
     may_write = request.rights.allow(Area.BOOKINGS, write=True)
-    closed = "" if active else why_closed(order, None)
+    closed = "" if active else explain_not_bookable(order, None)
     awaits = split_status(order.status).low in AWAITS_REQUISITION
     watches = may_write and awaits
-    return VisitCard(
-        row=visit_row(shown, fasting=needs_fasting(order)) if shown else None,
-        history=_history(visits),
+    return AppointmentCard(
+        row=build_appointment_row(shown, fasting=needs_fasting(order))
+        if shown
+        else None,
+        history=_build_history(visits),
         may_book=may_write and shown is None and is_in_progress(order.status),
         may_move=may_write
         and active is not None
         and active.can_reschedule(timezone.now()),
         may_cancel=may_write and active is not None,
         may_see_patient=request.rights.allow(Area.PATIENT_DETAILS),
-        may_set_time=may_write and active is not None and awaits_time(active),
-        may_complete=may_write and active is not None and has_begun_at_home(active),
+        may_set_time=may_write and active is not None and needs_time(active),
+        may_complete=may_write
+        and active is not None
+        and has_home_visit_started(active),
         closed=closed,
         may_watch=watches and bool(closed),
         is_watched=watches and is_watched(order=order, member=request.member),
     )
 
 
-def visit_row(visit: Appointment, *, fasting: bool = False) -> VisitRow:
+def build_appointment_row(
+    visit: Appointment, *, fasting: bool = False
+) -> AppointmentRow:
     """A visit as pages show it."""
     zone = find_zone(visit.time_zone)
     start = visit.start_at.astimezone(zone) if visit.start_at else None
@@ -220,7 +228,7 @@ def visit_row(visit: Appointment, *, fasting: bool = False) -> VisitRow:
         f" {address.get('zip_code', '')}",
     )
     since = fast_from(start) if fasting and start else None
-    return VisitRow(
+    return AppointmentRow(
         visit=visit,
         weekday=f"{start:%a}" if start else "",
         day=f"{start.day}" if start else "",
@@ -240,14 +248,14 @@ def visit_row(visit: Appointment, *, fasting: bool = False) -> VisitRow:
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS)
 @require_right(Area.BOOKINGS, write=True)
-def cancel_visit(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def cancel_appointment_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Ask why, and call the visit off."""
     order = full_order(tenant=request.tenant, order_id=order_id)
     visit = next((one for one in appointments_of(order=order) if one.is_active), None)
     if visit is None:
         messages.error(request, _("This order has no visit to cancel."))
-        return _to_order(request, order)
-    form = CancelVisitForm(posted(request), kind=visit.type)
+        return _redirect_to_order(request, order)
+    form = CancelAppointmentForm(posted(request), kind=visit.type)
     refusal = ""
     if request.method == "POST" and form.is_valid():
         try:
@@ -261,7 +269,7 @@ def cancel_visit(request: TenantRequest, order_id: UUID) -> HttpResponse:
             refusal = refused.message
         else:
             messages.success(request, _("Visit cancelled."))
-            return _to_order(request, order)
+            return _redirect_to_order(request, order)
     return render_form(
         request,
         "labs/_cancel_visit.html",
@@ -270,8 +278,8 @@ def cancel_visit(request: TenantRequest, order_id: UUID) -> HttpResponse:
         back_words=_("Order %(order_id)s") % {"order_id": str(order.pk)[:8]},
         status=422 if refusal or form.errors else 200,
         form=form,
-        row=visit_row(visit),
-        is_late=_is_late(visit),
+        row=build_appointment_row(visit),
+        is_late=_is_too_late_to_refund(visit),
         refusal=refusal,
         section="orders",
     )
@@ -281,30 +289,30 @@ def cancel_visit(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_right(Area.ORDERS)
 @require_right(Area.BOOKINGS)
 @require_right(Area.PATIENT_DETAILS)
-def visit_sheet(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def download_patient_sheet(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """The patient's sheet, with the requisition behind it."""
     order = full_order(tenant=request.tenant, order_id=order_id)
     try:
         paper = sheet_of(order=order, appointment=appointment_of(order=order))
     except NotFound as refusal:
         messages.error(request, refusal.message)
-        return _to_order(request, order)
-    _record(request, order, "visit_sheet")
+        return _redirect_to_order(request, order)
+    _record_read(request, order, "visit_sheet")
     return answer_paper(paper)
 
 
 @require_GET
 @require_right(Area.ORDERS)
 @require_right(Area.BOOKINGS)
-def visit_calendar(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def download_calendar_entry(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """The entry for a calendar."""
     order = full_order(tenant=request.tenant, order_id=order_id)
     try:
         entry = calendar_of(order=order, appointment=appointment_of(order=order))
     except NotFound as refusal:
         messages.error(request, refusal.message)
-        return _to_order(request, order)
-    _record(request, order, "visit_calendar")
+        return _redirect_to_order(request, order)
+    _record_read(request, order, "visit_calendar")
     return HttpResponse(
         entry.body,
         content_type="text/calendar; charset=utf-8",
@@ -315,7 +323,9 @@ def visit_calendar(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_POST
 @require_right(Area.ORDERS)
 @require_right(Area.BOOKINGS, write=True)
-def watch(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def notify_when_requisition_ready(
+    request: TenantRequest, order_id: UUID
+) -> HttpResponse:
     """Have the member mailed once the requisition is made."""
     order = full_order(tenant=request.tenant, order_id=order_id)
     try:
@@ -328,17 +338,17 @@ def watch(request: TenantRequest, order_id: UUID) -> HttpResponse:
             _("%(email)s will get an e-mail when the requisition is ready.")
             % {"email": request.member.email},
         )
-    return _to_order(request, order)
+    return _redirect_to_order(request, order)
 
 
-def _history(visits: Sequence[Appointment]) -> list[Happening]:
+def _build_history(visits: Sequence[Appointment]) -> list[Happening]:
     """Every step of every visit of an order, newest first."""
     steps = [(event, visit) for visit in visits for event in visit.events.all()]
     steps.sort(key=lambda step: step[0].pk, reverse=True)
-    return [_happening(event, visit) for event, visit in steps]
+    return [_build_history_entry(event, visit) for event, visit in steps]
 
 
-def _happening(event: AppointmentEvent, visit: Appointment) -> Happening:
+def _build_history_entry(event: AppointmentEvent, visit: Appointment) -> Happening:
     data = event.data or {}
     moved = bool(data.get("is_reschedule"))
     reason = str(data.get("cancellation_reason", ""))
@@ -358,12 +368,12 @@ def _happening(event: AppointmentEvent, visit: Appointment) -> Happening:
     )
 
 
-def awaits_time(visit: Appointment) -> bool:
+def needs_time(visit: Appointment) -> bool:
     """Whether a visit was asked for, and its provider sets the time."""
     return visit.status == AppointmentStatus.PENDING and visit.start_at is None
 
 
-def has_begun_at_home(visit: Appointment) -> bool:
+def has_home_visit_started(visit: Appointment) -> bool:
     """Whether a home visit may have taken place: of others results tell."""
     return (
         visit.type == AppointmentType.PHLEBOTOMY
@@ -373,7 +383,7 @@ def has_begun_at_home(visit: Appointment) -> bool:
     )
 
 
-def _is_late(visit: Appointment) -> bool:
+def _is_too_late_to_refund(visit: Appointment) -> bool:
     """Whether a home visit is called off too late to be refunded."""
     return (
         visit.type == AppointmentType.PHLEBOTOMY
@@ -382,11 +392,11 @@ def _is_late(visit: Appointment) -> bool:
     )
 
 
-def _to_order(request: TenantRequest, order: Order) -> HttpResponse:
+def _redirect_to_order(request: TenantRequest, order: Order) -> HttpResponse:
     return go_to(request, page_url(request, "labs:order", order_id=order.pk))
 
 
-def _record(request: TenantRequest, order: Order, subject: str) -> None:
+def _record_read(request: TenantRequest, order: Order, subject: str) -> None:
     record_read(
         tenant=request.tenant,
         actor=request.actor,

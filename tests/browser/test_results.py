@@ -50,7 +50,9 @@ def test_a_critical_result_is_found_read_and_acknowledged(
         dialog.get_by_role("button", name="Acknowledge").click()
 
         expect(page.locator("h1")).to_contain_text("Results of")
-        expect(page.get_by_text("Critical result acknowledged", exact=True)).to_be_visible()
+        expect(
+            page.get_by_text("Critical result acknowledged", exact=True)
+        ).to_be_visible()
         expect(
             page.get_by_role("img", name="7.1 mmol/L, reference 3.5")
         ).to_be_visible()

@@ -218,7 +218,7 @@ def test_a_slow_provider_leaves_the_visit_unconfirmed(
     (visit,) = visits(alice_tenant)
     assert visit.status == "pending"
     assert "before you inform the patient" in reply.content.decode()
-    assert reply.context["visit"].row.message == ""
+    assert reply.context["visit"].row.patient_message == ""
 
 
 def test_nothing_is_booked_without_a_time(alice_web, alice_tenant, center, order):
@@ -317,7 +317,7 @@ def test_mornings_and_later_days_are_looked_at(alice_web, center, order):
     assert [f"{day.on:%a %d}" for day in grid.days if day.free] == [
         *("Sat 21", "Sun 22", "Sat 28", "Sun 29"),
     ]
-    assert f"{grid.earlier}" == "2026-03-02"
+    assert f"{grid.previous_start}" == "2026-03-02"
 
 
 def test_a_visit_at_home_is_booked_with_who_comes_there(alice_web, alice_tenant):

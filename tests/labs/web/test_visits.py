@@ -75,7 +75,7 @@ def test_an_order_to_book_offers_it_and_one_that_is_booked_shows_where_and_when(
         "1 Sample Street, Phoenix, AZ 85004",
     )
     assert row.is_elsewhere
-    assert "Your lab visit is on Mon 2 Mar, 10:00 to 10:20 MST" in row.message
+    assert "Your lab visit is on Mon 2 Mar, 10:00 to 10:20 MST" in row.patient_message
     assert (after.may_move, after.may_cancel, after.may_book) == (True, True, False)
     assert [step.label for step in after.history] == ["Booked"]
 
@@ -96,7 +96,11 @@ def test_a_visit_that_waits_for_its_provider_has_no_message_for_the_patient(
 
     row = card(alice_web, order).row
 
-    assert (row.is_sure, row.says, row.message) == (False, "Not confirmed yet", "")
+    assert (row.is_confirmed, row.status_label, row.patient_message) == (
+        False,
+        "Not confirmed yet",
+        "",
+    )
 
 
 def test_orders_without_visits_show_no_card(alice_web, alice_tenant):
