@@ -9,6 +9,7 @@ from django.db.models.functions import Length
 
 from accounts.webhooks.models import Event
 from portal.lib.admin import ReadOnlyAdmin
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -22,7 +23,7 @@ class EventAdmin(ReadOnlyAdmin):
     list_display = ("message_id", "event_type", "tenant", "created_at")
     list_filter = ("tenant__environment", "created_at")
     search_ids = ("user_uuid",)
-    search_help_text = "A whole user id"
+    search_help_text = gettext_lazy("Enter a full user ID.")
     ordering = ("-id",)
     fields = ("message_id", "event_type", "tenant", "user_uuid", "created_at", "bytes")
 
@@ -33,6 +34,6 @@ class EventAdmin(ReadOnlyAdmin):
         )
         return measured
 
-    @admin.display(description="Body, characters")
+    @admin.display(description=gettext_lazy("Body size (characters)"))
     def bytes(self, event: Any) -> int:
         return int(event.body_length)

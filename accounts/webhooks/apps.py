@@ -37,6 +37,7 @@ class WebhooksConfig(AppConfig):
             overview_parts,
             searches,
         )
+        from portal.lib.translation import gettext_lazy
 
         enter_fates(
             "webhooks",
@@ -45,7 +46,7 @@ class WebhooksConfig(AppConfig):
                 "Delivery": TableFate(("user_uuid",)),
                 "Attempt": TableFate(("delivery__user_uuid",)),
                 "ReplayItem": TableFate(("delivery__user_uuid",)),
-                "Replay": "a filter by the customer's id is made one by the uuid",
+                "Replay": "a filter by client user ID is rewritten to the UUID",
                 "Endpoint": "addresses of a team",
             },
         )
@@ -53,9 +54,9 @@ class WebhooksConfig(AppConfig):
             "webhooks",
             {
                 "Endpoint": RowEnd(
-                    "deleted, with the last of its log", "webhooks.prune"
+                    "when deleted and its log is empty", "webhooks.prune"
                 ),
-                "Replay": RowEnd("ended, as long as its events", "webhooks.prune"),
+                "Replay": RowEnd("after it ended, with its events", "webhooks.prune"),
             },
         )
         encrypted_tables.add(
@@ -66,10 +67,12 @@ class WebhooksConfig(AppConfig):
             "events",
             DataClass(
                 rank=10,
-                title="Events",
-                says="With what was sent of them and what was answered. A failing"
-                " endpoint is disabled after 5 days: keep them longer to replay what"
-                " it missed.",
+                title=gettext_lazy("Events"),
+                says=gettext_lazy(
+                    "Events with their deliveries and responses. A failing endpoint is"
+                    " disabled after 5 days: store events longer than that to replay"
+                    " what it missed."
+                ),
                 tables=(
                     *("webhooks.Event", "webhooks.Delivery", "webhooks.Attempt"),
                     "webhooks.ReplayItem",
@@ -83,16 +86,21 @@ class WebhooksConfig(AppConfig):
         area = Area.WEBHOOKS
         overview_parts.add("webhooks", overview_part)
         nav_counts.add("webhooks", nav_count)
-        searches.add("webhooks", Search(50, "Webhooks", "hook", area, find_webhooks))
+        searches.add(
+            "webhooks",
+            Search(50, gettext_lazy("Webhooks"), "hook", area, find_webhooks),
+        )
         destinations.add(
             "webhooks",
-            Destination(55, "Webhooks", "hook", "webhooks:list", area=area),
+            Destination(
+                55, gettext_lazy("Webhooks"), "hook", "webhooks:list", area=area
+            ),
         )
         destinations.add(
             "webhooks:create",
             Destination(
                 150,
-                "Add an endpoint",
+                gettext_lazy("Add endpoint"),
                 "hook",
                 "webhooks:create",
                 area=area,

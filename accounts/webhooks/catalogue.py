@@ -126,12 +126,12 @@ EVENT_TYPES: dict[str, EventType] = {
     for kind in (
         EventType(
             "lab_report.parsing_job.created",
-            "A report was submitted; data is the job as answered to the upload.",
+            "A report was uploaded. The data is the job as returned by the upload.",
             PARSING_JOB,
         ),
         EventType(
             "lab_report.parsing_job.updated",
-            "A job completed, failed, or waits for review.",
+            "A job completed, failed or needs review.",
             PARSING_JOB,
         ),
         EventType(
@@ -141,12 +141,12 @@ EVENT_TYPES: dict[str, EventType] = {
         ),
         EventType(
             "provider.connection.error",
-            "A connected source failed and stays so until somebody acts.",
+            "A connected source failed and needs action.",
             CONNECTION_ERROR,
         ),
         EventType(
             ATTEMPT_EXHAUSTED,
-            "A message was given up at an endpoint after its last attempt.",
+            "A delivery to an endpoint failed after its last attempt.",
             MESSAGE_EXHAUSTED,
         ),
     )

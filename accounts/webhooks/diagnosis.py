@@ -10,7 +10,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from accounts.webhooks.states import DeliveryFault, DisabledBy
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,54 +30,70 @@ _KILOBYTE = 1024
 
 _FAULTS: dict[DeliveryFault, tuple[str, str]] = {
     DeliveryFault.DNS: (
-        "The host name does not resolve",
-        "Look at the spelling of the URL and at the DNS record of its host.",
+        gettext_lazy("Host name could not be resolved"),
+        gettext_lazy("Check the spelling of the URL and the DNS record of its host."),
     ),
     DeliveryFault.BLOCKED: (
-        "The host name leads to a private address",
-        "Events go to public addresses alone. Look at the DNS record of the host.",
+        gettext_lazy("Host name resolves to a private address"),
+        gettext_lazy(
+            "Events are sent to public addresses only. Check the host's DNS record."
+        ),
     ),
     DeliveryFault.REFUSED: (
-        "Nothing listens at the address",
-        "Start the receiver, or look at its port and its firewall.",
+        gettext_lazy("Connection refused"),
+        gettext_lazy("Start the receiver, or check its port and firewall."),
     ),
     DeliveryFault.TLS: (
-        "The TLS handshake fails",
-        "Let the receiver speak TLS 1.2 or later on this port.",
+        gettext_lazy("TLS handshake failed"),
+        gettext_lazy("Enable TLS 1.2 or later on this port."),
     ),
     DeliveryFault.CERTIFICATE: (
-        "The TLS certificate is not valid",
-        "It has expired, names another host, or lacks its chain. Renew it.",
+        gettext_lazy("Invalid TLS certificate"),
+        gettext_lazy(
+            "The certificate has expired, is for another host or lacks its chain."
+            " Renew it."
+        ),
     ),
     DeliveryFault.TIMEOUT: (
-        "The receiver does not answer within 15 seconds",
-        "Answer 2xx at once, and do the work afterwards.",
+        gettext_lazy("No response within 15 seconds"),
+        gettext_lazy("Respond with 2xx at once, then process the event."),
     ),
     DeliveryFault.RESET: (
-        "The receiver closes the connection before it answers",
-        "Look for a crash or a limit in the receiver or its proxy.",
+        gettext_lazy("Connection closed before a response"),
+        gettext_lazy("Check the receiver and its proxy for a crash or a limit."),
     ),
     DeliveryFault.GARBAGE: (
-        "What comes back is not HTTP",
-        "Look at what listens at this port.",
+        gettext_lazy("Response is not HTTP"),
+        gettext_lazy("Check which service listens on this port."),
     ),
 }
 _CODES: dict[int, tuple[str, str]] = {
     401: (
-        "The receiver does not let us in",
-        "Give the header it asks for, or let it check the signature instead.",
+        gettext_lazy("Receiver requires authentication"),
+        gettext_lazy(
+            "Add the header it requires, or let it verify the signature instead."
+        ),
     ),
     403: (
-        "The receiver does not let us in",
-        "Look at its firewall, and at how it checks the signature.",
+        gettext_lazy("Receiver denies access"),
+        gettext_lazy("Check its firewall and how it verifies the signature."),
     ),
-    404: ("There is nothing at this path", "Look at the path of the URL."),
-    405: ("The path takes no POST", "Look at the path of the URL."),
+    404: (
+        gettext_lazy("Path not found"),
+        gettext_lazy("Check the path of the URL."),
+    ),
+    405: (
+        gettext_lazy("Path does not accept POST"),
+        gettext_lazy("Check the path of the URL."),
+    ),
     413: (
-        "The receiver finds messages too large",
-        "Raise the limit of the receiver or its proxy.",
+        gettext_lazy("Receiver rejects large events"),
+        gettext_lazy("Raise the size limit of the receiver or its proxy."),
     ),
-    415: ("The receiver takes no JSON", "Let it take application/json."),
+    415: (
+        gettext_lazy("Receiver does not accept JSON"),
+        gettext_lazy("Accept application/json in the receiver."),
+    ),
 }
 
 
@@ -134,16 +154,21 @@ def diagnose(situation: Situation) -> Diagnosis:
         return Diagnosis(
             "unused",
             "info",
-            "Nothing was sent yet",
-            "The next event of a subscribed type goes here, as does a test event.",
+            _("No deliveries yet"),
+            _("The next subscribed event or a test event appears here."),
         )
     failed = [each for each in tries if not each.succeeded]
     if not failed:
         return Diagnosis(
             "healthy",
             "ok",
-            "All is well",
-            f"The last {_attempts(len(tries))} all succeeded.",
+            _("No problems"),
+            ngettext(
+                "The last attempt succeeded.",
+                "The last %(number)s attempts succeeded.",
+                len(tries),
+            )
+            % {"number": f"{len(tries):,}"},
         )
     since_success = _leading_failures(tries)
     if not since_success:
@@ -152,28 +177,36 @@ def diagnose(situation: Situation) -> Diagnosis:
 
 
 def _disabled(situation: Situation) -> Diagnosis:
-    kept = f"{_messages(situation.missed)} kept for it and can be replayed"
+    stored = _stored(situation.missed)
     match situation.disabled_by:
         case DisabledBy.MEMBER:
-            return Diagnosis(
-                "paused", "mute", "Paused by a member", f"{kept} once it is resumed."
-            )
+            return Diagnosis("paused", "mute", _("Paused by a member"), stored)
         case DisabledBy.GONE:
             return Diagnosis(
                 "gone",
                 "bad",
-                "Disabled, as it answered 410 Gone",
-                f"That asks for nothing ever more. {kept} once it is resumed.",
-                "Give it the URL of the new receiver, then resume it.",
+                _("Disabled after a 410 Gone response"),
+                _("The receiver asked for no more events.") + f" {stored}",
+                _("Enter the URL of the new receiver, then resume the endpoint."),
             )
         case _:
             return Diagnosis(
                 "disabled",
                 "bad",
-                "Disabled after five days of failures alone",
-                f"{kept} once it is resumed.",
-                "Mend the receiver, send a test, then resume it.",
+                _("Disabled after 5 days of failures"),
+                stored,
+                _("Fix the receiver, send a test event, then resume the endpoint."),
             )
+
+
+def _stored(missed: int) -> str:
+    if not missed:
+        return _("No events are on hold.")
+    return ngettext(
+        "%(number)s event is on hold. Resume the endpoint to replay it.",
+        "%(number)s events are on hold. Resume the endpoint to replay them.",
+        missed,
+    ) % {"number": f"{missed:,}"}
 
 
 def _mixed(situation: Situation, failed: Sequence[Try]) -> Diagnosis:
@@ -184,25 +217,41 @@ def _mixed(situation: Situation, failed: Sequence[Try]) -> Diagnosis:
     recovered = len(failed) >= PATTERN_LEAST and _is_one_block(tries)
     if recovered:
         after = (
-            f"{_messages(situation.missed)} kept and can be replayed."
+            ngettext(
+                "%(number)s missed event can be replayed.",
+                "%(number)s missed events can be replayed.",
+                situation.missed,
+            )
+            % {"number": f"{situation.missed:,}"}
             if situation.missed
-            else "What failed is retried by itself."
+            else _("Failed deliveries are retried automatically.")
         )
         return Diagnosis(
             "recovered",
             "warn" if situation.missed else "ok",
-            "It failed and has recovered",
-            f"{_attempts(len(failed))} failed, {_met(failed)}. {after}",
+            _("Recovered after failures"),
+            ngettext(
+                "%(number)s attempt failed: %(cause)s.",
+                "%(number)s attempts failed: %(cause)s.",
+                len(failed),
+            )
+            % {"number": f"{len(failed):,}", "cause": _most_common_cause(failed)}
+            + f" {after}",
         )
     share = len(failed) / len(tries)
     return Diagnosis(
         "now_and_then",
         "warn",
-        "It fails now and then"
+        _("Occasional failures")
         if share < _SELDOM
-        else "It fails more than it succeeds",
-        f"{len(failed)} of the last {_attempts(len(tries))} failed, {_met(failed)}.",
-        "They have neither type nor size in common. Look at the receiver's load.",
+        else _("More failures than successes"),
+        _("%(failed)d of the last %(number)d attempts failed: %(cause)s.")
+        % {
+            "failed": len(failed),
+            "number": len(tries),
+            "cause": _most_common_cause(failed),
+        },
+        _("The failures share neither type nor size. Check the receiver's load."),
     )
 
 
@@ -211,67 +260,81 @@ def _failing(situation: Situation, failed: Sequence[Try]) -> Diagnosis:
     last = failed[0]
     since = situation.first_failed_at or failed[-1].at
     same = [each for each in failed if _cause(each) == _cause(last)]
-    met = _which(situation.tries, failed, same)
+    which = _which(situation.tries, failed, same)
 
     def found(kind: str, title: str, says: str, advice: str) -> Diagnosis:
         return Diagnosis(kind, "bad", title, says, advice, since)
 
     if last.code == 429 or (last.code == 503 and last.retry_after_s is not None):
         wait = (
-            f"It asked to wait {_span(last.retry_after_s)}, and we do."
+            _("Retries wait %(time)s, as requested.")
+            % {"time": _span(last.retry_after_s)}
             if last.retry_after_s is not None
-            else "It named no time to wait, so the usual ones hold."
+            else _("It sent no Retry-After, so the usual schedule applies.")
         )
         return Diagnosis(
             "throttled",
             "warn",
-            "The receiver asks us to slow down",
-            f"{met} answered {last.code}. {wait}",
-            "Set a rate limit that it can take.",
+            _("Receiver limits the rate"),
+            f"{_responded(which, last.code)} {wait}",
+            _("Set a rate limit that the receiver can handle."),
             since,
         )
     if last.fault == DeliveryFault.REDIRECT:
-        to = f" to {last.location}" if last.location else ""
+        redirect = (
+            _("%(attempts)s: redirect %(code)s to %(location)s.")
+            % {"attempts": which, "code": last.code, "location": last.location}
+            if last.location
+            else _responded(which, last.code)
+        )
         return found(
             "redirect",
-            "The receiver redirects",
-            f"{met} answered {last.code}{to}. Redirects are not followed.",
-            "Set the URL to where it leads.",
+            _("Receiver redirects"),
+            redirect + " " + _("Redirects are not followed."),
+            _("Set the URL to the redirect's target."),
         )
     if found_trait := _common_trait(situation.tries):
         return found_trait
     if last.code is None:
         fault = DeliveryFault.known(last.fault)
         title, advice = _FAULTS.get(fault, _FAULTS[DeliveryFault.RESET])  # type: ignore[arg-type]  # an unknown fault is not among them
-        return found(str(last.fault), title, f"{met} left without an answer.", advice)
+        no_response = _("%(attempts)s: no response.") % {"attempts": which}
+        return found(str(last.fault), title, no_response, advice)
     if last.code in {401, 403} and _began_with_secret(situation, since):
         return found(
             "secret",
-            "The receiver checks with the old secret",
-            f"{met} answered {last.code}, and that began when the secret was rotated.",
-            "Give the receiver the new secret.",
+            _("Receiver verifies with the old secret"),
+            _responded(which, last.code)
+            + " "
+            + _("The failures began when the secret was rotated."),
+            _("Configure the new secret in the receiver."),
         )
     if known := _CODES.get(last.code):
-        return found(
-            f"code_{last.code}", known[0], f"{met} answered {last.code}.", known[1]
-        )
+        title, advice = known
+        return found(f"code_{last.code}", title, _responded(which, last.code), advice)
+    details = [_responded(which, last.code)]
     types = len({each.event_type for each in same})
-    of_types = f" on {types} event types" if types > 1 else ""
+    if types > 1:
+        details.append(
+            _("The failures span %(number)d event types.") % {"number": types}
+        )
     alike = len(same) >= PATTERN_LEAST and len({each.answer for each in same}) == 1
-    text = " with the same text" if alike and same[0].answer else ""
+    if alike and same[0].answer:
+        details.append(_("All responses are identical."))
+    title = _("Receiver responds with %(code)d") % {"code": last.code}
     if last.code >= 500:
+        details.append(_("The error is in the receiver."))
         return found(
             "receiver_fault",
-            f"The receiver answers {last.code}",
-            f"{met} answered {last.code}{text}{of_types}: the fault is the "
-            "receiver's, not a message's.",
-            "Look at its log for the time of an attempt.",
+            title,
+            " ".join(details),
+            _("Check its log at the time of an attempt."),
         )
     return found(
         "refusal",
-        f"The receiver answers {last.code}",
-        f"{met} answered {last.code}{text}{of_types}.",
-        "Look at what it says in an attempt's response.",
+        title,
+        " ".join(details),
+        _("Check the response of an attempt."),
     )
 
 
@@ -294,10 +357,17 @@ def _common_trait(tries: Sequence[Try]) -> Diagnosis | None:
         return Diagnosis(
             "large_only",
             "bad",
-            "Only large messages fail",
-            f"All {len(failed)} that failed have more than {_size(least)}, and none "
-            f"that succeeded more than {_size(largest)}.",
-            "Raise the limit of the receiver or its proxy.",
+            _("Only large events fail"),
+            _(
+                "All %(number)d failed events are larger than %(least)s. None that"
+                " succeeded is larger than %(largest)s."
+            )
+            % {
+                "number": len(failed),
+                "least": _size(least),
+                "largest": _size(largest),
+            },
+            _("Raise the size limit of the receiver or its proxy."),
             since,
         )
     types = {each.event_type for each in failed}
@@ -308,25 +378,35 @@ def _common_trait(tries: Sequence[Try]) -> Diagnosis | None:
             return Diagnosis(
                 "one_type",
                 "bad",
-                "Only one event type fails",
-                f"All {len(failed)} that failed are {only}, {_met(failed)}, and others "
-                "succeed.",
-                "Look at how the receiver handles this type, or unsubscribe from it.",
+                _("Only one event type fails"),
+                _("All %(number)d failures are %(type)s: %(cause)s. Others succeed.")
+                % {
+                    "number": len(failed),
+                    "type": only,
+                    "cause": _most_common_cause(failed),
+                },
+                _("Check how the receiver handles this type, or unsubscribe from it."),
                 since,
             )
     return None
 
 
 def _which(tries: Sequence[Try], failed: Sequence[Try], same: Sequence[Try]) -> str:
-    """How many of the attempts since the last success met the same."""
+    """Name the attempts since the last success that failed in the same way."""
     if len(failed) == 1:
-        return "The last attempt was"
-    number = _attempts(len(failed))
+        return _("Last attempt")
     if len(same) < len(failed):
-        return f"{len(same)} of the {number} since then, the last among them, were"
+        return _("%(same)d of the %(number)d attempts since the last success") % {
+            "same": len(same),
+            "number": len(failed),
+        }
     if len(failed) == len(tries):
-        return f"All of the last {number} were"
-    return f"All {number} since then were"
+        return _("All of the last %(number)d attempts") % {"number": len(failed)}
+    return _("All %(number)d attempts since the last success") % {"number": len(failed)}
+
+
+def _responded(which: str, code: int | None) -> str:
+    return _("%(attempts)s: response %(code)s.") % {"attempts": which, "code": code}
 
 
 def _leading_failures(tries: Sequence[Try]) -> list[Try]:
@@ -357,37 +437,26 @@ def _cause(each: Try) -> tuple[int | None, str]:
     return each.code, each.fault
 
 
-def _met(failed: Sequence[Try]) -> str:
-    """What most of them met."""
+def _most_common_cause(failed: Sequence[Try]) -> str:
+    """Describe what most of the failures have in common."""
     [((code, fault), number)] = Counter(map(_cause, failed)).most_common(1)
     known = DeliveryFault.known(fault)
-    words = (
-        f"answered {code}"
-        if code is not None
-        else str(known.label).lower()
-        if known
-        else "without an answer"
-    )
-    return words if number == len(failed) else f"most of them {words}"
-
-
-def _attempts(number: int) -> str:
-    return f"{number:,} attempt{'s' * (number != 1)}"
-
-
-def _messages(number: int) -> str:
-    if not number:
-        return "Nothing is"
-    return f"{number:,} message{'s are' if number != 1 else ' is'}"
+    if code is not None:
+        words = _("response %(code)d") % {"code": code}
+    else:
+        words = str(known.label) if known else _("no response")
+    return words if number == len(failed) else _("mostly %(cause)s") % {"cause": words}
 
 
 def _size(size: int) -> str:
     if size < _KILOBYTE:
-        return f"{size} bytes"
-    return f"{size / _KILOBYTE:,.0f} KB"
+        return _("%(number)d bytes") % {"number": size}
+    return _("%(number)s KB") % {"number": f"{size / _KILOBYTE:,.0f}"}
 
 
 def _span(seconds: int) -> str:
     if seconds < 120:
-        return f"{seconds} s"
-    return f"{seconds // 60} min" if seconds < 7200 else f"{seconds // 3600} h"
+        return _("%(number)d s") % {"number": seconds}
+    if seconds < 7200:
+        return _("%(number)d min") % {"number": seconds // 60}
+    return _("%(number)d h") % {"number": seconds // 3600}

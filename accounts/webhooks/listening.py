@@ -75,7 +75,7 @@ class Listener:
         return reason
 
     def _check(self, request: web.Request, message_id: str, body: bytes) -> str:
-        reason = "no secret is known"
+        reason = "no secret found"
         for key in self._keys:
             try:
                 verify(
@@ -97,13 +97,13 @@ class Listener:
         size = f"{len(body) / 1000:.1f} kB"
         if reason:
             # Nobody vouches for what such a message says.
-            return f"{at}  NOT VERIFIED ({reason})  {size}, answered {status}"
-        again = ", again" if message_id in self._seen else ""
+            return f"{at}  NOT VERIFIED ({reason})  {size}, response {status}"
+        again = ", repeated" if message_id in self._seen else ""
         self._seen[message_id] = None
         if len(self._seen) > SEEN_MAX:
             del self._seen[next(iter(self._seen))]
         kind = _event_type(body)
-        return f"{at}  verified  {kind}  {message_id}  {size}, answered {status}{again}"
+        return f"{at}  verified  {kind}  {message_id}  {size}, response {status}{again}"
 
 
 async def serve(app: web.Application, *, port: int) -> web.AppRunner:

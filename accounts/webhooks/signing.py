@@ -12,6 +12,8 @@ import hmac
 import secrets
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -38,13 +40,13 @@ def make_secret() -> str:
 def read_secret(text: str) -> bytes:
     """The HMAC key of a secret text. Raises: SecretInvalid."""
     if not text.startswith(PREFIX):
-        raise SecretInvalid("a secret begins with whsec_")
+        raise SecretInvalid(_("The secret must start with whsec_."))
     try:
         key = base64.b64decode(text[len(PREFIX) :], validate=True)
     except (binascii.Error, ValueError):
-        raise SecretInvalid("a secret is base64 after whsec_") from None
+        raise SecretInvalid(_("The secret must be base64 after whsec_.")) from None
     if not SECRET_BYTES_MIN <= len(key) <= SECRET_BYTES_MAX:
-        raise SecretInvalid("a secret has 24 to 64 bytes")
+        raise SecretInvalid(_("The secret must have 24 to 64 bytes."))
     return key
 
 

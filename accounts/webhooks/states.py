@@ -9,16 +9,17 @@ from django.db import models
 
 from portal.lib.choices import OpenChoices
 from portal.lib.transitions import Transitions
+from portal.lib.translation import gettext_lazy
 
 
 class DeliveryStatus(OpenChoices):
     """How far a delivery is (contract 8.5)."""
 
-    PENDING = "pending", "Waiting for its next attempt"
-    HELD = "held", "Kept while the endpoint is disabled"
-    DELIVERED = "delivered", "Delivered"
-    FAILED = "failed", "Given up after all attempts"
-    DROPPED = "dropped", "Not to be sent any more"
+    PENDING = "pending", gettext_lazy("Waiting for the next attempt")
+    HELD = "held", gettext_lazy("On hold while the endpoint is disabled")
+    DELIVERED = "delivered", gettext_lazy("Delivered")
+    FAILED = "failed", gettext_lazy("Failed after all attempts")
+    DROPPED = "dropped", gettext_lazy("Cancelled")
 
 
 # A replay moves a finished delivery back to pending; its webhook-id stays (8.6).
@@ -48,11 +49,11 @@ class DeliveryLane(models.IntegerChoices):
 class ReplayStatus(OpenChoices):
     """How far a replay is."""
 
-    PROBING = "probing", "One message was sent first"
-    RUNNING = "running", "Sending"
-    DONE = "done", "Done"
-    CANCELLED = "cancelled", "Cancelled"
-    STOPPED = "stopped", "Stopped by itself"
+    PROBING = "probing", gettext_lazy("Testing one event")
+    RUNNING = "running", gettext_lazy("Sending")
+    DONE = "done", gettext_lazy("Done")
+    CANCELLED = "cancelled", gettext_lazy("Cancelled")
+    STOPPED = "stopped", gettext_lazy("Stopped automatically")
 
 
 # Ours: what has ended is not taken up again; what is left is a replay of its own.
@@ -79,21 +80,24 @@ REPLAY_MOVES: Transitions[ReplayStatus] = Transitions(
 class DisabledBy(OpenChoices):
     """Why an endpoint gets nothing."""
 
-    MEMBER = "member", "Disabled by the team"
-    FAILING = "failing", "Disabled after five days of failures alone"
-    GONE = "gone", "It answered 410 Gone"
+    MEMBER = "member", gettext_lazy("Disabled by the team")
+    FAILING = "failing", gettext_lazy("Disabled after 5 days of failures")
+    GONE = "gone", gettext_lazy("Responded with 410 Gone")
 
 
 class DeliveryFault(OpenChoices):
     """What an attempt met instead of a 2xx answer in time."""
 
-    STATUS = "status", "Answered with a status other than 2xx"
-    REDIRECT = "redirect", "Answered with a redirect, which is not followed"
-    TIMEOUT = "timeout", "No answer within 15 seconds"
-    DNS = "dns", "The host name does not resolve"
-    BLOCKED = "blocked", "The address is private or reserved"
-    REFUSED = "refused", "Nothing listens at the address"
-    TLS = "tls", "The TLS handshake failed"
-    CERTIFICATE = "certificate", "The TLS certificate is not valid"
-    RESET = "reset", "The connection was closed before an answer"
-    GARBAGE = "garbage", "The answer was not HTTP"
+    STATUS = "status", gettext_lazy("Responded with a status other than 2xx")
+    REDIRECT = (
+        "redirect",
+        gettext_lazy("Responded with a redirect, which is not followed"),
+    )
+    TIMEOUT = "timeout", gettext_lazy("No response within 15 seconds")
+    DNS = "dns", gettext_lazy("Host name could not be resolved")
+    BLOCKED = "blocked", gettext_lazy("Private or reserved address")
+    REFUSED = "refused", gettext_lazy("Connection refused")
+    TLS = "tls", gettext_lazy("TLS handshake failed")
+    CERTIFICATE = "certificate", gettext_lazy("Invalid TLS certificate")
+    RESET = "reset", gettext_lazy("Connection closed before a response")
+    GARBAGE = "garbage", gettext_lazy("Response is not HTTP")

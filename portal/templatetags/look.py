@@ -227,10 +227,10 @@ def chip(
 ) -> dict[str, Any]:
     """A filter: unset it opens `menu`, set it shows `value` and how to remove it.
 
-    `parameter` names what it is in the query string, several with spaces between.
+    `parameter` names what it is in the query string, several with commas between.
     """
     query = context["request"].GET.copy()
-    for name in (*parameter.split(), "offset", "cursor"):
+    for name in (*parameter.split(","), "offset", "cursor"):
         query.pop(name, None)
     return {
         "words": words,

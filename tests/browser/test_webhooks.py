@@ -56,8 +56,8 @@ def test_an_admin_finds_why_an_endpoint_fails_and_replays_what_it_missed(
 ):
     with visit.page(member=alice) as page:
         page.goto(PLACE)
-        page.get_by_role("link", name="An endpoint fails").click()
-        expect(page.get_by_text("The receiver answers 500, first")).to_be_visible()
+        page.get_by_role("link", name="Endpoint failing").click()
+        expect(page.get_by_text("Receiver responds with 500, first")).to_be_visible()
         found = complaints(page)
         page.get_by_role("button", name="Outcome").click()
         page.get_by_role("link", name="Failed", exact=True).click()
@@ -73,10 +73,10 @@ def test_an_admin_finds_why_an_endpoint_fails_and_replays_what_it_missed(
         found += complaints(page)
         page.go_back()
 
-        page.get_by_role("link", name="Replay all that match").click()
+        page.get_by_role("link", name="Replay matching events").click()
         expect(page.get_by_text("3 events")).to_be_visible()
         page.get_by_role("button", name="Replay 3").click()
-        expect(page.get_by_text("The first is being sent.")).to_be_visible()
+        expect(page.get_by_text("Sending the first event.")).to_be_visible()
         send(endpoint)
         page.get_by_role("button", name="Replay remaining 2").click()
         replay = Replay.objects.for_tenant(endpoint.tenant).get()
@@ -97,7 +97,7 @@ def test_without_script_chosen_deliveries_are_replayed(visit, alice, endpoint):
     with visit.page(member=alice, scripts=False) as page:
         page.goto(f"{PLACE}webhooks/{endpoint.uuid}/?outcome=failed")
         page.locator("#log-rows input").first.check()
-        page.get_by_role("button", name="Replay chosen").click()
+        page.get_by_role("button", name="Replay selected").click()
         page.get_by_role("button", name="Replay 1").click()
         page.wait_for_url(re.compile(r"/replays/"))
 

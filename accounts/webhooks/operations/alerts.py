@@ -18,6 +18,7 @@ from django.db.models import Count, Q
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.operations.notices import (
     Happening,
@@ -146,13 +147,17 @@ def _happening(tenant: Tenant, endpoint: Endpoint, percent: int) -> Happening:
     """A step of an endpoint's failing, as members are told of it."""
     host = urlsplit(endpoint.url).hostname
     since = endpoint.failing_since or endpoint.disabled_at
-    words = f"{host} fails: {percent} % of the time until it is disabled are over."
+    if percent == DISABLED_PERCENT:
+        words = _("%(host)s was disabled. Events are on hold.") % {"host": host}
+    else:
+        words = _(
+            "%(host)s is failing: %(percent)d%% of the time until it is disabled has"
+            " passed."
+        ) % {"host": host, "percent": percent}
     return Happening(
         kind=NoticeKind.FAILING_ENDPOINT,
         key=f"{endpoint.pk}-{percent}-{since and int(since.timestamp())}",
-        words=f"{host} was disabled: events wait for it."
-        if percent == DISABLED_PERCENT
-        else words,
+        words=words,
         path=_page_of(tenant, endpoint),
     )
 
@@ -207,7 +212,7 @@ def _context(tenant: Tenant, endpoint: Endpoint, percent: int) -> dict[str, obje
         "ends_at": _moment(ends_at, zone),
         "days": DISABLE_AFTER // timedelta(days=1),
         "met": _met(last),
-        "number": sum(number for _, number in types),
+        "number": sum(number for _type, number in types),
         "types": types[:NAMED_MAX],
         "more_types": max(len(types) - NAMED_MAX, 0),
         "number_of_users": number_of_users,
@@ -231,5 +236,5 @@ def _met(last: Attempt | None) -> str:
     if last is None:
         return ""
     if last.code is not None:
-        return f"It answered {last.code}"
+        return _("response with status %(code)d") % {"code": last.code}
     return str(dict(DeliveryFault.choices).get(last.fault, last.fault))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_change
 from accounts.webhooks.addresses import AddressRefused, split_url
@@ -23,6 +24,7 @@ from accounts.webhooks.states import DELIVERY_MOVES, DeliveryStatus, DisabledBy
 from portal.lib.encryption import decrypt, encrypt
 from portal.lib.errors import DomainError
 from portal.lib.transitions import move_all
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -89,7 +91,9 @@ def create_endpoint(
     live = Endpoint.objects.for_tenant(tenant).live()
     if live.count() >= ENDPOINTS_MAX:
         raise DomainError(
-            "too_many_endpoints", f"A team has at most {ENDPOINTS_MAX} endpoints."
+            "too_many_endpoints",
+            _("An environment can have at most %(limit)d endpoints.")
+            % {"limit": ENDPOINTS_MAX},
         )
     now = timezone.now()
     endpoint = Endpoint(
@@ -201,7 +205,9 @@ def set_headers(
     """
     if len(headers) > HEADERS_MAX:
         raise DomainError(
-            "too_many_headers", f"At most {HEADERS_MAX} headers.", "headers"
+            "too_many_headers",
+            _("Enter at most %(limit)d headers.") % {"limit": HEADERS_MAX},
+            "headers",
         )
     names = [name.lower() for name in headers]
     for name, value in headers.items():
@@ -214,7 +220,13 @@ def set_headers(
         )
         if not sound:
             raise DomainError(
-                "header_invalid", "A header can't be sent as it is.", "headers"
+                "header_invalid",
+                _(
+                    "Header %(name)s is not allowed. Use each name once, visible"
+                    " characters and values of at most %(limit)d characters."
+                )
+                % {"name": name, "limit": HEADER_VALUE_MAX_LENGTH},
+                "headers",
             )
     endpoint = _lock(endpoint)
     endpoint.headers = encrypt(orjson.dumps(dict(headers)).decode()) if headers else ""
@@ -232,9 +244,9 @@ def reveal_secret(*, endpoint: Endpoint, actor: Actor) -> str:
 
 
 WHO_SIGNED = {
-    "present": "the present secret",
-    "previous": "the secret before the present one",
-    "": "none of the secrets it has now",
+    "present": gettext_lazy("the current secret"),
+    "previous": gettext_lazy("the previous secret"),
+    "": gettext_lazy("an earlier secret"),
 }
 
 
@@ -289,7 +301,7 @@ def _lock(endpoint: Endpoint) -> Endpoint:
         .first()
     )
     if locked is None:
-        raise DomainError("endpoint_deleted", "This endpoint is deleted.")
+        raise DomainError("endpoint_deleted", _("This endpoint was deleted."))
     return locked
 
 
@@ -309,7 +321,12 @@ def _record(
 def _read_url(url: str) -> str:
     url = url.strip()
     if len(url) > URL_MAX_LENGTH:
-        raise DomainError("url_too_long", "The URL is too long.", "url")
+        raise DomainError(
+            "url_too_long",
+            _("Enter a URL of at most %(limit)d characters.")
+            % {"limit": URL_MAX_LENGTH},
+            "url",
+        )
     try:
         split_url(url)
     except AddressRefused as refused:
@@ -321,7 +338,10 @@ def _read_description(description: str | None) -> str:
     description = (description or "").strip()
     if len(description) > DESCRIPTION_MAX_LENGTH:
         raise DomainError(
-            "description_too_long", "The description is too long.", "description"
+            "description_too_long",
+            _("Enter a description of at most %(limit)d characters.")
+            % {"limit": DESCRIPTION_MAX_LENGTH},
+            "description",
         )
     return description
 
@@ -330,7 +350,8 @@ def _read_rate_limit(rate_limit: int | None) -> int | None:
     if rate_limit is not None and not 1 <= rate_limit <= RATE_LIMIT_MAX:
         raise DomainError(
             "rate_limit_invalid",
-            f"A rate limit is 1 to {RATE_LIMIT_MAX} messages a second.",
+            _("Enter a rate limit from 1 to %(limit)d events per second.")
+            % {"limit": RATE_LIMIT_MAX},
             "rate_limit",
         )
     return rate_limit
@@ -343,11 +364,15 @@ def _read_filter_types(filter_types: Sequence[str] | None) -> list[str] | None:
     wanted = sorted(set(filter_types))
     if len(wanted) > FILTER_TYPES_MAX:
         raise DomainError(
-            "too_many_filter_types", "Too many event types.", "filter_types"
+            "too_many_filter_types",
+            _("Choose at most %(limit)d event types.") % {"limit": FILTER_TYPES_MAX},
+            "filter_types",
         )
     if not all(covers_event_type(each) for each in wanted):
         raise DomainError(
-            "filter_type_unknown", "There is no such event type.", "filter_types"
+            "filter_type_unknown",
+            _("Unknown event type. See the event catalogue."),
+            "filter_types",
         )
     return wanted
 
@@ -358,5 +383,5 @@ def _read_secret(secret: str | None) -> str:
     try:
         read_secret(secret)
     except SecretInvalid as invalid:
-        raise DomainError("secret_invalid", f"{invalid}.", "secret") from None
+        raise DomainError("secret_invalid", str(invalid), "secret") from None
     return secret

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_change
 from accounts.webhooks.models import Attempt, Delivery, Endpoint, Replay, ReplayItem
@@ -83,7 +84,9 @@ def resend_delivery(*, delivery: Delivery, actor: Actor) -> None:
         .get(pk=delivery.pk)
     )
     if _is_in_flight(locked):
-        raise DomainError("delivery_in_flight", "It is being sent at this moment.")
+        raise DomainError(
+            "delivery_in_flight", _("This event is being sent. Try again in a moment.")
+        )
     _queue([locked])
     record_change(
         tenant=endpoint.tenant,
@@ -137,18 +140,24 @@ def start_replay(
     endpoint, so that what waits belongs to one.
     """
     if rate not in RATES:
-        raise DomainError("rate_invalid", "There is no such rate.", "rate")
+        raise DomainError(
+            "rate_invalid", _("Choose one of the offered speeds."), "rate"
+        )
     if stop_after not in STOPS:
-        raise DomainError("stop_invalid", "There is no such choice.", "stop_after")
+        raise DomainError(
+            "stop_invalid",
+            _("Choose one of the offered numbers of failures."),
+            "stop_after",
+        )
     endpoint = _lock_endpoint(endpoint)
     replays = Replay.objects.for_tenant(endpoint.tenant).filter(endpoint=endpoint)
     if replays.filter(status__in=[ReplayStatus.PROBING, ReplayStatus.RUNNING]).exists():
         raise DomainError(
-            "replay_in_progress", "Another replay to this endpoint goes on."
+            "replay_in_progress", _("Another replay to this endpoint is in progress.")
         )
     extent = measure_matching(endpoint=endpoint, filters=filters)
     if not extent.number:
-        raise DomainError("nothing_to_replay", "Nothing matches any more.")
+        raise DomainError("nothing_to_replay", _("No event matches any more."))
     is_probed = probe_first and extent.number > 1
     replay = Replay(
         tenant=endpoint.tenant,
@@ -380,10 +389,10 @@ def _lock_endpoint(endpoint: Endpoint) -> Endpoint:
         .first()
     )
     if locked is None:
-        raise DomainError("endpoint_deleted", "This endpoint is deleted.")
+        raise DomainError("endpoint_deleted", _("This endpoint was deleted."))
     if locked.disabled_at is not None:
         raise DomainError(
-            "endpoint_disabled", "This endpoint gets nothing now. Resume it first."
+            "endpoint_disabled", _("This endpoint is disabled. Resume it first.")
         )
     return locked
 

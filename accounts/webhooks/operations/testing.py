@@ -11,6 +11,7 @@ from uuid import UUID
 import orjson
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_change
 from accounts.webhooks.catalogue import EVENT_TYPES
@@ -35,14 +36,12 @@ def send_test_event(
     """
     kind = event_type or first_type(endpoint)
     if kind not in EVENT_TYPES:
-        raise DomainError(
-            "event_type_unknown", "There is no such event type.", "event_type"
-        )
+        raise DomainError("event_type_unknown", _("Unknown event type."), "event_type")
     tenant = endpoint.tenant
     locked = Endpoint.objects.for_tenant(tenant).live().select_for_update()
     if not locked.filter(pk=endpoint.pk, disabled_at=None).exists():
         raise DomainError(
-            "endpoint_disabled", "A disabled endpoint is sent nothing; enable it first."
+            "endpoint_disabled", _("This endpoint is disabled. Resume it first.")
         )
     example = {**example_of(kind), "team_id": tenant.team_id}
     now = timezone.now()

@@ -17,6 +17,7 @@ from accounts.webhooks.queries.log import COUNTED_UP_TO
 from accounts.webhooks.states import DisabledBy
 from portal.lib import rows
 from portal.lib.choices import OpenChoices
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -38,12 +39,12 @@ _DIAGNOSED = 100
 class HealthState(OpenChoices):
     """How an endpoint is, in a word."""
 
-    HEALTHY = "healthy", "Healthy"
-    DEGRADED = "degraded", "Degraded"
-    FAILING = "failing", "Failing"
-    PAUSED = "paused", "Paused"
-    DISABLED = "disabled", "Disabled"
-    UNUSED = "unused", "Not used yet"
+    HEALTHY = "healthy", gettext_lazy("Healthy")
+    DEGRADED = "degraded", gettext_lazy("Degraded")
+    FAILING = "failing", gettext_lazy("Failing")
+    PAUSED = "paused", gettext_lazy("Paused")
+    DISABLED = "disabled", gettext_lazy("Disabled")
+    UNUSED = "unused", gettext_lazy("Not used yet")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from accounts.webhooks.catalogue import EVENT_TYPES
 from accounts.webhooks.models import Attempt, Delivery, Event, ReplayItem
 from accounts.webhooks.states import DeliveryStatus
 from portal.lib.choices import OpenChoices
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,13 +32,13 @@ _MOST_TRIES = 200
 class Outcome(OpenChoices):
     """What became of a delivery so far, as the log is asked for it."""
 
-    DELIVERED = "delivered", "Delivered"
-    RETRYING = "retrying", "Waiting for a retry"
-    WAITING = "waiting", "Waiting for the first attempt"
-    FAILED = "failed", "Failed"
-    HELD = "held", "Held"
-    DROPPED = "dropped", "Dropped"
-    MISSED = "missed", "Missed: failed, held, dropped or to be tried again"
+    DELIVERED = "delivered", gettext_lazy("Delivered")
+    RETRYING = "retrying", gettext_lazy("Waiting for a retry")
+    WAITING = "waiting", gettext_lazy("Waiting for the first attempt")
+    FAILED = "failed", gettext_lazy("Failed")
+    HELD = "held", gettext_lazy("On hold")
+    DROPPED = "dropped", gettext_lazy("Cancelled")
+    MISSED = "missed", gettext_lazy("Missed: failed, on hold, cancelled or retrying")
 
 
 _OUTCOMES: dict[str, Q] = {
@@ -63,19 +64,19 @@ _NOT_DELIVERED = [
 class Answer(OpenChoices):
     """What the last attempt met."""
 
-    OK = "2xx", "2xx"
-    REDIRECT = "3xx", "3xx"
-    REFUSED = "4xx", "4xx"
-    BROKEN = "5xx", "5xx"
-    NONE = "none", "No answer"
+    OK = "2xx", gettext_lazy("2xx")
+    REDIRECT = "3xx", gettext_lazy("3xx")
+    REFUSED = "4xx", gettext_lazy("4xx")
+    BROKEN = "5xx", gettext_lazy("5xx")
+    NONE = "none", gettext_lazy("No response")
 
 
 class Tries(OpenChoices):
     """How many attempts were made."""
 
-    FIRST = "1", "One"
-    AGAIN = "2", "Two or more"
-    OFTEN = "5", "Five or more"
+    FIRST = "1", gettext_lazy("One")
+    AGAIN = "2", gettext_lazy("Two or more")
+    OFTEN = "5", gettext_lazy("Five or more")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.operations.audit import record_read
@@ -32,7 +33,7 @@ from accounts.webhooks.queries.replays import last_replays
 from accounts.webhooks.states import DeliveryFault, DeliveryStatus
 from accounts.webhooks.web.endpoints import events_words
 from accounts.webhooks.web.finding import get_delivery, get_endpoint, name_of
-from accounts.webhooks.web.forms import PERIOD_WORDS, LogQuery, type_groups
+from accounts.webhooks.web.forms import PERIOD_LABELS, LogQuery, type_groups
 from accounts.webhooks.web.payloads import (
     answer_text,
     as_curl,
@@ -191,7 +192,9 @@ def resend(request: TenantRequest, endpoint_id: str, message_id: str) -> HttpRes
     try:
         resend_delivery(delivery=delivery, actor=request.actor)
     except DomainError as refusal:
-        messages.error(request, f"{refusal.message} Nothing was sent.")
+        messages.error(
+            request, _("%(reason)s Nothing was sent.") % {"reason": refusal.message}
+        )
     return _back(request, endpoint_id, message_id)
 
 
@@ -264,17 +267,22 @@ def _choices(asked: LogQuery) -> dict[str, Any]:
         "outcomes": Outcome.offered(),
         "answers": Answer.offered(),
         "tries": Tries.offered(),
-        "periods": list(PERIOD_WORDS.items()),
+        "periods": list(PERIOD_LABELS.items()),
         "groups": type_groups(),
         "are_set": bool(asked.kept),
     }
 
 
 def _hours_say(delivered: int, retried: int, failed: int) -> str:
-    return (
-        f"Messages of the last {HOURS} hours: {delivered:,} delivered at once, "
-        f"{retried:,} retried, {failed:,} failed or held"
-    )
+    return _(
+        "Events of the last %(hours)d hours: %(delivered)s delivered at once,"
+        " %(retried)s retried, %(failed)s failed or on hold"
+    ) % {
+        "hours": HOURS,
+        "delivered": f"{delivered:,}",
+        "retried": f"{retried:,}",
+        "failed": f"{failed:,}",
+    }
 
 
 def _write_cursor(after: tuple[datetime, int] | None) -> str:
@@ -282,7 +290,7 @@ def _write_cursor(after: tuple[datetime, int] | None) -> str:
 
 
 def _read_cursor(text: str) -> tuple[datetime, int] | None:
-    at, _, key = text.partition("-")
+    at, _dash, key = text.partition("-")
     try:
         return datetime.fromtimestamp(float(at), timezone.get_current_timezone()), int(
             key

@@ -21,6 +21,7 @@ from accounts.webhooks.operations.endpoints import OVERLAP
 from accounts.webhooks.schedule import ATTEMPTS_MAX, LADDER_S
 from accounts.webhooks.sending import TIMEOUT_S
 from accounts.webhooks.signing import TOLERANCE_S
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -38,14 +39,14 @@ LANGUAGES = {
 }
 # Beginnings of event types, in the order of the page.
 _GROUPS = {
-    "lab_report.": "Lab reports",
-    "labtest.": "Lab tests",
-    "daily.": "Data of a user",
-    "historical.": "Past data of a user",
-    "provider.": "Sources",
-    "message.": "Webhooks themselves",
+    "lab_report.": gettext_lazy("Lab reports"),
+    "labtest.": gettext_lazy("Lab tests"),
+    "daily.": gettext_lazy("User data"),
+    "historical.": gettext_lazy("Historical user data"),
+    "provider.": gettext_lazy("Sources"),
+    "message.": gettext_lazy("Webhook deliveries"),
 }
-_OTHERS = "Others"
+_OTHERS = gettext_lazy("Other")
 _HOUR_S, _MINUTE_S = 3600, 60
 QUERY_MAX_LENGTH = 100
 
@@ -126,10 +127,10 @@ def _grouped(wanted: str) -> list[Group]:
 
 def _in_words(seconds: int) -> str:
     if seconds < _MINUTE_S:
-        return f"{seconds} s"
+        return _("%(number)d s") % {"number": seconds}
     if seconds < _HOUR_S:
-        return f"{seconds // _MINUTE_S} min"
-    return f"{seconds // _HOUR_S} h"
+        return _("%(number)d min") % {"number": seconds // _MINUTE_S}
+    return _("%(number)d h") % {"number": seconds // _HOUR_S}
 
 
 def _describe_headers() -> list[tuple[str, str]]:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponseRedirect
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.states import Area
@@ -36,6 +38,7 @@ from accounts.webhooks.web.forms import (
 )
 from portal.charts import outcome_bars
 from portal.lib.errors import DomainError
+from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, render_page
 
 if TYPE_CHECKING:
@@ -46,7 +49,7 @@ if TYPE_CHECKING:
     from accounts.webhooks.queries.health import Health
     from portal.lib.web import TenantRequest
 
-BACK_WORDS = "Webhooks"
+BACK_WORDS = gettext_lazy("Webhooks")
 HOURS = 24
 _FIELDS = {"url", "description", "rate_limit"}
 
@@ -80,7 +83,8 @@ def endpoint_list(request: TenantRequest) -> HttpResponse:
                 health=health[endpoint.pk],
                 bars=outcome_bars(
                     [(h.delivered, h.retried, h.failed) for h in hours[endpoint.pk]],
-                    says=f"Messages of each of the last {HOURS} hours",
+                    says=_("Events in each of the last %(hours)d hours")
+                    % {"hours": HOURS},
                 ),
                 events=events_words(endpoint),
             )
@@ -104,13 +108,14 @@ def create(request: TenantRequest) -> HttpResponse:
             _blame(form, refusal)
         else:
             messages.success(
-                request, "The endpoint is made. Give its receiver the signing secret."
+                request,
+                _("Endpoint added. Configure its signing secret in the receiver."),
             )
             return HttpResponseRedirect(
                 page_url(request, "webhooks:endpoint", endpoint_id=made.uuid)
             )
     return _render_endpoint_form(
-        request, form, title="Add an endpoint", verb="Add endpoint"
+        request, form, title=_("Add endpoint"), verb=_("Add endpoint")
     )
 
 
@@ -134,13 +139,13 @@ def edit(request: TenantRequest, endpoint_id: str) -> HttpResponse:
         except DomainError as refusal:
             _blame(form, refusal)
         else:
-            messages.success(request, "The endpoint is saved.")
+            messages.success(request, _("Endpoint saved."))
             return HttpResponseRedirect(_page(request, endpoint))
     return _render_endpoint_form(
         request,
         form,
-        title=f"Edit {name_of(endpoint)}",
-        verb="Save endpoint",
+        title=_("Edit %(name)s") % {"name": name_of(endpoint)},
+        verb=_("Save endpoint"),
         endpoint=endpoint,
     )
 
@@ -162,16 +167,18 @@ def headers(request: TenantRequest, endpoint_id: str) -> HttpResponse:
                 endpoint=endpoint, actor=request.actor, headers=form.read(present)
             )
         except ValueError:
-            form.add_error("headers", "Each line is a name, a colon and a value.")
+            form.add_error(
+                "headers", _("Write each header on its own line, as Name: value.")
+            )
         except DomainError as refusal:
             form.add_error("headers", refusal.message)
         else:
-            messages.success(request, "The headers are saved.")
+            messages.success(request, _("Headers saved."))
             return go_to(request, _page(request, endpoint))
     return render_form(
         request,
         "webhooks/_headers.html",
-        title="Headers sent with every message",
+        title=_("Headers sent with every event"),
         back=_page(request, endpoint),
         back_words=name_of(endpoint),
         status=422 if form.errors else 200,
@@ -192,15 +199,17 @@ def pause(request: TenantRequest, endpoint_id: str) -> HttpResponse:
         except DomainError as refusal:
             messages.error(request, refusal.message)
         else:
-            messages.success(request, f"{name} is paused.")
+            messages.success(request, _("%(name)s paused.") % {"name": name})
         return go_to(request, back)
     return ask(
         request,
-        title=f"Pause {name}?",
-        says="Nothing is sent to it any more, retries included. What it misses is kept "
-        "and can be replayed.",
-        verb="Pause endpoint",
-        keep="Keep sending",
+        title=_("Pause %(name)s?") % {"name": name},
+        says=_(
+            "Deliveries and retries to this endpoint stop. Missed events are stored"
+            " and can be replayed."
+        ),
+        verb=_("Pause endpoint"),
+        keep=_("Keep sending"),
         back=back,
         back_words=name,
     )
@@ -217,7 +226,8 @@ def resume(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     else:
         messages.success(
             request,
-            f"{name_of(endpoint)} gets new events again. Replay what it missed.",
+            _("%(name)s resumed. You can now replay the events it missed.")
+            % {"name": name_of(endpoint)},
         )
     return go_to(request, _page(request, endpoint))
 
@@ -232,20 +242,22 @@ def delete(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     if request.method == "POST":
         if typed == name:
             delete_endpoint(endpoint=endpoint, actor=request.actor)
-            messages.success(request, f"{name} is deleted.")
+            messages.success(request, _("%(name)s deleted.") % {"name": name})
             return go_to(request, page_url(request, "webhooks:list"))
-        error = "That is not the endpoint's name. Nothing was deleted."
+        error = _("Enter the exact endpoint name. Nothing was deleted.")
     return ask(
         request,
-        title=f"Delete {name}?",
-        says="Nothing is sent to it any more, and what waits for it is dropped. Its "
-        "log is no longer to be seen.",
-        verb="Delete endpoint",
-        keep="Keep endpoint",
+        title=_("Delete %(name)s?") % {"name": name},
+        says=_(
+            "Deliveries to this endpoint stop and waiting events are cancelled. Its log"
+            " is removed."
+        ),
+        verb=_("Delete endpoint"),
+        keep=_("Keep endpoint"),
         back=_page(request, endpoint),
         back_words=name,
         match=name,
-        match_label="Endpoint name",
+        match_label=_("Endpoint name"),
         error=error,
     )
 
@@ -254,13 +266,25 @@ def events_words(endpoint: Endpoint) -> str:
     """How many event types an endpoint gets."""
     chosen = endpoint.filter_types
     if chosen is None:
-        return "All events"
+        return _("All events")
     if any(each.endswith(".") for each in chosen):
         groups = sum(each.endswith(".") for each in chosen)
         types = len(chosen) - groups
-        words = f"{groups} group{'s' * (groups != 1)} of events"
-        return f"{words}, {types} type{'s' * (types != 1)}" if types else words
-    return f"{len(chosen)} event type{'s' * (len(chosen) != 1)}"
+        words = _count_groups(groups)
+        return f"{words}, {_count_types(types)}" if types else words
+    return _count_types(len(chosen))
+
+
+def _count_groups(number: int) -> str:
+    return ngettext("%(number)d event group", "%(number)d event groups", number) % {
+        "number": number
+    }
+
+
+def _count_types(number: int) -> str:
+    return ngettext("%(number)d event type", "%(number)d event types", number) % {
+        "number": number
+    }
 
 
 def _render_endpoint_form(

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django import forms
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.webhooks.catalogue import EVENT_TYPES
 from accounts.webhooks.models.endpoint import DESCRIPTION_MAX_LENGTH
@@ -23,6 +24,7 @@ from accounts.webhooks.operations.replay import (
     STOPS,
 )
 from accounts.webhooks.queries.log import Answer, LogFilters, Outcome, Tries
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,7 +35,11 @@ ALL_EVENTS, SOME_EVENTS = "all", "some"
 # Stands for a header's value that is withheld, and keeps it when it comes back.
 WITHHELD = "••••••••"
 PERIODS = {"1h": timedelta(hours=1), "24h": timedelta(days=1), "7d": timedelta(days=7)}
-PERIOD_WORDS = {"1h": "Last hour", "24h": "Last 24 hours", "7d": "Last 7 days"}
+PERIOD_LABELS = {
+    "1h": gettext_lazy("Last hour"),
+    "24h": gettext_lazy("Last 24 hours"),
+    "7d": gettext_lazy("Last 7 days"),
+}
 _SELECTED_MAX = 100
 _DEEP = ("daily.data.", "historical.data.")
 
@@ -65,11 +71,15 @@ class EndpointForm(forms.Form):
     """An endpoint: where to, what, and how fast."""
 
     url = forms.CharField(
-        max_length=4000, error_messages={"required": "Enter where events go."}
+        max_length=4000,
+        error_messages={"required": gettext_lazy("Enter the URL of the receiver.")},
     )
     description = forms.CharField(required=False, max_length=DESCRIPTION_MAX_LENGTH)
     events = forms.ChoiceField(
-        choices=[(ALL_EVENTS, "All events"), (SOME_EVENTS, "Only some")],
+        choices=[
+            (ALL_EVENTS, gettext_lazy("All events")),
+            (SOME_EVENTS, gettext_lazy("Selected events")),
+        ],
         widget=forms.RadioSelect,
         initial=ALL_EVENTS,
     )
@@ -93,7 +103,7 @@ class EndpointForm(forms.Form):
         given: dict[str, Any] = super().clean() or {}
         is_some = given.pop("events", "") == SOME_EVENTS
         if is_some and not self.chosen:
-            self.add_error("events", "Choose the events it gets.")
+            self.add_error("events", _("Choose at least one event."))
         given["filter_types"] = self.chosen if is_some else None
         return given
 
@@ -129,7 +139,7 @@ class LogForm(forms.Form):
     user = forms.CharField(required=False, max_length=255)
     answer = forms.ChoiceField(required=False, choices=Answer.offered)
     tries = forms.ChoiceField(required=False, choices=Tries.offered)
-    period = forms.ChoiceField(required=False, choices=list(PERIOD_WORDS.items()))
+    period = forms.ChoiceField(required=False, choices=list(PERIOD_LABELS.items()))
     since = forms.DateTimeField(required=False, input_formats=["%Y-%m-%dT%H:%M"])
     until = forms.DateTimeField(required=False, input_formats=["%Y-%m-%dT%H:%M"])
     replay = forms.UUIDField(required=False)
@@ -223,12 +233,15 @@ class LogQuery:
     def time_words(self) -> str:
         """The time of the log in words, or empty."""
         if self.since and self.until:
-            return f"{_words(self.since)} to {_words(self.until)}"
+            return _("%(since)s to %(until)s") % {
+                "since": _words(self.since),
+                "until": _words(self.until),
+            }
         if self.since:
-            return f"since {_words(self.since)}"
+            return _("since %(time)s") % {"time": _words(self.since)}
         if self.until:
-            return f"until {_words(self.until)}"
-        return PERIOD_WORDS.get(self.period, "")
+            return _("until %(time)s") % {"time": _words(self.until)}
+        return str(PERIOD_LABELS.get(self.period, ""))
 
     @property
     def outcome_words(self) -> str:
@@ -248,19 +261,43 @@ class LogQuery:
         known = Tries.known(self.tries)
         return str(known.label) if known else ""
 
+    @property
+    def summary(self) -> str:
+        """What the filters choose, as a list of words."""
+        if self.messages:
+            return _("The selected deliveries")
+        filters = {
+            _("Outcome"): self.outcome_words or _("All"),
+            _("Event"): self.type,
+            _("User"): self.user,
+            _("Response"): self.answer_words,
+            _("Attempts"): self.tries_words,
+            _("Time"): self.time_words,
+        }
+        return " · ".join(
+            f"{name}: {value}" for name, value in filters.items() if value
+        )
+
 
 class ReplayForm(forms.Form):
     """How a replay is to go."""
 
     rate = forms.TypedChoiceField(
         coerce=int,
-        choices=[(rate, f"{rate} a second") for rate in RATES],
+        choices=lambda: [
+            (rate, _("%(rate)d per second") % {"rate": rate}) for rate in RATES
+        ],
         initial=DEFAULT_RATE,
     )
     stop_after = forms.TypedChoiceField(
         coerce=int,
-        choices=[
-            (number, f"{number} failures in a row" if number else "Never")
+        choices=lambda: [
+            (
+                number,
+                _("%(number)d failures in a row") % {"number": number}
+                if number
+                else _("Never"),
+            )
             for number in STOPS
         ],
         initial=DEFAULT_STOP,

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from accounts.states import Area
 from accounts.webhooks.queries.health import failing_endpoints, health_of
 from accounts.webhooks.web.finding import host_of, name_of
@@ -39,9 +42,17 @@ def overview_part(request: TenantRequest) -> OverviewPart:
                 since=since or endpoint.updated_at,
                 family="bad",
                 icon="hook",
-                title="An endpoint was disabled" if is_off else "An endpoint fails",
-                detail=f"{name_of(endpoint)} ({host_of(endpoint)}), {missed:,} "
-                f"message{'s' * (missed != 1)} not delivered",
+                title=_("Endpoint disabled") if is_off else _("Endpoint failing"),
+                detail=ngettext(
+                    "%(name)s (%(host)s), %(number)s event not delivered",
+                    "%(name)s (%(host)s), %(number)s events not delivered",
+                    missed,
+                )
+                % {
+                    "name": name_of(endpoint),
+                    "host": host_of(endpoint),
+                    "number": f"{missed:,}",
+                },
                 url=page_url(request, "webhooks:endpoint", endpoint_id=endpoint.uuid),
                 status="disabled" if is_off else "failing",
             )
@@ -54,5 +65,5 @@ def nav_count(request: TenantRequest) -> NavCount | None:
     if not request.rights.allow(Area.WEBHOOKS):
         return None
     number = len(failing_endpoints(request.tenant))
-    says = "endpoint fails" if number == 1 else "endpoints fail"
+    says = ngettext("failing endpoint", "failing endpoints", number)
     return NavCount(number, says, "bad") if number else None

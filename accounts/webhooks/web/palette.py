@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 from accounts.webhooks.queries.health import live_endpoints
 from accounts.webhooks.queries.log import deliveries_of
 from accounts.webhooks.web.finding import host_of, name_of
@@ -37,7 +39,8 @@ def find_webhooks(request: TenantRequest, text: str) -> list[Hit]:
     ]
     hits += [
         Hit(
-            words=f"{delivery.event_type} to {name_of(delivery.endpoint)}",
+            words=_("%(type)s to %(endpoint)s")
+            % {"type": delivery.event_type, "endpoint": name_of(delivery.endpoint)},
             url=page_url(
                 request,
                 "webhooks:delivery",

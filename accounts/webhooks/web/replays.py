@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from django.contrib import messages
 from django.http import HttpResponseRedirect
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.states import Area
@@ -111,7 +112,10 @@ def go_on(request: TenantRequest, endpoint_id: str, replay_id: str) -> HttpRespo
     try:
         continue_replay(replay=replay, actor=request.actor)
     except DomainError as refusal:
-        messages.error(request, f"{refusal.message} Nothing more was sent.")
+        messages.error(
+            request,
+            _("%(reason)s No more events were sent.") % {"reason": refusal.message},
+        )
     return go_to(request, _page(request, replay))
 
 
@@ -122,9 +126,9 @@ def cancel(request: TenantRequest, endpoint_id: str, replay_id: str) -> HttpResp
     try:
         cancel_replay(replay=replay, actor=request.actor)
     except DomainError:
-        messages.info(request, "It has ended already.")
+        messages.info(request, _("The replay has already ended."))
     else:
-        messages.success(request, "The replay is cancelled. The rest is as it was.")
+        messages.success(request, _("Replay cancelled. Unsent events are unchanged."))
     return go_to(request, _page(request, replay))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from django.contrib import messages
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.states import Area
@@ -54,7 +55,7 @@ def rotate(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     if request.method == "POST":
         rotate_secret(endpoint=endpoint, actor=request.actor)
         messages.success(
-            request, "The secret is rotated. Give its receiver the new one."
+            request, _("Secret rotated. Configure the new secret in the receiver.")
         )
         return go_to(
             request, page_url(request, "webhooks:secret", endpoint_id=endpoint.uuid)
@@ -62,11 +63,14 @@ def rotate(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     hours = int(OVERLAP.total_seconds() // 3600)
     return ask(
         request,
-        title=f"Rotate the secret of {name}?",
-        says=f"A new secret is made now. For {hours} hours every message carries a "
-        "signature by each; after that the old secret is of no use.",
-        verb="Rotate secret",
-        keep="Keep secret",
+        title=_("Rotate the secret of %(name)s?") % {"name": name},
+        says=_(
+            "A new secret is created now. For %(hours)d hours each event is signed"
+            " with both secrets. After that the old secret stops working."
+        )
+        % {"hours": hours},
+        verb=_("Rotate secret"),
+        keep=_("Keep secret"),
         back=page_url(request, "webhooks:endpoint", endpoint_id=endpoint.uuid),
         back_words=name,
     )

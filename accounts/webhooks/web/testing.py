@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django import forms
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.states import Area
@@ -59,7 +60,7 @@ def send_test(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     return render_form(
         request,
         "webhooks/_send_test.html",
-        title="Send a test event",
+        title=_("Send a test event"),
         back=page_url(request, "webhooks:endpoint", endpoint_id=endpoint.uuid),
         back_words=name_of(endpoint),
         status=422 if form.errors else 200,

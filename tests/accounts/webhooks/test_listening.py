@@ -13,7 +13,7 @@ from accounts.webhooks.signing import make_secret, read_secret, sign
 NOW = 1_700_000_000
 KEY = read_secret(make_secret())
 BODY = b'{"event_type":"daily.data.sleep.created","data":{"note":"private"}}'
-SAYS = "22:13:20  verified  daily.data.sleep.created  msg_1  0.1 kB, answered"
+SAYS = "22:13:20  verified  daily.data.sleep.created  msg_1  0.1 kB, response"
 
 
 def signed(body=BODY, *, key=KEY, at=NOW, message_id="msg_1"):
@@ -67,7 +67,7 @@ def test_a_signed_message_is_said_without_its_body(post):
 def test_a_message_that_comes_again_is_said_to(post):
     _, said = post(signed(), signed())
 
-    assert said == [f"{SAYS} 204", f"{SAYS} 204, again"]
+    assert said == [f"{SAYS} 204", f"{SAYS} 204, repeated"]
 
 
 def test_only_so_many_messages_are_remembered(post, monkeypatch):

@@ -92,7 +92,7 @@ class WebhooksView(WebhookManagementView):
 
     @describe(
         "create_webhook",
-        "Make a webhook endpoint",
+        "Create a webhook endpoint",
         answer=Webhook,
         body=WebhookInputs,
         refuses=(400, 404),
@@ -107,13 +107,15 @@ class WebhooksView(WebhookManagementView):
 class WebhookView(WebhookManagementView):
     """GET, PATCH and DELETE …/webhook/{webhook_id}."""
 
-    @describe("get_webhook", "Read a webhook endpoint", answer=Webhook, refuses=(404,))
+    @describe(
+        "get_webhook", "Retrieve a webhook endpoint", answer=Webhook, refuses=(404,)
+    )
     def get(self, request: Request, *, webhook_id: str, **place: str) -> Response:
         return Response(webhook_answer(self.get_endpoint(webhook_id)))
 
     @describe(
         "update_webhook",
-        "Change a webhook endpoint",
+        "Update a webhook endpoint",
         answer=Webhook,
         body=WebhookPatch,
         refuses=(400, 404),
@@ -137,7 +139,7 @@ class WebhookHeadersView(WebhookManagementView):
 
     @describe(
         "get_webhook_headers",
-        "Read the custom headers of an endpoint",
+        "Retrieve the custom headers of an endpoint",
         answer=WebhookHeaders,
         refuses=(404,),
     )
@@ -165,7 +167,7 @@ class WebhookSecretView(WebhookManagementView):
 
     @describe(
         "get_webhook_secret",
-        "Read the signing secret of an endpoint",
+        "Retrieve the signing secret of an endpoint",
         answer=WebhookSecret,
         refuses=(404,),
     )
@@ -179,7 +181,7 @@ class WebhookRotateView(WebhookManagementView):
 
     @describe(
         "rotate_webhook_secret",
-        "Give an endpoint a new signing secret",
+        "Rotate the signing secret of an endpoint",
         status=204,
         body=RotateInputs,
         refuses=(400, 404),
@@ -197,7 +199,7 @@ class WebhookTestView(WebhookManagementView):
 
     @describe(
         "test_webhook",
-        "Send an example to an endpoint",
+        "Send a test event to an endpoint",
         answer=TestMessage,
         body=TestInputs,
         refuses=(400, 404),

@@ -67,7 +67,7 @@ class EventsView(TenantAPIView):
     # Its events tell of all of these.
     also_reads = (Area.USERS, Area.PATIENT_DETAILS, Area.ORDERS, Area.REPORTS)
 
-    @describe("list_events", "Read the event feed", answer=FeedItems, query=EventsQuery)
+    @describe("list_events", "List events", answer=FeedItems, query=EventsQuery)
     def get(self, request: Request) -> HttpResponse:
         """Begin without `after` at the oldest event that is kept; keep `next_cursor`.
 
@@ -81,7 +81,15 @@ class EventsView(TenantAPIView):
         for index, each in enumerate(types or ()):
             if not covers_event_type(each):
                 place = ("query", "event_type", index)
-                raise RequestInvalid([FieldError(place, "No event type.", "enum")])
+                raise RequestInvalid(
+                    [
+                        FieldError(
+                            place,
+                            "Enter an event type or a prefix that ends in a dot.",
+                            "enum",
+                        )
+                    ]
+                )
         page = feed_page(
             tenant=self.tenant,
             after=read_position(query.get("after"), name="after"),

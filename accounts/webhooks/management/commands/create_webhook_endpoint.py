@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Command(BaseCommand):
     """`manage.py create_webhook_endpoint --team SLUG --url URL`."""
 
-    help = "Make a webhook endpoint of a team; print its id and its signing secret."
+    help = "Create a webhook endpoint for a team and print its ID and signing secret."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--team", required=True, metavar="SLUG")
@@ -37,7 +37,7 @@ class Command(BaseCommand):
             .first()
         )
         if tenant is None:
-            raise CommandError(f"No team has the slug {options['team']}.")
+            raise CommandError(f"No team with the slug {options['team']}.")
         try:
             with acting_for(tenant):
                 endpoint = create_endpoint(

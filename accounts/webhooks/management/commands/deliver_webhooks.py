@@ -30,13 +30,13 @@ DATABASE_POLL_S = 1.0
 class Command(BaseCommand):
     """`manage.py deliver_webhooks`."""
 
-    help = "Post events to the endpoints of teams until told to stop."
+    help = "Deliver events to webhook endpoints until stopped."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--until-idle",
             action="store_true",
-            help="end once nothing is due any more",
+            help="exit when no delivery is due",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -51,7 +51,7 @@ def wait_for_database() -> None:
         try:
             connection.ensure_connection()
         except OperationalError:
-            logger.warning("The database does not answer yet.")
+            logger.warning("The database is not available yet.")
             time.sleep(DATABASE_POLL_S)
         else:
             return

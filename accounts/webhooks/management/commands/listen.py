@@ -31,9 +31,9 @@ class Command(BaseCommand):
     """`manage.py listen --port N`."""
 
     help = (
-        "Receive webhooks at http://127.0.0.1:PORT/ and print a line of each."
-        " Signatures are checked with --secret, else with the secrets of this"
-        " database's endpoints at that port. A path such as /status/503 answers with"
+        "Receive webhooks at http://127.0.0.1:PORT/ and print one line for each."
+        " Signatures are checked with --secret or, without it, with the secrets of this"
+        " database's endpoints on that port. A path such as /status/503 responds with"
         " that status."
     )
 
@@ -43,7 +43,9 @@ class Command(BaseCommand):
             "--secret", action="append", metavar="whsec_…", help="may be repeated"
         )
         parser.add_argument("--body", action="store_true", help="print bodies too")
-        parser.add_argument("--output", metavar="FILE", help="append to a file instead")
+        parser.add_argument(
+            "--output", metavar="FILE", help="append to a file instead of stdout"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         port, given = options["port"], options["secret"]
@@ -61,7 +63,9 @@ class Command(BaseCommand):
             try:
                 asyncio.run(self._listen(listener, port))
             except (OSError, OverflowError):
-                raise CommandError(f"Cannot listen at port {port}.") from None
+                raise CommandError(
+                    f"Can't listen on port {port}: it is in use or not allowed."
+                ) from None
 
     async def _listen(self, listener: Listener, port: int) -> None:
         told = asyncio.Event()

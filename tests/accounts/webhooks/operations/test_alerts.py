@@ -128,7 +128,8 @@ def test_who_may_change_endpoints_is_told_unless_they_chose_otherwise(
     assert [sent.to for sent in mail.outbox] == [["developer@assay.example"]] * 2
     (notice,) = Notice.objects.for_tenant(alice_tenant)
     assert notice.words == (
-        "hooks.north.example fails: 50 % of the time until it is disabled are over."
+        "hooks.north.example is failing: 50% of the time until it is disabled has"
+        " passed."
     )
     (copy,) = notice.copies.select_related("membership__member")
     assert copy.membership.member.email == "owner@assay.example"
@@ -172,14 +173,16 @@ def test_a_mail_says_what_is_missed_of_whom_and_where_to_look(
     (sent,) = mail.outbox
     assert sent.to == ["alice@assay.example"]
     assert (
-        sent.subject == "[Sandbox] Webhook failing: hooks.north.example (Alice Health)"
+        sent.subject
+        == "[Sandbox] Webhook endpoint failing: hooks.north.example (Alice Health)"
     )
     lines = sent.body.splitlines()
     assert "since 1 Mar 2026, 21:30 WET" in lines[0]
     assert "on 7 Mar 2026, 09:30 WET" in lines[0]
-    assert "50 %" in lines[0]
-    assert "What it met last: It answered 502." in lines
-    assert "Not delivered since then: 13 events about 12 users." in lines
+    assert "50%" in lines[0]
+    assert "Last failure: response with status 502." in lines
+    assert "Not delivered since then: 13 events." in lines
+    assert "12 users affected:" in lines
     assert "  12  lab_report.parsing_job.created" in lines
     assert "  1  provider.connection.created" in lines
     assert [line.strip() for line in lines if line.startswith("  0000")] == [
@@ -204,7 +207,7 @@ def test_a_mail_of_the_end_says_that_events_are_kept(
     mail_alert(tenant=alice_tenant, endpoint_id=str(endpoint.uuid), percent=100)
 
     (sent,) = mail.outbox
-    assert "Webhook disabled: hooks.north.example" in sent.subject
+    assert "Webhook endpoint disabled: hooks.north.example" in sent.subject
     assert says in sent.body
     assert "30 days" in sent.body
 

@@ -67,7 +67,7 @@ def test_an_endpoint_says_how_it_does_and_why(alice_web, endpoint):
     assert shown(reply) == [made.pk]
     assert reply.context["health"].state == "failing"
     assert reply.context["diagnosis"].kind == "receiver_fault"
-    assert "The receiver answers 503" in reply.text
+    assert "Receiver responds with 503" in reply.text
     assert "Retrying" in reply.text
     assert audited(endpoint.tenant)[-1][:2] == ("read", "delivery_list")
 
@@ -219,7 +219,7 @@ def test_who_may_not_read_such_data_sees_the_mask_alone(
 
 
 @pytest.mark.parametrize(
-    ("rotations", "words"), [(0, "present"), (1, "before"), (2, "none")]
+    ("rotations", "words"), [(0, "current"), (1, "previous"), (2, "earlier")]
 )
 def test_the_signature_is_checked_as_a_receiver_does(
     alice_web, endpoint, rotations, words

@@ -55,7 +55,7 @@ def test_the_list_says_how_each_endpoint_does(alice_web, alice_tenant, endpoint)
     # Every event goes to both: the second waits for five first attempts.
     assert (first.health.waiting, first.health.missed) == (1, 1)
     assert (second.health.waiting, second.endpoint) == (5, quiet)
-    assert "60 %" in reply.text
+    assert "60%" in reply.text
 
 
 def test_an_endpoint_without_any_attempt_is_not_used_yet(alice_web, endpoint):

@@ -38,7 +38,7 @@ def test_a_failing_endpoint_asks_for_attention(alice_web, failing):
     reply = alice_web.get(PLACE)
 
     assert page(failing) in attention(reply)
-    assert "Warehouse (hooks.customer.example), 1 message not delivered" in reply.text
+    assert "Warehouse (hooks.customer.example), 1 event not delivered" in reply.text
     assert reply.context["shell"].nav_counts["webhooks"].number == 1
 
 

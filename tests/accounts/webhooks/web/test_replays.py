@@ -55,7 +55,10 @@ def test_before_anything_is_sent_it_says_how_much_it_would_be(
 
     extent = reply.context["extent"]
     assert (extent.number, extent.users) == (3, 3)
-    for text in ("same <code>webhook-id</code>", "that wait are replaced"):
+    for text in (
+        "same body and <code>webhook-id</code>",
+        "Scheduled retries of these events are replaced.",
+    ):
         assert text in reply.text
     assert replays(endpoint) == []
 
