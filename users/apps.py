@@ -38,14 +38,14 @@ class UsersConfig(AppConfig):
         from users.queries.book import BOOK
 
         source_gateways.add("oura", OuraGateway())
-        self._enter_pages()
-        self._enter_fates()
-        self._enter_ends()
-        self._enter_data_classes()
-        self._enter_events()
-        self._enter_stream_events()
-        self._enter_sample_events()
-        self._enter_device_events()
+        self._register_pages()
+        self._register_erasure_rules()
+        self._register_retention_rules()
+        self._register_data_classes()
+        self._register_summary_events()
+        self._register_stream_events()
+        self._register_sample_events()
+        self._register_device_events()
         encrypted_tables.add(
             "users.SourceGrant", EncryptedTable(("access_token", "refresh_token"))
         )
@@ -55,9 +55,9 @@ class UsersConfig(AppConfig):
         user_erasers.add("users:exports", erase_exports)
         tenant_erasers.add("users", erase_all_users)
         user_books.add("users", BOOK)
-        post_migrate.connect(_make_months, sender=self)
+        post_migrate.connect(_create_month_partitions, sender=self)
 
-    def _enter_fates(self) -> None:
+    def _register_erasure_rules(self) -> None:
         from portal.lib.registry import TableFate, enter_fates
 
         enter_fates(
@@ -75,7 +75,7 @@ class UsersConfig(AppConfig):
             },
         )
 
-    def _enter_ends(self) -> None:
+    def _register_retention_rules(self) -> None:
         from portal.lib.registry import RowEnd, enter_ends
 
         old = "users.remove_old_arrivals"
@@ -102,7 +102,7 @@ class UsersConfig(AppConfig):
             },
         )
 
-    def _enter_data_classes(self) -> None:
+    def _register_data_classes(self) -> None:
         from portal.lib.registry import DataClass, data_classes
         from users.operations.ageing import (
             count_samples,
@@ -141,7 +141,7 @@ class UsersConfig(AppConfig):
             ),
         )
 
-    def _enter_events(self) -> None:
+    def _register_summary_events(self) -> None:
         from accounts.webhooks.catalogue import EventType, add_event_type
         from users.wearables.summaries import SUMMARIES
         from users.wearables.timeseries.shapes import historical_schema
@@ -168,7 +168,7 @@ class UsersConfig(AppConfig):
                     )
                 )
 
-    def _enter_stream_events(self) -> None:
+    def _register_stream_events(self) -> None:
         from accounts.webhooks.catalogue import EventType, add_event_type
         from users.wearables.streams import (
             EVENT_SCHEMA,
@@ -194,7 +194,7 @@ class UsersConfig(AppConfig):
                 )
             )
 
-    def _enter_sample_events(self) -> None:
+    def _register_sample_events(self) -> None:
         from accounts.webhooks.catalogue import EventType, add_event_type
         from users.wearables.timeseries import TIMESERIES
         from users.wearables.timeseries.shapes import event_schema, historical_schema
@@ -221,7 +221,7 @@ class UsersConfig(AppConfig):
                 )
             )
 
-    def _enter_device_events(self) -> None:
+    def _register_device_events(self) -> None:
         from accounts.webhooks.catalogue import EventType, add_event_type
         from users.wearables.payloads import DEVICE
 
@@ -235,7 +235,7 @@ class UsersConfig(AppConfig):
                 )
             )
 
-    def _enter_pages(self) -> None:
+    def _register_pages(self) -> None:
         from accounts.states import Area
         from portal.lib.registry import (
             Destination,
@@ -275,7 +275,7 @@ class UsersConfig(AppConfig):
         )
 
 
-def _make_months(*, using: str, **given: Any) -> None:
+def _create_month_partitions(*, using: str, **given: Any) -> None:
     from users.wearables.partitions import ensure_months_ahead
 
     if using == DEFAULT_DB_ALIAS and _has_samples(given):

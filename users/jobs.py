@@ -16,19 +16,19 @@ from portal.lib.jobs import enqueue, job, periodic
 from users.operations.cadences import enqueue_learning, learn_cadences
 from users.operations.demo import LOAD_JOB, load_demo_source
 from users.operations.demo_sources import enqueue_due_expiries, expire_demo_user
-from users.operations.grants import forget_grant, revoke_grant
+from users.operations.grants import delete_grant, revoke_grant
 from users.operations.import_files import sweep_orphan_imports
-from users.operations.imports import IMPORT_JOB, give_up_import, run_import
+from users.operations.imports import IMPORT_JOB, fail_import, run_import
 from users.operations.link_sessions import remove_old_link_sessions
 from users.operations.pausing import enqueue_due_pauses, pause_sources
 from users.operations.pulling import enqueue_due_pulls, fail_pulls, run_pulls
 from users.operations.pulls import remove_old_pulls
 from users.operations.refresh import remove_old_refreshes
-from users.operations.silences import tell_silences
+from users.operations.silences import notify_silent_sources
 from users.operations.summaries import remove_old_arrivals
 from users.operations.user_export import (
     EXPORT_JOB,
-    give_up_export,
+    fail_export,
     remove_old_exports,
     run_export,
 )
@@ -115,9 +115,9 @@ def learn_all() -> None:
 
 
 @periodic("28 * * * *", "users.tell_silences")
-def tell_of_silences() -> None:
+def notify_of_silent_sources() -> None:
     """Once an hour, note which sources went silent."""
-    tell_silences(at=timezone.now())
+    notify_silent_sources(at=timezone.now())
 
 
 def _fail(*, tenant_pk: int, **inputs: Any) -> None:
@@ -149,7 +149,7 @@ def pull_all() -> None:
 
 def _forget(*, tenant_pk: int, **inputs: Any) -> None:
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
-    forget_grant(tenant=tenant, connection_pk=inputs["connection_pk"])
+    delete_grant(tenant=tenant, connection_pk=inputs["connection_pk"])
 
 
 @job("users.revoke", on_give_up=_forget)
@@ -164,7 +164,7 @@ def revoke(*, tenant_pk: int, **inputs: Any) -> None:
 
 def give_up_file(*, tenant_pk: int, job_id: str) -> None:
     """End an import whose runs all failed."""
-    give_up_import(tenant_pk=tenant_pk, job_id=UUID(job_id))
+    fail_import(tenant_pk=tenant_pk, job_id=UUID(job_id))
 
 
 # A queue of its own, so that workers can be set aside for it: it may take minutes.
@@ -183,7 +183,7 @@ def sweep_imports() -> None:
 def give_up_archive(*, tenant_pk: int, export_id: str) -> None:
     """End an archive whose runs all failed."""
     tenant = Tenant.objects.get(pk=tenant_pk)
-    give_up_export(tenant=tenant, export_id=UUID(export_id))
+    fail_export(tenant=tenant, export_id=UUID(export_id))
 
 
 # With the imports: both may take minutes.

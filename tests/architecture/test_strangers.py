@@ -71,7 +71,7 @@ from users.operations.devices import DeviceDetails, record_device
 from users.operations.erasure import write_receipt
 from users.operations.link_sessions import create_link_session
 from users.operations.sources import connect_source
-from users.operations.user_export import ask_export
+from users.operations.user_export import request_export
 
 if TYPE_CHECKING:
     from accounts.models import Tenant
@@ -170,7 +170,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         "sign_in_id": str(sign_in.pk),
         "pk": str(passkey.pk),
         "receipt_id": str(receipt.pk),
-        "export_id": str(ask_export(user=user, actor=ACTOR).pk),
+        "export_id": str(request_export(user=user, actor=ACTOR).pk),
     }
 
 

@@ -24,9 +24,13 @@ from tests.canaries import Planter, files_with, tables_with
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from users.models import ErasureReceipt
-from users.operations.erasure import count_rows
+from users.operations.erasure import count_user_rows
 from users.operations.users import delete_user, erase_user
-from users.queries.data_map import data_map, ends_of_rows, unclassified
+from users.queries.data_map import (
+    data_map,
+    list_retention_rules,
+    list_unclassified_tables,
+)
 
 WORD, OTHER = "canaryquince", "canaryplum"
 # Where the uuid of an erased user may stand.
@@ -37,7 +41,7 @@ def test_every_table_says_whether_it_holds_anything_of_a_user():
     labels = {table.label for table in data_map()}
     entered = {label for label, _ in table_fates}
 
-    assert unclassified() == []
+    assert list_unclassified_tables() == []
     assert {"labs.Order", "users.Sample", "webhooks.Attempt"} <= labels
     assert {label for label, fate in table_fates if not (fate.why or fate.lookups)} == (
         set()
@@ -46,7 +50,7 @@ def test_every_table_says_whether_it_holds_anything_of_a_user():
 
 
 def test_every_table_with_a_time_says_when_its_rows_go_and_which_job_sees_to_it():
-    told = ends_of_rows()
+    told = list_retention_rules()
     jobs = {each.task.name for each in app.periodic_registry.periodic_tasks.values()}
     promised = {end.job for end in told.values() if isinstance(end, RowEnd)}
 
@@ -89,7 +93,7 @@ def test_erasing_leaves_nothing_of_a_user_in_any_store(
     user = plant(alice_tenant, alice, WORD)
     other = plant(alice_tenant, alice, OTHER)
     folders = [Path(settings.UPLOADS_DIR), Path(settings.HL7_DIR)]
-    before, others = count_rows(user=user), count_rows(user=other)
+    before, others = count_user_rows(user=user), count_user_rows(user=other)
     others_files = files_with(OTHER, *folders)
     erased = {table.label for table in data_map() if not table.why}
     assert set(before) == erased, "a table without a canary"
@@ -105,7 +109,7 @@ def test_erasing_leaves_nothing_of_a_user_in_any_store(
     assert files_with(WORD, *folders) == set()
     left = {t.label: t.rows_of(user).count() for t in data_map() if not t.why}
     assert {label for label, number in left.items() if number} == set()
-    assert count_rows(user=other) == others
+    assert count_user_rows(user=other) == others
     assert files_with(OTHER, *folders) == others_files
     receipt = ErasureReceipt.objects.for_tenant(alice_tenant).get()
     told = json.loads(receipt.document)

@@ -64,14 +64,14 @@ def authorise_url(
     return f"{server.authorise_url}?{urlencode(asked)}"
 
 
-def trade_code(
+def exchange_code(
     server: OAuthServer, *, code: str, redirect_url: str, verifier: str
 ) -> Grant:
     """Tokens for the code that the user came back with (RFC 6749, 4.1.3).
 
     Raises: SourceUnavailable; SourceRefused (the code is spent, or not ours).
     """
-    return _trade(
+    return _exchange(
         server,
         {
             "grant_type": "authorization_code",
@@ -83,13 +83,13 @@ def trade_code(
     )
 
 
-def trade_refresh_token(server: OAuthServer, grant: Grant) -> Grant:
+def exchange_refresh_token(server: OAuthServer, grant: Grant) -> Grant:
     """New tokens for the refresh token, which may be dead after (RFC 6749, 6).
 
     What the answer leaves out stays as it was. Raises: SourceUnavailable;
     SourceRefused (token_refresh_failed).
     """
-    new = _trade(
+    new = _exchange(
         server,
         {"grant_type": "refresh_token", "refresh_token": grant.refresh_token},
         ConnectionFault.TOKEN_REFRESH_FAILED,
@@ -121,7 +121,7 @@ def revoke(server: OAuthServer, grant: Grant) -> None:
         logger.warning("a source answered %s to a revocation", answer.status)
 
 
-def _trade(
+def _exchange(
     server: OAuthServer, form: Mapping[str, str], fault: ConnectionFault
 ) -> Grant:
     with SourceHttp() as http:

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from portal.lib.errors import DomainError, NotFound
 from users.gateways.base import Grant, find_gateway
 from users.models import Connection, Pull, SourceGrant
-from users.operations.grants import keep_grant
+from users.operations.grants import store_grant
 from users.operations.pulls import schedule_pulls
 from users.operations.sources import connect_source, disconnect_source
 from users.queries import lock_user
@@ -77,7 +77,7 @@ def connect_granted_source(
         for resource in gateway.resources
     }
     connection.save(update_fields=["external_user_id", "resource_availability"])
-    keep_grant(connection=connection, grant=grant)
+    store_grant(connection=connection, grant=grant)
     schedule_refresh(connection=connection)
     return connection
 

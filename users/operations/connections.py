@@ -72,7 +72,7 @@ def advance_connection(
     )
 
 
-def note_entry(
+def record_connection_entry(
     *,
     connection: Connection,
     actor: Actor,
@@ -95,7 +95,7 @@ def note_entry(
     ).save(force_insert=True)
 
 
-def note_refresh(*, connection: Connection, actor: Actor) -> None:
+def record_refresh_entry(*, connection: Connection, actor: Actor) -> None:
     """Add that a refresh was asked for; several in a row are one line that counts.
 
     The caller holds the user's lock. Source: Ours: an hourly refresh would push all
@@ -106,7 +106,7 @@ def note_refresh(*, connection: Connection, actor: Actor) -> None:
         mine.filter(connection=connection).order_by("-id").first()
     )
     if last is None or last.kind != EntryKind.REFRESHED:
-        note_entry(
+        record_connection_entry(
             connection=connection, actor=actor, kind=EntryKind.REFRESHED, detail="1"
         )
         return
@@ -116,7 +116,7 @@ def note_refresh(*, connection: Connection, actor: Actor) -> None:
 
 
 @transaction.atomic
-def break_connection(
+def mark_connection_failed(
     *,
     connection: Connection,
     actor: Actor,
@@ -157,7 +157,7 @@ def break_connection(
             "error_details": message,
         },
     )
-    note_entry(
+    record_connection_entry(
         connection=kept,
         actor=actor,
         kind=EntryKind.FAILED,
@@ -168,7 +168,7 @@ def break_connection(
 
 
 @transaction.atomic
-def mend_connection(*, connection: Connection, actor: Actor) -> bool:
+def restore_connection(*, connection: Connection, actor: Actor) -> bool:
     """Note that a broken source works again; returns whether it was broken.
 
     Raises: not_found. Source: Ours (contract silent): what works is not in error.
@@ -181,7 +181,7 @@ def mend_connection(*, connection: Connection, actor: Actor) -> bool:
     advance_connection(
         connection=kept, user=user, actor=actor, to=ConnectionStatus.CONNECTED
     )
-    note_entry(connection=kept, actor=actor, kind=EntryKind.MENDED)
+    record_connection_entry(connection=kept, actor=actor, kind=EntryKind.MENDED)
     return True
 
 

@@ -17,10 +17,10 @@ from portal.lib import jobs
 from portal.lib.periods import find_zone
 from users.models import Arrival, Connection, User
 from users.operations.cadences import learn_cadences
-from users.operations.connections import break_connection
-from users.operations.demo_sources import DEMO_SOURCES, bring_demo_data
+from users.operations.connections import mark_connection_failed
+from users.operations.demo_sources import DEMO_SOURCES, add_demo_data
 from users.operations.sources import connect_source
-from users.queries import last_heard_by_source
+from users.queries import last_data_by_source
 from users.states import ConnectionFault, ConnectionStatus
 from users.wearables.demo import MADE_UP, make_syncs
 from users.wearables.providers import PROVIDERS
@@ -101,9 +101,9 @@ def load_demo_source(
     user = connection.user
     user.tenant = tenant
     now = timezone.now() - timedelta(days=quiet_days)
-    heard = last_heard_by_source(user=user).get(provider)
+    heard = last_data_by_source(user=user).get(provider)
     for until in [now] if heard else [now - _NEWS, now]:
-        bring_demo_data(
+        add_demo_data(
             user=user,
             actor=actor,
             provider=provider,
@@ -113,7 +113,7 @@ def load_demo_source(
     _spread_arrivals(user, provider, since=heard, now=now)
     learn_cadences(tenant=tenant, user_key=user.pk)
     if heard is None and provider in _TAKEN_BACK:
-        break_connection(
+        mark_connection_failed(
             connection=connection,
             actor=actor,
             fault=ConnectionFault.DEREGISTERED_PER_PROVIDER,

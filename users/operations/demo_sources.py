@@ -93,13 +93,13 @@ def connect_demo_source(*, user: User, actor: Actor, provider: str) -> Connectio
     DemoUser.objects.for_tenant(user.tenant).get_or_create(
         user=user, defaults={"tenant": user.tenant, "expires_at": now + DEMO_TTL}
     )
-    return bring_demo_data(
+    return add_demo_data(
         user=user, actor=actor, provider=provider, resources=DEMO_SOURCES[provider]
     )
 
 
 @transaction.atomic
-def bring_demo_data(
+def add_demo_data(
     *,
     user: User,
     actor: Actor,

@@ -41,7 +41,7 @@ class DeviceDetails:
     device_version: str | None = None
 
 
-def hear_from_device(
+def record_device_seen(
     *,
     user: User,
     provider: str,
@@ -68,7 +68,7 @@ def hear_from_device(
         app_id=app_id,
     )
     device.save(force_insert=True)
-    _tell(user, device, is_new=True)
+    _emit_device_event(user, device, is_new=True)
 
 
 @transaction.atomic
@@ -92,7 +92,7 @@ def record_device(*, user: User, details: DeviceDetails) -> UUID:
     if device is None:
         device = Device(tenant=user.tenant, user=user, uuid=uuid, **told)
         device.save(force_insert=True)
-        _tell(user, device, is_new=True)
+        _emit_device_event(user, device, is_new=True)
         return uuid
     changed = [name for name, value in told.items() if getattr(device, name) != value]
     if changed:
@@ -100,11 +100,11 @@ def record_device(*, user: User, details: DeviceDetails) -> UUID:
             setattr(device, name, told[name])
         device.updated_at = timezone.now()
         device.save(update_fields=[*changed, "updated_at"])
-        _tell(user, device, is_new=False)
+        _emit_device_event(user, device, is_new=False)
     return uuid
 
 
-def _tell(user: User, device: Device, *, is_new: bool) -> None:
+def _emit_device_event(user: User, device: Device, *, is_new: bool) -> None:
     emit_event(
         tenant=user.tenant,
         user=user.ref,

@@ -40,13 +40,13 @@ def erase_samples(tenant_pk: int, user_uuid: UUID) -> None:
         find_store().delete_user(user_id=user_id)
 
 
-def begin_erasing() -> None:
+def allow_erasure() -> None:
     """Let append-only tables lose rows, until the caller's transaction ends."""
     with rows.cursor() as opened:
         opened.execute(_ERASING)
 
 
-def count_rows(*, user: User) -> dict[str, int]:
+def count_user_rows(*, user: User) -> dict[str, int]:
     """How many rows about a user each table has that is erased; empty ones left out."""
     counts = {
         table.label: table.rows_of(user).order_by().values("pk").count()
@@ -56,7 +56,7 @@ def count_rows(*, user: User) -> dict[str, int]:
     return {label: number for label, number in counts.items() if number}
 
 
-def forget_mentions(*, tenant: Tenant, user: User) -> dict[str, int]:
+def remove_mentions(*, tenant: Tenant, user: User) -> dict[str, int]:
     """Remove what names a user in rows of others; returns how many rows, by table.
 
     The log of calls, answers that idempotency keys repeat, and saved views of this user
@@ -106,7 +106,7 @@ def _moment(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="seconds")
 
 
-def receipt_files(receipt: ErasureReceipt) -> dict[str, object]:
+def build_receipt_file(receipt: ErasureReceipt) -> dict[str, object]:
     """A receipt as it is handed over: the document and what proves it."""
     return {
         "document": receipt.document,

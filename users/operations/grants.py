@@ -45,14 +45,14 @@ _CLAIMED_WAIT = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True)
-class KeptGrant:
+class StoredGrant:
     """A grant, and which of the tokens that were stored it has."""
 
     grant: Grant
     rotation: int
 
 
-def keep_grant(*, connection: Connection, grant: Grant) -> None:
+def store_grant(*, connection: Connection, grant: Grant) -> None:
     """Store the tokens of a connection, encrypted, in place of those it had.
 
     Source: Ours: a copy of the database opens no source.
@@ -68,7 +68,7 @@ def keep_grant(*, connection: Connection, grant: Grant) -> None:
     )
 
 
-def usable_grant(*, connection: Connection, gateway: SourceGateway) -> KeptGrant:
+def find_usable_grant(*, connection: Connection, gateway: SourceGateway) -> StoredGrant:
     """The tokens of a connection, traded for new ones if they are about to end.
 
     Asks the source, so never call it inside a transaction. Raises: SourceUnavailable;
@@ -83,7 +83,7 @@ def usable_grant(*, connection: Connection, gateway: SourceGateway) -> KeptGrant
 
 def renew_grant(
     *, connection: Connection, gateway: SourceGateway, spent: int
-) -> KeptGrant:
+) -> StoredGrant:
     """Trade tokens that are not taken any more; `spent` is their rotation.
 
     Of two workers one trades: the other gets what the first stored, or
@@ -103,12 +103,12 @@ def renew_grant(
             raise SourceUnavailable("tokens_claimed", retry_after=_CLAIMED_WAIT)
         return kept
     try:
-        new = _trade(gateway, _read(connection).grant)
+        new = _exchange(gateway, _read(connection).grant)
     except (SourceUnavailable, SourceRefused):
         mine.filter(claimed_until=until).update(claimed_until=None)
         raise
     mine.update(**_columns(new), rotation=spent + 1)
-    return KeptGrant(new, spent + 1)
+    return StoredGrant(new, spent + 1)
 
 
 def end_grant(*, connection: Connection) -> None:
@@ -148,14 +148,14 @@ def revoke_grant(*, tenant: Tenant, connection_pk: int) -> timedelta | None:
     return None
 
 
-def forget_grant(*, tenant: Tenant, connection_pk: int) -> None:
+def delete_grant(*, tenant: Tenant, connection_pk: int) -> None:
     """Forget the tokens of an ended connection that could not be given back."""
     kept = _ended(tenant, connection_pk)
     if kept is not None:
         kept.delete()
 
 
-def _trade(gateway: SourceGateway, old: Grant) -> Grant:
+def _exchange(gateway: SourceGateway, old: Grant) -> Grant:
     if not old.refresh_token:
         raise SourceRefused(ConnectionFault.TOKEN_REFRESH_FAILED)
     return gateway.refresh_tokens(old)
@@ -172,7 +172,7 @@ def _ended(tenant: Tenant, connection_pk: int) -> SourceGrant | None:
     return kept
 
 
-def _read(connection: Connection) -> KeptGrant:
+def _read(connection: Connection) -> StoredGrant:
     """Raises: SourceRefused: there are no tokens, or none that we can read."""
     kept: SourceGrant | None = (
         SourceGrant.objects.for_tenant(connection.tenant)
@@ -182,7 +182,7 @@ def _read(connection: Connection) -> KeptGrant:
     if kept is None:
         raise SourceRefused(ConnectionFault.TOKEN_REFRESH_FAILED)
     try:
-        return KeptGrant(_decrypted(kept), kept.rotation)
+        return StoredGrant(_decrypted(kept), kept.rotation)
     except UnreadableSecret:
         raise SourceRefused(ConnectionFault.TOKEN_REFRESH_FAILED) from None
 

@@ -173,7 +173,7 @@ def run_import(*, tenant_pk: int, job_id: UUID, watch: Watch | None = None) -> N
     _remove_what_is_left(job)
 
 
-def give_up_import(*, tenant_pk: int, job_id: UUID) -> None:
+def fail_import(*, tenant_pk: int, job_id: UUID) -> None:
     """End an import that no run could finish, so that it does not wait forever."""
     job = _find_job(tenant_pk, job_id)
     if job is not None and job.is_open:

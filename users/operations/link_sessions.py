@@ -159,7 +159,7 @@ def link_actor(address: str | None) -> Actor:
     return Actor(ActorKind.SYSTEM, LINK_ACTOR, LINK_ACTOR, address)
 
 
-def note_opening(session: LinkSession) -> None:
+def record_link_opened(session: LinkSession) -> None:
     """Keep when a link was first opened."""
     if session.opened_at is None:
         session.opened_at = timezone.now()

@@ -119,7 +119,7 @@ class OfferedSource:
         return live is not None and live.status == ConnectionStatus.CONNECTED
 
     @property
-    def needs_mending(self) -> bool:
+    def needs_reconnection(self) -> bool:
         """Whether it was connected, and somebody has to sign in again."""
         live = self.connection
         return live is not None and live.status == ConnectionStatus.ERROR
@@ -138,7 +138,7 @@ class SignIn:
     until: datetime
 
 
-def offered_sources(session: LinkSession) -> list[OfferedSource]:
+def list_offered_sources(session: LinkSession) -> list[OfferedSource]:
     """The sources of a link's page, by name: those its user has, and may connect.
 
     Source: Contract 3.6; Ours: what this installation can't connect is not shown.
@@ -159,12 +159,12 @@ def offered_sources(session: LinkSession) -> list[OfferedSource]:
     return sorted(worth, key=lambda each: each.name.lower())
 
 
-def offered_source(session: LinkSession, provider: str, way: Way) -> OfferedSource:
+def find_offered_source(session: LinkSession, provider: str, way: Way) -> OfferedSource:
     """The source of this slug, if it may be connected this way.
 
     Raises: source_not_offered (404).
     """
-    for each in offered_sources(session):
+    for each in list_offered_sources(session):
         if each.provider.slug == provider and way in each.ways:
             return each
     raise NotFound("source_not_offered", _("This source is not available here."))
@@ -189,7 +189,7 @@ def start_sign_in(*, session: LinkSession, provider: str) -> str:
     Raises: source_not_offered (404). Source: RFC 6749 4.1, RFC 7636; Ours: the state is
     encrypted, so that it needs no row and tells the source nothing.
     """
-    offered_source(session, provider, Way.SIGN_IN)
+    find_offered_source(session, provider, Way.SIGN_IN)
     verifier = secrets.token_urlsafe(_VERIFIER_BYTES)
     state = encrypt(
         json.dumps(
@@ -237,7 +237,7 @@ def finish_sign_in(
         raise _unknown_sign_in()
     if timezone.now() >= sign_in.until:
         raise DomainError("sign_in_expired", _("The sign-in expired. Try again."))
-    offered_source(session, sign_in.provider, Way.SIGN_IN)
+    find_offered_source(session, sign_in.provider, Way.SIGN_IN)
     try:
         grant = _gateway_of(sign_in.provider).connect(
             code=code,
@@ -264,7 +264,7 @@ def upload_file(
 
     Raises: source_not_offered (404), and what start_import does.
     """
-    offered_source(session, provider, Way.FILE)
+    find_offered_source(session, provider, Way.FILE)
     wanted = ImportRequest(
         file_name=file.name or "", chunks=file.chunks(), provider=provider
     )
@@ -276,7 +276,7 @@ def connect_demo(*, session: LinkSession, actor: Actor, provider: str) -> Connec
 
     Raises: source_not_offered (404), and what connect_demo_source does.
     """
-    offered_source(session, provider, Way.DEMO)
+    find_offered_source(session, provider, Way.DEMO)
     return connect_demo_source(user=session.user, actor=actor, provider=provider)
 
 

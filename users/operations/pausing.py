@@ -16,7 +16,7 @@ from portal.lib import jobs
 from portal.lib.errors import DomainError, NotFound
 from users.models import Connection, User
 from users.operations.cloud_sources import schedule_refresh
-from users.operations.connections import advance_connection, note_entry
+from users.operations.connections import advance_connection, record_connection_entry
 from users.queries import lock_user
 from users.states import ConnectionStatus, EntryKind, PauseCause
 
@@ -143,13 +143,15 @@ def _pause(connection: Connection, user: User, actor: Actor, cause: PauseCause) 
         to=ConnectionStatus.PAUSED,
         pause_cause=cause,
     )
-    note_entry(connection=connection, actor=actor, kind=EntryKind.PAUSED, detail=cause)
+    record_connection_entry(
+        connection=connection, actor=actor, kind=EntryKind.PAUSED, detail=cause
+    )
 
 
 def _resume(connection: Connection, user: User, actor: Actor) -> None:
     advance_connection(
         connection=connection, user=user, actor=actor, to=ConnectionStatus.CONNECTED
     )
-    note_entry(connection=connection, actor=actor, kind=EntryKind.RESUMED)
+    record_connection_entry(connection=connection, actor=actor, kind=EntryKind.RESUMED)
     connection.user = user
     schedule_refresh(connection=connection)

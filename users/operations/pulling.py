@@ -26,10 +26,15 @@ from users.gateways.base import (
 )
 from users.models import Connection, Pull, SourceGrant
 from users.operations.cloud_sources import schedule_refresh
-from users.operations.connections import break_connection
+from users.operations.connections import mark_connection_failed
 from users.operations.devices import DeviceDetails, record_device
-from users.operations.grants import renew_grant, usable_grant
-from users.operations.pulls import end_pull, keep_position, postpone_pull, start_pull
+from users.operations.grants import find_usable_grant, renew_grant
+from users.operations.pulls import (
+    end_pull,
+    postpone_pull,
+    start_pull,
+    store_pull_position,
+)
 from users.operations.samples import SampleBatch, record_samples
 from users.operations.summaries import SummaryBatch, record_summaries
 from users.queries import lock_user
@@ -48,7 +53,7 @@ if TYPE_CHECKING:
     from portal.lib.actor import Actor
     from users.gateways.base import PulledBatch, PulledPage, SourceGateway
     from users.models import User
-    from users.operations.grants import KeptGrant
+    from users.operations.grants import StoredGrant
 
 logger = logging.getLogger(__name__)
 
@@ -83,7 +88,7 @@ class _Run:
     connection: Connection
     gateway: SourceGateway
     actor: Actor
-    kept: KeptGrant
+    kept: StoredGrant
     has_renewed: bool = False
     # Why resources were refused.
     refusals: list[str] = field(default_factory=list)
@@ -122,7 +127,7 @@ def run_pulls(*, tenant: Tenant, actor: Actor, connection_pk: int) -> timedelta 
         return None
     except SourceRefused as refused:
         _fail_open(connection, actor, refused.fault)
-        break_connection(connection=connection, actor=actor, fault=refused.fault)
+        mark_connection_failed(connection=connection, actor=actor, fault=refused.fault)
         return None
 
 
@@ -181,7 +186,7 @@ def _run(connection: Connection, actor: Actor) -> timedelta | None:
         start_pull(pull=pull)
         try:
             if run is None:
-                kept = usable_grant(connection=connection, gateway=gateway)
+                kept = find_usable_grant(connection=connection, gateway=gateway)
                 run = _Run(connection, gateway, actor, kept)
             _do(run, pull)
         except SourceUnavailable as away:
@@ -193,7 +198,7 @@ def _run(connection: Connection, actor: Actor) -> timedelta | None:
             return wait
     if run is not None and run.refusals and not _gives_anything(connection):
         fault = _fault(run.refusals)
-        break_connection(connection=connection, actor=actor, fault=fault)
+        mark_connection_failed(connection=connection, actor=actor, fault=fault)
     return None
 
 
@@ -251,7 +256,7 @@ def _store_page(run: _Run, pull: Pull, page: PulledPage) -> None:
             _store_batch(run, pull, user, batch)
     pull.days_with_data = (pull.days_with_data or 0) + len(days)
     pull.save(update_fields=["days_with_data"])
-    keep_position(pull=pull, position=page.position)
+    store_pull_position(pull=pull, position=page.position)
 
 
 def _store_batch(run: _Run, pull: Pull, user: User, batch: PulledBatch) -> None:

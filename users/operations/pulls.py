@@ -16,7 +16,7 @@ from portal.lib import jobs, rows
 from portal.lib.transitions import move_all, move_status
 from users.models import Pull
 from users.models.arrival import ARRIVAL_RETENTION
-from users.operations.connections import note_entry
+from users.operations.connections import record_connection_entry
 from users.queries import lock_user
 from users.states import PULL_MOVES, EntryKind, PullStatus
 
@@ -94,7 +94,7 @@ def start_pull(*, pull: Pull) -> None:
     pull.save(update_fields=["attempts"])
 
 
-def keep_position(*, pull: Pull, position: str) -> None:
+def store_pull_position(*, pull: Pull, position: str) -> None:
     """Note where a pull goes on if it is cut off; in the transaction that stored.
 
     Source: Ours: nothing is fetched twice for a cut connection.
@@ -133,7 +133,7 @@ def end_pull(
         position="",
         days_with_data=days_with_data,
     )
-    note_attempt(
+    record_pull_attempt(
         user=user,
         provider=pull.provider,
         resource=pull.resource,
@@ -141,7 +141,7 @@ def end_pull(
         failed=failed,
     )
     if pull.is_history and not failed:
-        _tell_history(pull, user, actor)
+        _record_history_event(pull, user, actor)
 
 
 @transaction.atomic
@@ -177,7 +177,7 @@ def record_history(
         days_with_data=days_with_data,
     )
     pull.save(force_insert=True)
-    _tell_history(pull, user, actor)
+    _record_history_event(pull, user, actor)
     return pull
 
 
@@ -215,7 +215,7 @@ def remove_old_pulls() -> int:
     return removed
 
 
-def note_attempt(
+def record_pull_attempt(
     *, user: User, provider: str, resource: str, at: datetime, failed: bool
 ) -> None:
     """Note when a source was last asked for a resource, and whether that failed.
@@ -229,7 +229,7 @@ def note_attempt(
         )
 
 
-def _tell_history(pull: Pull, user: User, actor: Actor) -> None:
+def _record_history_event(pull: Pull, user: User, actor: Actor) -> None:
     start = pull.range_start or user.created_on
     event = emit_event(
         tenant=user.tenant,
@@ -242,7 +242,7 @@ def _tell_history(pull: Pull, user: User, actor: Actor) -> None:
             "provider": pull.provider,
         },
     )
-    note_entry(
+    record_connection_entry(
         connection=pull.connection,
         actor=actor,
         kind=EntryKind.HISTORY,

@@ -19,8 +19,8 @@ from django.utils.translation import gettext as _
 from portal.lib.errors import TooMany
 from users.models import Pull, Refresh
 from users.operations.cloud_sources import is_pulled, schedule_refresh
-from users.operations.connections import mend_connection, note_refresh
-from users.operations.demo_sources import DEMO_SOURCES, bring_demo_data
+from users.operations.connections import record_refresh_entry, restore_connection
+from users.operations.demo_sources import DEMO_SOURCES, add_demo_data
 from users.queries import connections_of, lock_user
 from users.states import ConnectionStatus, PullStatus, condition_of
 
@@ -82,11 +82,11 @@ def refresh_user(*, user: User, actor: Actor) -> StartedRefresh:
         if _needs_user(connection):
             failed.append(provider)
             continue
-        note_refresh(connection=connection, actor=actor)
+        record_refresh_entry(connection=connection, actor=actor)
         if connection.status == ConnectionStatus.ERROR:
-            mend_connection(connection=connection, actor=actor)
+            restore_connection(connection=connection, actor=actor)
         if connection.is_demo:
-            bring_demo_data(
+            add_demo_data(
                 user=user,
                 actor=actor,
                 provider=provider,

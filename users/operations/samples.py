@@ -17,8 +17,8 @@ from django.utils import timezone
 
 from accounts.operations.audit import record_change
 from accounts.webhooks.operations import emit_events
-from users.operations.devices import hear_from_device
-from users.operations.sources import hear_from_source, record_arrival
+from users.operations.devices import record_device_seen
+from users.operations.sources import ensure_connected, record_arrival
 from users.queries import lock_user
 from users.states import SourceType
 from users.wearables.dictionaries import (
@@ -100,7 +100,7 @@ def record_samples(
     parts, receivers have limits.
     """
     now = timezone.now()
-    heard_from = batch.device_id
+    device_id = batch.device_id
     if _merges_devices(user, resource, batch):
         batch = replace(batch, device_id=None)
     stated = Workout(batch.workout_id, batch.sport)
@@ -111,13 +111,13 @@ def record_samples(
     kept = _within_bounds(user, read, latest)
     changed = _Changed([], [])
     if kept:
-        hear_from_source(user=user, actor=actor, provider=batch.provider)
-        hear_from_device(
+        ensure_connected(user=user, actor=actor, provider=batch.provider)
+        record_device_seen(
             user=user,
             provider=batch.provider,
             source_type=str(batch.source_type),
             app_id=batch.app_id,
-            device_id=heard_from,
+            device_id=device_id,
         )
         changed = _store(user, resource, batch, _take(read, kept))
     recorded = RecordedSamples(

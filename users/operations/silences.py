@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 LEAST_PAUSE = timedelta(days=1)
 
 
-def tell_silences(*, at: datetime) -> int:
+def notify_silent_sources(*, at: datetime) -> int:
     """Note each source that went silent for some user; returns how many.
 
     Over all tenants with a live connection. A user whose silence began before a source
@@ -40,16 +40,16 @@ def tell_silences(*, at: datetime) -> int:
     live = Connection.unscoped.filter(disconnected_at=None)
     tenants = Tenant.objects.filter(pk__in=live.values("tenant"), team__deleted_at=None)
     return sum(
-        _tell_tenant(tenant, at)
+        _notify_team(tenant, at)
         for tenant in tenants.select_related("team").order_by("pk")
     )
 
 
-def _tell_tenant(tenant: Tenant, at: datetime) -> int:
+def _notify_team(tenant: Tenant, at: datetime) -> int:
     silent = silent_sources(tenant=tenant)
     if not silent:
         return 0
-    last = _last_told(tenant)
+    last = _last_notices(tenant)
     number = 0
     for each in silent:
         before = last.get(each.provider)
@@ -66,7 +66,7 @@ def _tell_tenant(tenant: Tenant, at: datetime) -> int:
     return number
 
 
-def _last_told(tenant: Tenant) -> dict[str, datetime]:
+def _last_notices(tenant: Tenant) -> dict[str, datetime]:
     """When each source was last told of, by provider."""
     told = notices_of(tenant=tenant, kind=NoticeKind.SILENT_SOURCE)
     return {notice.key.partition(":")[0]: notice.at for notice in told}

@@ -18,8 +18,8 @@ from portal.lib.errors import DomainError, NotFound
 from users.models import Connection
 from users.operations.connections import (
     advance_connection,
-    note_entry,
     record_connection,
+    record_connection_entry,
 )
 from users.operations.grants import end_grant
 from users.operations.pulls import abandon_pulls
@@ -98,7 +98,7 @@ def connect_source(
                 actor=actor,
                 to=ConnectionStatus.CONNECTED,
             )
-            note_entry(
+            record_connection_entry(
                 connection=connection,
                 actor=actor,
                 kind=EntryKind.RESUMED if was_paused else EntryKind.MENDED,
@@ -123,7 +123,7 @@ def connect_source(
         event_type="provider.connection.created",
         data=_created_payload(user, connection),
     )
-    note_entry(
+    record_connection_entry(
         connection=connection,
         actor=actor,
         kind=EntryKind.CONNECTED,
@@ -132,7 +132,7 @@ def connect_source(
     return connection
 
 
-def hear_from_source(*, user: User, actor: Actor, provider: str) -> None:
+def ensure_connected(*, user: User, actor: Actor, provider: str) -> None:
     """Connect a source whose data came, or mend it if it was broken.
 
     A paused one stays so: what is pushed is taken, and nothing is fetched. The caller
@@ -235,7 +235,9 @@ def _disconnect(connection: Connection, user: User, actor: Actor) -> None:
     record_connection(
         user=user, actor=actor, verb="disconnect_source", provider=connection.provider
     )
-    note_entry(connection=connection, actor=actor, kind=EntryKind.DISCONNECTED)
+    record_connection_entry(
+        connection=connection, actor=actor, kind=EntryKind.DISCONNECTED
+    )
 
 
 def _created_payload(user: User, connection: Connection) -> ConnectionCreated:

@@ -17,8 +17,8 @@ from accounts.webhooks.operations import emit_events
 from portal.lib import rows
 from users.models import Arrival
 from users.models.arrival import ARRIVAL_RETENTION
-from users.operations.devices import hear_from_device
-from users.operations.sources import hear_from_source, record_arrival
+from users.operations.devices import record_device_seen
+from users.operations.sources import ensure_connected, record_arrival
 from users.queries import SummaryRow, lock_user
 from users.states import SourceType
 from users.wearables.readings import context_of
@@ -116,8 +116,8 @@ def record_summaries(
     kept = {id_: each for id_, each in latest.items() if _is_within(user, each)}
     changed: list[tuple[bool, SummaryRow]] = []
     if kept:
-        hear_from_source(user=user, actor=actor, provider=batch.provider)
-        hear_from_device(
+        ensure_connected(user=user, actor=actor, provider=batch.provider)
+        record_device_seen(
             user=user,
             provider=batch.provider,
             source_type=str(batch.source_type),

@@ -59,7 +59,7 @@ _NEWEST_SAMPLE = timedelta(days=366)
 
 
 @transaction.atomic
-def ask_export(*, user: User, actor: Actor) -> UserExport:
+def request_export(*, user: User, actor: Actor) -> UserExport:
     """Have an archive made of all that is kept about a live user, in a job.
 
     Raises: not_found; export_open while one is being made. Source: Ours (a person may
@@ -114,7 +114,7 @@ def run_export(*, tenant: Tenant, export_id: UUID) -> bool:
     return bool(done)
 
 
-def give_up_export(*, tenant: Tenant, export_id: UUID) -> None:
+def fail_export(*, tenant: Tenant, export_id: UUID) -> None:
     """Say that an archive could not be made."""
     rows = UserExport.objects.for_tenant(tenant).filter(pk=export_id)
     rows.filter(finished_at=None).update(failed_at=timezone.now())

@@ -23,9 +23,9 @@ from portal.lib.registry import user_erasers
 from users.models import User
 from users.models.user import MANUAL, ONCE_PER_CLIENT_USER_ID, UNDO_GRACE
 from users.operations.erasure import (
-    begin_erasing,
-    count_rows,
-    forget_mentions,
+    allow_erasure,
+    count_user_rows,
+    remove_mentions,
     write_receipt,
 )
 from users.operations.pausing import resume_sources
@@ -239,12 +239,12 @@ def erase_user(
     )
     if user is None:
         return False
-    begin_erasing()
-    removed = count_rows(user=user)
+    allow_erasure()
+    removed = count_user_rows(user=user)
     for _name, erase in user_erasers:
         erase(tenant.pk, user_uuid)
     purge_user_events(tenant_pk=tenant.pk, user_uuid=user_uuid)
-    removed |= forget_mentions(tenant=tenant, user=user)
+    removed |= remove_mentions(tenant=tenant, user=user)
     deleted_at = user.deleted_at
     user.delete()  # takes connections and demographics with it
     receipt = write_receipt(

@@ -13,7 +13,7 @@ from users.wearables.timeseries import Aggregation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from users.wearables.aggregates import AggregateRequest, Bucket, LedgerLine
+    from users.wearables.aggregates import AggregateRequest, Bucket, SourceInterval
 
 
 class ShareAnswer(TypedDict):
@@ -116,18 +116,18 @@ def _bucket(bucket: Bucket, wanted: AggregateRequest) -> BucketAnswer:
                 "provider": share.source.provider,
                 "type": share.source.source_type,
                 "count": share.samples,
-                "sum": share.said,
+                "sum": share.reported,
                 "counted": share.counted,
             }
             for share in bucket.sources
         ],
-        "ledger": [_line(line) for line in bucket.ledger]
-        if wanted.with_ledger
+        "ledger": [_line(line) for line in bucket.intervals]
+        if wanted.with_intervals
         else None,
     }
 
 
-def _line(line: LedgerLine) -> LedgerLineAnswer:
+def _line(line: SourceInterval) -> LedgerLineAnswer:
     return {
         "start": line.start,
         "end": line.end,

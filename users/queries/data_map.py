@@ -57,23 +57,23 @@ def data_map() -> list[MappedTable]:
     fates = dict(table_fates)
     found = []
     for model in apps.get_models():
-        fate = fates.get(model._meta.label) or _fate_by_keys(model)
+        fate = fates.get(model._meta.label) or _erasure_rule_by_keys(model)
         if fate and fate.lookups:
             found.append(MappedTable(model, fate.lookups, fate.by_key, fate.why))
     return sorted(found, key=lambda each: each.label)
 
 
-def unclassified() -> list[str]:
+def list_unclassified_tables() -> list[str]:
     """Tables that nobody said anything about: each may hold somebody's data."""
     fates = dict(table_fates)
     return sorted(
         model._meta.label
         for model in apps.get_models(include_auto_created=True)
-        if model._meta.label not in fates and _fate_by_keys(model) is None
+        if model._meta.label not in fates and _erasure_rule_by_keys(model) is None
     )
 
 
-def ends_of_rows() -> dict[str, RowEnd | str]:
+def list_retention_rules() -> dict[str, RowEnd | str]:
     """When rows go that nobody erases, or why not: by table with a time in it, sorted.
 
     An empty text where nobody said it.
@@ -96,7 +96,7 @@ def ends_of_rows() -> dict[str, RowEnd | str]:
     }
 
 
-def _fate_by_keys(model: type[Model]) -> TableFate | None:
+def _erasure_rule_by_keys(model: type[Model]) -> TableFate | None:
     """How the shortest way over foreign keys leads to a user; None where none does."""
     seen: set[type[Model]] = {model}
     ahead: deque[tuple[type[Model], tuple[str, ...]]] = deque([(model, ())])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
-from users.queries.sources import last_heard
+from users.queries.sources import last_data_by_user
 from users.states import LastData
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from accounts.models import Tenant
 
 LAST_DATA_SORTS = ("last_data", "-last_data")
-# Who was never heard of sorts as the earliest.
+# Users without data sort as the earliest.
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _SILENT_FOR: dict[str, timedelta] = {
     LastData.NOT_3_DAYS: timedelta(days=3),
@@ -28,25 +28,25 @@ _SILENT_FOR: dict[str, timedelta] = {
 }
 
 
-def by_last_data(
+def filter_by_last_data(
     *, tenant: Tenant, user_ids: Sequence[int], last_data: str, sort: str
 ) -> list[int]:
     """Those of the user keys that fit `last_data` (a LastData; empty: all).
 
     In the order given unless `sort` is of LAST_DATA_SORTS. One query, an index look-up
-    for each key. Who was silent for all of ARRIVAL_RETENTION counts as never heard of.
+    for each key. Who was silent for all of ARRIVAL_RETENTION counts as never seen.
     """
-    heard = last_heard(tenant=tenant, user_ids=user_ids)
+    latest = last_data_by_user(tenant=tenant, user_ids=user_ids)
     now = timezone.now()
-    fitting = [key for key in user_ids if _fits(last_data, heard.get(key), now)]
+    fitting = [key for key in user_ids if _matches(last_data, latest.get(key), now)]
     if sort in LAST_DATA_SORTS:
         fitting.sort(
-            key=lambda key: heard.get(key, _NEVER), reverse=sort.startswith("-")
+            key=lambda key: latest.get(key, _NEVER), reverse=sort.startswith("-")
         )
     return fitting
 
 
-def _fits(last_data: str, at: datetime | None, now: datetime) -> bool:
+def _matches(last_data: str, at: datetime | None, now: datetime) -> bool:
     if last_data == LastData.DAY:
         return at is not None and at > now - timedelta(days=1)
     if last_data == LastData.NONE:

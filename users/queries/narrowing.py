@@ -39,7 +39,7 @@ _AREAS: dict[str, tuple[str, ...]] = {
 }
 
 
-def users_with(
+def find_matching_users(
     *,
     tenant: Tenant,
     text: str,
@@ -55,9 +55,9 @@ def users_with(
     """
     users: QuerySet[User] = User.objects.for_tenant(tenant).live()
     return users.filter(
-        _id_fits(text),
-        _zone_fits(region),
-        _window_fits(window),
+        _matches_id(text),
+        _matches_zone(region),
+        _matches_window(window),
         is_silent(tenant, silence, provider),
     )
 
@@ -77,22 +77,22 @@ class ILike(Lookup):
         return f"{left} ILIKE {right}", (*left_inputs, *right_inputs)
 
 
-def literal(text: str) -> str:
+def escape_like(text: str) -> str:
     """`text` for ILIKE, where none of its characters stands for another."""
     return re.sub(r"([%_\\])", r"\\\1", text)
 
 
-def _id_fits(text: str) -> Q:
+def _matches_id(text: str) -> Q:
     if not text:
         return Q()
     before = "%" if len(text) >= INDEXED_LETTERS else ""
-    wanted = Q(ILike(F("client_user_id"), f"{before}{literal(text)}%"))
+    wanted = Q(ILike(F("client_user_id"), f"{before}{escape_like(text)}%"))
     with suppress(ValueError):
         wanted |= Q(uuid=UUID(text))
     return wanted
 
 
-def _zone_fits(region: str) -> Q:
+def _matches_zone(region: str) -> Q:
     if region == ZoneRegion.NONE:
         return Q(fallback_time_zone="")
     wanted = Q()
@@ -101,7 +101,7 @@ def _zone_fits(region: str) -> Q:
     return wanted
 
 
-def _window_fits(window: str) -> Q:
+def _matches_window(window: str) -> Q:
     today = timezone.now().astimezone(UTC).date()
     if window == IngestionWindow.FUTURE:
         return Q(ingestion_start__gt=today)

@@ -99,7 +99,9 @@ def connections_of(*, user: User) -> list[Connection]:
     return list(live.filter(user=user).order_by("id"))
 
 
-def last_heard(*, tenant: Tenant, user_ids: Iterable[int]) -> dict[int, datetime]:
+def last_data_by_user(
+    *, tenant: Tenant, user_ids: Iterable[int]
+) -> dict[int, datetime]:
     """When data last arrived for each of these users, by user key; one query.
 
     By the index on user and time. Who was silent for all of ARRIVAL_RETENTION is not
@@ -117,7 +119,7 @@ def last_heard(*, tenant: Tenant, user_ids: Iterable[int]) -> dict[int, datetime
     return dict(found)
 
 
-def last_heard_by_source(*, user: User) -> dict[str, datetime]:
+def last_data_by_source(*, user: User) -> dict[str, datetime]:
     """When each source of a user last sent something, by slug; one query.
 
     A source that was silent for all of ARRIVAL_RETENTION is not there.

@@ -20,12 +20,12 @@ from portal.lib import rows
 from portal.lib.errors import NotFound
 from portal.lib.ids import id_bounds
 from users.models import User, UserInfo
-from users.queries.last_data import LAST_DATA_SORTS, by_last_data
-from users.queries.narrowing import ILike, literal, users_with
+from users.queries.last_data import LAST_DATA_SORTS, filter_by_last_data
+from users.queries.narrowing import ILike, escape_like, find_matching_users
 from users.queries.sources import (
     SourceRow,
     connections_of,
-    last_heard_by_source,
+    last_data_by_source,
     live_connections,
     sources_of,
 )
@@ -103,17 +103,17 @@ class UserPage:
 class UserOverview:
     """A user with the live connections, oldest first, and when each source last sent.
 
-    A source that sent nothing for ARRIVAL_RETENTION is not in `heard`.
+    A source that sent nothing for ARRIVAL_RETENTION is not in `last_data_by_source`.
     """
 
     user: User
     connections: list[Connection]
-    heard: dict[str, datetime]
+    last_data_by_source: dict[str, datetime]
 
     @property
-    def last_heard(self) -> datetime | None:
+    def last_data(self) -> datetime | None:
         """When data last arrived, from any source."""
-        return max(self.heard.values(), default=None)
+        return max(self.last_data_by_source.values(), default=None)
 
 
 def live_user(*, tenant: Tenant, user_id: UUID) -> User:
@@ -229,7 +229,7 @@ def find_users(
     if "\0" in text + provider + status:  # PostgreSQL takes no text with it
         return UserPage(users=[], sources={}, total=0)
     live = live_connections(tenant, provider, status)
-    users = users_with(
+    users = find_matching_users(
         tenant=tenant,
         text=text,
         region=region,
@@ -280,7 +280,7 @@ def users_by_id(*, tenant: Tenant, text: str, limit: int) -> UserPage:
     columns = live.values_list(*UserRow._fields)
     found = {row[0]: UserRow(*row) for row in columns.filter(wanted)[:limit]}
     if len(found) < limit and (bounds is None or bounds[0] != bounds[1]):
-        alike = columns.filter(ILike(F("client_user_id"), f"{literal(text)}%"))
+        alike = columns.filter(ILike(F("client_user_id"), f"{escape_like(text)}%"))
         for row in alike.order_by("-created_on", "-uuid")[:limit]:
             found.setdefault(row[0], UserRow(*row))
     users = list(found.values())[:limit]
@@ -319,7 +319,7 @@ def user_overview(*, tenant: Tenant, user_id: UUID) -> UserOverview:
     return UserOverview(
         user=user,
         connections=connections_of(user=user),
-        heard=last_heard_by_source(user=user),
+        last_data_by_source=last_data_by_source(user=user),
     )
 
 
@@ -360,7 +360,7 @@ def _page_by_last_data(
         users.order_by(*order).values_list("id", flat=True)[: COUNTED_UP_TO + 1]
     )
     is_whole = len(keys) <= COUNTED_UP_TO
-    fitting = by_last_data(
+    fitting = filter_by_last_data(
         tenant=tenant, user_ids=keys[:COUNTED_UP_TO], last_data=last_data, sort=sort
     )
     shown = fitting[offset : offset + limit]

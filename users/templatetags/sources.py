@@ -59,9 +59,9 @@ def provider_of(slug: str) -> Provider:
 
 
 @register.filter
-def heard_from(overview: UserOverview, slug: str) -> datetime | None:
+def last_data_from(overview: UserOverview, slug: str) -> datetime | None:
     """When this source of a user last sent data, if it did lately."""
-    return overview.heard.get(slug)
+    return overview.last_data_by_source.get(slug)
 
 
 @register.filter

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 # Ours: merging looks at every sample, a ledger tells of every hour.
 MERGED_DAYS_MAX = 92
-LEDGER_DAYS_MAX = 31
+INTERVALS_DAYS_MAX = 31
 # Ours: what is worn knows more than what lies on a table, a sensor more than a person.
 _TYPE_RANK: dict[str, int] = {
     SourceType.CHEST_STRAP: 0,
@@ -67,7 +67,7 @@ class AggregateRequest:
 
     `provider` None: all. `ranking` are slugs, those to believe first; sources it does
     not name come after, worn ones before phones before what was typed in. `type` None:
-    each type by itself. `with_ledger` asks for the stretches of each bucket.
+    each type by itself. `with_intervals` asks for the stretches of each bucket.
     """
 
     resource: TimeseriesResource
@@ -79,25 +79,25 @@ class AggregateRequest:
     provider: str | None = None
     ranking: tuple[str, ...] = ()
     type: str | None = None
-    with_ledger: bool = False
+    with_intervals: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SourceShare:
     """A source in a bucket: what it says itself, and what of it counted.
 
-    `said` and `counted` are sums, None where samples don't add up; `samples` is how
+    `reported` and `counted` are sums, None where samples don't add up; `samples` is how
     many of its samples counted.
     """
 
     source: FeedWords
     samples: int
-    said: float | None
+    reported: float | None
     counted: float | None
 
 
 @dataclass(frozen=True, slots=True)
-class LedgerLine:
+class SourceInterval:
     """A time that one source won: what counted, and what the others say of it."""
 
     start: datetime
@@ -125,7 +125,7 @@ class Bucket:
     mean: float | None
     total: float | None
     sources: tuple[SourceShare, ...]
-    ledger: tuple[LedgerLine, ...]
+    intervals: tuple[SourceInterval, ...]
 
     @property
     def provider(self) -> str | None:
@@ -181,8 +181,8 @@ def _check(wanted: AggregateRequest) -> None:
     most = DAYS_MAX[wanted.period]
     if wanted.rule == Rule.MERGE:
         most = min(most, MERGED_DAYS_MAX)
-    if wanted.with_ledger:
-        most = min(most, LEDGER_DAYS_MAX)
+    if wanted.with_intervals:
+        most = min(most, INTERVALS_DAYS_MAX)
     if days > most:
         raise Invalid(
             "range_too_long",
@@ -360,7 +360,9 @@ def _bucket(
         SourceShare(
             source=source,
             samples=by_feed[feed].count if feed in by_feed else 0,
-            said=_round(found.said.get((series, number, feed), 0)) if adds_up else None,
+            reported=_round(found.said.get((series, number, feed), 0))
+            if adds_up
+            else None,
             counted=_round(by_feed[feed].total if feed in by_feed else 0)
             if adds_up
             else None,
@@ -380,17 +382,17 @@ def _bucket(
         else None,
         total=_round(whole.total) if adds_up and stretches else None,
         sources=sources,
-        ledger=tuple(_ledger(found.words, stretches))
-        if adds_up and wanted.with_ledger
+        intervals=tuple(_source_intervals(found.words, stretches))
+        if adds_up and wanted.with_intervals
         else (),
     )
 
 
-def _ledger(
+def _source_intervals(
     words: dict[int, FeedWords], stretches: Sequence[Stretch]
-) -> Iterator[LedgerLine]:
+) -> Iterator[SourceInterval]:
     for each in join_stretches(stretches):
-        yield LedgerLine(
+        yield SourceInterval(
             start=_moment(each.start),
             end=_moment(each.end),
             source=words[each.feed],

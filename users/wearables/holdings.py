@@ -27,7 +27,7 @@ _CLOSED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class StoredSeries:
     """Samples of one resource, type and feed."""
 
     resource: TimeseriesResource
@@ -36,7 +36,7 @@ class Holding:
     extent: Extent
 
 
-def holdings_of(*, user: User) -> list[Holding]:
+def list_stored_series(*, user: User) -> list[StoredSeries]:
     """All that a user has samples of, in the order of the resources; three queries."""
     extents = sample_extents(user_id=user.pk)
     feeds = read_feeds(tenant=user.tenant, numbers={each.feed for each in extents})
@@ -48,7 +48,7 @@ def holdings_of(*, user: User) -> list[Holding]:
         known[number] = TIMESERIES[slug], type_
     order = {slug: place for place, slug in enumerate(TIMESERIES)}
     found = [
-        Holding(*known[each.series], feeds[each.feed], each)
+        StoredSeries(*known[each.series], feeds[each.feed], each)
         for each in extents
         # A resource that was taken out keeps its samples, and nobody shows them.
         if each.series in known and each.feed in feeds

@@ -43,16 +43,16 @@ class SourceDay:
     @property
     def silent_hours(self) -> int | None:
         """Whole hours since the last that brought something; None: nothing came."""
-        heard = self._heard()
-        return len(self.counts) - 1 - heard[-1] if heard else None
+        hours = self._hours_with_data()
+        return len(self.counts) - 1 - hours[-1] if hours else None
 
     @property
     def longest_pause(self) -> int | None:
         """Hours between arrivals at most; None while too few came to tell."""
-        heard = self._heard()
-        if len(heard) < _KNOWN_AFTER:
+        hours = self._hours_with_data()
+        if len(hours) < _KNOWN_AFTER:
             return None
-        return max(later - hour for hour, later in pairwise(heard))
+        return max(later - hour for hour, later in pairwise(hours))
 
     @property
     def is_overdue(self) -> bool:
@@ -70,8 +70,8 @@ class SourceDay:
         return "bad" if self.is_overdue else "ok"
 
     @property
-    def heard(self) -> str:
-        """When it was last heard of, in words."""
+    def last_seen(self) -> str:
+        """Return how long ago data last arrived, in words."""
         if self.silent_hours is None:
             return _("No data yet")
         if not self.silent_hours:
@@ -86,9 +86,9 @@ class SourceDay:
         ) % {
             "source": self.provider.name,
             "hours": STRIP_HOURS,
-            "last": self.heard.lower(),
+            "last": self.last_seen.lower(),
         }
         return arrival_strip(self.counts, says=finding)
 
-    def _heard(self) -> list[int]:
+    def _hours_with_data(self) -> list[int]:
         return [hour for hour, count in enumerate(self.counts) if count]

@@ -22,16 +22,16 @@ from users.operations.link_sessions import link_url, redirect_target
 from users.operations.linking import (
     connect_demo,
     finish_sign_in,
-    offered_sources,
+    list_offered_sources,
     read_sign_in,
     start_sign_in,
 )
 from users.states.links import Kind, Way
 from users.web.connect_brand import brand_of
 from users.web.connect_entry import (
-    held_session,
-    holder,
-    private,
+    link_holder,
+    session_from_cookie,
+    set_private_headers,
     show_dead_link,
     with_link,
 )
@@ -74,16 +74,16 @@ _SEARCHED_FROM = 5
 @with_link
 def page(request: HttpRequest, session: LinkSession) -> HttpResponse:
     """GET /connect/{session_id}/: sources by kind; `q` searches."""
-    sources = offered_sources(session)
+    sources = list_offered_sources(session)
     record_read(
         tenant=session.tenant,
-        actor=holder(request),
+        actor=link_holder(request),
         subject="sources",
         subject_id=session.user.uuid,
         user_uuid=session.user.uuid,
     )
     text = request.GET.get("q", "").strip()[:50]
-    found = [each for each in sources if _fits(each, text)]
+    found = [each for each in sources if _matches(each, text)]
     connected = next(
         (
             each.name
@@ -137,21 +137,28 @@ def back(request: HttpRequest, provider: str) -> HttpResponse:
     """
     try:
         came_back = read_sign_in(request.GET.get("state", ""))
-        session = held_session(request, came_back.session_id)
+        session = session_from_cookie(request, came_back.session_id)
     except DomainError as refusal:
         return show_dead_link(request, refusal)
     with acting_for(session.tenant):
         code = request.GET.get("code", "")
         if not code or came_back.provider != provider:
             # What a source says of its own error is text of a stranger.
-            return private(_problem(session, provider, "access_denied"), session)
+            return set_private_headers(
+                _problem(session, provider, "access_denied"), session
+            )
         try:
             finish_sign_in(
-                session=session, actor=holder(request), sign_in=came_back, code=code
+                session=session,
+                actor=link_holder(request),
+                sign_in=came_back,
+                code=code,
             )
         except DomainError as refusal:
-            return private(_problem(session, provider, refusal.code), session)
-        return private(_done(session, provider), session)
+            return set_private_headers(
+                _problem(session, provider, refusal.code), session
+            )
+        return set_private_headers(_done(session, provider), session)
 
 
 @require_POST
@@ -159,7 +166,7 @@ def back(request: HttpRequest, provider: str) -> HttpResponse:
 def demo(request: HttpRequest, session: LinkSession, provider: str) -> HttpResponse:
     """POST /connect/{session_id}/{provider}/demo/: connect made-up data at once."""
     try:
-        connect_demo(session=session, actor=holder(request), provider=provider)
+        connect_demo(session=session, actor=link_holder(request), provider=provider)
     except DomainError as refusal:
         return _problem(session, provider, refusal.code)
     return _done(session, provider)
@@ -199,7 +206,7 @@ def _to_page(session: LinkSession, **told: str) -> HttpResponse:
     return HttpResponseRedirect(f"{address}?{urlencode(told)}")
 
 
-def _fits(source: OfferedSource, text: str) -> bool:
+def _matches(source: OfferedSource, text: str) -> bool:
     words = f"{source.name} {source.description} {source.kind.label}"
     return text.casefold() in words.casefold()
 

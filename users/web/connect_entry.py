@@ -27,7 +27,7 @@ from portal.lib.web import cookie_name
 from users.operations.link_sessions import (
     find_link_session,
     link_actor,
-    note_opening,
+    record_link_opened,
 )
 from users.wearables.providers import PROVIDERS
 from users.web.connect_brand import brand_of
@@ -56,7 +56,7 @@ def open_link(request: HttpRequest) -> HttpResponse:
     except DomainError as refusal:
         return show_dead_link(request, refusal)
     with acting_for(session.tenant):
-        note_opening(session)
+        record_link_opened(session)
     response = HttpResponseRedirect(_begin(session, request.GET.get("provider", "")))
     response.set_cookie(
         _cookie_of(session.uuid),
@@ -87,17 +87,17 @@ def with_link(
         request: HttpRequest, session_id: str, *args: P.args, **kwargs: P.kwargs
     ) -> HttpResponse:
         try:
-            session = held_session(request, session_id)
+            session = session_from_cookie(request, session_id)
         except DomainError as refusal:
             return show_dead_link(request, refusal)
         with acting_for(session.tenant):
             response = view(request, session, *args, **kwargs)
-        return private(response, session)
+        return set_private_headers(response, session)
 
     return with_session
 
 
-def held_session(request: HttpRequest, session_id: str | UUID) -> LinkSession:
+def session_from_cookie(request: HttpRequest, session_id: str | UUID) -> LinkSession:
     """The session of this id that the browser has the cookie of.
 
     Raises: link_unknown (404), link_ended.
@@ -113,16 +113,16 @@ def held_session(request: HttpRequest, session_id: str | UUID) -> LinkSession:
     return session
 
 
-def holds_link(request: HttpRequest, session_id: str, **_path: str) -> bool:
+def has_link_cookie(request: HttpRequest, session_id: str, **_path: str) -> bool:
     """Whether the browser has the cookie of a live session of this id."""
     try:
-        held_session(request, session_id)
+        session_from_cookie(request, session_id)
     except DomainError:
         return False
     return True
 
 
-def holder(request: HttpRequest) -> Actor:
+def link_holder(request: HttpRequest) -> Actor:
     """Who acts on the page."""
     return link_actor(request.META.get("REMOTE_ADDR") or None)
 
@@ -139,7 +139,7 @@ def show_dead_link(request: HttpRequest, refusal: DomainError) -> HttpResponse:
     return _kept_to_itself(response)
 
 
-def private(response: HttpResponse, session: LinkSession) -> HttpResponse:
+def set_private_headers(response: HttpResponse, session: LinkSession) -> HttpResponse:
     """Keep a page to who has the link; let it show the logo, and lead back.
 
     A form's answer may redirect to the session's redirect_url alone.

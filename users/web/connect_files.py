@@ -19,12 +19,12 @@ from portal.lib.translation import gettext_lazy
 from portal.lib.web import takes_body
 from users.operations.import_files import BODY_MAX_BYTES
 from users.operations.link_sessions import redirect_target
-from users.operations.linking import offered_source, upload_file
+from users.operations.linking import find_offered_source, upload_file
 from users.queries.imports import import_of
 from users.states.imports import ImportStatus
 from users.states.links import Way
 from users.web.connect_brand import brand_of
-from users.web.connect_entry import holder, holds_link, with_link
+from users.web.connect_entry import has_link_cookie, link_holder, with_link
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -44,13 +44,13 @@ class FileForm(forms.Form):
     )
 
 
-@takes_body(BODY_MAX_BYTES, of=holds_link)
+@takes_body(BODY_MAX_BYTES, of=has_link_cookie)
 @require_http_methods(["GET", "HEAD", "POST"])
 @with_link
 def add_file(request: HttpRequest, session: LinkSession, provider: str) -> HttpResponse:
     """GET, POST /connect/{session_id}/{provider}/file/."""
     try:
-        source = offered_source(session, provider, Way.FILE)
+        source = find_offered_source(session, provider, Way.FILE)
     except NotFound:
         raise Http404 from None
     is_sent = request.method == "POST"
@@ -59,7 +59,7 @@ def add_file(request: HttpRequest, session: LinkSession, provider: str) -> HttpR
         try:
             job = upload_file(
                 session=session,
-                actor=holder(request),
+                actor=link_holder(request),
                 provider=provider,
                 file=form.cleaned_data["file"],
             )

@@ -29,7 +29,7 @@ from users.operations.link_sessions import (
     link_url,
     mail_link,
 )
-from users.operations.linking import offered_sources
+from users.operations.linking import list_offered_sources
 from users.queries import live_user
 from users.queries.link_sessions import link_session_of, open_links
 from users.web.qr import draw_qr
@@ -67,7 +67,7 @@ class LinkForm(forms.Form):
             _ANY,
             *(
                 (each.provider.slug, each.name)
-                for each in offered_sources(anything)
+                for each in list_offered_sources(anything)
                 if each.ways
             ),
         ]

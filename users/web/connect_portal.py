@@ -16,10 +16,10 @@ from django.views.decorators.http import require_http_methods
 from accounts.operations.audit import record_read
 from portal.lib.errors import NotFound
 from portal.lib.registry import person_tests
-from users.operations.linking import disconnect_from_portal, offered_sources
+from users.operations.linking import disconnect_from_portal, list_offered_sources
 from users.wearables.providers import PROVIDERS, find_provider
 from users.web.connect_brand import brand_of
-from users.web.connect_entry import holder, with_link
+from users.web.connect_entry import link_holder, with_link
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -41,7 +41,7 @@ def tests_shown(request: HttpRequest, session: LinkSession) -> list[PersonTest]:
     if found:
         record_read(
             tenant=session.tenant,
-            actor=holder(request),
+            actor=link_holder(request),
             subject="orders",
             subject_id=session.user.uuid,
             user_uuid=session.user.uuid,
@@ -69,7 +69,7 @@ def disconnect(
     source = next(
         (
             each
-            for each in offered_sources(session)
+            for each in list_offered_sources(session)
             if each.provider.slug == provider and each.connection
         ),
         None,
@@ -79,7 +79,7 @@ def disconnect(
     if request.method == "POST":
         try:
             disconnect_from_portal(
-                session=session, actor=holder(request), provider=provider
+                session=session, actor=link_holder(request), provider=provider
             )
         except NotFound:
             raise Http404 from None

@@ -19,7 +19,7 @@ from portal.lib.errors import NotFound
 from portal.lib.signatures import Signature, is_ours, is_signed
 from portal.lib.web import Pager, asked_offset, render_page
 from users.models import ErasureReceipt
-from users.operations.erasure import receipt_files
+from users.operations.erasure import build_receipt_file
 
 if TYPE_CHECKING:
     from portal.lib.web import TenantRequest
@@ -47,7 +47,8 @@ def receipt(request: TenantRequest, receipt_id: str) -> HttpResponse:
     found = _find(request, receipt_id)
     if request.GET.get("format") == "json":
         answer = HttpResponse(
-            json.dumps(receipt_files(found), indent=2), content_type="application/json"
+            json.dumps(build_receipt_file(found), indent=2),
+            content_type="application/json",
         )
         answer["Content-Disposition"] = (
             f'attachment; filename="erasure-{found.pk}.json"'

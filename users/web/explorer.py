@@ -21,7 +21,7 @@ from portal.lib.web import page_url, render_page
 from portal.series_chart import frame_of, series_chart
 from users.queries import user_overview
 from users.wearables.exploring import Resolution
-from users.wearables.holdings import holdings_of
+from users.wearables.holdings import list_stored_series
 from users.wearables.providers import find_provider
 from users.web.carriers import carriers_of_samples, carriers_of_summaries, sent_as
 from users.web.explorer_calls import answer_of, call_of
@@ -64,7 +64,7 @@ def explorer(request: TenantRequest, user_id: str) -> HttpResponse:
     overview = _overview(request, user_id)
     user = overview.user
     question = Question.read(request.GET, user)
-    held = holdings_of(user=user)
+    held = list_stored_series(user=user)
     tree = tree_of(user, question, held)
     question = question.at_clock_of(_offset(tree, question))
     shown = shown_series(user, question)
@@ -124,7 +124,7 @@ def explorer_file(request: TenantRequest, user_id: str) -> HttpResponseBase:
             page_url(request, "users:explorer", user_id=user.uuid)
         )
     if question.zone == ZoneChoice.RECORD:
-        tree = tree_of(user, question, holdings_of(user=user))
+        tree = tree_of(user, question, list_stored_series(user=user))
         question = question.at_clock_of(_offset(tree, question))
     whole = "all" in request.GET
     _record(request, user, question, f"{form}{' every record' if whole else ''}")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from users.models import User
-    from users.wearables.holdings import Holding
+    from users.wearables.holdings import StoredSeries
     from users.web.explorer_query import Question
 
 # Ours: counting on would cost more than the page.
@@ -63,17 +63,17 @@ class Tree:
     offsets: dict[str, int]
 
 
-def tree_of(user: User, question: Question, held: Sequence[Holding]) -> Tree:
+def tree_of(user: User, question: Question, held: Sequence[StoredSeries]) -> Tree:
     """The tree of what a user holds, for the time and source of a question.
 
     Two queries.
     """
-    holdings = [
+    stored_series = [
         each for each in held if question.provider in ("", each.source.provider)
     ]
     counts = count_samples(
         user_id=user.pk,
-        extents=[each.extent for each in holdings],
+        extents=[each.extent for each in stored_series],
         start=question.start,
         end=question.end,
         most=COUNTED_UP_TO,
@@ -86,7 +86,7 @@ def tree_of(user: User, question: Question, held: Sequence[Holding]) -> Tree:
     ]
     numbers: dict[SeriesKey, int] = {}
     groups: dict[SeriesKey, str] = {}
-    for each in holdings:
+    for each in stored_series:
         key = SeriesKey(each.resource.slug)
         groups[key] = str(Group(each.resource.group).label)
         numbers[key] = numbers.get(key, 0) + counts.get(
@@ -102,12 +102,12 @@ def tree_of(user: User, question: Question, held: Sequence[Holding]) -> Tree:
         own = next((one for one in question.series if one.slug == key.slug), key)
         leaf = Leaf(key, numbers[key], key.slug in shown, question.toggled(own))
         branches.setdefault(group, []).append(leaf)
-    latest = sorted(holdings, key=lambda each: each.extent.last)
+    latest = sorted(stored_series, key=lambda each: each.extent.last)
     return Tree(
         tuple(Branch(name, tuple(leaves)) for name, leaves in branches.items()),
         tuple(
             sorted(
-                {each.source.provider for each in holdings}
+                {each.source.provider for each in stored_series}
                 | {each.provider for each in summaries}
             )
         ),

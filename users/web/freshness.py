@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from users.models import User
     from users.queries.silence import SeriesCadence
-    from users.wearables.holdings import Holding
+    from users.wearables.holdings import StoredSeries
     from users.wearables.providers import Provider
 
 DAYS = 30
@@ -174,7 +174,7 @@ class Grid:
         return sum(row.is_silent for row in self.rows)
 
 
-def freshness_of(user: User, holdings: Sequence[Holding]) -> Grid:
+def freshness_of(user: User, stored_series: Sequence[StoredSeries]) -> Grid:
     """The grid of what a user holds, by days of the fallback time zone; three queries.
 
     Summaries are read besides.
@@ -184,11 +184,12 @@ def freshness_of(user: User, holdings: Sequence[Holding]) -> Grid:
     first_day = today - (DAYS - 1) * _DAY
     edges = [day_start(first_day + number * _DAY, zone) for number in range(DAYS + 1)]
     days = days_with_samples(
-        user_id=user.pk, extents=[each.extent for each in holdings], edges=edges
+        user_id=user.pk, extents=[each.extent for each in stored_series], edges=edges
     )
     cadences = {(each.provider, each.resource): each for each in cadences_of(user=user)}
     rows = [
-        _sample_row(group, days, first_day, cadences) for group in _grouped(holdings)
+        _sample_row(group, days, first_day, cadences)
+        for group in _grouped(stored_series)
     ]
     for found in summary_extents(user=user, start=first_day, end=today):
         resource = SUMMARIES.get(found.kind)
@@ -210,16 +211,16 @@ def freshness_of(user: User, holdings: Sequence[Holding]) -> Grid:
     return Grid(tuple(rows))
 
 
-def _grouped(holdings: Iterable[Holding]) -> Iterable[list[Holding]]:
+def _grouped(stored_series: Iterable[StoredSeries]) -> Iterable[list[StoredSeries]]:
     """By resource and provider: types and source types are one row."""
-    groups: dict[tuple[str, str], list[Holding]] = {}
-    for each in holdings:
+    groups: dict[tuple[str, str], list[StoredSeries]] = {}
+    for each in stored_series:
         groups.setdefault((each.resource.slug, each.source.provider), []).append(each)
     return groups.values()
 
 
 def _sample_row(
-    group: Sequence[Holding],
+    group: Sequence[StoredSeries],
     days: dict[tuple[int, int], list[int]],
     first_day: date,
     cadences: dict[tuple[str, str], SeriesCadence],

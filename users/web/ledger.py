@@ -25,7 +25,7 @@ from portal.lib.web import render_page
 from users.queries import user_overview
 from users.wearables.aggregates import AggregateRequest, aggregate_samples
 from users.wearables.buckets import Period
-from users.wearables.holdings import holdings_of
+from users.wearables.holdings import list_stored_series
 from users.wearables.ledger import Rule
 from users.wearables.providers import find_provider
 from users.wearables.timeseries import TIMESERIES, Aggregation
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
     from portal.lib.web import TenantRequest
-    from users.wearables.aggregates import Bucket, LedgerLine
+    from users.wearables.aggregates import Bucket, SourceInterval
     from users.wearables.dictionaries import FeedWords
     from users.wearables.timeseries import TimeseriesResource
 
@@ -91,13 +91,13 @@ def ledger(request: TenantRequest, user_id: str) -> HttpResponse:
     today = timezone.now().astimezone(zone).date()
     summed = [
         each
-        for each in holdings_of(user=user)
+        for each in list_stored_series(user=user)
         if each.resource.aggregation == Aggregation.SUM
     ]
     held = list({each.resource.slug: each.resource for each in summed}.values())
     resource = _resource(request.GET.get("series", ""), held)
-    holdings = [each for each in summed if each.resource is resource]
-    last = max((each.extent.last for each in holdings), default=timezone.now())
+    stored_series = [each for each in summed if each.resource is resource]
+    last = max((each.extent.last for each in stored_series), default=timezone.now())
     newest = min(last.astimezone(zone).date(), today)
     day = _day(request.GET.get("day", ""), today, newest)
     rule = Rule.known(request.GET.get("rule", "")) or Rule.PRIORITY
@@ -151,7 +151,7 @@ def _wanted(
     asked = AggregateRequest(
         resource=resource, start=day, end=day, period=Period.DAY, zone=zone, rule=rule
     )
-    return replace(asked, with_ledger=True) if rule == here else asked
+    return replace(asked, with_intervals=True) if rule == here else asked
 
 
 def _places(buckets: Sequence[Bucket]) -> dict[FeedWords, int]:
@@ -172,8 +172,8 @@ def _total(buckets: Sequence[Bucket]) -> str:
     return number(sum(bucket.total or 0 for bucket in buckets))
 
 
-def _lines(buckets: Sequence[Bucket]) -> list[LedgerLine]:
-    found = [line for bucket in buckets for line in bucket.ledger]
+def _lines(buckets: Sequence[Bucket]) -> list[SourceInterval]:
+    found = [line for bucket in buckets for line in bucket.intervals]
     return sorted(found, key=lambda line: line.start)
 
 
@@ -198,7 +198,7 @@ def _shares(buckets: Sequence[Bucket], places: dict[FeedWords, int]) -> list[Sha
     for bucket in buckets:
         for share in bucket.sources:
             mine = said.setdefault(share.source, [0.0, 0.0, 0.0])
-            mine[0] += share.said or 0
+            mine[0] += share.reported or 0
             mine[1] += share.counted or 0
             mine[2] += share.samples
     return [

@@ -22,7 +22,7 @@ from portal.lib.storage import open_file
 from portal.lib.web import go_to, page_url, render_page
 from users.models import UserExport
 from users.models.user_export import EXPORT_RETENTION
-from users.operations.user_export import ask_export
+from users.operations.user_export import request_export
 from users.queries import live_user
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def exports(request: TenantRequest, user_id: str) -> HttpResponse:
         return ask_to_confirm(request)
     if request.method == "POST":
         try:
-            ask_export(user=user, actor=request.actor)
+            request_export(user=user, actor=request.actor)
         except NotFound:
             raise
         except DomainError as refusal:

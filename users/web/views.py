@@ -24,7 +24,7 @@ from users.queries import (
     COUNTED_UP_TO,
     cadences_of,
     find_users,
-    last_heard,
+    last_data_by_user,
     resolve_user,
     user_overview,
 )
@@ -72,7 +72,7 @@ def user_list(request: TenantRequest) -> HttpResponse:
         **_wanted(request, filters), offset=filters.offset, limit=filters.limit
     )
     keys = [user.id for user in page.users]
-    heard = last_heard(tenant=request.tenant, user_ids=keys)
+    last_data = last_data_by_user(tenant=request.tenant, user_ids=keys)
     columns = _columns(request, keys)
     record_read(
         tenant=request.tenant,
@@ -90,7 +90,7 @@ def user_list(request: TenantRequest) -> HttpResponse:
             (
                 user,
                 [find_provider(source.provider) for source in page.sources[user.id]],
-                heard.get(user.id),
+                last_data.get(user.id),
                 _numbers(user, columns),
             )
             for user in page.users
@@ -129,7 +129,7 @@ def user_file(request: TenantRequest) -> HttpResponse:
         )
     page = find_users(**wanted, limit=COUNTED_UP_TO)
     keys = [user.id for user in page.users]
-    heard = last_heard(tenant=request.tenant, user_ids=keys)
+    last_data = last_data_by_user(tenant=request.tenant, user_ids=keys)
     columns = _columns(request, keys)
     record_read(
         tenant=request.tenant,
@@ -142,7 +142,7 @@ def user_file(request: TenantRequest) -> HttpResponse:
         columns=(*_COLUMNS, *(column.words.lower() for column in columns)),
         rows=(
             (
-                *_cells(user, page.sources[user.id], heard.get(user.id)),
+                *_cells(user, page.sources[user.id], last_data.get(user.id)),
                 *(str(number) for _, number in _numbers(user, columns)),
             )
             for user in page.users
@@ -225,14 +225,14 @@ def _numbers(user: UserRow, columns: list[UserColumn]) -> list[tuple[str, int]]:
 
 
 def _cells(
-    user: UserRow, sources: list[SourceRow], heard: datetime | None
+    user: UserRow, sources: list[SourceRow], last_data: datetime | None
 ) -> tuple[str, ...]:
     return (
         str(user.uuid),
         user.client_user_id,
         csv_instant(user.created_on),
         " ".join(source.provider for source in sources),
-        csv_instant(heard),
+        csv_instant(last_data),
         user.fallback_time_zone,
         _day(user.ingestion_start),
         _day(user.ingestion_end),

@@ -13,7 +13,7 @@ from tests.outbox import emitted_types
 from users.gateways.base import find_gateway
 from users.models import Connection, Pull, SourceGrant
 from users.operations.cloud_sources import connect_granted_source, schedule_refresh
-from users.operations.connections import break_connection
+from users.operations.connections import mark_connection_failed
 from users.operations.sources import connect_source, disconnect_source
 from users.states import ConnectionFault, PullStatus
 
@@ -115,7 +115,7 @@ def test_a_source_that_is_not_offered_is_not_found(user, settings):
 def test_connecting_again_mends_and_takes_the_new_tokens(user, alice_tenant):
     first = connect(user, external_user_id="oura-user-1")
     end_all(alice_tenant)
-    break_connection(
+    mark_connection_failed(
         connection=first, actor=ACTOR, fault=ConnectionFault.TOKEN_REFRESH_FAILED
     )
 

@@ -13,9 +13,9 @@ from tests.outbox import emitted
 from tests.users.holdings import held
 from users.models import Connection, ConnectionEntry
 from users.operations.connections import (
-    break_connection,
-    mend_connection,
-    note_refresh,
+    mark_connection_failed,
+    record_refresh_entry,
+    restore_connection,
 )
 from users.operations.pausing import pause_source
 from users.operations.sources import connect_source, disconnect_source
@@ -33,7 +33,7 @@ def connection(alice_tenant):
 
 
 def test_a_source_that_fails_says_why_and_tells_of_it(connection, alice_tenant):
-    broke = break_connection(
+    broke = mark_connection_failed(
         connection=connection,
         actor=ACTOR,
         fault=FAULT,
@@ -65,12 +65,14 @@ def test_a_source_that_fails_says_why_and_tells_of_it(connection, alice_tenant):
 def test_what_is_broken_paused_or_gone_does_not_break_again(connection, alice_tenant):
     for hide in (None, pause_source, disconnect_source):
         if hide is None:
-            break_connection(connection=connection, actor=ACTOR, fault=FAULT)
+            mark_connection_failed(connection=connection, actor=ACTOR, fault=FAULT)
         else:
             hide(user=connection.user, actor=ACTOR, provider="oura")
         before = held(alice_tenant)
 
-        assert not break_connection(connection=connection, actor=ACTOR, fault=FAULT)
+        assert not mark_connection_failed(
+            connection=connection, actor=ACTOR, fault=FAULT
+        )
         assert held(alice_tenant) == before
 
 
@@ -79,17 +81,17 @@ def test_the_source_of_a_deleted_user_does_not_break(connection, alice_tenant):
     before = held(alice_tenant)
 
     with pytest.raises(NotFound):
-        break_connection(connection=connection, actor=ACTOR, fault=FAULT)
+        mark_connection_failed(connection=connection, actor=ACTOR, fault=FAULT)
 
     assert held(alice_tenant) == before
 
 
 def test_a_broken_source_is_mended_once(connection, alice_tenant):
-    break_connection(connection=connection, actor=ACTOR, fault=FAULT)
+    mark_connection_failed(connection=connection, actor=ACTOR, fault=FAULT)
 
-    assert mend_connection(connection=connection, actor=ACTOR)
+    assert restore_connection(connection=connection, actor=ACTOR)
     mended = held(alice_tenant)
-    assert not mend_connection(connection=connection, actor=ACTOR)
+    assert not restore_connection(connection=connection, actor=ACTOR)
 
     stored = Connection.objects.for_tenant(alice_tenant).get()
     kinds = ConnectionEntry.objects.for_tenant(alice_tenant).order_by("id")
@@ -105,9 +107,9 @@ def test_a_broken_source_is_mended_once(connection, alice_tenant):
 
 def test_refreshes_in_a_row_are_one_line_that_counts(connection, alice_tenant):
     for _ in range(3):
-        note_refresh(connection=connection, actor=ACTOR)
-    break_connection(connection=connection, actor=ACTOR, fault=FAULT)
-    note_refresh(connection=connection, actor=ACTOR)
+        record_refresh_entry(connection=connection, actor=ACTOR)
+    mark_connection_failed(connection=connection, actor=ACTOR, fault=FAULT)
+    record_refresh_entry(connection=connection, actor=ACTOR)
 
     lines = ConnectionEntry.objects.for_tenant(alice_tenant).order_by("id")
     assert list(lines.values_list("kind", "detail")) == [

@@ -12,7 +12,7 @@ from tests.factories.users import make_user
 from tests.outbox import emitted
 from tests.users.holdings import held
 from users.models import Device
-from users.operations.devices import DeviceDetails, hear_from_device, record_device
+from users.operations.devices import DeviceDetails, record_device, record_device_seen
 from users.operations.users import delete_user
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +35,7 @@ def test_a_device_that_data_names_is_known_from_then_on(user, alice_tenant):
     uuid = uuid4()
 
     for _ in range(2):
-        hear_from_device(
+        record_device_seen(
             user=user,
             provider="oura",
             source_type="ring",

@@ -22,11 +22,11 @@ from users.gateways.base import (
 from users.models import Connection, SourceGrant
 from users.operations.grants import (
     REVOKED_WITHIN,
-    forget_grant,
-    keep_grant,
+    delete_grant,
+    find_usable_grant,
     renew_grant,
     revoke_grant,
-    usable_grant,
+    store_grant,
 )
 from users.operations.sources import connect_source, disconnect_source
 from users.states import ConnectionFault
@@ -65,7 +65,7 @@ def test_tokens_are_kept_encrypted(user, alice_tenant):
 def test_new_tokens_take_the_place_of_the_old(user, alice_tenant):
     connection = make_granted(user)
 
-    keep_grant(connection=connection, grant=make_grant(access_token="other"))
+    store_grant(connection=connection, grant=make_grant(access_token="other"))
 
     assert tokens(alice_tenant) == ("other", "refresh-1")
     assert kept(alice_tenant).rotation == 2
@@ -75,7 +75,7 @@ def test_tokens_that_last_are_used_as_they_are(user, oura):
     ends = timezone.now() + timedelta(hours=1)
     connection = make_granted(user, expires_at=ends)
 
-    usable = usable_grant(connection=connection, gateway=find_gateway("oura"))
+    usable = find_usable_grant(connection=connection, gateway=find_gateway("oura"))
 
     assert usable.rotation == 1
     assert usable.grant.access_token == "access-1"
@@ -87,7 +87,7 @@ def test_tokens_about_to_end_are_traded_first(user, alice_tenant, oura):
     ends = timezone.now() + timedelta(minutes=4)
     connection = make_granted(user, expires_at=ends)
 
-    usable = usable_grant(connection=connection, gateway=find_gateway("oura"))
+    usable = find_usable_grant(connection=connection, gateway=find_gateway("oura"))
 
     assert usable.rotation == 2
     assert usable.grant.access_token == "access-7"
@@ -178,7 +178,7 @@ def test_tokens_that_no_present_key_opens_are_refused(user, oura, settings):
     settings.ENCRYPTION_KEYS = ["another key, long and random enough for a test"]
 
     with pytest.raises(SourceRefused) as refused:
-        usable_grant(connection=connection, gateway=find_gateway("oura"))
+        find_usable_grant(connection=connection, gateway=find_gateway("oura"))
 
     assert refused.value.fault == ConnectionFault.TOKEN_REFRESH_FAILED
 
@@ -187,7 +187,7 @@ def test_a_connection_without_tokens_is_refused(user, oura):
     connection = connect_source(user=user, actor=ACTOR, provider="oura")
 
     with pytest.raises(SourceRefused):
-        usable_grant(connection=connection, gateway=find_gateway("oura"))
+        find_usable_grant(connection=connection, gateway=find_gateway("oura"))
 
 
 def test_disconnecting_gives_the_permission_back(user, alice_tenant, oura):
@@ -216,7 +216,7 @@ def test_a_live_connection_keeps_its_tokens(user, alice_tenant, oura):
     connection = make_granted(user)
 
     revoke_grant(tenant=alice_tenant, connection_pk=connection.pk)
-    forget_grant(tenant=alice_tenant, connection_pk=connection.pk)
+    delete_grant(tenant=alice_tenant, connection_pk=connection.pk)
 
     assert tokens(alice_tenant) == ("access-1", "refresh-1")
     assert oura.asked == []
@@ -233,7 +233,7 @@ def test_tokens_stay_until_the_source_took_them_back_or_is_given_up(
 
     assert [job.name for job in queued()] == ["users.revoke"] * 2
     assert tokens(alice_tenant) == ("access-1", "refresh-1")
-    forget_grant(tenant=alice_tenant, connection_pk=connection.pk)
+    delete_grant(tenant=alice_tenant, connection_pk=connection.pk)
     assert not SourceGrant.objects.for_tenant(alice_tenant).exists()
 
 

@@ -25,7 +25,7 @@ from users.operations.imports import (
     IMPORT_JOB,
     ImportRequest,
     cancel_import,
-    give_up_import,
+    fail_import,
     run_import,
     start_import,
 )
@@ -391,7 +391,7 @@ def test_what_no_run_can_finish_is_given_up(user, commits):
     job = start(user, BEATS)
 
     with commits():
-        give_up_import(tenant_pk=job.tenant_id, job_id=job.id)
+        fail_import(tenant_pk=job.tenant_id, job_id=job.id)
 
     job.refresh_from_db()
     assert (job.status, job.failure) == (ImportStatus.FAILED, "processing_error")

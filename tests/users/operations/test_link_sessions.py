@@ -26,7 +26,7 @@ from users.operations.link_sessions import (
     link_token,
     link_url,
     mail_link,
-    note_opening,
+    record_link_opened,
     redirect_target,
     remove_old_link_sessions,
 )
@@ -198,8 +198,8 @@ def test_the_link_of_a_deleted_user_leads_nowhere(user, session):
 
 def test_the_first_opening_is_kept(session):
     with acting_for(session.tenant), time_machine.travel(NOON, tick=False):
-        note_opening(session)
-    note_opening(session)
+        record_link_opened(session)
+    record_link_opened(session)
 
     session.refresh_from_db()
     assert session.opened_at == NOON

@@ -12,14 +12,14 @@ from tests.factories.sources import FakeSource
 from tests.factories.users import make_user
 from tests.users.holdings import held
 from users.models import Connection, ImportJob
-from users.operations.connections import break_connection
+from users.operations.connections import mark_connection_failed
 from users.operations.link_sessions import LinkRequest, create_link_session
 from users.operations.linking import (
     SignIn,
     connect_demo,
+    find_offered_source,
     finish_sign_in,
-    offered_source,
-    offered_sources,
+    list_offered_sources,
     read_sign_in,
     upload_file,
 )
@@ -49,7 +49,7 @@ def session_for(user, **wanted):
 
 
 def ways_of(session):
-    return {each.provider.slug: each.ways for each in offered_sources(session)}
+    return {each.provider.slug: each.ways for each in list_offered_sources(session)}
 
 
 def test_only_what_can_be_connected_or_is_connected_is_listed(user, cloud):
@@ -72,15 +72,15 @@ def test_a_source_that_is_not_configured_is_not_offered(user, cloud):
 def test_a_broken_source_can_be_signed_in_to_again_and_a_working_one_not(user, cloud):
     connection = connect_source(user=user, actor=ACTOR, provider="fitbit")
     session = session_for(user)
-    working = offered_sources(session)
-    break_connection(
+    working = list_offered_sources(session)
+    mark_connection_failed(
         connection=connection, actor=ACTOR, fault=ConnectionFault.TOKEN_REFRESH_FAILED
     )
-    broken = offered_source(session, "fitbit", Way.SIGN_IN)
+    broken = find_offered_source(session, "fitbit", Way.SIGN_IN)
 
     (fitbit,) = (each for each in working if each.provider.slug == "fitbit")
     assert (fitbit.is_connected, fitbit.ways) == (True, ())
-    assert (broken.is_connected, broken.needs_mending) == (False, True)
+    assert (broken.is_connected, broken.needs_reconnection) == (False, True)
 
 
 def test_demo_sources_are_for_the_sandbox_until_a_real_one_is_connected(
@@ -123,7 +123,8 @@ def test_a_source_of_types_we_do_not_know_is_among_the_apps(user):
     connect_source(user=user, actor=ACTOR, provider="whoop_v2")
 
     kinds = {
-        each.provider.slug: each.kind for each in offered_sources(session_for(user))
+        each.provider.slug: each.kind
+        for each in list_offered_sources(session_for(user))
     }
 
     assert kinds["whoop_v2"] == Kind.PHONE

@@ -14,11 +14,11 @@ from tests.users.holdings import held
 from users.models import ConnectionEntry, Pull, Supply
 from users.operations.pulls import (
     end_pull,
-    keep_position,
     postpone_pull,
     record_history,
     remove_old_pulls,
     start_pull,
+    store_pull_position,
 )
 from users.operations.sources import connect_source, disconnect_source
 
@@ -102,7 +102,7 @@ def test_a_failure_and_a_refresh_tell_nothing_of_the_past(
 def test_a_pull_that_is_put_back_goes_on_where_it_stood(connection, alice_tenant):
     pull = pull_of(connection)
     start_pull(pull=pull)
-    keep_position(pull=pull, position="2026-02-20")
+    store_pull_position(pull=pull, position="2026-02-20")
     postpone_pull(pull=pull, reason="rate_limited")
 
     start_pull(pull=pull)

@@ -10,7 +10,7 @@ from tests.factories.users import make_user
 from tests.users.holdings import held
 from users.models import Connection, ConnectionEntry, Pull, Refresh
 from users.operations import refresh
-from users.operations.connections import break_connection
+from users.operations.connections import mark_connection_failed
 from users.operations.pausing import pause_source
 from users.operations.pulls import end_pull, start_pull
 from users.operations.refresh import (
@@ -89,7 +89,7 @@ def test_a_source_in_error_is_asked_unless_its_user_has_to_act(
     user, alice_tenant, fault, status, is_asked
 ):
     connection = connect_source(user=user, actor=ACTOR, provider="oura")
-    break_connection(connection=connection, actor=ACTOR, fault=fault)
+    mark_connection_failed(connection=connection, actor=ACTOR, fault=fault)
 
     started = refresh_user(user=user, actor=ACTOR)
 

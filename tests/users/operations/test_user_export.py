@@ -23,9 +23,9 @@ from tests.jobs import queued
 from users.models import UserExport
 from users.models.user_export import EXPORT_RETENTION
 from users.operations.user_export import (
-    ask_export,
-    give_up_export,
+    fail_export,
     remove_old_exports,
+    request_export,
     run_export,
 )
 from users.queries.data_map import data_map
@@ -58,7 +58,7 @@ def test_an_archive_holds_every_table_sample_and_file_of_one_user(
     asked = alice_web.post(page)
     export = UserExport.objects.for_tenant(alice_tenant).get()
     with pytest.raises(DomainError, match="export_open"):
-        ask_export(user=user, actor=ACTOR)
+        request_export(user=user, actor=ACTOR)
     assert run_export(tenant=alice_tenant, export_id=export.pk) is True
     file = alice_web.get(f"{page}{export.pk}/file/")
 
@@ -118,10 +118,10 @@ def test_samples_are_written_as_the_api_has_them(alice_tenant, tmp_path):
 
 def test_an_archive_that_fails_may_be_asked_for_again(alice_tenant):
     user = make_user(tenant=alice_tenant)
-    export = ask_export(user=user, actor=ACTOR)
+    export = request_export(user=user, actor=ACTOR)
 
-    give_up_export(tenant=alice_tenant, export_id=export.pk)
-    again = ask_export(user=user, actor=ACTOR)
+    fail_export(tenant=alice_tenant, export_id=export.pk)
+    again = request_export(user=user, actor=ACTOR)
 
     export.refresh_from_db()
     assert export.failed_at is not None
@@ -131,7 +131,7 @@ def test_an_archive_that_fails_may_be_asked_for_again(alice_tenant):
 
 def test_archives_go_after_a_week_with_their_files(alice_tenant, time_machine):
     user = make_user(tenant=alice_tenant)
-    export = ask_export(user=user, actor=ACTOR)
+    export = request_export(user=user, actor=ACTOR)
     run_export(tenant=alice_tenant, export_id=export.pk)
     export.refresh_from_db()
     path = Path(default_storage.path(export.stored_as))

@@ -10,8 +10,8 @@ from tests.statements import count_statements
 from users.operations.sources import connect_source
 from users.queries import (
     arrivals_by_hour,
-    last_heard,
-    last_heard_by_source,
+    last_data_by_source,
+    last_data_by_user,
     sources_of,
 )
 
@@ -57,13 +57,13 @@ def test_the_last_data_is_told_by_user_and_by_source(alice_tenant, charlie_tenan
     keys = [user.pk, silent.pk]
 
     with count_statements() as sent:
-        found = last_heard(tenant=alice_tenant, user_ids=keys)
+        found = last_data_by_user(tenant=alice_tenant, user_ids=keys)
 
     assert found == {user.pk: noon - timedelta(hours=2)}
     assert len(sent) == 1
-    assert last_heard(tenant=charlie_tenant, user_ids=keys) == {}
-    assert last_heard(tenant=alice_tenant, user_ids=[]) == {}
-    assert last_heard_by_source(user=user) == {
+    assert last_data_by_user(tenant=charlie_tenant, user_ids=keys) == {}
+    assert last_data_by_user(tenant=alice_tenant, user_ids=[]) == {}
+    assert last_data_by_source(user=user) == {
         "oura": noon - timedelta(hours=2),
         "fitbit": noon - timedelta(hours=9),
     }

@@ -122,7 +122,7 @@ def test_an_overlap_counts_once_by_the_rule(user, rule, ranking, total, counted)
 def test_the_ledger_says_who_won_when_and_what_the_others_say(user):
     watch_and_phone(user)
 
-    (bucket,) = ask(user, rule=Rule.MAX, with_ledger=True)
+    (bucket,) = ask(user, rule=Rule.MAX, with_intervals=True)
 
     assert [
         (
@@ -142,7 +142,7 @@ def test_the_ledger_says_who_won_when_and_what_the_others_say(user):
 def test_the_ledger_of_a_merge_adds_up_to_its_total(user):
     watch_and_phone(user)
 
-    (bucket,) = ask(user, rule=Rule.MERGE, with_ledger=True)
+    (bucket,) = ask(user, rule=Rule.MERGE, with_intervals=True)
 
     lines = [
         (f"{line.start:%H:%M}", f"{line.end:%H:%M}", line.source.provider, line.value)
@@ -313,7 +313,7 @@ def test_nobody_elses_samples_are_added_up(user, charlie_tenant):
         (366, {"period": Period.DAY}),
         (731, {"period": Period.WEEK}),
         (92, {"period": Period.DAY, "rule": Rule.MERGE}),
-        (31, {"period": Period.DAY, "with_ledger": True}),
+        (31, {"period": Period.DAY, "with_intervals": True}),
     ],
     ids=["hours", "days", "weeks", "merged", "ledger"],
 )

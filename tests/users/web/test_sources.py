@@ -14,7 +14,7 @@ from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from tests.users.holdings import held
 from users.models import Connection
-from users.operations.connections import break_connection
+from users.operations.connections import mark_connection_failed
 from users.operations.devices import DeviceDetails, record_device
 from users.operations.pausing import pause_source
 from users.operations.pulls import record_history
@@ -53,7 +53,7 @@ def status(tenant):
 def test_the_users_page_says_why_a_source_is_broken_and_what_to_do(
     alice_web, user, oura
 ):
-    break_connection(connection=oura, actor=ACTOR, fault=FAULT)
+    mark_connection_failed(connection=oura, actor=ACTOR, fault=FAULT)
     condition = condition_of("error", error_type=FAULT)
 
     text = unescape(alice_web.get(page(user)).content.decode())
@@ -90,7 +90,7 @@ def test_a_sources_page_shows_what_came_and_what_happened(
         )
     disconnect_source(user=user, actor=ACTOR, provider="oura")
     again = connect_source(user=user, actor=ACTOR, provider="oura")
-    break_connection(connection=again, actor=ACTOR, fault=FAULT)
+    mark_connection_failed(connection=again, actor=ACTOR, fault=FAULT)
 
     reply = alice_web.get(page(user, "sources", "oura"))
 

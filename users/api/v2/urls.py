@@ -1,4 +1,4 @@
-"""Paths below /v2/, in the order of contract 2.2: literal segments come first."""
+"""Paths below /v2/, in the order of contract 2.2: fixed segments come first."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class OuraGateway:
 
     def connect(self, *, code: str, redirect_url: str, verifier: str) -> Grant:
         """As of SourceGateway; the user's id at Oura where they let us see it."""
-        grant = oauth.trade_code(
+        grant = oauth.exchange_code(
             self._server(), code=code, redirect_url=redirect_url, verifier=verifier
         )
         try:
@@ -126,7 +126,7 @@ class OuraGateway:
 
     def refresh_tokens(self, grant: Grant) -> Grant:
         """As of SourceGateway: Oura's refresh tokens work once."""
-        return oauth.trade_refresh_token(self._server(), grant)
+        return oauth.exchange_refresh_token(self._server(), grant)
 
     def revoke(self, grant: Grant) -> None:
         """As of SourceGateway."""

@@ -7,7 +7,11 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from portal.lib.registry import RowEnd, encrypted_tables, table_fates
-from users.queries.data_map import data_map, ends_of_rows, unclassified
+from users.queries.data_map import (
+    data_map,
+    list_retention_rules,
+    list_unclassified_tables,
+)
 
 
 class Command(BaseCommand):
@@ -43,7 +47,7 @@ class Command(BaseCommand):
                 (label, end.after, end.job)
                 if isinstance(end, RowEnd)
                 else (label, end, "")
-                for label, end in ends_of_rows().items()
+                for label, end in list_retention_rules().items()
             ],
         )
         self._table(
@@ -53,7 +57,7 @@ class Command(BaseCommand):
                 for name, table in encrypted_tables
             ],
         )
-        for label in unclassified():
+        for label in list_unclassified_tables():
             self.stderr.write(f"{label}: no erasure rule registered")
 
     def _table(self, head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:

@@ -82,11 +82,11 @@ class Command(BaseCommand):
             chunks = iter(partial(opened.read, _CHUNK_BYTES), b"")
             wanted = ImportRequest(path.name, chunks, provider)
             job = start_import(user=user, actor=ACTOR, wanted=wanted, runs_here=True)
-        run_import(tenant_pk=job.tenant_id, job_id=job.id, watch=self._tell)
+        run_import(tenant_pk=job.tenant_id, job_id=job.id, watch=self._show_progress)
         job.refresh_from_db()
         return job
 
-    def _tell(self, job: ImportJob) -> None:
+    def _show_progress(self, job: ImportJob) -> None:
         if self.stderr.isatty():
             said = f"{job.percent:3}%  {job.status}, {job.rows_read} rows read"
             self.stderr.write(f"\r{said}", ending="")

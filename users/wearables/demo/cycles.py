@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from users.wearables.demo.dice import Element, roll
+from users.wearables.demo.dice import Element, seeded_random
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +47,7 @@ def make_cycles(*, person: str, today: date, cycles: int) -> list[Element]:
     What is logged ends today. The running cycle ends as its length is expected, and
     the one after is predicted; its external id lets the next prediction replace it.
     """
-    usual = roll(person, "cycles").randint(27, 30)
+    usual = seeded_random(person, "cycles").randint(27, 30)
     begun = [each for each in _cycles(person, usual, today) if each.start <= today]
     *past, running = begun[-cycles:]
     expected = _Cycle(running.number, running.start, usual, running.period_days)
@@ -68,10 +68,10 @@ def make_cycles(*, person: str, today: date, cycles: int) -> list[Element]:
 
 
 def _cycles(person: str, usual: int, today: date) -> Iterator[_Cycle]:
-    start = _FIRST_CYCLE + roll(person, "first").randrange(usual) * _DAY
+    start = _FIRST_CYCLE + seeded_random(person, "first").randrange(usual) * _DAY
     number = 0
     while start <= today:
-        dice = roll(person, "cycle", number)
+        dice = seeded_random(person, "cycle", number)
         days = usual + dice.choice((-2, -1, 0, 0, 0, 1, 2))
         yield _Cycle(number, start, days, dice.choice((4, 5, 5, 5, 6)))
         start += days * _DAY
@@ -79,7 +79,7 @@ def _cycles(person: str, usual: int, today: date) -> Iterator[_Cycle]:
 
 
 def _logged(person: str, cycle: _Cycle, today: date) -> Element:
-    dice = roll(person, "log", cycle.number)
+    dice = seeded_random(person, "log", cycle.number)
     flows = ("light", "heavy", "heavy", "medium", "light", "light")
     days = [cycle.start + number * _DAY for number in range(cycle.days)]
     fertile = range(-5, 2)

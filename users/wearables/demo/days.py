@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from portal.lib.periods import day_start
 from users.states import SleepStage
-from users.wearables.demo.dice import roll
+from users.wearables.demo.dice import seeded_random
 from users.wearables.demo.nights import sleep_through
 from users.wearables.demo.workouts import workouts_of
 
@@ -82,7 +82,7 @@ def live_through(*, person: Person, day: date) -> Day:
         for workout in workouts_of(person=person, day=day)
         if workout.start >= night.end + _BREAKFAST
     )
-    dice = roll(person.name, "steps", day)
+    dice = seeded_random(person.name, "steps", day)
     slots = [start + number * SLOT for number in range((end - start) // SLOT)]
     steps = {}
     for slot in slots:
@@ -95,7 +95,7 @@ def live_through(*, person: Person, day: date) -> Day:
 
 def beats_of(day: Day) -> Iterator[tuple[datetime, int]]:
     """Heart rates of a day (moment UTC, bpm): every BEAT, in workouts every minute."""
-    dice = roll(day.person.name, "beats", day.date)
+    dice = seeded_random(day.person.name, "beats", day.date)
     moments = {day.start + at * BEAT for at in range((day.end - day.start) // BEAT)}
     for workout in day.workouts:
         minutes = int(workout.minutes)

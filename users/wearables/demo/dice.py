@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Element = dict[str, Any]
 
 
-def roll(*seed: object) -> Random:
+def seeded_random(*seed: object) -> Random:
     """A generator of its own for what `seed` names."""
     return Random("/".join(map(str, seed)))  # noqa: S311 - made-up data, no secret
 

@@ -8,7 +8,7 @@ from math import exp, log
 from typing import TYPE_CHECKING
 
 from portal.lib.periods import from_wall_clock
-from users.wearables.demo.dice import roll
+from users.wearables.demo.dice import seeded_random
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ class Meal:
 
 def meals_of(*, person: Person, day: date) -> list[Meal]:
     """A person's meals of a day, where they live, by time."""
-    dice = roll(person.name, "meals", day)
+    dice = seeded_random(person.name, "meals", day)
     planned = [
         (dice.gauss(8.3, 0.3), dice.uniform(25, 65)),
         (dice.gauss(12.8, 0.3), dice.uniform(40, 80)),
@@ -54,8 +54,8 @@ def meals_of(*, person: Person, day: date) -> list[Meal]:
 def readings_of(day: Day) -> Iterator[tuple[datetime, float]]:
     """Glucose of a day every READING: moment UTC, mmol/L to one decimal."""
     person = day.person
-    base = roll(person.name, "glucose").uniform(4.7, 5.5)
-    dice = roll(person.name, "glucose", day.date)
+    base = seeded_random(person.name, "glucose").uniform(4.7, 5.5)
+    dice = seeded_random(person.name, "glucose", day.date)
     meals = meals_of(person=person, day=day.date)
     drift = 0.0
     for number in range((day.end - day.start) // READING):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from portal.lib.periods import SkippedTime, from_wall_clock
 from users.states import SleepStage
-from users.wearables.demo.dice import Element, roll
+from users.wearables.demo.dice import Element, seeded_random
 from users.wearables.demo.people import make_person
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Night:
 
 def sleep_through(*, person: Person, waking: date) -> Night:
     """How the person in truth slept into the morning of `waking`, where they live."""
-    dice = roll(person.name, "night", waking)
+    dice = seeded_random(person.name, "night", waking)
     evening = waking - _DAY
     late = dice.gauss(0.7, 0.4) if evening.weekday() in (_FRIDAY, _FRIDAY + 1) else 0
     hours = person.bedtime + late + dice.gauss(0, 0.35)
@@ -76,7 +76,7 @@ def sleep_through(*, person: Person, waking: date) -> Night:
 
 def night_of_source(*, person: Person, provider: str, waking: date) -> Night | None:
     """That night as a source has it; None: it was not worn."""
-    dice = roll(person.name, provider, waking)
+    dice = seeded_random(person.name, provider, waking)
     if dice.random() < _UNWORN:
         return None
     night = sleep_through(person=person, waking=waking)

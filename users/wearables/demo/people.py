@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from portal.lib.periods import find_zone
-from users.wearables.demo.dice import roll
+from users.wearables.demo.dice import seeded_random
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -44,10 +44,10 @@ class Person:
 
 def make_person(*, name: str, time_zone: str | None) -> Person:
     """The person of this name; `time_zone` is IANA, None for UTC."""
-    habit = roll(name)
+    habit = seeded_random(name)
     bedtime = habit.uniform(22.2, 23.6)
     sleep_need = habit.uniform(6.2, 7.3)
-    body = roll(name, "body")
+    body = seeded_random(name, "body")
     height = body.randint(158, 191)
     return Person(
         name=name,

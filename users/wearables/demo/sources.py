@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from users.states import SleepStage
 from users.wearables.demo.cycles import make_cycles
 from users.wearables.demo.days import SLOT, beats_of, live_through
-from users.wearables.demo.dice import Element, roll, wire_moment
+from users.wearables.demo.dice import Element, seeded_random, wire_moment
 from users.wearables.demo.glucose import readings_of
 from users.wearables.demo.nights import night_of_source, sleep_cycle_of
 
@@ -117,7 +117,7 @@ class _Worn:
         self.moments = [moment for moment, _ in self.beats]
 
     def _beats(self, day: Day) -> Iterator[tuple[datetime, int]]:
-        dice = roll(self.person.name, self.provider, day.date, "charging")
+        dice = seeded_random(self.person.name, self.provider, day.date, "charging")
         starts = day.next_night.start - dice.randint(60, 150) * _MINUTE
         ends = starts + dice.randint(*_CHARGING_MINUTES) * _MINUTE
         is_on_tonight = night_of_source(
@@ -160,7 +160,7 @@ class _Worn:
 
     def variability(self, night: Night) -> Iterator[tuple[datetime, float]]:
         """Heart rate variability through a night, ms (rmssd)."""
-        dice = roll(self.person.name, self.provider, night.start, "hrv")
+        dice = seeded_random(self.person.name, self.provider, night.start, "hrv")
         usual = self.person.hrv * dice.gauss(1, 0.08)
         length = night.end - night.start
         for number in range(1, length // _BEAT):
@@ -241,7 +241,7 @@ def _samples(slug: str, worn: _Worn, days: list[Day]) -> list[Element]:
 
 
 def _sleep(worn: _Worn, day: Day, night: Night) -> Element:
-    dice = roll(worn.person.name, worn.provider, day.date, "sleep")
+    dice = seeded_random(worn.person.name, worn.provider, day.date, "sleep")
     length = int((night.end - night.start).total_seconds())
     light, deep, rem = (night.seconds_of(stage) for stage in _ASLEEP)
     total = light + deep + rem
@@ -301,7 +301,7 @@ def _activity(worn: _Worn, day: Day) -> Element:
         "low": 15 * sum(100 <= count < 500 for _, count in slots),
         "medium": 15 * sum(count >= 500 for _, count in slots),
         "high": sum(int(each.minutes) for each in workouts if each.sport.effort > 0.6),
-        "floors_climbed": roll(person.name, "floors", day.date).randint(2, 14)
+        "floors_climbed": seeded_random(person.name, "floors", day.date).randint(2, 14)
         if gone == 1
         else 0,
     }
@@ -321,11 +321,11 @@ def _activity(worn: _Worn, day: Day) -> Element:
 
 
 def _is_weighed(person: Person, day: date) -> bool:
-    return roll(person.name, "scale", day).random() < _WEIGHED
+    return seeded_random(person.name, "scale", day).random() < _WEIGHED
 
 
 def _body(person: Person, day: date) -> Element:
-    dice = roll(person.name, "weight", day)
+    dice = seeded_random(person.name, "weight", day)
     # A slow way down and up again, and what was eaten the day before.
     season = 1.4 * (abs((day.toordinal() % 240) - 120) / 120 - 0.5)
     weight = round(person.weight_kg + season + dice.gauss(0, 0.35), 1)

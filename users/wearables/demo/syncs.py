@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, time, timedelta
 
 from portal.lib.periods import SkippedTime, find_zone, from_wall_clock
-from users.wearables.demo.dice import roll
+from users.wearables.demo.dice import seeded_random
 
 _DAY = timedelta(days=1)
 
@@ -22,7 +22,7 @@ def make_syncs(
     made = []
     for ago in range((now - since).days + 2, -1, -1):
         day = now.astimezone(zone).date() - ago * _DAY
-        dice = roll(person, provider, day, "sync")
+        dice = seeded_random(person, provider, day, "sync")
         hour, end = dice.uniform(6.2, 7.8), dice.uniform(21.5, 23.2)
         while hour < end:
             local = datetime.combine(day, time()) + timedelta(seconds=int(hour * 3600))

@@ -14,7 +14,7 @@ from math import exp, pi, sin
 from typing import TYPE_CHECKING
 
 from portal.lib.periods import from_wall_clock
-from users.wearables.demo.dice import Element, roll, wire_moment
+from users.wearables.demo.dice import Element, seeded_random, wire_moment
 
 if TYPE_CHECKING:
     from datetime import date
@@ -179,7 +179,7 @@ class Workout:
 
 def workouts_of(*, person: Person, day: date) -> list[Workout]:
     """What the person trained on a day, where they live; mostly nothing or one."""
-    habit = roll(person.name, "plan")
+    habit = seeded_random(person.name, "plan")
     planned = dict(
         zip(
             habit.sample(range(7), 4),
@@ -188,7 +188,7 @@ def workouts_of(*, person: Person, day: date) -> list[Workout]:
         )
     )
     sport = planned.get(day.weekday())
-    dice = roll(person.name, "workout", day)
+    dice = seeded_random(person.name, "workout", day)
     if sport is None or dice.random() < _MISSED:
         return []
     is_early = day.weekday() > 4 or habit.random() < 0.4

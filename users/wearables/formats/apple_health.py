@@ -54,10 +54,10 @@ from users.wearables.formats.apple_workouts import (
 )
 from users.wearables.formats.refusals import FileRefused
 from users.wearables.formats.rows import (
-    DeviceTold,
     Dropped,
     Kept,
     Origin,
+    ReportedDevice,
     Row,
     SampleRow,
 )
@@ -383,13 +383,13 @@ def _check_root(element: _Element) -> None:
         raise FileRefused(ImportRefusal.NOT_ALLOWED_XML)
 
 
-def _device(told: dict[str, str]) -> DeviceTold | None:
+def _device(told: dict[str, str]) -> ReportedDevice | None:
     """The device by its hardware: its software changes, its name is its owner's."""
     manufacturer, model = told.get("manufacturer"), told.get("model")
     hardware = told.get("hardware") or model
     if not hardware:
         return None
-    return DeviceTold(
+    return ReportedDevice(
         f"{manufacturer or ''}/{hardware}"[:_TEXT_MAX],
         manufacturer and manufacturer[:_TEXT_MAX],
         hardware[:_TEXT_MAX],

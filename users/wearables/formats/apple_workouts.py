@@ -152,7 +152,7 @@ def _element(
         "moving_time": _whole(
             _in(told.get("duration"), told.get("durationUnit", "min"), "s")
         ),
-        "total_elevation_gain": _told_quantity(metadata.get("HKElevationAscended")),
+        "total_elevation_gain": _read_quantity(metadata.get("HKElevationAscended")),
         "steps": _whole(steps and steps.sum),
         "average_watts": power[0].average if power else None,
         "max_watts": power[0].maximum if power else None,
@@ -189,7 +189,7 @@ def _energy(
     return whole
 
 
-def _told_quantity(text: str | None) -> float | None:
+def _read_quantity(text: str | None) -> float | None:
     """Metadata such as "1234 cm", in metres."""
     found = _QUANTITY.fullmatch(text or "")
     return _in(found[1], found[2], "m") if found else None

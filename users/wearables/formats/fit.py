@@ -14,9 +14,9 @@ import fitdecode
 from users.states.imports import ImportRefusal
 from users.wearables.formats.refusals import FileRefused
 from users.wearables.formats.rows import (
-    DeviceTold,
     Kept,
     Origin,
+    ReportedDevice,
     StreamRow,
     SummaryRow,
 )
@@ -158,7 +158,7 @@ class FitReader:
         product = _value(frame, "product")
         if serial is not None:
             model = None if product is None else str(product)
-            told = DeviceTold(f"{maker}/{product}/{serial}", maker or None, model)
+            told = ReportedDevice(f"{maker}/{product}/{serial}", maker or None, model)
             self._origin = Origin(device=told)
 
     def _add_point(self, frame: Any) -> None:

@@ -14,7 +14,7 @@ from uuid import UUID
 
 import orjson
 
-from users.wearables.formats.rows import DeviceTold, Origin
+from users.wearables.formats.rows import Origin, ReportedDevice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,7 +107,7 @@ def read_parts(path: Path) -> Iterator[Part]:
                     source_type,
                     app_id,
                     device_id and UUID(device_id),
-                    device and DeviceTold(*device),
+                    device and ReportedDevice(*device),
                 ),
                 elements=read["elements"],
                 first=read["first"],

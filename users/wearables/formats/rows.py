@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from users.states.imports import DropReason
 
 
-class DeviceTold(NamedTuple):
+class ReportedDevice(NamedTuple):
     """A device as a file tells of it; `id` is the file's own, the same in each file."""
 
     id: str
@@ -32,7 +32,7 @@ class Origin(NamedTuple):
     source_type: str = str(SourceType.UNKNOWN)
     app_id: str | None = None
     device_id: UUID | None = None
-    device: DeviceTold | None = None
+    device: ReportedDevice | None = None
 
 
 class SampleRow(NamedTuple):

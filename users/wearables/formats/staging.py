@@ -198,7 +198,7 @@ class _Staging:
             if not elements:
                 return
             read = read_samples(resource, elements, self.context)
-        kept = self._not_told(slug, origin, read)
+        kept = self._find_new_samples(slug, origin, read)
         if len(kept) < len(elements):
             self._drop(DropReason.SAME_MOMENT, slug, len(elements) - len(kept))
             elements = [elements[place] for place in kept]
@@ -222,7 +222,9 @@ class _Staging:
             return False
         return True
 
-    def _not_told(self, slug: str, origin: Origin, read: SampleReadings) -> list[int]:
+    def _find_new_samples(
+        self, slug: str, origin: Origin, read: SampleReadings
+    ) -> list[int]:
         """The places of samples whose identity is new, in order."""
         moments = [round(ts.timestamp() * _MICROSECOND) for ts in read.ts]
         types = set(read.types)

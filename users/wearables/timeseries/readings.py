@@ -207,7 +207,7 @@ class _Batch:
             moments = list(map(datetime.fromisoformat, texts))
             told = None
             if not all(shape.endswith(b"Z") for shape in shapes):
-                told = _told_offsets(moments, texts)
+                told = _stated_offsets(moments, texts)
                 moments = self._to_utc(moments, given)
         except SkippedTime:
             refuse(
@@ -365,7 +365,7 @@ def _check_texts(texts: Collection[str], max_length: int, name: str) -> None:
         refuse("Must not contain a NUL character.", "value_error", name)
 
 
-def _told_offsets(moments: list[datetime], texts: list[str]) -> list[int | None]:
+def _stated_offsets(moments: list[datetime], texts: list[str]) -> list[int | None]:
     """Seconds east of UTC as each text has them; None where it tells no place."""
     # The last six characters have the offset whole, and a batch has few of them.
     ends = [text[-6:] for text in texts]

@@ -10,7 +10,7 @@ from tests.factories.labs import make_order
 from tests.factories.users import make_user
 from tests.statements import count_statements
 from users.models import Connection
-from users.operations.connections import break_connection
+from users.operations.connections import mark_connection_failed
 from users.operations.sources import connect_source, disconnect_source
 from users.operations.users import delete_user
 from users.states import ConnectionFault
@@ -31,7 +31,9 @@ def test_a_team_s_figures_are_of_its_live_users_by_week(
     broken = Connection.unscoped.get(provider="fitbit")
     broken.created_on = datetime(2026, 2, 24, tzinfo=UTC)
     broken.save(update_fields=["created_on"])
-    break_connection(connection=broken, actor=ACTOR, fault=ConnectionFault.UNKNOWN)
+    mark_connection_failed(
+        connection=broken, actor=ACTOR, fault=ConnectionFault.UNKNOWN
+    )
     disconnect_source(user=user, actor=ACTOR, provider="withings")
     make_order(tenant=alice_tenant, user=user)
     delete_user(user=gone, actor=ACTOR)

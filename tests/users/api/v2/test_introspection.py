@@ -12,7 +12,12 @@ from tests.clients import error_lines
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from users.models import Pull
-from users.operations.pulls import end_pull, note_attempt, record_history, start_pull
+from users.operations.pulls import (
+    end_pull,
+    record_history,
+    record_pull_attempt,
+    start_pull,
+)
 from users.operations.sources import (
     connect_source,
     disconnect_source,
@@ -48,7 +53,7 @@ def test_resources_say_what_came_and_when_it_was_last_asked_for(
         oldest=START,
         newest=NOON,
     )
-    note_attempt(
+    record_pull_attempt(
         user=source.user,
         provider="ultrahuman",
         resource="sleep",

@@ -71,7 +71,7 @@ class AggregateView(SamplesView):
             provider=provider if provider is None else provider.lower(),
             ranking=tuple(slug.lower() for slug in query.get("priority", ())),
             type=query.get("type"),
-            with_ledger="ledger" in query.get("include", ()),
+            with_intervals="ledger" in query.get("include", ()),
         )
         buckets = aggregate_samples(user=user, wanted=wanted)
         self.record_read(wanted_resource.event_resource, user.uuid)

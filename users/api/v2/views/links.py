@@ -20,7 +20,7 @@ from users.operations.link_sessions import (
     link_token,
     link_url,
 )
-from users.operations.linking import offered_sources
+from users.operations.linking import list_offered_sources
 from users.queries import live_user
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class LinkProvidersView(LinkAPIView):
         `oauth_url` opens the source's sign-in, which returns to the link's page.
         """
         session = self.session
-        offered = offered_sources(session)
+        offered = list_offered_sources(session)
         record_read(
             tenant=self.tenant,
             actor=self.actor,
