@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts.models import Tenant
 from portal.lib.actor import Actor
 from portal.lib.jobs import enqueue, job, periodic
-from users.operations.cadences import enqueue_learning, learn_cadences
+from users.operations.cadences import enqueue_cadence_learning, learn_cadences
 from users.operations.demo import LOAD_JOB, load_demo_source
 from users.operations.demo_sources import enqueue_due_expiries, expire_demo_user
 from users.operations.grants import delete_grant, revoke_grant
@@ -41,21 +41,21 @@ PULLS = Actor.system("users.pull")
 
 
 @job("users.erase")
-def erase(*, tenant_pk: int, **inputs: Any) -> None:
+def erase_due_user(*, tenant_pk: int, **inputs: Any) -> None:
     """Erase the user `user_id`, if the undo is over."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     erase_user(tenant=tenant, actor=SWEEPS, user_uuid=UUID(inputs["user_id"]))
 
 
 @job("users.pause")
-def pause(*, tenant_pk: int, **inputs: Any) -> None:
+def pause_due_sources(*, tenant_pk: int, **inputs: Any) -> None:
     """Pause the connections of the user `user_id`, if ingestion has ended."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     pause_sources(tenant=tenant, actor=SWEEPS, user_uuid=UUID(inputs["user_id"]))
 
 
 @job(LOAD_JOB)
-def load_demo(*, tenant_pk: int, **inputs: Any) -> None:
+def store_demo_data(*, tenant_pk: int, **inputs: Any) -> None:
     """Store what a demo person's source has sent."""
     load_demo_source(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
@@ -67,14 +67,14 @@ def load_demo(*, tenant_pk: int, **inputs: Any) -> None:
 
 
 @job("users.expire_demo_user")
-def expire_demo(*, tenant_pk: int, **inputs: Any) -> None:
+def delete_expired_demo_user(*, tenant_pk: int, **inputs: Any) -> None:
     """Delete the demo user `user_id`, if its time is over."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     expire_demo_user(tenant=tenant, actor=SWEEPS, user_uuid=UUID(inputs["user_id"]))
 
 
 @periodic("17 * * * *", "users.sweep")
-def sweep() -> None:
+def enqueue_due_jobs() -> None:
     """Once an hour, find what is due."""
     enqueue_due_erasures()
     enqueue_due_pauses()
@@ -82,7 +82,7 @@ def sweep() -> None:
 
 
 @periodic("43 3 * * *", "users.remove_old_arrivals")
-def remove_arrivals() -> None:
+def remove_expired_arrivals() -> None:
     """Once a day, forget arrivals and pulls that nothing looks back to."""
     remove_old_arrivals()
     remove_old_pulls()
@@ -90,28 +90,28 @@ def remove_arrivals() -> None:
 
 
 @periodic("53 3 * * *", "users.remove_old_links")
-def remove_links() -> None:
+def remove_expired_links() -> None:
     """Once a day, forget links that ended long ago."""
     remove_old_link_sessions()
 
 
 @periodic("23 2 * * *", "users.ensure_months")
-def ensure_months() -> None:
+def create_month_partitions() -> None:
     """Once a day, make the months that samples may soon fall into."""
     ensure_months_ahead()
 
 
 @job("users.learn_cadences")
-def learn(*, tenant_pk: int, **_inputs: Any) -> None:
+def learn_tenant_cadences(*, tenant_pk: int, **_inputs: Any) -> None:
     """Learn how often data comes from what arrived of a tenant."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     learn_cadences(tenant=tenant)
 
 
 @periodic("*/10 * * * *", "users.enqueue_learning")
-def learn_all() -> None:
+def schedule_cadence_learning() -> None:
     """Every ten minutes; queries.silence relies on it once an hour."""
-    enqueue_learning()
+    enqueue_cadence_learning()
 
 
 @periodic("28 * * * *", "users.tell_silences")
@@ -120,13 +120,13 @@ def notify_of_silent_sources() -> None:
     notify_silent_sources(at=timezone.now())
 
 
-def _fail(*, tenant_pk: int, **inputs: Any) -> None:
+def _fail_open_pulls(*, tenant_pk: int, **inputs: Any) -> None:
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     fail_pulls(tenant=tenant, actor=PULLS, connection_pk=inputs["connection_pk"])
 
 
-@job("users.pull", on_give_up=_fail)
-def pull(*, tenant_pk: int, **inputs: Any) -> None:
+@job("users.pull", on_give_up=_fail_open_pulls)
+def pull_connection(*, tenant_pk: int, **inputs: Any) -> None:
     """Do what is open of the connection `connection_pk`, and go on when it may."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     connection_pk = inputs["connection_pk"]
@@ -142,18 +142,18 @@ def pull(*, tenant_pk: int, **inputs: Any) -> None:
 
 
 @periodic("*/15 * * * *", "users.enqueue_due_pulls")
-def pull_all() -> None:
+def schedule_due_pulls() -> None:
     """Every quarter of an hour, ask the cloud sources whose turn it is."""
     enqueue_due_pulls()
 
 
-def _forget(*, tenant_pk: int, **inputs: Any) -> None:
+def _delete_unrevoked_grant(*, tenant_pk: int, **inputs: Any) -> None:
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     delete_grant(tenant=tenant, connection_pk=inputs["connection_pk"])
 
 
-@job("users.revoke", on_give_up=_forget)
-def revoke(*, tenant_pk: int, **inputs: Any) -> None:
+@job("users.revoke", on_give_up=_delete_unrevoked_grant)
+def revoke_connection_grant(*, tenant_pk: int, **inputs: Any) -> None:
     """Give the permission of the ended connection `connection_pk` back."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     connection_pk = inputs["connection_pk"]
@@ -162,39 +162,39 @@ def revoke(*, tenant_pk: int, **inputs: Any) -> None:
         enqueue("users.revoke", tenant=tenant, after=wait, connection_pk=connection_pk)
 
 
-def give_up_file(*, tenant_pk: int, job_id: str) -> None:
+def fail_abandoned_import(*, tenant_pk: int, job_id: str) -> None:
     """End an import whose runs all failed."""
     fail_import(tenant_pk=tenant_pk, job_id=UUID(job_id))
 
 
 # A queue of its own, so that workers can be set aside for it: it may take minutes.
-@job(IMPORT_JOB, queue="imports", on_give_up=give_up_file)
-def import_file(*, tenant_pk: int, job_id: str) -> None:
+@job(IMPORT_JOB, queue="imports", on_give_up=fail_abandoned_import)
+def import_uploaded_file(*, tenant_pk: int, job_id: str) -> None:
     """Take in an uploaded file of a user's data."""
     run_import(tenant_pk=tenant_pk, job_id=UUID(job_id))
 
 
 @periodic("50 3 * * *", "users.sweep_orphan_imports")
-def sweep_imports() -> None:
+def remove_orphan_import_files() -> None:
     """Remove files that no import names."""
     sweep_orphan_imports()
 
 
-def give_up_archive(*, tenant_pk: int, export_id: str) -> None:
+def fail_abandoned_export(*, tenant_pk: int, export_id: str) -> None:
     """End an archive whose runs all failed."""
     tenant = Tenant.objects.get(pk=tenant_pk)
     fail_export(tenant=tenant, export_id=UUID(export_id))
 
 
 # With the imports: both may take minutes.
-@job(EXPORT_JOB, queue="imports", on_give_up=give_up_archive)
-def export(*, tenant_pk: int, export_id: str) -> None:
+@job(EXPORT_JOB, queue="imports", on_give_up=fail_abandoned_export)
+def create_user_export(*, tenant_pk: int, export_id: str) -> None:
     """Make an archive of all that is kept about a user."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     run_export(tenant=tenant, export_id=UUID(export_id))
 
 
 @periodic("57 3 * * *", "users.remove_old_exports")
-def remove_exports() -> None:
+def remove_expired_exports() -> None:
     """Once a day, remove archives whose time is over."""
     remove_old_exports()

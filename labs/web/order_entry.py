@@ -31,7 +31,7 @@ from labs.web.order_forms import (
 from labs.web.order_rows import format_account_name
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.translation import gettext_lazy
-from users.queries import latest_info, user_overview
+from users.queries import latest_user_info, user_overview
 from users.states import Gender
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ def build_patient_form(entry: OrderEntry, data: Any = None) -> PatientForm:
 
 def load_stored_patient(entry: OrderEntry) -> dict[str, Any]:
     """What is kept of the user that the patient's form asks; patient details."""
-    info = latest_info(user=entry.user) if entry.user else None
+    info = latest_user_info(user=entry.user) if entry.user else None
     if info is None:
         return {"country": "US"}
     names = ("first_name", "last_name", "phone_number", "email", "dob", "race")

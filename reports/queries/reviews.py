@@ -26,7 +26,7 @@ from reports.models import (
     ReviewRowVersion,
 )
 from reports.states import ParsingJobStatus, ReviewKind, RowDecision
-from users.queries import latest_info
+from users.queries import latest_user_info
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -178,7 +178,7 @@ def identity_lines(*, job: ParsingJob) -> list[IdentityLine]:
     Source: Ours; a report under another person's name is the worst error of all.
     """
     read = job.metadata or {}
-    info = latest_info(user=job.user)
+    info = latest_user_info(user=job.user)
     name = (
         f"{read.get('patient_first_name') or ''} {read.get('patient_last_name') or ''}"
     )

@@ -37,7 +37,7 @@ def due(alice_tenant, time_machine):
 def test_the_sweep_enqueues_what_is_due(due, alice_tenant):
     deleted, ended = due
 
-    jobs.sweep()
+    jobs.enqueue_due_jobs()
 
     found = ProcrastinateJob.objects.order_by("id").values_list("task_name", "args")
     assert list(found) == [
@@ -49,8 +49,8 @@ def test_the_sweep_enqueues_what_is_due(due, alice_tenant):
 def test_the_jobs_do_what_their_operations_do(due, alice_tenant):
     deleted, ended = due
 
-    jobs.erase(tenant_pk=alice_tenant.pk, user_id=str(deleted.uuid))
-    jobs.pause(tenant_pk=alice_tenant.pk, user_id=str(ended.uuid))
+    jobs.erase_due_user(tenant_pk=alice_tenant.pk, user_id=str(deleted.uuid))
+    jobs.pause_due_sources(tenant_pk=alice_tenant.pk, user_id=str(ended.uuid))
 
     assert list(User.objects.for_tenant(alice_tenant)) == [ended]
     assert Connection.objects.for_tenant(alice_tenant).get().status == "paused"
@@ -62,12 +62,14 @@ def test_the_jobs_do_what_their_operations_do(due, alice_tenant):
 
 def test_the_jobs_run_again_without_harm(due, alice_tenant):
     inputs = [{"user_id": str(each)} for each in (due[0].uuid, due[1].uuid, uuid4())]
-    for job, given in zip((jobs.erase, jobs.pause), inputs, strict=False):
+    for job, given in zip(
+        (jobs.erase_due_user, jobs.pause_due_sources), inputs, strict=False
+    ):
         job(tenant_pk=alice_tenant.pk, **given)
     before = held(alice_tenant)
 
     for given in inputs:
-        jobs.erase(tenant_pk=alice_tenant.pk, **given)
-        jobs.pause(tenant_pk=alice_tenant.pk, **given)
+        jobs.erase_due_user(tenant_pk=alice_tenant.pk, **given)
+        jobs.pause_due_sources(tenant_pk=alice_tenant.pk, **given)
 
     assert held(alice_tenant) == before

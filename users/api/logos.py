@@ -47,7 +47,9 @@ def logo(request: HttpRequest, slug: str) -> HttpResponse:
     if provider is None:
         raise Http404
     svg = _SVG.format(
-        name=provider.name, ground=ground_of(slug), letters=letters_of(provider.name)
+        name=provider.name,
+        ground=pick_background(slug),
+        letters=find_initials(provider.name),
     )
     answer = HttpResponse(svg, content_type="image/svg+xml")
     # Customers show it on pages of their own.
@@ -55,7 +57,7 @@ def logo(request: HttpRequest, slug: str) -> HttpResponse:
     return answer
 
 
-def letters_of(name: str) -> str:
+def find_initials(name: str) -> str:
     """Return the initials of two words, or the first two letters of a single one."""
     words = ["".join(filter(str.isalnum, word)) for word in name.split()]
     words = [word for word in words if word]
@@ -64,6 +66,6 @@ def letters_of(name: str) -> str:
     return "".join(word[0] for word in words[:2]).upper()
 
 
-def ground_of(slug: str) -> str:
+def pick_background(slug: str) -> str:
     """Return the background colour of a slug; always the same one."""
     return _GROUNDS[hashlib.sha256(slug.encode()).digest()[0] % len(_GROUNDS)]

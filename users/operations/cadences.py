@@ -112,7 +112,7 @@ def learn_cadences(*, tenant: Tenant, user_key: int | None = None) -> int:
     )
 
 
-def enqueue_learning() -> int:
+def enqueue_cadence_learning() -> int:
     """Enqueue learning for each tenant with a live connection; returns how many.
 
     Over all tenants.

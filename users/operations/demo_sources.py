@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from accounts.models import Tenant
     from portal.lib.actor import Actor
-    from users.wearables.demo import MadeUp
+    from users.wearables.demo import DemoData
 
 # Contract 3.5.
 _OURA = (
@@ -198,7 +198,7 @@ def _newest(user: User, provider: str) -> datetime | None:
 
 
 def _store(
-    user: User, actor: Actor, provider: str, made: MadeUp, *, is_history: bool
+    user: User, actor: Actor, provider: str, made: DemoData, *, is_history: bool
 ) -> None:
     worn = _WORN.get(provider, SourceType.WATCH)
     for slug, elements in made.summaries.items():
@@ -235,7 +235,7 @@ def _store(
 
 
 def _with_streams(
-    user: User, provider: str, made: MadeUp
+    user: User, provider: str, made: DemoData
 ) -> Iterable[tuple[Summary, dict[str, object]]]:
     stored = Summary.objects.for_tenant(user.tenant).filter(
         user=user,

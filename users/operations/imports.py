@@ -141,7 +141,7 @@ def cancel_import(*, job: ImportJob, actor: Actor) -> ImportJob:
     """
     with transaction.atomic():
         old = job.status
-        advance(job=job, to=ImportStatus.CANCELLED, finished_at=timezone.now())
+        advance_import(job=job, to=ImportStatus.CANCELLED, finished_at=timezone.now())
         _record(job, actor, "cancel_import", status=[old, ImportStatus.CANCELLED.value])
     return job
 
@@ -181,7 +181,7 @@ def fail_import(*, tenant_pk: int, job_id: UUID) -> None:
 
 
 @transaction.atomic
-def advance(*, job: ImportJob, to: ImportStatus, **changes: object) -> ImportJob:
+def advance_import(*, job: ImportJob, to: ImportStatus, **changes: object) -> ImportJob:
     """Move an import's status with `changes` to its row; at its end the file goes.
 
     The one writer of status. Raises: transition_not_allowed. Source: Ours.
@@ -196,7 +196,7 @@ def advance(*, job: ImportJob, to: ImportStatus, **changes: object) -> ImportJob
 def _read(job: ImportJob, watch: Watch | None) -> None:
     """Read all of the file, and lay out what is to be stored. Raises: _Stopped."""
     if job.status == ImportStatus.WAITING:
-        advance(job=job, to=ImportStatus.READING, started_at=timezone.now())
+        advance_import(job=job, to=ImportStatus.READING, started_at=timezone.now())
     user = live_user(tenant=job.tenant, user_id=job.user.uuid)
     try:
         # Another run may be at it as well, and keeps the same.
@@ -222,7 +222,7 @@ def _read(job: ImportJob, watch: Watch | None) -> None:
     if not staged.parts:
         _fail(job, ImportRefusal.NO_ROWS, to=ImportStatus.REFUSED, **found)
         return
-    advance(
+    advance_import(
         job=job,
         to=ImportStatus.STORING,
         batches=staged.parts,
@@ -248,7 +248,7 @@ def _store(job: ImportJob, watch: Watch | None) -> None:
     with local_file(job.stored_as + PARTS) as parts:
         _store_parts(job, parts, watch)
     with transaction.atomic():
-        advance(job=job, to=ImportStatus.COMPLETED, finished_at=timezone.now())
+        advance_import(job=job, to=ImportStatus.COMPLETED, finished_at=timezone.now())
         _record(job, IMPORTER, "finish_import", rows=job.rows_accepted)
         emit_events(
             tenant=job.tenant,
@@ -350,7 +350,7 @@ def _fail(
     job: ImportJob, reason: ImportRefusal, *, to: ImportStatus, **changes: object
 ) -> None:
     with transaction.atomic():
-        advance(
+        advance_import(
             job=job,
             to=to,
             failure=reason.value,

@@ -93,7 +93,7 @@ class _Run:
     # Why resources were refused.
     refusals: list[str] = field(default_factory=list)
 
-    def renew(self) -> None:
+    def renew_tokens(self) -> None:
         """New tokens, once a run. Raises: ResourceRefused: they are new already."""
         if self.has_renewed:
             raise ResourceRefused("http_401")
@@ -213,7 +213,7 @@ def _do(run: _Run, pull: Pull) -> None:
                 _fetch(run, pull)
                 break
             except AccessExpired:
-                run.renew()
+                run.renew_tokens()
     except ResourceRefused as refused:
         run.refusals.append(refused.reason)
         _note_availability(run.connection, pull.resource, is_given=False)

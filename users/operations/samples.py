@@ -22,10 +22,10 @@ from users.operations.sources import ensure_connected, record_arrival
 from users.queries import lock_user
 from users.states import SourceType
 from users.wearables.dictionaries import (
-    OriginWords,
-    claim_feed,
-    claim_origins,
-    claim_series,
+    OriginKey,
+    get_or_create_feed,
+    get_or_create_origins,
+    get_or_create_series,
 )
 from users.wearables.payloads import event_source
 from users.wearables.providers import PROVIDERS
@@ -232,14 +232,14 @@ def _take(read: SampleReadings, indices: list[int]) -> SampleReadings:
 def _store(
     user: User, resource: TimeseriesResource, batch: SampleBatch, read: SampleReadings
 ) -> _Changed:
-    feed = claim_feed(
+    feed = get_or_create_feed(
         tenant=user.tenant,
         provider=batch.provider,
         source_type=str(batch.source_type),
     )
     if resource.has_open_type:
         words = {word for word in read.types if word is not None}
-        open_series = claim_series(
+        open_series = get_or_create_series(
             tenant=user.tenant, resource=resource.slug, types=words
         )
         types: dict[int, str | None] = {
@@ -249,10 +249,10 @@ def _store(
         types = resource.series
     series_of = {word: number for number, word in types.items()}
     origin_words = {
-        workout: OriginWords(batch.app_id, batch.device_id, *workout)
+        workout: OriginKey(batch.app_id, batch.device_id, *workout)
         for workout in set(read.workouts)
     }
-    origins = claim_origins(user=user, wanted=origin_words.values())
+    origins = get_or_create_origins(user=user, wanted=origin_words.values())
     columns = SampleColumns(
         series=list(map(series_of.__getitem__, read.types)),
         ts=read.ts,

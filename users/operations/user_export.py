@@ -27,7 +27,7 @@ from users.models import User
 from users.models.user_export import EXPORT_RETENTION, UserExport
 from users.queries import lock_user
 from users.queries.data_map import data_map
-from users.wearables.exploring import Wanted, every_sample
+from users.wearables.exploring import Wanted, iterate_samples
 from users.wearables.timeseries import TIMESERIES
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def write_archive(*, user: User, target: IO[bytes]) -> dict[str, int]:
             )
             lines = (
                 {**each.body, "source": each.source}
-                for each in every_sample(user=user, wanted=wanted)
+                for each in iterate_samples(user=user, wanted=wanted)
             )
             _write(archive, f"timeseries/{name}.ndjson", lines, counts)
         tenant = user.tenant

@@ -323,7 +323,7 @@ def user_overview(*, tenant: Tenant, user_id: UUID) -> UserOverview:
     )
 
 
-def latest_info(*, user: User) -> UserInfo | None:
+def latest_user_info(*, user: User) -> UserInfo | None:
     """The user's demographics, if any were given."""
     info: UserInfo | None = (
         UserInfo.objects.for_tenant(user.tenant).filter(user=user).first()

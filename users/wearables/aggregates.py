@@ -31,8 +31,8 @@ from users.wearables.providers import find_provider
 from users.wearables.sample_sums import (
     CellSum,
     measured_times,
-    sums_of_points,
-    sums_of_spans,
+    sum_points,
+    sum_spans,
 )
 from users.wearables.timeseries import Aggregation
 from users.wearables.timeseries.pages import series_types
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from datetime import date, tzinfo
 
     from users.models import User
-    from users.wearables.dictionaries import FeedWords
+    from users.wearables.dictionaries import FeedKey
     from users.wearables.timeseries import TimeseriesResource
 
 # Ours: merging looks at every sample, a ledger tells of every hour.
@@ -90,7 +90,7 @@ class SourceShare:
     many of its samples counted.
     """
 
-    source: FeedWords
+    source: FeedKey
     samples: int
     reported: float | None
     counted: float | None
@@ -102,9 +102,9 @@ class SourceInterval:
 
     start: datetime
     end: datetime
-    source: FeedWords
+    source: FeedKey
     value: float
-    others: tuple[tuple[FeedWords, float], ...] = ()
+    others: tuple[tuple[FeedKey, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ class _Scope:
     edges: list[datetime]
     ranking: tuple[str, ...]
 
-    def rank(self, feeds: Iterable[int]) -> dict[int, FeedWords]:
+    def rank(self, feeds: Iterable[int]) -> dict[int, FeedKey]:
         """The feeds with their words, those to believe first in front."""
         words = read_feeds(tenant=self.user.tenant, numbers=sorted(set(feeds)))
 
@@ -233,14 +233,14 @@ class _Found:
     `words` holds the feeds by rank.
     """
 
-    words: dict[int, FeedWords]
+    words: dict[int, FeedKey]
     parts: dict[tuple[int, int], list[Stretch]]
     said: dict[tuple[int, int, int], float]
 
 
 def _pooled(scope: _Scope) -> _Found:
     """All samples of all sources."""
-    found = sums_of_points(
+    found = sum_points(
         user_id=scope.user.pk,
         series=scope.series,
         edges=scope.edges,
@@ -263,7 +263,7 @@ def _chosen(scope: _Scope, wanted: AggregateRequest) -> _Found:
         firsts.append(len(hours))
         hours += hour_edges(start, end, wanted.zone)[:-1]
     hours.append(scope.edges[-1])
-    read = sums_of_spans if wanted.resource.is_interval else sums_of_points
+    read = sum_spans if wanted.resource.is_interval else sum_points
     sums = read(
         user_id=scope.user.pk, series=scope.series, edges=hours, feeds=scope.feeds
     )
@@ -289,7 +289,7 @@ def _merged(scope: _Scope) -> _Found:
     edges = {edge for each in measured for edge in (each.start, each.end)}
     edges = {edge for edge in edges if first < edge < last} | set(scope.edges)
     ordered = sorted(edges)
-    sums = sums_of_spans(
+    sums = sum_spans(
         user_id=scope.user.pk, series=scope.series, edges=ordered, feeds=scope.feeds
     )
     return _decided(scope, sums, ordered, cuts=range(len(ordered)), by_most=False)
@@ -314,7 +314,7 @@ def _decided(
     said: dict[tuple[int, int, int], float] = defaultdict(float)
     edges = [edge.timestamp() for edge in scope.edges]
     for series, mine in cells.items():
-        for stretch in mine.choose(rank=rank, by_most=by_most):
+        for stretch in mine.choose_sources(rank=rank, by_most=by_most):
             number = bisect_right(edges, stretch.start) - 1
             parts[series, number].append(stretch)
             said[series, number, stretch.feed] += stretch.won.total
@@ -389,7 +389,7 @@ def _bucket(
 
 
 def _source_intervals(
-    words: dict[int, FeedWords], stretches: Sequence[Stretch]
+    words: dict[int, FeedKey], stretches: Sequence[Stretch]
 ) -> Iterator[SourceInterval]:
     for each in join_stretches(stretches):
         yield SourceInterval(

@@ -29,14 +29,14 @@ OPEN_TYPES_MAX = 4_000
 _KEPT_MAX = 10_000
 
 
-class FeedWords(NamedTuple):
+class FeedKey(NamedTuple):
     """What a feed's number stands for: slug of the provider, source type."""
 
     provider: str
     source_type: str
 
 
-class OriginWords(NamedTuple):
+class OriginKey(NamedTuple):
     """What an origin's number stands for, beyond the feed."""
 
     app_id: str | None = None
@@ -45,7 +45,7 @@ class OriginWords(NamedTuple):
     sport: str | None = None
 
 
-NO_ORIGIN = OriginWords()
+NO_ORIGIN = OriginKey()
 
 
 class _Kept:
@@ -70,12 +70,12 @@ class _Kept:
 _feed_numbers, _feed_words = _Kept(), _Kept()
 
 
-def claim_feed(*, tenant: Tenant, provider: str, source_type: str) -> int:
+def get_or_create_feed(*, tenant: Tenant, provider: str, source_type: str) -> int:
     """The number of a feed of the tenant, given now if it is new.
 
     Needs a transaction. Raises: too_many_source_types.
     """
-    words = FeedWords(provider, source_type)
+    words = FeedKey(provider, source_type)
     key = (tenant.pk, words)
     number: int | None = _feed_numbers.get(key)
     if number is None:
@@ -84,7 +84,7 @@ def claim_feed(*, tenant: Tenant, provider: str, source_type: str) -> int:
     return number
 
 
-def claim_series(
+def get_or_create_series(
     *, tenant: Tenant, resource: str, types: Collection[str]
 ) -> dict[str, int]:
     """The number of each type of a resource whose types are open, given now if new.
@@ -116,9 +116,9 @@ def claim_series(
     return found | added
 
 
-def claim_origins(
-    *, user: User, wanted: Iterable[OriginWords]
-) -> dict[OriginWords, int]:
+def get_or_create_origins(
+    *, user: User, wanted: Iterable[OriginKey]
+) -> dict[OriginKey, int]:
     """The number of each origin of the user, given now if new; NO_ORIGIN is 0.
 
     Needs a transaction; locks the user's row. An app, device or sport has no bound but
@@ -144,9 +144,9 @@ def claim_origins(
     return numbers | added
 
 
-def read_feeds(*, tenant: Tenant, numbers: Collection[int]) -> dict[int, FeedWords]:
+def read_feeds(*, tenant: Tenant, numbers: Collection[int]) -> dict[int, FeedKey]:
     """What feeds of the tenant stand for, by number."""
-    known: dict[int, FeedWords] = {}
+    known: dict[int, FeedKey] = {}
     for number in numbers:
         words = _feed_words.get((tenant.pk, number))
         if words is not None:
@@ -158,7 +158,7 @@ def read_feeds(*, tenant: Tenant, numbers: Collection[int]) -> dict[int, FeedWor
             " WHERE tenant_id = %s AND number = ANY(%s)",
             [tenant.pk, asked],
         )
-        new = {number: FeedWords(*words) for number, *words in found}
+        new = {number: FeedKey(*words) for number, *words in found}
         _feed_words.add({(tenant.pk, number): words for number, words in new.items()})
         known |= new
     return known
@@ -198,7 +198,7 @@ def read_series(
     return {number: (resource, type_) for number, resource, type_ in found}
 
 
-def read_origins(*, user_id: int, numbers: Collection[int]) -> dict[int, OriginWords]:
+def read_origins(*, user_id: int, numbers: Collection[int]) -> dict[int, OriginKey]:
     """What origins of the user stand for, by number; 0 is NO_ORIGIN."""
     known = {0: NO_ORIGIN}
     asked = [number for number in numbers if number]
@@ -208,11 +208,11 @@ def read_origins(*, user_id: int, numbers: Collection[int]) -> dict[int, OriginW
             " WHERE user_id = %s AND number = ANY(%s)",
             [user_id, asked],
         )
-        known |= {number: OriginWords(*words) for number, *words in found}
+        known |= {number: OriginKey(*words) for number, *words in found}
     return known
 
 
-def _find_feed(tenant: Tenant, words: FeedWords) -> int | None:
+def _find_feed(tenant: Tenant, words: FeedKey) -> int | None:
     found: int | None = (
         Feed.objects.for_tenant(tenant)
         .filter(provider=words.provider, source_type=words.source_type)
@@ -222,7 +222,7 @@ def _find_feed(tenant: Tenant, words: FeedWords) -> int | None:
     return found
 
 
-def _add_feed(tenant: Tenant, words: FeedWords) -> int:
+def _add_feed(tenant: Tenant, words: FeedKey) -> int:
     _lock_tenant(tenant)
     found = _find_feed(tenant, words)
     if found is not None:
@@ -252,7 +252,7 @@ def _find_types(
     return dict(found)
 
 
-def _find_origins(user: User, asked: Collection[OriginWords]) -> dict[OriginWords, int]:
+def _find_origins(user: User, asked: Collection[OriginKey]) -> dict[OriginKey, int]:
     found = rows.fetch_rows(
         "SELECT kept.number, kept.app_id, kept.device_id, kept.workout_id, kept.sport"
         " FROM unnest(%s::text[], %s::uuid[], %s::uuid[], %s::text[])"
@@ -264,7 +264,7 @@ def _find_origins(user: User, asked: Collection[OriginWords]) -> dict[OriginWord
         " AND kept.sport IS NOT DISTINCT FROM asked.sport",
         [*map(list, zip(*asked, strict=True)), user.pk],
     )
-    return {OriginWords(*words): number for number, *words in found}
+    return {OriginKey(*words): number for number, *words in found}
 
 
 def _lock_tenant(tenant: Tenant) -> None:

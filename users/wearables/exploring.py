@@ -17,7 +17,7 @@ from portal.lib.translation import gettext_lazy
 from users.wearables.aggregates import AggregateRequest, aggregate_samples
 from users.wearables.buckets import DAYS_MAX, Period
 from users.wearables.dictionaries import find_feeds, read_feeds, read_origins
-from users.wearables.sample_sums import sums_of_points
+from users.wearables.sample_sums import sum_points
 from users.wearables.samples import find_store
 from users.wearables.timeseries import Aggregation
 from users.wearables.timeseries.pages import series_types
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from users.models import User
-    from users.wearables.dictionaries import FeedWords
+    from users.wearables.dictionaries import FeedKey
     from users.wearables.sample_sums import CellSum
     from users.wearables.samples import SampleRow
     from users.wearables.timeseries import TimeseriesResource
@@ -144,7 +144,7 @@ class Sample:
         return self.key[0] + _TICK
 
 
-def look_at(*, user: User, wanted: Wanted) -> View:
+def read_view(*, user: User, wanted: Wanted) -> View:
     """What a chart of these samples shows; at most five queries.
 
     Samples as stored up to RAW_POINTS_MAX, else the lowest, highest and mean of
@@ -195,7 +195,7 @@ def sample_table(
     return shown, shown[-1].key if len(rows) > limit else None
 
 
-def every_sample(*, user: User, wanted: Wanted) -> Iterator[Sample]:
+def iterate_samples(*, user: User, wanted: Wanted) -> Iterator[Sample]:
     """All samples of the range by time, read in parts: bounded memory."""
     after: Key | None = None
     while page := samples_of(user=user, wanted=wanted, after=after):
@@ -286,7 +286,7 @@ def _as_stored(user: User, wanted: Wanted) -> View | None:
 
 def _too_many(user: User, wanted: Wanted, adds_up: bool) -> View:
     view = (
-        look_at(user=user, wanted=replace(wanted, resolution=Resolution.AUTO))
+        read_view(user=user, wanted=replace(wanted, resolution=Resolution.AUTO))
         if adds_up
         else _thinned(user, wanted, _equal(wanted), Resolution.AUTO)
     )
@@ -316,9 +316,7 @@ def _thinned(
     feeds = _feeds(user, wanted)
     sums: list[CellSum] = []
     if types and feeds != []:
-        sums = sums_of_points(
-            user_id=user.pk, series=list(types), edges=edges, feeds=feeds
-        )
+        sums = sum_points(user_id=user.pk, series=list(types), edges=edges, feeds=feeds)
     words = read_feeds(tenant=user.tenant, numbers={each.feed for each in sums})
     return View(
         wanted,
@@ -334,7 +332,7 @@ def _by_source(
     sums: Sequence[CellSum],
     edges: Sequence[datetime],
     types: dict[int, str | None],
-    words: dict[int, FeedWords],
+    words: dict[int, FeedKey],
 ) -> dict[tuple[str | None, str], list[Point]]:
     cells: dict[tuple[str | None, str], dict[int, list[CellSum]]] = {}
     for each in sums:

@@ -15,7 +15,7 @@ from users.wearables.timeseries import TIMESERIES
 
 if TYPE_CHECKING:
     from users.models import User
-    from users.wearables.dictionaries import FeedWords
+    from users.wearables.dictionaries import FeedKey
     from users.wearables.sample_extents import Extent
     from users.wearables.timeseries import TimeseriesResource
 
@@ -32,7 +32,7 @@ class StoredSeries:
 
     resource: TimeseriesResource
     type: str | None
-    source: FeedWords
+    source: FeedKey
     extent: Extent
 
 

@@ -120,7 +120,9 @@ class Cells:
         if length > _JOINING_SECONDS:
             self._joined |= set(touched[1:]).difference(self.cuts)
 
-    def choose(self, *, rank: Mapping[int, int], by_most: bool) -> Iterator[Stretch]:
+    def choose_sources(
+        self, *, rank: Mapping[int, int], by_most: bool
+    ) -> Iterator[Stretch]:
         """Who wins each stretch of cells, in order: the most, else the lowest rank."""
         for first, last in self._stretches():
             tallies: dict[int, Tally] = defaultdict(Tally)

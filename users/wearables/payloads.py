@@ -10,7 +10,7 @@ from uuid import UUID
 
 from portal.lib.links import absolute_url
 from users.wearables.providers import find_provider
-from users.wearables.readings import Schema, closed, nullable
+from users.wearables.readings import Schema, closed_schema, nullable_schema
 from users.wearables.values import Id
 
 if TYPE_CHECKING:
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from users.models import Device
 
 _TEXT: Schema = {"type": "string"}
-_TEXT_OR_NULL = nullable(_TEXT)
-_DEVICE_ID = nullable(Id().schema)
+_TEXT_OR_NULL = nullable_schema(_TEXT)
+_DEVICE_ID = nullable_schema(Id().schema)
 # JSON Schemas of a source in answers (contract 3.4) and in events (8.3).
-SOURCE = closed(
+SOURCE = closed_schema(
     {
         "provider": _TEXT,
         "type": _TEXT,
@@ -32,7 +32,7 @@ SOURCE = closed(
         "workout_id": _TEXT_OR_NULL,
     }
 )
-EVENT_SOURCE = closed(
+EVENT_SOURCE = closed_schema(
     {
         "name": _TEXT,
         "slug": _TEXT,
@@ -45,7 +45,7 @@ EVENT_SOURCE = closed(
 )
 
 
-DEVICE = closed(
+DEVICE = closed_schema(
     {
         "id": Id().schema,
         "user_id": Id().schema,

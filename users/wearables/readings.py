@@ -173,7 +173,7 @@ class MapOf:
 
     @property
     def schema(self) -> Schema:
-        of = nullable(self.of.schema) if self.nulls else self.of.schema
+        of = nullable_schema(self.of.schema) if self.nulls else self.of.schema
         return {"type": "object", "additionalProperties": of}
 
 
@@ -200,7 +200,7 @@ class Field:
 
     @property
     def schema(self) -> Schema:
-        return self.kind.schema if self.always else nullable(self.kind.schema)
+        return self.kind.schema if self.always else nullable_schema(self.kind.schema)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,19 +250,19 @@ class Record:
             "properties": {
                 each.name: each.kind.schema
                 if each.required
-                else nullable(each.kind.schema)
+                else nullable_schema(each.kind.schema)
                 for each in sent
             },
             "required": [each.name for each in sent if each.required],
         }
 
 
-def nullable(schema: Schema) -> Schema:
+def nullable_schema(schema: Schema) -> Schema:
     """The same schema, null let in."""
     return {**schema, "type": [schema["type"], "null"]}
 
 
-def closed(properties: Mapping[str, Any]) -> Schema:
+def closed_schema(properties: Mapping[str, Any]) -> Schema:
     """The schema of an object that always has exactly these keys."""
     return {
         "type": "object",
@@ -271,7 +271,7 @@ def closed(properties: Mapping[str, Any]) -> Schema:
     }
 
 
-def check_text(value: Any) -> None:
+def refuse_unstorable_text(value: Any) -> None:
     """Refuse what PostgreSQL can't keep: a NUL in any text, or too deep a nesting.
 
     Raises: Refused.

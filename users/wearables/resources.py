@@ -17,9 +17,9 @@ from users.wearables.readings import (
     Fault,
     Refused,
     Schema,
-    check_text,
-    closed,
-    nullable,
+    closed_schema,
+    nullable_schema,
+    refuse_unstorable_text,
 )
 from users.wearables.values import Id, Moment, Text
 
@@ -109,7 +109,7 @@ class SummaryResource:
         return read
 
     def _read_one(self, element: Any, context: Context) -> SummaryReading:
-        check_text(element)
+        refuse_unstorable_text(element)
         body = self.record.read(element, context)
         named = element.get("external_id")
         if named is not None:
@@ -167,7 +167,7 @@ class SummaryResource:
         """The JSON Schema of an element as it is sent."""
         schema = self.record.input_schema
         external_id = {
-            **nullable(_EXTERNAL_ID.schema),
+            **nullable_schema(_EXTERNAL_ID.schema),
             "description": "Identifies the element at its source;"
             " default: its date or start",
         }
@@ -178,13 +178,13 @@ class SummaryResource:
 
     def _schema(self, source: Mapping[str, Any]) -> Schema:
         own = self.record.schema["properties"]
-        return closed(
+        return closed_schema(
             {
                 "id": Id().schema,
                 "user_id": Id().schema,
                 **own,
                 **{twin: SOURCE["properties"][key] for twin, key in self.twins},
-                "source": closed(source),
+                "source": closed_schema(source),
                 "created_at": Moment().schema,
                 "updated_at": Moment().schema,
             }

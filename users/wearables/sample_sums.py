@@ -97,7 +97,7 @@ class Measured(NamedTuple):
     end: datetime
 
 
-def sums_of_points(
+def sum_points(
     *,
     user_id: int,
     series: Sequence[int],
@@ -111,7 +111,7 @@ def sums_of_points(
     ]
 
 
-def sums_of_spans(
+def sum_spans(
     *,
     user_id: int,
     series: Sequence[int],

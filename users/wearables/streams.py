@@ -20,8 +20,8 @@ from users.wearables.readings import (
     FAULTS_MAX,
     Fault,
     Schema,
-    closed,
-    nullable,
+    closed_schema,
+    nullable_schema,
     show_bound,
 )
 from users.wearables.values import AHEAD
@@ -95,9 +95,9 @@ class Channel:
     def schema(self) -> Schema:
         """The JSON Schema of the array, null where the channel is absent."""
         item: Schema = {"type": "integer" if self.is_whole else "number"}
-        items = nullable(item) if self.has_nulls else item
+        items = nullable_schema(item) if self.has_nulls else item
         array: Schema = {"type": "array", "items": items, "description": self.unit}
-        return nullable(array)
+        return nullable_schema(array)
 
 
 TIME = Channel(
@@ -132,11 +132,11 @@ STREAM_INPUT_SCHEMA: Schema = {
 }
 
 
-EVENT_SCHEMA: Schema = closed(
+EVENT_SCHEMA: Schema = closed_schema(
     {
         "message": {"type": "string"},
         "provider_id": {"type": "string"},
-        "sport": closed(
+        "sport": closed_schema(
             {
                 "id": {"type": "integer"},
                 "name": {"type": "string"},

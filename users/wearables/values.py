@@ -68,7 +68,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class WholeNumber:
     """A JSON integer, bounds included, or one of `codes`."""
 
     low: int = 0
@@ -203,7 +203,7 @@ class Id:
 
 
 @dataclass(frozen=True, slots=True)
-class Free:
+class FreeObject:
     """An object whose keys are its source's own."""
 
     def read(self, value: Any, _context: Context, /) -> dict[str, Any]:
@@ -217,7 +217,7 @@ class Free:
 
 
 @dataclass(frozen=True, slots=True)
-class Nothing:
+class AlwaysNull:
     """A key that is there for clients and never has a value."""
 
     def read(self, _value: Any, _context: Context, /) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from users.queries import birth_dates_by_source, heart_rates_of
 from users.wearables.heart_rate import max_heart_rate, zone_seconds
-from users.wearables.readings import Schema, closed
+from users.wearables.readings import Schema, closed_schema
 from users.wearables.summaries import WORKOUTS
 
 if TYPE_CHECKING:
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 PROVENANCE_SCHEMA: Schema = {
-    **closed(
+    **closed_schema(
         {
             "hr_zones": {
-                **closed(
+                **closed_schema(
                     {
                         "max_heart_rate": {"type": "integer", "description": "bpm"},
                         "birth_date_source": {

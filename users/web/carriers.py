@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from users.wearables.resources import SummaryResource
     from users.wearables.timeseries import TimeseriesResource
 
-CARRIERS_MAX = 50
+EVENTS_MAX = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Carrier:
+class RecordEvent:
     """An event, and how many of the records asked about it carried."""
 
     event: CarryingEvent
@@ -37,37 +37,39 @@ class Carrier:
     records: int
 
 
-def carriers_of_samples(
+def find_sample_events(
     *,
     user: User,
     resource: TimeseriesResource,
     start: datetime,
     end: datetime,
     provider: str = "",
-) -> list[Carrier]:
+) -> list[RecordEvent]:
     """Events that carried samples of [start, end), the latest first; two queries.
 
     `provider` is a slug, empty for all. Events are kept for a while only.
     """
 
-    def carried(data: Any) -> int:
+    def count_records(data: Any) -> int:
         times = (_moment(each.get("timestamp")) for each in data.get("data", ()))
         return sum(at is not None and start <= at < end for at in times)
 
     names = [resource.event_type(is_new=is_new) for is_new in (True, False)]
-    return _carriers(user, names, carried, provider)
+    return _find_events(user, names, count_records, provider)
 
 
-def carriers_of_summaries(
+def find_summary_events(
     *, user: User, resource: SummaryResource, ids: Iterable[UUID]
-) -> list[Carrier]:
+) -> list[RecordEvent]:
     """Events that carried these summaries, the latest first; two queries."""
     wanted = {str(each) for each in ids}
     names = [resource.event_type(is_new=is_new) for is_new in (True, False)]
-    return _carriers(user, names, lambda data: int(data.get("id") in wanted), "")
+    return _find_events(user, names, lambda data: int(data.get("id") in wanted), "")
 
 
-def sent_as(request: TenantRequest, carrier: Carrier) -> list[tuple[str, str]]:
+def list_deliveries(
+    request: TenantRequest, carrier: RecordEvent
+) -> list[tuple[str, str]]:
     """How each delivery of an event stands, with its address for who may see it."""
     may_see = request.rights.allow(Area.WEBHOOKS)
     return [
@@ -86,23 +88,23 @@ def sent_as(request: TenantRequest, carrier: Carrier) -> list[tuple[str, str]]:
     ]
 
 
-def _carriers(
-    user: User, names: list[str], carried: Callable[[Any], int], provider: str
-) -> list[Carrier]:
+def _find_events(
+    user: User, names: list[str], count_records: Callable[[Any], int], provider: str
+) -> list[RecordEvent]:
     found = events_carrying(
         tenant=user.tenant,
         user_uuid=user.uuid,
         event_types=names,
-        limit=CARRIERS_MAX,
+        limit=EVENTS_MAX,
     )
-    carriers = []
+    record_events = []
     for event in found:
         data = orjson.loads(event.body).get("data", {})
         slug = str((data.get("source") or {}).get("slug", ""))
-        number = carried(data)
+        number = count_records(data)
         if number and provider in ("", slug):
-            carriers.append(Carrier(event, slug, number))
-    return carriers
+            record_events.append(RecordEvent(event, slug, number))
+    return record_events
 
 
 def _moment(text: object) -> datetime | None:

@@ -27,7 +27,7 @@ from users.operations.linking import (
     start_sign_in,
 )
 from users.states.links import Kind, Way
-from users.web.connect_brand import brand_of
+from users.web.connect_brand import find_brand
 from users.web.connect_entry import (
     link_holder,
     session_from_cookie,
@@ -35,7 +35,7 @@ from users.web.connect_entry import (
     show_dead_link,
     with_link,
 )
-from users.web.connect_portal import just_disconnected, tests_shown
+from users.web.connect_portal import list_shown_tests, name_disconnected_source
 from users.web.qr import draw_qr
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ _SEARCHED_FROM = 5
 
 @require_safe
 @with_link
-def page(request: HttpRequest, session: LinkSession) -> HttpResponse:
+def connect_page(request: HttpRequest, session: LinkSession) -> HttpResponse:
     """GET /connect/{session_id}/: sources by kind; `q` searches."""
     sources = list_offered_sources(session)
     record_read(
@@ -98,7 +98,7 @@ def page(request: HttpRequest, session: LinkSession) -> HttpResponse:
         "connect/page.html",
         {
             "session": session,
-            "brand": brand_of(session.tenant),
+            "brand": find_brand(session.tenant),
             "kinds": [
                 (kind.label, of_kind)
                 for kind in Kind
@@ -109,8 +109,8 @@ def page(request: HttpRequest, session: LinkSession) -> HttpResponse:
             "has_sources": bool(sources),
             "has_demo": any(Way.DEMO in each.ways for each in sources),
             "connected": connected,
-            "disconnected": just_disconnected(request, session, sources),
-            "tests": tests_shown(request, session),
+            "disconnected": name_disconnected_source(request, session, sources),
+            "tests": list_shown_tests(request, session),
             "problem": _PROBLEMS.get(problem, _UNTOLD) if problem else "",
             "problem_source": _named(sources, request.GET.get("source", "")),
             "qr": draw_qr(link_url(session)),
@@ -120,7 +120,9 @@ def page(request: HttpRequest, session: LinkSession) -> HttpResponse:
 
 @require_safe
 @with_link
-def sign_in(request: HttpRequest, session: LinkSession, provider: str) -> HttpResponse:
+def redirect_to_sign_in(
+    request: HttpRequest, session: LinkSession, provider: str
+) -> HttpResponse:
     """GET /connect/{session_id}/{provider}/sign-in/: on to the source's own page."""
     try:
         url = start_sign_in(session=session, provider=provider)
@@ -130,7 +132,7 @@ def sign_in(request: HttpRequest, session: LinkSession, provider: str) -> HttpRe
 
 
 @require_safe
-def back(request: HttpRequest, provider: str) -> HttpResponse:
+def sign_in_return(request: HttpRequest, provider: str) -> HttpResponse:
     """GET /connect/back/{provider}/: people come back from a source, with a code or no.
 
     The browser must have the cookie of the link that the sign-in began from.
@@ -163,7 +165,9 @@ def back(request: HttpRequest, provider: str) -> HttpResponse:
 
 @require_POST
 @with_link
-def demo(request: HttpRequest, session: LinkSession, provider: str) -> HttpResponse:
+def use_demo_data(
+    request: HttpRequest, session: LinkSession, provider: str
+) -> HttpResponse:
     """POST /connect/{session_id}/{provider}/demo/: connect made-up data at once."""
     try:
         connect_demo(session=session, actor=link_holder(request), provider=provider)
@@ -174,14 +178,14 @@ def demo(request: HttpRequest, session: LinkSession, provider: str) -> HttpRespo
 
 @require_safe
 @with_link
-def close(request: HttpRequest, session: LinkSession) -> HttpResponse:
+def close_page(request: HttpRequest, session: LinkSession) -> HttpResponse:
     """GET /connect/{session_id}/close/: people are done, or do not want to."""
     if session.redirects_on_close:
         return HttpResponseRedirect(redirect_target(session, state="closed"))
     return render(
         request,
         "connect/closed.html",
-        {"session": session, "brand": brand_of(session.tenant)},
+        {"session": session, "brand": find_brand(session.tenant)},
     )
 
 

@@ -47,7 +47,7 @@ class Brand:
     support_contact: str
 
 
-def brand_of(tenant: Tenant) -> Brand:
+def find_brand(tenant: Tenant) -> Brand:
     """The brand of a team in one environment."""
     told = tenant.brand_information or {}
     color = str(told.get("brand_color") or "").removeprefix("#").lower()
@@ -71,10 +71,10 @@ def brand_sheet(request: HttpRequest, color: str) -> HttpResponse:
     """
     if not _COLOUR.fullmatch(color):
         raise Http404
-    return HttpResponse(sheet_of(color), content_type="text/css")
+    return HttpResponse(build_stylesheet(color), content_type="text/css")
 
 
-def sheet_of(color: str) -> str:
+def build_stylesheet(color: str) -> str:
     """The style sheet of a colour of six hexadecimal digits."""
     brand = _read(color)
     light = _tokens(brand, _moved(brand, _BLACK, away_from=_LIGHT_GROUND))

@@ -30,7 +30,7 @@ from users.operations.link_sessions import (
     record_link_opened,
 )
 from users.wearables.providers import PROVIDERS
-from users.web.connect_brand import brand_of
+from users.web.connect_brand import find_brand
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +57,9 @@ def open_link(request: HttpRequest) -> HttpResponse:
         return show_dead_link(request, refusal)
     with acting_for(session.tenant):
         record_link_opened(session)
-    response = HttpResponseRedirect(_begin(session, request.GET.get("provider", "")))
+    response = HttpResponseRedirect(
+        _first_page_url(session, request.GET.get("provider", ""))
+    )
     response.set_cookie(
         _cookie_of(session.uuid),
         token,
@@ -136,7 +138,7 @@ def show_dead_link(request: HttpRequest, refusal: DomainError) -> HttpResponse:
         {"is_unknown": is_unknown},
         status=404 if is_unknown else 410,
     )
-    return _kept_to_itself(response)
+    return _forbid_caching(response)
 
 
 def set_private_headers(response: HttpResponse, session: LinkSession) -> HttpResponse:
@@ -144,17 +146,17 @@ def set_private_headers(response: HttpResponse, session: LinkSession) -> HttpRes
 
     A form's answer may redirect to the session's redirect_url alone.
     """
-    brand = brand_of(session.tenant)
+    brand = find_brand(session.tenant)
     allowed: dict[str, Any] = {}
     if brand.logo_url:
         allowed["img-src"] = ["'self'", _origin_of(brand.logo_url)]
     if session.redirect_url:
         allowed["form-action"] = [_origin_of(session.redirect_url)]
     response._csp_update = allowed  # type: ignore[attr-defined]  # django-csp reads it
-    return _kept_to_itself(response)
+    return _forbid_caching(response)
 
 
-def _kept_to_itself(response: HttpResponse) -> HttpResponse:
+def _forbid_caching(response: HttpResponse) -> HttpResponse:
     add_never_cache_headers(response)
     # Not no-referrer: browsers then send forms as from nowhere, which CSRF refuses.
     response["Referrer-Policy"] = "same-origin"
@@ -162,7 +164,7 @@ def _kept_to_itself(response: HttpResponse) -> HttpResponse:
     return response
 
 
-def _begin(session: LinkSession, provider: str) -> str:
+def _first_page_url(session: LinkSession, provider: str) -> str:
     if provider in PROVIDERS:
         return reverse("connect:sign_in", args=[session.uuid, provider])
     return reverse("connect:page", args=[session.uuid])

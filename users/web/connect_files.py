@@ -23,7 +23,7 @@ from users.operations.linking import find_offered_source, upload_file
 from users.queries.imports import import_of
 from users.states.imports import ImportStatus
 from users.states.links import Way
-from users.web.connect_brand import brand_of
+from users.web.connect_brand import find_brand
 from users.web.connect_entry import has_link_cookie, link_holder, with_link
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def add_file(request: HttpRequest, session: LinkSession, provider: str) -> HttpR
         "connect/file.html",
         {
             "session": session,
-            "brand": brand_of(session.tenant),
+            "brand": find_brand(session.tenant),
             "source": source,
             "form": form,
         },
@@ -85,7 +85,7 @@ def add_file(request: HttpRequest, session: LinkSession, provider: str) -> HttpR
 
 @require_safe
 @with_link
-def progress(
+def import_progress(
     request: HttpRequest, session: LinkSession, import_id: str
 ) -> HttpResponse:
     """GET /connect/{session_id}/imports/{import_id}/: polls itself until it is done."""
@@ -98,7 +98,7 @@ def progress(
         "connect/_progress.html" if is_part else "connect/progress.html",
         {
             "session": session,
-            "brand": brand_of(session.tenant),
+            "brand": find_brand(session.tenant),
             "job": job,
             "poll_seconds": POLL_SECONDS if job.is_open else 0,
         },
@@ -107,7 +107,9 @@ def progress(
 
 @require_safe
 @with_link
-def finish(request: HttpRequest, session: LinkSession, import_id: str) -> HttpResponse:
+def return_to_company(
+    request: HttpRequest, session: LinkSession, import_id: str
+) -> HttpResponse:
     """GET /connect/{session_id}/imports/{import_id}/finish/: on to redirect_url."""
     job = _import_of(session, import_id)
     if job.status != ImportStatus.COMPLETED or not session.redirect_url:

@@ -75,7 +75,7 @@ class LinkForm(forms.Form):
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.USERS, write=True)
-def links(request: TenantRequest, user_id: str) -> HttpResponse:
+def new_link(request: TenantRequest, user_id: str) -> HttpResponse:
     """Make a link for a user, `?provider` chosen; those that work stand beside."""
     user = _user(request, user_id)
     chosen = {"provider": request.GET.get("provider", "")}
@@ -104,14 +104,14 @@ def links(request: TenantRequest, user_id: str) -> HttpResponse:
 
 @require_GET
 @require_right(Area.USERS, write=True)
-def link(request: TenantRequest, user_id: str, session_id: str) -> HttpResponse:
+def link_page(request: TenantRequest, user_id: str, session_id: str) -> HttpResponse:
     """A link as text and as a QR code, while it works."""
     return _page(request, _link(request, user_id, session_id), MailForm())
 
 
 @require_POST
 @require_right(Area.USERS, write=True)
-def mail(request: TenantRequest, user_id: str, session_id: str) -> HttpResponse:
+def send_link(request: TenantRequest, user_id: str, session_id: str) -> HttpResponse:
     session = _link(request, user_id, session_id)
     form = MailForm(request.POST)
     if not form.is_valid():
@@ -122,7 +122,7 @@ def mail(request: TenantRequest, user_id: str, session_id: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.USERS, write=True)
-def end(request: TenantRequest, user_id: str, session_id: str) -> HttpResponse:
+def revoke_link(request: TenantRequest, user_id: str, session_id: str) -> HttpResponse:
     session = _link(request, user_id, session_id)
     back = page_url(request, "users:page", user_id=session.user.uuid)
     if request.method == "POST":

@@ -18,7 +18,7 @@ from portal.lib.errors import NotFound
 from portal.lib.registry import person_tests
 from users.operations.linking import disconnect_from_portal, list_offered_sources
 from users.wearables.providers import PROVIDERS, find_provider
-from users.web.connect_brand import brand_of
+from users.web.connect_brand import find_brand
 from users.web.connect_entry import link_holder, with_link
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from users.operations.linking import OfferedSource
 
 
-def tests_shown(request: HttpRequest, session: LinkSession) -> list[PersonTest]:
+def list_shown_tests(request: HttpRequest, session: LinkSession) -> list[PersonTest]:
     """The lab tests that a link shows, none where it opens no portal; audited."""
     if not session.opens_portal:
         return []
@@ -49,7 +49,7 @@ def tests_shown(request: HttpRequest, session: LinkSession) -> list[PersonTest]:
     return found
 
 
-def just_disconnected(
+def name_disconnected_source(
     request: HttpRequest, session: LinkSession, sources: list[OfferedSource]
 ) -> str:
     """The name of the source that the address says has gone, if it has; or empty."""
@@ -62,7 +62,7 @@ def just_disconnected(
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @with_link
-def disconnect(
+def disconnect_page(
     request: HttpRequest, session: LinkSession, provider: str
 ) -> HttpResponse:
     """GET, POST /connect/{session_id}/{provider}/disconnect/: ask, then do it."""
@@ -89,5 +89,5 @@ def disconnect(
     return render(
         request,
         "connect/disconnect.html",
-        {"session": session, "brand": brand_of(session.tenant), "source": source},
+        {"session": session, "brand": find_brand(session.tenant), "source": source},
     )

@@ -29,7 +29,7 @@ PAGE_SIZE = 50
 
 @require_GET
 @require_right(Area.AUDIT)
-def erasures(request: TenantRequest) -> HttpResponse:
+def receipt_list(request: TenantRequest) -> HttpResponse:
     receipts = ErasureReceipt.objects.for_tenant(request.tenant)
     offset = asked_offset(request)
     return render_page(
@@ -43,7 +43,7 @@ def erasures(request: TenantRequest) -> HttpResponse:
 
 @require_GET
 @require_right(Area.AUDIT)
-def receipt(request: TenantRequest, receipt_id: str) -> HttpResponse:
+def receipt_page(request: TenantRequest, receipt_id: str) -> HttpResponse:
     found = _find(request, receipt_id)
     if request.GET.get("format") == "json":
         answer = HttpResponse(

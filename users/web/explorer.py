@@ -23,14 +23,14 @@ from users.queries import user_overview
 from users.wearables.exploring import Resolution
 from users.wearables.holdings import list_stored_series
 from users.wearables.providers import find_provider
-from users.web.carriers import carriers_of_samples, carriers_of_summaries, sent_as
-from users.web.explorer_calls import answer_of, call_of
-from users.web.explorer_files import FORMATS, every_file, shown_file
+from users.web.carriers import find_sample_events, find_summary_events, list_deliveries
+from users.web.explorer_calls import build_answer, build_call
+from users.web.explorer_files import FORMATS, build_full_file, build_shown_file
 from users.web.explorer_query import RANGES, SERIES_MAX, Question, ViewAs, ZoneChoice
-from users.web.explorer_series import Shown, shown_series
-from users.web.explorer_table import TABLE_ROWS, table_of
-from users.web.explorer_tree import tree_of
-from users.web.freshness import freshness_of
+from users.web.explorer_series import ShownSeries, build_series
+from users.web.explorer_table import TABLE_ROWS, build_table
+from users.web.explorer_tree import build_tree
+from users.web.freshness import build_freshness_grid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from portal.series_chart import Curve, Mark
     from users.models import User
     from users.queries import UserOverview
-    from users.web.carriers import Carrier
+    from users.web.carriers import RecordEvent
     from users.web.explorer_calls import Call
     from users.web.explorer_tree import Tree
 
@@ -60,14 +60,14 @@ class Why(StrEnum):
 
 @require_GET
 @require_right(Area.USERS)
-def explorer(request: TenantRequest, user_id: str) -> HttpResponse:
+def explorer_page(request: TenantRequest, user_id: str) -> HttpResponse:
     overview = _overview(request, user_id)
     user = overview.user
     question = Question.read(request.GET, user)
     held = list_stored_series(user=user)
-    tree = tree_of(user, question, held)
+    tree = build_tree(user, question, held)
     question = question.at_clock_of(_offset(tree, question))
-    shown = shown_series(user, question)
+    shown = build_series(user, question)
     _record(request, user, question)
     common: dict[str, Any] = {
         "overview": overview,
@@ -88,7 +88,7 @@ def explorer(request: TenantRequest, user_id: str) -> HttpResponse:
         "series_max": SERIES_MAX,
     }
     if not shown:
-        grid = freshness_of(user, held)
+        grid = build_freshness_grid(user, held)
         why = None if grid.rows else _why_nothing(overview, None, tree)
         return render_page(request, "users/explorer.html", grid=grid, why=why, **common)
     is_empty = all(each.is_empty for each in shown)
@@ -124,30 +124,32 @@ def explorer_file(request: TenantRequest, user_id: str) -> HttpResponseBase:
             page_url(request, "users:explorer", user_id=user.uuid)
         )
     if question.zone == ZoneChoice.RECORD:
-        tree = tree_of(user, question, list_stored_series(user=user))
+        tree = build_tree(user, question, list_stored_series(user=user))
         question = question.at_clock_of(_offset(tree, question))
     whole = "all" in request.GET
     _record(request, user, question, f"{form}{' every record' if whole else ''}")
     if whole:
-        return every_file(user, question, form)
-    return shown_file(shown_series(user, question), question, form)
+        return build_full_file(user, question, form)
+    return build_shown_file(build_series(user, question), question, form)
 
 
 def _view(
-    request: TenantRequest, user: User, question: Question, shown: Sequence[Shown]
+    request: TenantRequest, user: User, question: Question, shown: Sequence[ShownSeries]
 ) -> dict[str, Any]:
     """What one way of showing the series needs besides."""
     match question.view:
         case ViewAs.TABLE:
-            tables = [table_of(user, question, each) for each in shown]
+            tables = [build_table(user, question, each) for each in shown]
             return {"tables": tables, "table_rows": TABLE_ROWS}
         case ViewAs.JSON:
-            calls = [call_of(user, question, each) for each in shown]
+            calls = [build_call(user, question, each) for each in shown]
             return {"answers": [_answer(user, question, each) for each in calls]}
         case ViewAs.CURL:
-            return {"calls": [call_of(user, question, each) for each in shown]}
+            return {"calls": [build_call(user, question, each) for each in shown]}
         case ViewAs.EVENTS:
-            return {"carriers": _carriers(request, user, question, shown)}
+            return {
+                "record_events": _find_events_by_series(request, user, question, shown)
+            }
         case _:
             return {
                 "chart": _chart(question, shown),
@@ -155,7 +157,7 @@ def _view(
             }
 
 
-def _chart(question: Question, shown: Sequence[Shown]) -> SafeString:
+def _chart(question: Question, shown: Sequence[ShownSeries]) -> SafeString:
     return series_chart(
         [curve for each in shown for curve in each.curves],
         [each.lane for each in shown if each.lane is not None],
@@ -167,7 +169,7 @@ def _chart(question: Question, shown: Sequence[Shown]) -> SafeString:
     )
 
 
-def _chart_data(question: Question, shown: Sequence[Shown]) -> dict[str, Any]:
+def _chart_data(question: Question, shown: Sequence[ShownSeries]) -> dict[str, Any]:
     """What the script that zooms and reads values needs; times are Unix ms."""
     curves = [curve for each in shown for curve in each.curves]
     frame = frame_of(curves, start=question.start, end=question.end)
@@ -193,7 +195,7 @@ def _chart_data(question: Question, shown: Sequence[Shown]) -> dict[str, Any]:
 
 
 def _answer(user: User, question: Question, call: Call) -> tuple[Call, Any]:
-    return call, answer_of(user, question, call)
+    return call, build_answer(user, question, call)
 
 
 def _point(curve: Curve, mark: Mark) -> list[float]:
@@ -203,15 +205,15 @@ def _point(curve: Curve, mark: Mark) -> list[float]:
     return [_ms(mark.middle), *(round(each, 2) for each in (mark.value, low, high))]
 
 
-def _carriers(
-    request: TenantRequest, user: User, question: Question, shown: Sequence[Shown]
-) -> list[tuple[Shown, list[tuple[Carrier, list[tuple[str, str]]]]]]:
+def _find_events_by_series(
+    request: TenantRequest, user: User, question: Question, shown: Sequence[ShownSeries]
+) -> list[tuple[ShownSeries, list[tuple[RecordEvent, list[tuple[str, str]]]]]]:
     """By series the events, each delivery with its address for who may see it."""
     found = []
     for each in shown:
         resource = each.key.timeseries
-        carriers = (
-            carriers_of_samples(
+        record_events = (
+            find_sample_events(
                 user=user,
                 resource=resource,
                 start=question.start,
@@ -219,13 +221,15 @@ def _carriers(
                 provider=question.provider,
             )
             if resource
-            else carriers_of_summaries(
+            else find_summary_events(
                 user=user,
                 resource=each.key.summary,
                 ids=[row.summary_id for row in each.rows if row.summary_id],
             )
         )
-        found.append((each, [(one, sent_as(request, one)) for one in carriers]))
+        found.append(
+            (each, [(one, list_deliveries(request, one)) for one in record_events])
+        )
     return found
 
 

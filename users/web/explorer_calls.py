@@ -27,7 +27,7 @@ from users.wearables.workout_zones import complete_summaries
 if TYPE_CHECKING:
     from users.models import User
     from users.web.explorer_query import Question, SeriesKey
-    from users.web.explorer_series import Shown
+    from users.web.explorer_series import ShownSeries
 
 # Ours: what somebody reads on a page; the call says so.
 LIMIT = 100
@@ -59,7 +59,7 @@ class Call:
         return f'curl {shlex.quote(self.url)} \\\n  -H "x-service-api-key: $ASSAY_KEY"'
 
 
-def call_of(user: User, question: Question, shown: Shown) -> Call:
+def build_call(user: User, question: Question, shown: ShownSeries) -> Call:
     """The call whose answer is what a series shows, or what it was thinned from."""
     key, view = shown.key, shown.view
     provider = (("provider", question.provider),) if question.provider else ()
@@ -97,7 +97,7 @@ def call_of(user: User, question: Question, shown: Shown) -> Call:
     )
 
 
-def answer_of(user: User, question: Question, call: Call) -> Any:
+def build_answer(user: User, question: Question, call: Call) -> Any:
     """What the API answers to a call, as JSON has it; at most eight queries."""
     return orjson.loads(orjson.dumps(_answer(user, question, call)))
 

@@ -15,15 +15,15 @@ from django.http import StreamingHttpResponse
 
 from portal.lib.csv_files import inert
 from portal.lib.tenancy import as_tenant
-from users.wearables.exploring import every_sample
-from users.web.explorer_series import span_of, spans_of, wanted_of
+from users.wearables.exploring import iterate_samples
+from users.web.explorer_series import build_request, find_spans, read_span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from users.models import User
     from users.web.explorer_query import Question
-    from users.web.explorer_series import Shown
+    from users.web.explorer_series import ShownSeries
 
 FORMATS = {"csv": "text/csv; charset=utf-8", "ndjson": "application/x-ndjson"}
 _SHOWN = (
@@ -42,21 +42,21 @@ _USUAL = frozenset(
 )
 
 
-def shown_file(
-    series: Sequence[Shown], question: Question, form: str
+def build_shown_file(
+    series: Sequence[ShownSeries], question: Question, form: str
 ) -> StreamingHttpResponse:
     """The rows that chart and table show, of all series, by series and time."""
     rows = (_shown_row(shown, row) for shown in series for row in shown.rows)
     return _file(_parts(_SHOWN, rows, form), question, form)
 
 
-def every_file(user: User, question: Question, form: str) -> StreamingHttpResponse:
+def build_full_file(user: User, question: Question, form: str) -> StreamingHttpResponse:
     """Every record of the time, however many: read and sent in parts."""
     parts = _parts(_EVERY, _every_row(user, question), form)
     return _file(as_tenant(user.tenant_id, parts), question, form)
 
 
-def _shown_row(shown: Shown, row: Any) -> dict[str, Any]:
+def _shown_row(shown: ShownSeries, row: Any) -> dict[str, Any]:
     return {
         "series": shown.key.slug,
         "type": row.type,
@@ -74,8 +74,8 @@ def _shown_row(shown: Shown, row: Any) -> dict[str, Any]:
 def _every_row(user: User, question: Question) -> Iterator[dict[str, Any]]:
     for key in question.series:
         if key.timeseries is None:
-            for row in spans_of(user, question, key):
-                start, end = span_of(row, key)
+            for row in find_spans(user, question, key):
+                start, end = read_span(row, key)
                 yield dict.fromkeys(_EVERY) | {
                     "series": key.slug,
                     "timestamp": start,
@@ -87,7 +87,7 @@ def _every_row(user: User, question: Question) -> Iterator[dict[str, Any]]:
                     "id": row.id,
                 }
             continue
-        for sample in every_sample(user=user, wanted=wanted_of(question, key)):
+        for sample in iterate_samples(user=user, wanted=build_request(question, key)):
             body, source = sample.body, sample.source
             extra = {name: body[name] for name in body.keys() - _USUAL}
             yield dict.fromkeys(_EVERY) | {

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from portal.pills import words
 from portal.series_chart import Curve, Lane, Mark, Stay
 from users.queries import summaries_of
-from users.wearables.exploring import Form, Resolution, Wanted, look_at
+from users.wearables.exploring import Form, Resolution, Wanted, read_view
 from users.wearables.providers import find_provider
 from users.wearables.summaries import SLEEP_CYCLE, WORKOUTS
 from users.wearables.timeseries import Aggregation, Group
@@ -66,7 +66,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownSeries:
     """A series as it is shown; `lane` is that of summaries that last."""
 
     key: SeriesKey
@@ -166,9 +166,9 @@ class Shown:
         ]
 
 
-def shown_series(user: User, question: Question) -> list[Shown]:
+def build_series(user: User, question: Question) -> list[ShownSeries]:
     """The series of a question in its order; at most six queries each."""
-    shown: list[Shown] = []
+    shown: list[ShownSeries] = []
     taken: set[str] = set()
     for key in question.series:
         hue = _hue(key, taken)
@@ -180,7 +180,7 @@ def shown_series(user: User, question: Question) -> list[Shown]:
     return shown
 
 
-def wanted_of(question: Question, key: SeriesKey) -> Wanted:
+def build_request(question: Question, key: SeriesKey) -> Wanted:
     """What the store is asked for a timeseries of a question."""
     resource = key.timeseries
     assert resource is not None  # noqa: S101 - the caller has asked
@@ -195,7 +195,7 @@ def wanted_of(question: Question, key: SeriesKey) -> Wanted:
     )
 
 
-def spans_of(user: User, question: Question, key: SeriesKey) -> list[SummaryRow]:
+def find_spans(user: User, question: Question, key: SeriesKey) -> list[SummaryRow]:
     """The summaries of a kind that touch the time of a question; one query."""
     # A night is dated by its end: a day more on both sides, then cut by the moment.
     first, last = question.start.date() - _DAY, question.end.date() + _DAY
@@ -209,11 +209,12 @@ def spans_of(user: User, question: Question, key: SeriesKey) -> list[SummaryRow]
     return [
         row
         for row in found
-        if span_of(row, key)[1] > question.start and span_of(row, key)[0] < question.end
+        if read_span(row, key)[1] > question.start
+        and read_span(row, key)[0] < question.end
     ]
 
 
-def span_of(row: SummaryRow, key: SeriesKey) -> tuple[datetime, datetime]:
+def read_span(row: SummaryRow, key: SeriesKey) -> tuple[datetime, datetime]:
     """From when to when a summary lasted, UTC."""
     names = {
         "sleep_cycle": ("session_start", "session_end"),
@@ -234,8 +235,8 @@ def number(value: float | None) -> str:
     return f"{rounded:,.0f}" if rounded == int(rounded) else f"{rounded:,}"
 
 
-def _samples(user: User, question: Question, key: SeriesKey, hue: str) -> Shown:
-    view = look_at(user=user, wanted=wanted_of(question, key))
+def _samples(user: User, question: Question, key: SeriesKey, hue: str) -> ShownSeries:
+    view = read_view(user=user, wanted=build_request(question, key))
     rows = [
         Row(
             point.start,
@@ -254,7 +255,7 @@ def _samples(user: User, question: Question, key: SeriesKey, hue: str) -> Shown:
     # What has no value, a note say, has nothing to draw.
     has_value = view.wanted.resource.value_key is not None
     curves = _curves(key, view, hue) if has_value else ()
-    return Shown(key, hue, view, tuple(curves), None, tuple(rows))
+    return ShownSeries(key, hue, view, tuple(curves), None, tuple(rows))
 
 
 def _curves(key: SeriesKey, view: View, hue: str) -> Iterator[Curve]:
@@ -297,17 +298,17 @@ def _is_dense(points: Sequence[Point]) -> bool:
     return sum(point.count for point in points) >= _DENSE * len(points)
 
 
-def _spans(user: User, question: Question, key: SeriesKey, hue: str) -> Shown:
+def _spans(user: User, question: Question, key: SeriesKey, hue: str) -> ShownSeries:
     rows, stays = [], []
-    for row in spans_of(user, question, key):
-        start, end = span_of(row, key)
+    for row in find_spans(user, question, key):
+        start, end = read_span(row, key)
         said = _span_words(key, row)
         rows.append(
             Row(start, end, None, row.provider, None, None, None, 1, row.id, said)
         )
         stays += list(_stays(key, row, start, end, said))
     lane = Lane(key.name, stays)
-    return Shown(key, hue, None, (), lane, tuple(rows))
+    return ShownSeries(key, hue, None, (), lane, tuple(rows))
 
 
 def _stays(
@@ -327,7 +328,7 @@ def _stays(
 
 
 def _span_words(key: SeriesKey, row: SummaryRow) -> str:
-    start, end = span_of(row, key)
+    start, end = read_span(row, key)
     length = _words(end - start)
     if key.slug != WORKOUTS.slug:
         return f"{key.name}, {length}"

@@ -15,7 +15,7 @@ from users.payloads.samples import read_sample_cursor, write_sample_cursor
 from users.wearables.exploring import Resolution, sample_table
 from users.wearables.providers import find_provider
 from users.web.explorer_query import ZoneChoice
-from users.web.explorer_series import number, wanted_of
+from users.web.explorer_series import build_request, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from users.wearables.exploring import Sample
     from users.wearables.providers import Provider
     from users.web.explorer_query import Question
-    from users.web.explorer_series import Row, Shown
+    from users.web.explorer_series import Row, ShownSeries
 
 # Ours: some screens of rows; what a chart draws is at most ten times as many.
 TABLE_ROWS = 200
@@ -53,13 +53,13 @@ class Line:
 class Table:
     """The rows of one series; `more` is the query string of those that follow."""
 
-    shown: Shown
+    shown: ShownSeries
     lines: Sequence[Line]
     samples: bool = False
     more: str = ""
 
 
-def table_of(user: User, question: Question, shown: Shown) -> Table:
+def build_table(user: User, question: Question, shown: ShownSeries) -> Table:
     """Rows of the chart; where every sample is asked for, pages of TABLE_ROWS."""
     if shown.view is None:
         return Table(shown, [_span_line(question, row) for row in shown.rows])
@@ -72,7 +72,10 @@ def table_of(user: User, question: Question, shown: Shown) -> Table:
     except RequestInvalid:
         after = None
     samples, last = sample_table(
-        user=user, wanted=wanted_of(question, shown.key), after=after, limit=TABLE_ROWS
+        user=user,
+        wanted=build_request(question, shown.key),
+        after=after,
+        limit=TABLE_ROWS,
     )
     cursor = write_sample_cursor(last)
     return Table(
@@ -100,7 +103,7 @@ def wire(at: datetime) -> str:
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def _sample_line(question: Question, shown: Shown, sample: Sample) -> Line:
+def _sample_line(question: Question, shown: ShownSeries, sample: Sample) -> Line:
     body = sample.body
     offset = body["timezone_offset"]
     at = body["timestamp"]

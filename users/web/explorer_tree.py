@@ -63,7 +63,7 @@ class Tree:
     offsets: dict[str, int]
 
 
-def tree_of(user: User, question: Question, held: Sequence[StoredSeries]) -> Tree:
+def build_tree(user: User, question: Question, held: Sequence[StoredSeries]) -> Tree:
     """The tree of what a user holds, for the time and source of a question.
 
     Two queries.

@@ -174,7 +174,7 @@ class Grid:
         return sum(row.is_silent for row in self.rows)
 
 
-def freshness_of(user: User, stored_series: Sequence[StoredSeries]) -> Grid:
+def build_freshness_grid(user: User, stored_series: Sequence[StoredSeries]) -> Grid:
     """The grid of what a user holds, by days of the fallback time zone; three queries.
 
     Summaries are read besides.

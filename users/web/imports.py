@@ -73,7 +73,7 @@ class ImportForm(forms.Form):
 @takes_body(BODY_MAX_BYTES)
 @require_http_methods(["GET", "POST"])
 @require_right(Area.USERS)
-def imports(request: TenantRequest, user_id: str) -> HttpResponse:
+def import_list(request: TenantRequest, user_id: str) -> HttpResponse:
     """The user's imports, and the upload of another."""
     user = _user(request, user_id)
     if request.method != "POST":
@@ -135,7 +135,7 @@ def import_page(request: TenantRequest, user_id: str, import_id: str) -> HttpRes
 
 @require_POST
 @require_right(Area.USERS, write=True)
-def cancel(request: TenantRequest, user_id: str, import_id: str) -> HttpResponse:
+def import_cancel(request: TenantRequest, user_id: str, import_id: str) -> HttpResponse:
     user = _user(request, user_id)
     job = _job(user, import_id)
     try:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from portal.lib.web import TenantRequest
     from users.wearables.aggregates import Bucket, SourceInterval
-    from users.wearables.dictionaries import FeedWords
+    from users.wearables.dictionaries import FeedKey
     from users.wearables.timeseries import TimeseriesResource
 
 _DAY = timedelta(days=1)
@@ -50,7 +50,7 @@ _HUES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Win:
+class CountedInterval:
     """A time that one source won: what counted, and what others said of it."""
 
     start: str
@@ -62,7 +62,7 @@ class Win:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class SourceTotal:
     """A source of the day: what it says itself, and what of it counted."""
 
     source: str
@@ -84,7 +84,7 @@ class RuleTotal:
 
 @require_GET
 @require_right(Area.USERS)
-def ledger(request: TenantRequest, user_id: str) -> HttpResponse:
+def source_priority(request: TenantRequest, user_id: str) -> HttpResponse:
     overview = user_overview(tenant=request.tenant, user_id=_uuid(user_id))
     user = overview.user
     zone = find_zone(user.fallback_time_zone)
@@ -138,8 +138,8 @@ def ledger(request: TenantRequest, user_id: str) -> HttpResponse:
         ],
         rule=rule,
         total=_total(shown),
-        wins=_wins(shown, places, zone),
-        shares=_shares(shown, places),
+        wins=_counted_intervals(shown, places, zone),
+        shares=_source_totals(shown, places),
         chart=_chart(shown, places, zone),
         explorer_query=f"?series={resource.slug}&days=7",
     )
@@ -154,7 +154,7 @@ def _wanted(
     return replace(asked, with_intervals=True) if rule == here else asked
 
 
-def _places(buckets: Sequence[Bucket]) -> dict[FeedWords, int]:
+def _places(buckets: Sequence[Bucket]) -> dict[FeedKey, int]:
     """Sources by rank, counted from 1."""
     sources = dict.fromkeys(
         share.source for bucket in buckets for share in bucket.sources
@@ -162,7 +162,7 @@ def _places(buckets: Sequence[Bucket]) -> dict[FeedWords, int]:
     return {source: min(n, _HUES) for n, source in enumerate(sources, start=1)}
 
 
-def _name(source: FeedWords) -> str:
+def _name(source: FeedKey) -> str:
     provider = find_provider(source.provider).name
     known = source.source_type not in ("", "unknown")
     return f"{provider}, {source.source_type}" if known else provider
@@ -177,11 +177,11 @@ def _lines(buckets: Sequence[Bucket]) -> list[SourceInterval]:
     return sorted(found, key=lambda line: line.start)
 
 
-def _wins(
-    buckets: Sequence[Bucket], places: dict[FeedWords, int], zone: tzinfo
-) -> list[Win]:
+def _counted_intervals(
+    buckets: Sequence[Bucket], places: dict[FeedKey, int], zone: tzinfo
+) -> list[CountedInterval]:
     return [
-        Win(
+        CountedInterval(
             f"{line.start.astimezone(zone):%H:%M}",
             f"{line.end.astimezone(zone):%H:%M}",
             _name(line.source),
@@ -193,8 +193,10 @@ def _wins(
     ]
 
 
-def _shares(buckets: Sequence[Bucket], places: dict[FeedWords, int]) -> list[Share]:
-    said: dict[FeedWords, list[float]] = {}
+def _source_totals(
+    buckets: Sequence[Bucket], places: dict[FeedKey, int]
+) -> list[SourceTotal]:
+    said: dict[FeedKey, list[float]] = {}
     for bucket in buckets:
         for share in bucket.sources:
             mine = said.setdefault(share.source, [0.0, 0.0, 0.0])
@@ -202,13 +204,15 @@ def _shares(buckets: Sequence[Bucket], places: dict[FeedWords, int]) -> list[Sha
             mine[1] += share.counted or 0
             mine[2] += share.samples
     return [
-        Share(_name(source), places[source], number(own), number(counted), int(samples))
+        SourceTotal(
+            _name(source), places[source], number(own), number(counted), int(samples)
+        )
         for source, (own, counted, samples) in said.items()
     ]
 
 
 def _chart(
-    buckets: Sequence[Bucket], places: dict[FeedWords, int], zone: tzinfo
+    buckets: Sequence[Bucket], places: dict[FeedKey, int], zone: tzinfo
 ) -> SafeString:
     """Which source won each time, and beneath it whose word did not count."""
     if not buckets:
@@ -249,7 +253,7 @@ def _chart(
         says="; ".join(
             _("%(start)s to %(end)s %(source)s")
             % {"start": win.start, "end": win.end, "source": win.source}
-            for win in _wins(buckets, places, zone)
+            for win in _counted_intervals(buckets, places, zone)
         )
         or _("No source has data"),
     )

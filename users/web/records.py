@@ -25,7 +25,7 @@ from users.wearables.exploring import find_samples
 from users.wearables.providers import find_provider
 from users.wearables.summaries import SUMMARIES
 from users.wearables.timeseries import TIMESERIES
-from users.web.carriers import carriers_of_samples, carriers_of_summaries, sent_as
+from users.web.carriers import find_sample_events, find_summary_events, list_deliveries
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from portal.lib.web import TenantRequest
     from users.models import User
     from users.wearables.providers import Provider
-    from users.web.carriers import Carrier
+    from users.web.carriers import RecordEvent
 
 _SENSITIVE = "menstrual_cycle"
 
@@ -51,14 +51,14 @@ class Record:
     at: datetime
     body: Any
     facts: tuple[tuple[str, object], ...]
-    carriers: list[Carrier]
+    record_events: list[RecordEvent]
     raw: Any = None
     workout_url: str = ""
 
 
 @require_GET
 @require_right(Area.USERS)
-def record(request: TenantRequest, user_id: str) -> HttpResponse:
+def record_page(request: TenantRequest, user_id: str) -> HttpResponse:
     user = live_user(tenant=request.tenant, user_id=_uuid(user_id))
     if not request.GET.keys() & {"summary", "series"}:  # it names none
         return HttpResponseRedirect(
@@ -82,7 +82,9 @@ def record(request: TenantRequest, user_id: str) -> HttpResponse:
         fragment="users/_record.html",
         user=user,
         record=shown,
-        carriers=[(each, sent_as(request, each)) for each in shown.carriers],
+        record_events=[
+            (each, list_deliveries(request, each)) for each in shown.record_events
+        ],
     )
 
 
@@ -120,7 +122,7 @@ def _sample(request: TenantRequest, user: User) -> Record:
             (_("Sport"), source["sport"]),
             (_("Workout"), source["workout_id"]),
         ),
-        carriers=carriers_of_samples(
+        record_events=find_sample_events(
             user=user,
             resource=resource,
             start=at,
@@ -154,7 +156,7 @@ def _summary(request: TenantRequest, user: User, summary_id: UUID) -> Record:
             (_("Device"), found.row.device_id),
             (_("ID"), found.row.id),
         ),
-        carriers=carriers_of_summaries(
+        record_events=find_summary_events(
             user=user, resource=resource, ids=[found.row.id]
         ),
         raw=found.raw,

@@ -102,7 +102,7 @@ def source_row(connection: Connection) -> SourceRow:
     return SourceRow(connection, find_provider(connection.provider))
 
 
-def timeline_rows(entries: Iterable[ConnectionEntry]) -> list[TimelineRow]:
+def build_timeline(entries: Iterable[ConnectionEntry]) -> list[TimelineRow]:
     """Lines as they are shown, in their order; backfills in a row are one line."""
     shown: list[TimelineRow] = []
     for kind, run in groupby(entries, key=lambda entry: entry.kind):

@@ -44,7 +44,7 @@ def silent_rows(cadences: Iterable[SeriesCadence]) -> list[SilentRow]:
         SilentRow(
             provider=find_provider(each.provider),
             resource=words(each.resource),
-            pace=pace_words(each.usual_gap),
+            pace=describe_pace(each.usual_gap),
             last_at=each.last_at,
         )
         for each in cadences
@@ -53,7 +53,7 @@ def silent_rows(cadences: Iterable[SeriesCadence]) -> list[SilentRow]:
     return sorted(found, key=lambda row: row.last_at)
 
 
-def pace_words(gap: timedelta) -> str:
+def describe_pace(gap: timedelta) -> str:
     """A usual pause as people say it: every hour, every 6 hours, every 3 days."""
     unit = _HOUR if gap < _IN_HOURS else _DAY
     number = max(1, round(gap / unit))

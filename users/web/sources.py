@@ -27,7 +27,7 @@ from users.operations.sources import disconnect_source
 from users.queries import live_user
 from users.queries.introspection import source_overview
 from users.wearables.providers import find_provider
-from users.web.rows import source_row, timeline_rows
+from users.web.rows import build_timeline, source_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @require_GET
 @require_right(Area.USERS)
-def source(request: TenantRequest, user_id: str, provider: str) -> HttpResponse:
+def source_page(request: TenantRequest, user_id: str, provider: str) -> HttpResponse:
     user = _user(request, user_id)
     overview = source_overview(user=user, provider=provider)
     record_read(
@@ -57,8 +57,8 @@ def source(request: TenantRequest, user_id: str, provider: str) -> HttpResponse:
         user=user,
         source=source_row(latest[0]),
         is_live=latest[0].disconnected_at is None,
-        timeline=timeline_rows(latest[1]),
-        former=[(each, timeline_rows(lines)) for each, lines in former],
+        timeline=build_timeline(latest[1]),
+        former=[(each, build_timeline(lines)) for each, lines in former],
         supplies=overview.supplies,
         devices=overview.devices,
         running=overview.running,
@@ -67,7 +67,7 @@ def source(request: TenantRequest, user_id: str, provider: str) -> HttpResponse:
 
 @require_POST
 @require_right(Area.USERS, write=True)
-def pause(request: TenantRequest, user_id: str, provider: str) -> HttpResponse:
+def source_pause(request: TenantRequest, user_id: str, provider: str) -> HttpResponse:
     user = _user(request, user_id)
     pause_source(user=user, actor=request.actor, provider=provider)
     name = find_provider(provider).name
@@ -79,7 +79,7 @@ def pause(request: TenantRequest, user_id: str, provider: str) -> HttpResponse:
 
 @require_POST
 @require_right(Area.USERS, write=True)
-def resume(request: TenantRequest, user_id: str, provider: str) -> HttpResponse:
+def source_resume(request: TenantRequest, user_id: str, provider: str) -> HttpResponse:
     user = _user(request, user_id)
     try:
         resume_source(user=user, actor=request.actor, provider=provider)
@@ -97,7 +97,9 @@ def resume(request: TenantRequest, user_id: str, provider: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.USERS, write=True)
-def disconnect(request: TenantRequest, user_id: str, provider: str) -> HttpResponse:
+def source_disconnect(
+    request: TenantRequest, user_id: str, provider: str
+) -> HttpResponse:
     user = _user(request, user_id)
     name = find_provider(provider).name
     if request.method == "POST":
@@ -126,7 +128,7 @@ def disconnect(request: TenantRequest, user_id: str, provider: str) -> HttpRespo
 
 @require_POST
 @require_right(Area.USERS, write=True)
-def refresh(request: TenantRequest, user_id: str) -> HttpResponse:
+def sources_refresh(request: TenantRequest, user_id: str) -> HttpResponse:
     """Ask all sources for what is new; the answer says what was asked."""
     user = _user(request, user_id)
     try:

@@ -44,7 +44,7 @@ class Why(StrEnum):
 
 @require_GET
 @require_right(Area.USERS)
-def summaries(request: TenantRequest, user_id: str) -> HttpResponse:
+def summaries_page(request: TenantRequest, user_id: str) -> HttpResponse:
     overview = user_overview(tenant=request.tenant, user_id=_uuid(user_id))
     zone = find_zone(overview.user.fallback_time_zone)
     today = timezone.now().astimezone(zone).date()

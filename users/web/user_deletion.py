@@ -39,7 +39,7 @@ PAGE_SIZE = 50
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.DELETE_USERS, write=True)
-def delete(request: TenantRequest, user_id: str) -> HttpResponse:
+def confirm_deletion(request: TenantRequest, user_id: str) -> HttpResponse:
     """Ask, with the id typed, and delete; a week long it can be undone."""
     user = live_user(tenant=request.tenant, user_id=_uuid(user_id))
     if not is_confirmed(request):  # only now: a stranger's user is a 404
@@ -74,7 +74,7 @@ def delete(request: TenantRequest, user_id: str) -> HttpResponse:
 
 @require_GET
 @require_right(Area.DELETE_USERS, write=True)
-def deleted(request: TenantRequest) -> HttpResponse:
+def deleted_users_page(request: TenantRequest) -> HttpResponse:
     """Who is deleted and not erased yet, the last deleted first."""
     users = deleted_users(tenant=request.tenant)
     offset = asked_offset(request)
@@ -96,7 +96,7 @@ def deleted(request: TenantRequest) -> HttpResponse:
 
 @require_POST
 @require_right(Area.DELETE_USERS, write=True)
-def undo(request: TenantRequest, user_id: str) -> HttpResponse:
+def undo_deletion(request: TenantRequest, user_id: str) -> HttpResponse:
     """Bring a deleted user back; the sources stay disconnected."""
     try:
         user = undo_delete_user(

@@ -37,7 +37,7 @@ SHOWN = 20
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.DELETE_USERS, write=True)
-def exports(request: TenantRequest, user_id: str) -> HttpResponse:
+def export_list(request: TenantRequest, user_id: str) -> HttpResponse:
     """The user's archives. Who may erase all of a user may take all of it along."""
     user = live_user(tenant=request.tenant, user_id=_uuid(user_id))
     if not is_confirmed(request):  # only now: a stranger's user is a 404

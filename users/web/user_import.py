@@ -65,7 +65,7 @@ def import_page(request: TenantRequest) -> HttpResponse:
         return _page(request, UserFileForm())
     checked = CheckedFileForm(request.POST)
     if checked.is_valid():
-        return _go_on(request, **checked.cleaned_data)
+        return _process_checked_file(request, **checked.cleaned_data)
     form = UserFileForm(request.POST, request.FILES)
     if not form.is_valid():
         return _page(request, form, status=422)
@@ -79,7 +79,7 @@ def import_page(request: TenantRequest) -> HttpResponse:
         return _page(request, form, status=422)
     content: bytes = file.read()
     try:
-        found, notes = _take(request, content, is_dry_run=True)
+        found, notes = _import_file(request, content, is_dry_run=True)
     except UserFileInvalid as refused:
         form.add_error("file", refused.message)
         return _page(request, form, status=422)
@@ -88,11 +88,13 @@ def import_page(request: TenantRequest) -> HttpResponse:
     )
 
 
-def _go_on(request: TenantRequest, *, content: str, action: str) -> HttpResponse:
+def _process_checked_file(
+    request: TenantRequest, *, content: str, action: str
+) -> HttpResponse:
     """Create the users of a checked file, or give what would be left out as a file."""
     is_dry_run = action == NOTES
     try:
-        found, notes = _take(request, content.encode(), is_dry_run=is_dry_run)
+        found, notes = _import_file(request, content.encode(), is_dry_run=is_dry_run)
     except UserFileInvalid as refused:
         messages.error(request, refused.message)
         return _page(request, UserFileForm(), status=422)
@@ -118,7 +120,7 @@ def _go_on(request: TenantRequest, *, content: str, action: str) -> HttpResponse
     return go_to(request, page_url(request, "users:list"))
 
 
-def _take(
+def _import_file(
     request: TenantRequest, content: bytes, *, is_dry_run: bool
 ) -> tuple[UserImport, list[RowNote]]:
     notes: list[RowNote] = []

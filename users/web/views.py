@@ -152,7 +152,7 @@ def user_file(request: TenantRequest) -> HttpResponse:
 
 @require_GET
 @require_right(Area.USERS)
-def resolve(request: TenantRequest) -> HttpResponse:
+def look_up_user(request: TenantRequest) -> HttpResponse:
     form = ResolveForm(request.GET or None)
     status = 200
     if form.is_valid():

@@ -164,7 +164,7 @@ class ChannelChart:
 
 @require_GET
 @require_right(Area.USERS)
-def workout(request: TenantRequest, user_id: str, workout_id: str) -> HttpResponse:
+def workout_page(request: TenantRequest, user_id: str, workout_id: str) -> HttpResponse:
     overview = user_overview(tenant=request.tenant, user_id=_uuid(user_id))
     user = overview.user
     found = find_record(user=user, summary_id=_uuid(workout_id))

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 from django.test import Client
 
-from users.api.logos import ground_of, letters_of
+from users.api.logos import find_initials, pick_background
 from users.wearables.providers import KNOWN
 
 
@@ -28,15 +28,15 @@ def test_each_source_has_a_monogram_of_our_own(slug):
 
 
 def test_letters_are_of_the_name():
-    assert letters_of("Oura") == "Ou"
-    assert letters_of("8Sleep") == "8S"
-    assert letters_of("Abbott LibreView") == "AL"
-    assert letters_of("Freestyle Libre (Bluetooth)") == "FL"
+    assert find_initials("Oura") == "Ou"
+    assert find_initials("8Sleep") == "8S"
+    assert find_initials("Abbott LibreView") == "AL"
+    assert find_initials("Freestyle Libre (Bluetooth)") == "FL"
 
 
 def test_a_source_keeps_its_colour():
-    assert ground_of("oura") == ground_of("oura")
-    assert len({ground_of(slug) for slug in KNOWN}) > 4
+    assert pick_background("oura") == pick_background("oura")
+    assert len({pick_background(slug) for slug in KNOWN}) > 4
 
 
 def luminance(colour):
@@ -49,7 +49,7 @@ def luminance(colour):
 
 def test_white_letters_can_be_read_on_every_ground():
     for slug in KNOWN:
-        assert 1.05 / (luminance(ground_of(slug)) + 0.05) >= 4.5
+        assert 1.05 / (luminance(pick_background(slug)) + 0.05) >= 4.5
 
 
 @pytest.mark.parametrize("path", ["/logos/nobody.svg", "/logos/..svg", "/logos/.svg"])

@@ -7,7 +7,11 @@ import pytest
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_new_nights, make_user
 from users.models import Cadence
-from users.operations.cadences import GAPS_KEPT, enqueue_learning, learn_cadences
+from users.operations.cadences import (
+    GAPS_KEPT,
+    enqueue_cadence_learning,
+    learn_cadences,
+)
 from users.operations.sources import connect_source, disconnect_source
 from users.operations.users import delete_user, erase_user
 
@@ -147,4 +151,4 @@ def test_tenants_without_a_live_connection_are_not_asked(user, charlie_tenant):
     connect_source(user=stranger, actor=ACTOR, provider="oura")
     disconnect_source(user=stranger, actor=ACTOR, provider="oura")
 
-    assert enqueue_learning() == 1
+    assert enqueue_cadence_learning() == 1

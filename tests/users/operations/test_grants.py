@@ -229,7 +229,7 @@ def test_tokens_stay_until_the_source_took_them_back_or_is_given_up(
     disconnect_source(user=user, actor=ACTOR, provider="oura")
     oura.faults["/oauth/revoke"] = [status(503)]
 
-    jobs.revoke(tenant_pk=alice_tenant.pk, connection_pk=connection.pk)
+    jobs.revoke_connection_grant(tenant_pk=alice_tenant.pk, connection_pk=connection.pk)
 
     assert [job.name for job in queued()] == ["users.revoke"] * 2
     assert tokens(alice_tenant) == ("access-1", "refresh-1")

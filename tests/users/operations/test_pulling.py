@@ -425,7 +425,7 @@ def test_the_job_comes_again_when_the_source_may_be_asked(
     ask(connection, "activity")
     oura.faults["daily_activity"] = [status(429, Retry_After="300")]
 
-    jobs.pull(tenant_pk=alice_tenant.pk, connection_pk=connection.pk)
+    jobs.pull_connection(tenant_pk=alice_tenant.pk, connection_pk=connection.pk)
 
     assert [(job.name, job.lock) for job in queued()] == [
         ("users.pull", f"users.pull:{connection.pk}")

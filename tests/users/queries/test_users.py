@@ -20,7 +20,7 @@ from users.queries import (
     connections_of,
     find_user,
     find_users,
-    latest_info,
+    latest_user_info,
     lock_user,
     resolve_user,
     user_count,
@@ -353,8 +353,8 @@ def test_the_overview_of_a_stranger_is_not_found(alice_tenant, charlie_tenant, t
 def test_latest_info_is_what_was_recorded(alice_tenant, three):
     record_user_info(user=three[0], actor=ACTOR, wanted=info_request())
 
-    assert latest_info(user=three[0]).first_name == "Ada"
-    assert latest_info(user=three[1]) is None
+    assert latest_user_info(user=three[0]).first_name == "Ada"
+    assert latest_user_info(user=three[1]) is None
 
 
 def test_the_count_of_an_unused_tenant_is_zero(alice_production):

@@ -9,7 +9,7 @@ import pytest
 
 from users.states import SleepStage
 from users.wearables.demo import make_person, make_source
-from users.wearables.demo.days import live_through
+from users.wearables.demo.days import simulate_day
 from users.wearables.demo.glucose import meals_of
 
 NOON = datetime(2026, 3, 20, 12, tzinfo=UTC)
@@ -145,7 +145,7 @@ def test_a_day_whose_clocks_change_is_whole(made):
         for each in made.summaries["activity"]
         if each["calendar_date"] == "2026-03-08"
     )
-    day = live_through(person=PERSON, day=datetime(2026, 3, 8).date())  # noqa: DTZ001
+    day = simulate_day(person=PERSON, day=datetime(2026, 3, 8).date())  # noqa: DTZ001
 
     assert day.end - day.start == timedelta(hours=23)
     assert len(day.steps) == 23 * 4

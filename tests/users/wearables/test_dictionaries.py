@@ -15,29 +15,29 @@ from users.wearables import dictionaries
 from users.wearables.dictionaries import (
     NO_ORIGIN,
     OPEN_SERIES_FIRST,
-    FeedWords,
-    OriginWords,
-    claim_feed,
-    claim_origins,
-    claim_series,
+    FeedKey,
+    OriginKey,
     find_feeds,
     find_series,
+    get_or_create_feed,
+    get_or_create_origins,
+    get_or_create_series,
     read_feeds,
     read_origins,
 )
 
 pytestmark = pytest.mark.django_db
 WORKOUT = UUID("0b8ed3d5-7a0c-4f5e-8a52-6f3ff3c0a111")
-RUN = OriginWords(workout_id=WORKOUT, sport="running")
-APP = OriginWords(app_id="com.example.ring", device_id=WORKOUT)
+RUN = OriginKey(workout_id=WORKOUT, sport="running")
+APP = OriginKey(app_id="com.example.ring", device_id=WORKOUT)
 
 
 def feed(tenant, provider="oura", source_type="ring"):
-    return claim_feed(tenant=tenant, provider=provider, source_type=source_type)
+    return get_or_create_feed(tenant=tenant, provider=provider, source_type=source_type)
 
 
 def series(tenant, *types, resource="ige"):
-    return claim_series(tenant=tenant, resource=resource, types=types)
+    return get_or_create_series(tenant=tenant, resource=resource, types=types)
 
 
 def test_a_feed_keeps_its_number(alice_tenant):
@@ -47,8 +47,8 @@ def test_a_feed_keeps_its_number(alice_tenant):
     assert (first, second) == (1, 2)
     assert feed(alice_tenant) == 1
     assert read_feeds(tenant=alice_tenant, numbers=[2, 1, 3]) == {
-        1: FeedWords("oura", "ring"),
-        2: FeedWords("oura", "watch"),
+        1: FeedKey("oura", "ring"),
+        2: FeedKey("oura", "watch"),
     }
 
 
@@ -84,7 +84,7 @@ def test_tenants_count_for_themselves(alice_tenant, charlie_tenant):
     assert feed(charlie_tenant) == 1
     assert series(charlie_tenant, "hazel") == {"hazel": OPEN_SERIES_FIRST}
     assert read_feeds(tenant=charlie_tenant, numbers=[1]) == {
-        1: FeedWords("oura", "ring")
+        1: FeedKey("oura", "ring")
     }
     assert find_series(tenant=charlie_tenant, resource="ige") == {
         OPEN_SERIES_FIRST: "hazel"
@@ -115,9 +115,9 @@ def test_a_tenant_can_not_have_any_number_of_words(
 def test_an_origin_keeps_its_number_with_its_user(alice_tenant):
     user, other = make_user(tenant=alice_tenant), make_user(tenant=alice_tenant)
 
-    first = claim_origins(user=user, wanted=[RUN, NO_ORIGIN])
-    second = claim_origins(user=user, wanted=[APP, RUN])
-    others = claim_origins(user=other, wanted=[APP])
+    first = get_or_create_origins(user=user, wanted=[RUN, NO_ORIGIN])
+    second = get_or_create_origins(user=user, wanted=[APP, RUN])
+    others = get_or_create_origins(user=other, wanted=[APP])
 
     assert first == {NO_ORIGIN: 0, RUN: 1}
     assert second == {NO_ORIGIN: 0, RUN: 1, APP: 2}
@@ -132,7 +132,7 @@ def test_an_origin_keeps_its_number_with_its_user(alice_tenant):
 def test_origins_go_with_their_user(alice_tenant):
     user, other = make_user(tenant=alice_tenant), make_user(tenant=alice_tenant)
     for each in (user, other):
-        claim_origins(user=each, wanted=[RUN])
+        get_or_create_origins(user=each, wanted=[RUN])
 
     user.delete()
 
@@ -154,7 +154,7 @@ def test_what_is_committed_is_not_asked_for_again(
     with count_statements() as after_commit:
         number = feed(alice_tenant, source_type="watch")
         words = read_feeds(tenant=alice_tenant, numbers=[1])
-        nothing = claim_origins(user=user, wanted=[NO_ORIGIN])
+        nothing = get_or_create_origins(user=user, wanted=[NO_ORIGIN])
 
     assert len(before_commit) == 1
     assert after_commit == []
@@ -174,7 +174,7 @@ def test_concurrent_first_uses_of_words_share_their_numbers(alice_production):
                 return (
                     feed(alice_production),
                     series(alice_production, *own),
-                    claim_origins(user=user, wanted=[RUN, APP])[RUN],
+                    get_or_create_origins(user=user, wanted=[RUN, APP])[RUN],
                 )
         finally:
             connection.close()

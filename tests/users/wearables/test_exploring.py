@@ -11,9 +11,9 @@ from users.wearables.exploring import (
     Form,
     Resolution,
     Wanted,
-    every_sample,
     find_samples,
-    look_at,
+    iterate_samples,
+    read_view,
     sample_table,
 )
 from users.wearables.timeseries import TIMESERIES
@@ -60,7 +60,7 @@ def test_few_samples_are_shown_as_they_are_by_source(user):
         provider="garmin",
     )
 
-    view = look_at(user=user, wanted=wanted())
+    view = read_view(user=user, wanted=wanted())
 
     assert view.form == Form.SAMPLES
     assert [
@@ -75,7 +75,7 @@ def test_a_long_range_is_thinned_and_keeps_its_peaks(user, monkeypatch):
     put_samples(user, "heartrate", ("2026-02-01T05:00:30", 0, 190))
     put_samples(user, "heartrate", ("2026-02-01T05:01:30", 0, 31))
 
-    view = look_at(user=user, wanted=wanted())
+    view = read_view(user=user, wanted=wanted())
 
     (line,) = view.lines
     assert view.form == Form.STRETCHES
@@ -89,10 +89,10 @@ def test_a_long_range_is_thinned_and_keeps_its_peaks(user, monkeypatch):
 def test_what_is_too_much_to_show_raw_says_that_it_was_thinned(user, monkeypatch):
     put_samples(user, "heartrate", *minutes(20))
     raw = wanted(resolution=Resolution.RAW)
-    whole = look_at(user=user, wanted=raw)
+    whole = read_view(user=user, wanted=raw)
     monkeypatch.setattr(exploring, "RAW_POINTS_MAX", 10)
 
-    thinned = look_at(user=user, wanted=raw)
+    thinned = read_view(user=user, wanted=raw)
 
     assert (whole.form, whole.is_thinned) == (Form.SAMPLES, False)
     assert (thinned.form, thinned.is_thinned) == (Form.STRETCHES, True)
@@ -106,7 +106,7 @@ def test_five_minutes_are_those_of_the_clock(user):
         resolution=Resolution.FIVE_MINUTES,
     )
 
-    (line,) = look_at(user=user, wanted=asked).lines
+    (line,) = read_view(user=user, wanted=asked).lines
 
     assert [(point.start, point.count) for point in line.points] == [
         (at("2026-02-01T00:02"), 3),
@@ -125,7 +125,7 @@ def test_what_adds_up_is_added_up_once(user):
         source_type="phone",
     )
 
-    view = look_at(user=user, wanted=wanted("steps"))
+    view = read_view(user=user, wanted=wanted("steps"))
 
     (line,) = view.lines
     assert view.form == Form.BUCKETS
@@ -148,7 +148,7 @@ def test_a_range_too_long_for_its_resolution_gets_the_next(
     user, days, asked, shown, is_thinned
 ):
     end = at("2026-02-08")
-    view = look_at(
+    view = read_view(
         user=user,
         wanted=wanted(
             "steps", start=end - timedelta(days=days), end=end, resolution=asked
@@ -162,7 +162,7 @@ def test_a_range_too_long_for_its_resolution_gets_the_next(
 def test_an_hour_without_a_sample_is_no_point(user):
     put_samples(user, "steps", ("2026-02-01T10:00", 5, 9), ("2026-02-01T13:00", 5, 0))
 
-    (line,) = look_at(
+    (line,) = read_view(
         user=user, wanted=wanted("steps", resolution=Resolution.HOUR)
     ).lines
 
@@ -179,7 +179,9 @@ def test_one_source_and_one_type_can_be_asked_for(user):
         user, "cholesterol", ("2026-02-02", 0, 3), type_="ldl", provider="garmin"
     )
 
-    view = look_at(user=user, wanted=wanted("cholesterol", type="ldl", provider="oura"))
+    view = read_view(
+        user=user, wanted=wanted("cholesterol", type="ldl", provider="oura")
+    )
 
     assert [
         (line.type, line.provider, line.points[0].value) for line in view.lines
@@ -201,7 +203,7 @@ def test_every_sample_is_read_in_parts(user, monkeypatch):
     monkeypatch.setattr(exploring, "_PAGE", 3)
     put_samples(user, "heartrate", *minutes(7))
 
-    found = list(every_sample(user=user, wanted=wanted()))
+    found = list(iterate_samples(user=user, wanted=wanted()))
 
     assert [each.body["timestamp"].minute for each in found] == list(range(7))
 

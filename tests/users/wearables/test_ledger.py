@@ -28,7 +28,7 @@ def cells(samples, cuts=()):
 def chosen(samples, *, by_most, cuts=()):
     return [
         (each.start / H, each.end / H, each.feed, each.won.total, each.others)
-        for each in cells(samples, cuts).choose(rank=RANK, by_most=by_most)
+        for each in cells(samples, cuts).choose_sources(rank=RANK, by_most=by_most)
     ]
 
 
@@ -62,7 +62,9 @@ def test_by_priority_the_highest_rank_that_has_any_wins():
 
 
 def test_a_sample_over_an_edge_is_shared_out_by_time_and_counted_where_it_starts():
-    stretches = list(cells([(WATCH, 8.75, 9.5, 30)]).choose(rank=RANK, by_most=True))
+    stretches = list(
+        cells([(WATCH, 8.75, 9.5, 30)]).choose_sources(rank=RANK, by_most=True)
+    )
 
     assert [(each.start / H, each.won.total) for each in stretches] == [
         (8, 10),
@@ -99,13 +101,15 @@ def test_a_long_sample_joins_no_hours_over_a_cut():
 
 
 def test_what_reaches_in_from_before_gives_its_share_alone():
-    (stretch,) = cells([(WATCH, -0.5, 0.5, 60)]).choose(rank=RANK, by_most=True)
+    (stretch,) = cells([(WATCH, -0.5, 0.5, 60)]).choose_sources(rank=RANK, by_most=True)
 
     assert (stretch.won.total, stretch.won.count) == (30, 0)
 
 
 def test_what_reaches_out_of_the_end_gives_its_share_alone():
-    (stretch,) = cells([(WATCH, 23.5, 24.5, 60)]).choose(rank=RANK, by_most=True)
+    (stretch,) = cells([(WATCH, 23.5, 24.5, 60)]).choose_sources(
+        rank=RANK, by_most=True
+    )
 
     assert (stretch.won.total, stretch.won.count) == (30, 1)
 

@@ -12,12 +12,12 @@ from users.wearables.values import (
     Choice,
     Day,
     Flag,
-    Free,
+    FreeObject,
     Id,
     Moment,
     Number,
     Text,
-    Whole,
+    WholeNumber,
     Zone,
 )
 
@@ -35,8 +35,8 @@ CONTEXT = Context(
     [
         (Text(), " x ", " x "),
         (Choice(Sex), "Female", "female"),
-        (Whole(0, 9), 9, 9),
-        (Whole(codes=(-1, 1)), -1, -1),
+        (WholeNumber(0, 9), 9, 9),
+        (WholeNumber(codes=(-1, 1)), -1, -1),
         (Number(0, 1), 1, 1),
         (Number(-1, 1), -0.5, -0.5),
         (Flag(), False, False),
@@ -55,8 +55,12 @@ CONTEXT = Context(
             "5b1f4c7e-54c8-4b36-9d2e-aa13c7b0f001",
         ),
         (MapOf(Number()), {"iron": 1, "zinc": None}, {"iron": 1, "zinc": None}),
-        (MapOf(Free()), {"oats": {"any": ["thing"]}}, {"oats": {"any": ["thing"]}}),
-        (ListOf(Whole(), length=2), [1, 2], [1, 2]),
+        (
+            MapOf(FreeObject()),
+            {"oats": {"any": ["thing"]}},
+            {"oats": {"any": ["thing"]}},
+        ),
+        (ListOf(WholeNumber(), length=2), [1, 2], [1, 2]),
     ],
 )
 def test_a_good_value_is_read_as_the_wire_has_it(kind, value, read):
@@ -69,11 +73,11 @@ def test_a_good_value_is_read_as_the_wire_has_it(kind, value, read):
         (Text(), 5, (), "string_type"),
         (Text(max_length=2), "abc", (), "string_too_long"),
         (Choice(Sex), "robot", (), "enum"),
-        (Whole(), 3.0, (), "int_parsing"),
-        (Whole(), True, (), "int_parsing"),
-        (Whole(0, 9), 10, (), "less_than_equal"),
-        (Whole(), -1, (), "greater_than_equal"),
-        (Whole(codes=(1,)), 2, (), "enum"),
+        (WholeNumber(), 3.0, (), "int_parsing"),
+        (WholeNumber(), True, (), "int_parsing"),
+        (WholeNumber(0, 9), 10, (), "less_than_equal"),
+        (WholeNumber(), -1, (), "greater_than_equal"),
+        (WholeNumber(codes=(1,)), 2, (), "enum"),
         (Number(), "1", (), "value_error"),
         (Number(), True, (), "value_error"),
         (Number(), float("inf"), (), "value_error"),
@@ -92,13 +96,15 @@ def test_a_good_value_is_read_as_the_wire_has_it(kind, value, read):
         (MapOf(Number()), [], (), "value_error"),
         (MapOf(Number()), {"iron": "1"}, ("iron",), "value_error"),
         (MapOf(Number(), max_length=1), {"a": 1, "b": 2}, (), "value_error"),
-        (MapOf(Free()), {"oats": 1}, ("oats",), "value_error"),
-        (ListOf(Whole()), 7, (), "value_error"),
-        (ListOf(Whole(), length=2), [1], (), "value_error"),
-        (ListOf(Whole(), max_length=2), [1, 2, 3], (), "value_error"),
-        (ListOf(Whole()), [1, "2"], (1,), "int_parsing"),
+        (MapOf(FreeObject()), {"oats": 1}, ("oats",), "value_error"),
+        (ListOf(WholeNumber()), 7, (), "value_error"),
+        (ListOf(WholeNumber(), length=2), [1], (), "value_error"),
+        (ListOf(WholeNumber(), max_length=2), [1, 2, 3], (), "value_error"),
+        (ListOf(WholeNumber()), [1, "2"], (1,), "int_parsing"),
         (
-            Record((Field("inner", Record((Field("a", Whole(), required=True),))),)),
+            Record(
+                (Field("inner", Record((Field("a", WholeNumber(), required=True),))),)
+            ),
             {"inner": {}},
             ("inner", "a"),
             "missing",
@@ -114,7 +120,7 @@ def test_a_bad_value_is_refused_where_it_stands(kind, value, loc, type_):
 
 
 def test_a_record_tells_every_fault_and_ignores_what_it_does_not_name():
-    record = Record((Field("a", Whole()), Field("b", Text()), Field("c", Text())))
+    record = Record((Field("a", WholeNumber()), Field("b", Text()), Field("c", Text())))
 
     with pytest.raises(Refused) as refused:
         record.read({"a": "x", "b": 1, "d": object()}, CONTEXT)
@@ -123,7 +129,9 @@ def test_a_record_tells_every_fault_and_ignores_what_it_does_not_name():
 
 
 def test_what_is_ours_is_not_taken_from_a_source():
-    record = Record((Field("rank", Whole(), ours=True), Field("a", Whole(), default=3)))
+    record = Record(
+        (Field("rank", WholeNumber(), ours=True), Field("a", WholeNumber(), default=3))
+    )
 
     assert record.read({"rank": 7}, CONTEXT) == {"a": 3}
     assert set(record.input_schema["properties"]) == {"a"}

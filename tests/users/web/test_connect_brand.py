@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from tests.factories.accounts import make_tenant
-from users.web.connect_brand import brand_of, contrast, sheet_of
+from users.web.connect_brand import build_stylesheet, contrast, find_brand
 
 # Of static/css/tokens.css: what words in the brand's colour may lie on.
 GROUNDS = (("#ffffff", "#f1f3ee", "#e7eae3"), ("#141a19", "#0c1110", "#1b2322"))
@@ -18,7 +18,7 @@ def rgb(color):
 
 @pytest.mark.parametrize("color", ["ffffff", "000000", "ffd400", "0f6170", "777777"])
 def test_words_can_be_read_whatever_the_colour(color):
-    looks = re.findall(r"\{ (--accent: [^}]*) \}", sheet_of(color))
+    looks = re.findall(r"\{ (--accent: [^}]*) \}", build_stylesheet(color))
 
     assert len(looks) == 2
     for look, grounds in zip(looks, GROUNDS, strict=True):
@@ -48,7 +48,7 @@ def test_a_team_without_a_brand_has_its_name():
     tenant = make_tenant()
     tenant.brand_information = {"company_name": "", "brand_color": "url(x)"}
 
-    brand = brand_of(tenant)
+    brand = find_brand(tenant)
 
     assert brand.company == tenant.team.name
     assert (brand.color, brand.logo_url, brand.support_email) == ("", "", "")

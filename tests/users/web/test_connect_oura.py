@@ -38,7 +38,7 @@ def test_a_ring_is_connected_by_a_link_read_by_the_api_and_given_back(
         "/connect/back/oura/", {"state": asked["state"][0], "code": "code-1"}
     )
     connection = Connection.objects.for_tenant(alice_tenant).get()
-    jobs.pull(tenant_pk=alice_tenant.pk, connection_pk=connection.pk)
+    jobs.pull_connection(tenant_pk=alice_tenant.pk, connection_pk=connection.pk)
 
     assert away["Location"].startswith(f"{oura.url}/oauth/authorize?")
     assert "connected=oura" in back["Location"]
@@ -50,7 +50,7 @@ def test_a_ring_is_connected_by_a_link_read_by_the_api_and_given_back(
 
     disconnect_source(user=user, actor=ACTOR, provider="oura")
     assert "users.revoke" in [job.name for job in queued()]
-    jobs.revoke(tenant_pk=alice_tenant.pk, connection_pk=connection.pk)
+    jobs.revoke_connection_grant(tenant_pk=alice_tenant.pk, connection_pk=connection.pk)
 
     assert [form["token"] for form in oura.asked_for("/oauth/revoke")] == ["refresh-1"]
     assert not SourceGrant.objects.for_tenant(alice_tenant).exists()

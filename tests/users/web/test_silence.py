@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from users.web.silence import pace_words
+from users.web.silence import describe_pace
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,4 @@ from users.web.silence import pace_words
     ],
 )
 def test_a_pace_is_said_as_people_do(hours, said):
-    assert pace_words(timedelta(hours=hours)) == said
+    assert describe_pace(timedelta(hours=hours)) == said

@@ -267,7 +267,7 @@ def user_list(tenant: Tenant, page: UserPage, *, offset: int, limit: int) -> Use
     }
 
 
-def taken_answer(refusal: ClientUserIdTaken) -> ClientUserIdTakenAnswer:
+def client_user_id_taken_answer(refusal: ClientUserIdTaken) -> ClientUserIdTakenAnswer:
     return {
         "detail": {
             "error_type": "INVALID_REQUEST",

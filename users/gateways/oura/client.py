@@ -39,14 +39,14 @@ class OuraClient:
         self._api_url = api_url
         self._access_token = access_token
 
-    def document(self, name: str) -> Document:
+    def fetch_document(self, name: str) -> Document:
         """The one document of a collection that has no more."""
-        said = self._ask(name, {})
+        said = self._request(name, {})
         if not isinstance(said, dict):
             raise SourceUnavailable("not_documents")
         return said
 
-    def days(self, name: str, first: date, last: date) -> list[Document]:
+    def fetch_days(self, name: str, first: date, last: date) -> list[Document]:
         """Documents of a collection from one day to another, both included.
 
         A last day that is told is taken for its midnight, and Oura's days are stamped
@@ -58,7 +58,7 @@ class OuraClient:
         }
         return list(self._pages(name, asked))
 
-    def moments(self, name: str, first: date, last: date) -> list[Document]:
+    def fetch_moments(self, name: str, first: date, last: date) -> list[Document]:
         """Rows of a timeseries from the start of one day, UTC, to the end of another.
 
         Not of more than 30 days: Oura answers 400 then.
@@ -69,14 +69,16 @@ class OuraClient:
         }
         return list(self._pages(name, asked))
 
-    def everything(self, name: str) -> list[Document]:
+    def fetch_all(self, name: str) -> list[Document]:
         """All documents of a collection that knows no dates."""
         return list(self._pages(name, {}))
 
     def _pages(self, name: str, asked: Mapping[str, str]) -> Iterator[Document]:
         token = ""
         for _ in range(_PAGES_MAX):
-            said = self._ask(name, {**asked, "next_token": token} if token else asked)
+            said = self._request(
+                name, {**asked, "next_token": token} if token else asked
+            )
             documents = said.get("data") if isinstance(said, dict) else None
             if not isinstance(documents, list):
                 raise SourceUnavailable("not_documents")
@@ -88,7 +90,7 @@ class OuraClient:
                 raise SourceUnavailable("not_documents")
         raise SourceUnavailable("too_many_pages")
 
-    def _ask(self, name: str, asked: Mapping[str, str]) -> Any:
+    def _request(self, name: str, asked: Mapping[str, str]) -> Any:
         answer = self._http.get(
             f"{self._api_url}/v2/usercollection/{name}",
             params=asked,

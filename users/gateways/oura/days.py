@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from users.gateways.oura.values import (
     Document,
+    build_samples,
     is_number,
-    moment_of,
-    offset_of,
-    samples_of,
-    whole,
+    parse_moment,
+    parse_offset,
+    round_number,
 )
 from users.states import NoteTag, Sex
 
@@ -36,7 +36,7 @@ def read_profile(info: Document) -> list[dict[str, Any]]:
     height = info.get("height")
     sex = _SEXES.get(info.get("biological_sex") or "")
     profile = {
-        "height": whole(height * 100) if is_number(height) and height else None,
+        "height": round_number(height * 100) if is_number(height) and height else None,
         "sex": str(sex) if sex else None,
     }
     return [profile] if any(profile.values()) else []
@@ -48,10 +48,10 @@ def read_activity(days: Iterable[Document]) -> list[dict[str, Any]]:
         {
             "external_id": each.get("id"),
             "calendar_date": each["day"],
-            "timezone_offset": offset_of(each.get("timestamp")),
+            "timezone_offset": parse_offset(each.get("timestamp")),
             "calories_total": each.get("total_calories"),
             "calories_active": each.get("active_calories"),
-            "steps": whole(each.get("steps")),
+            "steps": round_number(each.get("steps")),
             # Walking that would have taken the same energy: not a distance.
             "daily_movement": each.get("equivalent_walking_distance"),
             "low": _minutes(each.get("low_activity_time")),
@@ -74,7 +74,7 @@ def read_workouts(
             "calendar_date": each.get("day"),
             "time_start": each["start_datetime"],
             "time_end": each["end_datetime"],
-            "timezone_offset": offset_of(each["start_datetime"]),
+            "timezone_offset": parse_offset(each["start_datetime"]),
             "title": each.get("label"),
             "calories": each.get("calories"),
             "distance": each.get("distance"),
@@ -99,14 +99,15 @@ def read_heart_rates(rows: Iterable[Document]) -> list[dict[str, Any]]:
     return [
         {
             # With a Z, which tells no offset (RFC 9557, 2).
-            "timestamp": moment_of(each["timestamp"])
+            "timestamp": parse_moment(each["timestamp"])
             .astimezone(UTC)
             .isoformat()
             .replace("+00:00", "Z"),
             "value": each.get("bpm"),
         }
         for each in rows
-        if offset_of(each.get("timestamp")) is not None and is_number(each.get("bpm"))
+        if parse_offset(each.get("timestamp")) is not None
+        and is_number(each.get("bpm"))
     ]
 
 
@@ -116,7 +117,7 @@ def read_mindfulness(sessions: Iterable[Document]) -> list[dict[str, Any]]:
         {
             "start": each["start_datetime"],
             "end": each["end_datetime"],
-            "timezone_offset": offset_of(each["start_datetime"]),
+            "timezone_offset": parse_offset(each["start_datetime"]),
             "value": _length(each).total_seconds() / 60,
         }
         for each in sessions
@@ -130,7 +131,7 @@ def read_session_hrv(sessions: Iterable[Document]) -> list[dict[str, Any]]:
     return [
         sample
         for each in sessions
-        for sample in samples_of(each.get("heart_rate_variability"))
+        for sample in build_samples(each.get("heart_rate_variability"))
     ]
 
 
@@ -139,12 +140,12 @@ def read_vo2_max(estimates: Iterable[Document]) -> list[dict[str, Any]]:
     return [
         {
             "start": each["timestamp"],
-            "end": (moment_of(each["timestamp"]) + timedelta(seconds=1)).isoformat(),
-            "timezone_offset": offset_of(each["timestamp"]),
+            "end": (parse_moment(each["timestamp"]) + timedelta(seconds=1)).isoformat(),
+            "timezone_offset": parse_offset(each["timestamp"]),
             "value": each["vo2_max"],
         }
         for each in estimates
-        if offset_of(each.get("timestamp")) is not None
+        if parse_offset(each.get("timestamp")) is not None
         and is_number(each.get("vo2_max"))
     ]
 
@@ -154,13 +155,13 @@ def read_notes(tags: Iterable[Document]) -> list[dict[str, Any]]:
     notes = []
     for each in tags:
         text = _note(each)
-        offset = offset_of(each.get("start_time"))
+        offset = parse_offset(each.get("start_time"))
         if text and offset is not None:
             start = each["start_time"]
             if _is_session(each, "start_time", "end_time"):
                 end = each["end_time"]
             else:
-                end = (moment_of(start) + timedelta(seconds=1)).isoformat()
+                end = (parse_moment(start) + timedelta(seconds=1)).isoformat()
             notes.append(
                 {
                     "start": start,
@@ -203,11 +204,13 @@ def _minutes(seconds: object) -> float | None:
 
 def _is_session(document: Document, first: str, last: str) -> bool:
     is_told = (
-        offset_of(document.get(first)) is not None
-        and offset_of(document.get(last)) is not None
+        parse_offset(document.get(first)) is not None
+        and parse_offset(document.get(last)) is not None
     )
-    return is_told and moment_of(document[first]) < moment_of(document[last])
+    return is_told and parse_moment(document[first]) < parse_moment(document[last])
 
 
 def _length(session: Document) -> timedelta:
-    return moment_of(session["end_datetime"]) - moment_of(session["start_datetime"])
+    return parse_moment(session["end_datetime"]) - parse_moment(
+        session["start_datetime"]
+    )

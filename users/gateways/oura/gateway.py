@@ -118,7 +118,7 @@ class OuraGateway:
         )
         try:
             with SourceHttp() as http:
-                info = self._client(http, grant).document("personal_info")
+                info = self._client(http, grant).fetch_document("personal_info")
         except (AccessExpired, ResourceRefused):
             return grant
         told = info.get("id")
@@ -218,7 +218,7 @@ def _device(client: OuraClient) -> PulledDevice | None:
     Not worth a pull: some applications may not read it.
     """
     try:
-        rings = client.everything("ring_configuration")
+        rings = client.fetch_all("ring_configuration")
     except (AccessExpired, ResourceRefused):
         return None
     if len(rings) != 1 or not isinstance(rings[0].get("id"), str):

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from users.gateways.oura.values import (
     Document,
+    build_samples,
     is_number,
-    moment_of,
-    offset_of,
-    samples_of,
-    whole,
+    parse_moment,
+    parse_offset,
+    round_number,
 )
 from users.states import SensorLocation, SleepStage, SleepType
 
@@ -76,20 +76,20 @@ def _sleep(sleep: Document, day: Document, day_readiness: Document) -> dict[str,
         "calendar_date": sleep.get("day"),
         "bedtime_start": sleep["bedtime_start"],
         "bedtime_stop": sleep["bedtime_end"],
-        "timezone_offset": offset_of(sleep["bedtime_start"]),
+        "timezone_offset": parse_offset(sleep["bedtime_start"]),
         "type": str(_TYPES.get(sleep.get("type") or "", SleepType.UNKNOWN)),
-        "duration": whole(sleep.get("time_in_bed")),
-        "total": whole(sleep.get("total_sleep_duration")),
-        "awake": whole(sleep.get("awake_time")),
-        "light": whole(sleep.get("light_sleep_duration")),
-        "rem": whole(sleep.get("rem_sleep_duration")),
-        "deep": whole(sleep.get("deep_sleep_duration")),
-        "latency": whole(sleep.get("latency")),
+        "duration": round_number(sleep.get("time_in_bed")),
+        "total": round_number(sleep.get("total_sleep_duration")),
+        "awake": round_number(sleep.get("awake_time")),
+        "light": round_number(sleep.get("light_sleep_duration")),
+        "rem": round_number(sleep.get("rem_sleep_duration")),
+        "deep": round_number(sleep.get("deep_sleep_duration")),
+        "latency": round_number(sleep.get("latency")),
         "efficiency": sleep.get("efficiency"),
-        "score": whole(day.get("score")),
-        "recovery_readiness_score": whole(readiness),
-        "hr_lowest": whole(sleep.get("lowest_heart_rate")),
-        "hr_average": whole(sleep.get("average_heart_rate")),
+        "score": round_number(day.get("score")),
+        "recovery_readiness_score": round_number(readiness),
+        "hr_lowest": round_number(sleep.get("lowest_heart_rate")),
+        "hr_average": round_number(sleep.get("average_heart_rate")),
         "average_hrv": sleep.get("average_hrv"),
         "respiratory_rate": sleep.get("average_breath"),
         "temperature_delta": temperature,
@@ -106,7 +106,10 @@ def read_sleep_cycles(
     """
     cycles = []
     for sleep in _real(sleeps):
-        start, end = moment_of(sleep["bedtime_start"]), moment_of(sleep["bedtime_end"])
+        start, end = (
+            parse_moment(sleep["bedtime_start"]),
+            parse_moment(sleep["bedtime_end"]),
+        )
         stages = _stages(sleep, int((end - start).total_seconds()))
         if stages:
             codes, starts, ends = (list(column) for column in zip(*stages, strict=True))
@@ -155,13 +158,15 @@ def _zone_elsewhere(start: datetime, fallback: tzinfo) -> str | None:
 
 def read_night_hrv(sleeps: Iterable[Document]) -> list[dict[str, Any]]:
     """Heart rate variability in sleep, every five minutes."""
-    return [each for sleep in _real(sleeps) for each in samples_of(sleep.get("hrv"))]
+    return [each for sleep in _real(sleeps) for each in build_samples(sleep.get("hrv"))]
 
 
 def read_night_heart_rates(sleeps: Iterable[Document]) -> list[dict[str, Any]]:
     """Heart rates in sleep, every five minutes."""
     return [
-        each for sleep in _real(sleeps) for each in samples_of(sleep.get("heart_rate"))
+        each
+        for sleep in _real(sleeps)
+        for each in build_samples(sleep.get("heart_rate"))
     ]
 
 
@@ -190,7 +195,7 @@ def read_blood_oxygen(
     return [
         {
             "timestamp": nights[each["day"]]["bedtime_end"],
-            "timezone_offset": offset_of(nights[each["day"]]["bedtime_end"]),
+            "timezone_offset": parse_offset(nights[each["day"]]["bedtime_end"]),
             "value": average,
         }
         for each in daily_spo2
@@ -230,19 +235,19 @@ def _real(sleeps: Iterable[Document]) -> list[Document]:
         each
         for each in sleeps
         if each.get("type") not in _NO_SLEEPS
-        and offset_of(each.get("bedtime_start")) is not None
-        and offset_of(each.get("bedtime_end")) is not None
+        and parse_offset(each.get("bedtime_start")) is not None
+        and parse_offset(each.get("bedtime_end")) is not None
         and _length(each) > timedelta(0)
     ]
 
 
 def _length(sleep: Document) -> timedelta:
-    return moment_of(sleep["bedtime_end"]) - moment_of(sleep["bedtime_start"])
+    return parse_moment(sleep["bedtime_end"]) - parse_moment(sleep["bedtime_start"])
 
 
 def _interval(sleep: Document) -> dict[str, Any]:
     return {
         "start": sleep["bedtime_start"],
         "end": sleep["bedtime_end"],
-        "timezone_offset": offset_of(sleep["bedtime_start"]),
+        "timezone_offset": parse_offset(sleep["bedtime_start"]),
     }

@@ -38,9 +38,9 @@ class Window:
     scopes: frozenset[str]
     zone: tzinfo
 
-    def days(self, name: str) -> list[Document]:
+    def fetch_days(self, name: str) -> list[Document]:
         """Documents of a dated collection."""
-        return self.client.days(name, self.first, self.last)
+        return self.client.fetch_days(name, self.first, self.last)
 
 
 # Elements by what measured them.
@@ -78,30 +78,30 @@ ALL_SCOPES = frozenset(
 
 
 def _read_profile(window: Window) -> Elements:
-    return _typed(days.read_profile(window.client.document("personal_info")))
+    return _typed(days.read_profile(window.client.fetch_document("personal_info")))
 
 
 def _read_sleep(window: Window) -> Elements:
     return _worn(
         nights.read_sleeps(
-            window.days("sleep"),
-            daily_sleep=window.days("daily_sleep"),
-            daily_readiness=window.days("daily_readiness"),
+            window.fetch_days("sleep"),
+            daily_sleep=window.fetch_days("daily_sleep"),
+            daily_readiness=window.fetch_days("daily_readiness"),
         )
     )
 
 
 def _read_sleep_cycle(window: Window) -> Elements:
-    sleeps = window.days("sleep")
+    sleeps = window.fetch_days("sleep")
     return _worn(nights.read_sleep_cycles(sleeps, fallback=window.zone))
 
 
 def _read_activity(window: Window) -> Elements:
-    return _worn(days.read_activity(window.days("daily_activity")))
+    return _worn(days.read_activity(window.fetch_days("daily_activity")))
 
 
 def _read_workouts(window: Window) -> Elements:
-    workouts = window.days("workout")
+    workouts = window.fetch_days("workout")
     return {
         SourceType.RING: days.read_workouts(workouts, by_hand=False),
         SourceType.APP: days.read_workouts(workouts, by_hand=True),
@@ -111,43 +111,43 @@ def _read_workouts(window: Window) -> Elements:
 def _read_heart_rate(window: Window) -> Elements:
     """All of the day where that was granted, else of the nights, which are in it."""
     if "heartrate" in window.scopes:
-        rows = window.client.moments("heartrate", window.first, window.last)
+        rows = window.client.fetch_moments("heartrate", window.first, window.last)
         return _worn(days.read_heart_rates(rows))
-    return _worn(nights.read_night_heart_rates(window.days("sleep")))
+    return _worn(nights.read_night_heart_rates(window.fetch_days("sleep")))
 
 
 def _read_hrv(window: Window) -> Elements:
     """Of nights, and of sessions where they were granted."""
-    found = nights.read_night_hrv(window.days("sleep"))
+    found = nights.read_night_hrv(window.fetch_days("sleep"))
     if "session" in window.scopes:
-        found += days.read_session_hrv(window.days("session"))
+        found += days.read_session_hrv(window.fetch_days("session"))
     return _worn(found)
 
 
 def _read_blood_oxygen(window: Window) -> Elements:
-    sleeps, spo2 = window.days("sleep"), window.days("daily_spo2")
+    sleeps, spo2 = window.fetch_days("sleep"), window.fetch_days("daily_spo2")
     return _worn(nights.read_blood_oxygen(sleeps, spo2))
 
 
 def _read_breathing(window: Window) -> Elements:
-    sleeps, spo2 = window.days("sleep"), window.days("daily_spo2")
+    sleeps, spo2 = window.fetch_days("sleep"), window.fetch_days("daily_spo2")
     return _worn(nights.read_breathing(sleeps, spo2))
 
 
 def _read_temperature(window: Window) -> Elements:
-    return _worn(nights.read_temperatures(window.days("sleep")))
+    return _worn(nights.read_temperatures(window.fetch_days("sleep")))
 
 
 def _read_vo2_max(window: Window) -> Elements:
-    return _worn(days.read_vo2_max(window.days("vO2_max")))
+    return _worn(days.read_vo2_max(window.fetch_days("vO2_max")))
 
 
 def _read_mindfulness(window: Window) -> Elements:
-    return _worn(days.read_mindfulness(window.days("session")))
+    return _worn(days.read_mindfulness(window.fetch_days("session")))
 
 
 def _read_notes(window: Window) -> Elements:
-    return _typed(days.read_notes(window.days("enhanced_tag")))
+    return _typed(days.read_notes(window.fetch_days("enhanced_tag")))
 
 
 def _worn(elements: list[dict[str, Any]]) -> Elements:

@@ -14,17 +14,17 @@ def is_number(value: object) -> TypeGuard[float]:
     return type(value) in (int, float)
 
 
-def whole(value: object) -> int | None:
+def round_number(value: object) -> int | None:
     """A number rounded; None of what is none."""
     return round(value) if isinstance(value, int | float) else None
 
 
-def moment_of(text: str) -> datetime:
-    """A moment with its offset, of a text that `offset_of` takes."""
+def parse_moment(text: str) -> datetime:
+    """A moment with its offset, of a text that `parse_offset` takes."""
     return datetime.fromisoformat(text)
 
 
-def offset_of(text: object) -> int | None:
+def parse_offset(text: object) -> int | None:
     """Seconds east of UTC that a moment tells; None of what is no such moment."""
     if not isinstance(text, str):
         return None
@@ -35,15 +35,15 @@ def offset_of(text: object) -> int | None:
     return None if offset is None else int(offset.total_seconds())
 
 
-def samples_of(recorded: object) -> list[dict[str, Any]]:
+def build_samples(recorded: object) -> list[dict[str, Any]]:
     """Samples of a PublicSample: values `interval` seconds apart; gaps are null."""
     if not isinstance(recorded, dict):
         return []
-    offset = offset_of(recorded.get("timestamp"))
+    offset = parse_offset(recorded.get("timestamp"))
     step, items = recorded.get("interval"), recorded.get("items")
     if offset is None or not is_number(step) or not isinstance(items, list):
         return []
-    start = moment_of(recorded["timestamp"])
+    start = parse_moment(recorded["timestamp"])
     return [
         {
             "timestamp": (start + timedelta(seconds=step * place)).isoformat(),

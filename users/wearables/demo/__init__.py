@@ -8,12 +8,12 @@ of a person, a day and a moment. Must not be here: storing it (operations.demo_s
 from users.wearables.demo.cycles import make_cycles
 from users.wearables.demo.nights import make_nights
 from users.wearables.demo.people import make_person
-from users.wearables.demo.sources import MADE_UP, MadeUp, make_source
+from users.wearables.demo.sources import MADE_UP, DemoData, make_source
 from users.wearables.demo.syncs import make_syncs
 
 __all__ = [
     "MADE_UP",
-    "MadeUp",
+    "DemoData",
     "make_cycles",
     "make_nights",
     "make_person",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from portal.lib.periods import day_start
 from users.states import SleepStage
 from users.wearables.demo.dice import seeded_random
-from users.wearables.demo.nights import sleep_through
+from users.wearables.demo.nights import simulate_night
 from users.wearables.demo.workouts import workouts_of
 
 if TYPE_CHECKING:
@@ -72,11 +72,11 @@ class Day:
         return None
 
 
-def live_through(*, person: Person, day: date) -> Day:
+def simulate_day(*, person: Person, day: date) -> Day:
     """The person's day; the same whenever it is asked for."""
     start, end = (day_start(each, person.zone) for each in (day, day + _DAY))
-    night = sleep_through(person=person, waking=day)
-    next_night = sleep_through(person=person, waking=day + _DAY)
+    night = simulate_night(person=person, waking=day)
+    next_night = simulate_night(person=person, waking=day + _DAY)
     workouts = tuple(
         workout
         for workout in workouts_of(person=person, day=day)

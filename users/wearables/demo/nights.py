@@ -59,7 +59,7 @@ class Night:
         return sum(end - begin for code, begin, end in self.stages if code in codes)
 
 
-def sleep_through(*, person: Person, waking: date) -> Night:
+def simulate_night(*, person: Person, waking: date) -> Night:
     """How the person in truth slept into the morning of `waking`, where they live."""
     dice = seeded_random(person.name, "night", waking)
     evening = waking - _DAY
@@ -74,12 +74,12 @@ def sleep_through(*, person: Person, waking: date) -> Night:
     return Night(start, start + timedelta(seconds=stages[-1][2]), stages)
 
 
-def night_of_source(*, person: Person, provider: str, waking: date) -> Night | None:
+def record_night(*, person: Person, provider: str, waking: date) -> Night | None:
     """That night as a source has it; None: it was not worn."""
     dice = seeded_random(person.name, provider, waking)
     if dice.random() < _UNWORN:
         return None
-    night = sleep_through(person=person, waking=waking)
+    night = simulate_night(person=person, waking=waking)
     apart = timedelta(seconds=dice.randint(0, _EPOCHS_APART) * _EPOCH_SECONDS)
     stages = list(night.stages)
     if dice.random() < _CAME_OFF:
@@ -112,7 +112,7 @@ def make_nights(
     sleeper = make_person(name=person, time_zone=time_zone)
     today = now.astimezone(sleeper.zone).date()
     seen = [
-        night_of_source(person=sleeper, provider=provider, waking=today - ago * _DAY)
+        record_night(person=sleeper, provider=provider, waking=today - ago * _DAY)
         for ago in range(nights, -1, -1)
     ]
     return [

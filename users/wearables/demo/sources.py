@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from users.states import SleepStage
 from users.wearables.demo.cycles import make_cycles
-from users.wearables.demo.days import SLOT, beats_of, live_through
+from users.wearables.demo.days import SLOT, beats_of, simulate_day
 from users.wearables.demo.dice import Element, seeded_random, wire_moment
 from users.wearables.demo.glucose import readings_of
-from users.wearables.demo.nights import night_of_source, sleep_cycle_of
+from users.wearables.demo.nights import record_night, sleep_cycle_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -55,7 +55,7 @@ _HRV_BY_STAGE = {
 
 
 @dataclass(frozen=True, slots=True)
-class MadeUp:
+class DemoData:
     """What a source sends: elements and samples by resource (contract 3.4), by time.
 
     `streams` are those of workouts, by the `time_start` of the workout's element.
@@ -73,7 +73,7 @@ def make_source(
     resources: Collection[str],
     since: date,
     now: datetime,
-) -> MadeUp:
+) -> DemoData:
     """What a source has from the day `since` up to `now`, of these resources.
 
     Days are those where the person lives. The same again at any later time, but for
@@ -81,12 +81,12 @@ def make_source(
     """
     today = now.astimezone(person.zone).date()
     days = [
-        live_through(person=person, day=since + ago * _DAY)
+        simulate_day(person=person, day=since + ago * _DAY)
         for ago in range(-1, (today - since).days + 1)
     ]
     worn = _Worn(person, provider, days, now)
     shown = days[1:]
-    made = MadeUp()
+    made = DemoData()
     for slug in resources:
         elements = _elements(slug, worn, shown)
         if elements:
@@ -110,7 +110,7 @@ class _Worn:
         self.provider = provider
         self.now = now
         self.nights = {
-            day.date: night_of_source(person=person, provider=provider, waking=day.date)
+            day.date: record_night(person=person, provider=provider, waking=day.date)
             for day in days
         }
         self.beats = [beat for day in days for beat in self._beats(day)]
@@ -120,7 +120,7 @@ class _Worn:
         dice = seeded_random(self.person.name, self.provider, day.date, "charging")
         starts = day.next_night.start - dice.randint(60, 150) * _MINUTE
         ends = starts + dice.randint(*_CHARGING_MINUTES) * _MINUTE
-        is_on_tonight = night_of_source(
+        is_on_tonight = record_night(
             person=self.person, provider=self.provider, waking=day.date + _DAY
         )
         for moment, rate in beats_of(day):

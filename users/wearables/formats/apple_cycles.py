@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from users.states import SourceType
 from users.states.imports import DropReason
-from users.wearables.formats.rows import Dropped, Origin, SummaryRow
+from users.wearables.formats.rows import Origin, SkippedRows, SummaryRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -105,7 +105,7 @@ class Cycles:
             return
         self._logs.append((day, "basal_body_temperature", {"value": celsius}))
 
-    def rows(self) -> Iterator[SummaryRow | Dropped]:
+    def rows(self) -> Iterator[SummaryRow | SkippedRows]:
         """The cycles, each with what was logged in it."""
         bleeding = sorted(
             {
@@ -124,7 +124,7 @@ class Cycles:
             elif log[1] != "basal_body_temperature":
                 before += 1
         if before:
-            yield Dropped(DropReason.OUTSIDE_CYCLES, "Cycle tracking", before)
+            yield SkippedRows(DropReason.OUTSIDE_CYCLES, "Cycle tracking", before)
         for place, start in enumerate(starts):
             after = starts[place + 1] if place + 1 < len(starts) else None
             last = max(day for day, _, _ in logs[place])

@@ -23,9 +23,9 @@ from users.wearables.formats.apple_days import Days
 from users.wearables.formats.apple_sleep import Nights
 from users.wearables.formats.apple_source import WatchedSource, open_export
 from users.wearables.formats.apple_times import (
-    a_second_later,
+    add_one_second,
+    find_time_zone,
     iso_time,
-    known_zone,
     read_time,
 )
 from users.wearables.formats.apple_types import (
@@ -54,12 +54,12 @@ from users.wearables.formats.apple_workouts import (
 )
 from users.wearables.formats.refusals import FileRefused
 from users.wearables.formats.rows import (
-    Dropped,
-    Kept,
+    MergedRows,
     Origin,
     ReportedDevice,
     Row,
     SampleRow,
+    SkippedRows,
 )
 from users.wearables.formats.units import conversion_of, find_conversion
 from users.wearables.timeseries import TIMESERIES
@@ -164,11 +164,11 @@ class _Export:
             yield self._correlation(element)
         elif tag == "ActivitySummary":
             self._rings(element)
-            yield Kept()
+            yield MergedRows()
         elif tag == "Me":
             self.days.add_person(_attributes(element))
         else:
-            yield Dropped(DropReason.UNKNOWN_KIND, str(tag))
+            yield SkippedRows(DropReason.UNKNOWN_KIND, str(tag))
 
     def _record(self, element: _Element) -> Row | None:
         """The row of a record; None where it is told with others at the end."""
@@ -182,25 +182,25 @@ class _Export:
             name = kind[len(CATEGORY) :]
             read = self._category
         else:
-            return Dropped(DropReason.UNKNOWN_KIND, kind)
+            return SkippedRows(DropReason.UNKNOWN_KIND, kind)
         if start is None or end is None:
-            return Dropped(DropReason.BAD_TIME, name)
+            return SkippedRows(DropReason.BAD_TIME, name)
         return read(element, name, start, end)
 
     def _quantity(
         self, element: _Element, name: str, start: str, end: str
     ) -> Row | None:
         if name in (SYSTOLIC, DIASTOLIC):
-            return Dropped(DropReason.PART_OF_ANOTHER, name)
+            return SkippedRows(DropReason.PART_OF_ANOTHER, name)
         value = _number(element.get("value"))
         if value is None:
-            return Dropped(DropReason.NO_VALUE, name)
+            return SkippedRows(DropReason.NO_VALUE, name)
         metadata = _metadata(element)
         origin = self._origin(element, metadata)
         if name == VARIABILITY:
             beats = rmssd_of(element)
             if beats is None:
-                return Dropped(DropReason.NO_VALUE, name)
+                return SkippedRows(DropReason.NO_VALUE, name)
             return SampleRow("hrv", origin, {"timestamp": start, "value": beats})
         measure = MEASURES.get(name)
         if name == INSULIN_DELIVERY:
@@ -210,7 +210,7 @@ class _Export:
             return self._of_days(element, name, start, value)
         conversion = self._conversion(measure, element.get("unit"))
         if conversion is None:
-            return Dropped(DropReason.UNKNOWN_UNIT, f"{name} {element.get('unit')}")
+            return SkippedRows(DropReason.UNKNOWN_UNIT, f"{name} {element.get('unit')}")
         value = conversion.apply(value)
         if name == HEART_RATE:
             self._keep_rate(start, value)
@@ -233,12 +233,12 @@ class _Export:
         if name == "Height":
             conversion = find_conversion(unit, "cm")
             if conversion is None:
-                return Dropped(DropReason.UNKNOWN_UNIT, f"{name} {unit}")
+                return SkippedRows(DropReason.UNKNOWN_UNIT, f"{name} {unit}")
             self.days.add_height(start, conversion.apply(value))
-            return Kept()
+            return MergedRows()
         if self.days.add_heart(name, start, value):
-            return Kept()
-        return Dropped(DropReason.UNKNOWN_KIND, name)
+            return MergedRows()
+        return SkippedRows(DropReason.UNKNOWN_KIND, name)
 
     def _category(
         self, element: _Element, name: str, start: str, end: str
@@ -250,36 +250,36 @@ class _Export:
             began = read_time(element.get("startDate"))
             ended = read_time(element.get("endDate"))
             if began is None or ended is None:
-                return Dropped(DropReason.BAD_TIME, name)
-            if self.nights.add(origin, began, ended, value, known_zone(metadata)):
+                return SkippedRows(DropReason.BAD_TIME, name)
+            if self.nights.add(origin, began, ended, value, find_time_zone(metadata)):
                 return None
-            return Dropped(DropReason.NO_VALUE, name)
+            return SkippedRows(DropReason.NO_VALUE, name)
         if name == MINDFUL:
             began = read_time(element.get("startDate"))
             ended = read_time(element.get("endDate"))
             if began is None or ended is None:
-                return Dropped(DropReason.BAD_TIME, name)
+                return SkippedRows(DropReason.BAD_TIME, name)
             minutes = (ended - began).total_seconds() / 60
             return _sample("mindfulness_minutes", origin, start, end, minutes, {})
         if name == STAND_HOUR:
             word = value.removeprefix("HKCategoryValueAppleStandHour")
             if word not in STAND_HOURS:
-                return Dropped(DropReason.NO_VALUE, name)
+                return SkippedRows(DropReason.NO_VALUE, name)
             keys = {"type": STAND_HOURS[word]}
             return _sample("stand_hour", origin, start, end, 1, keys)
         if name in LOGS:
             if self.cycles.add(name, start, value, metadata):
                 return None
-            return Dropped(DropReason.NO_VALUE, name)
+            return SkippedRows(DropReason.NO_VALUE, name)
         event = EVENTS.get(name)
         if event is None:
-            return Dropped(DropReason.UNKNOWN_KIND, name)
+            return SkippedRows(DropReason.UNKNOWN_KIND, name)
         return _sample(event.slug, origin, start, end, 1, event.keys)
 
     def _correlation(self, element: _Element) -> Row:
         kind = element.get("type") or ""
         if kind != BLOOD_PRESSURE:
-            return Dropped(
+            return SkippedRows(
                 DropReason.UNKNOWN_KIND,
                 kind.removeprefix("HKCorrelationTypeIdentifier"),
             )
@@ -291,10 +291,10 @@ class _Export:
             for record in element.iterchildren("Record")
         }
         if start is None:
-            return Dropped(DropReason.BAD_TIME, "BloodPressure")
+            return SkippedRows(DropReason.BAD_TIME, "BloodPressure")
         systolic, diastolic = parts.get(SYSTOLIC), parts.get(DIASTOLIC)
         if systolic is None or diastolic is None:
-            return Dropped(DropReason.NO_VALUE, "BloodPressure")
+            return SkippedRows(DropReason.NO_VALUE, "BloodPressure")
         return SampleRow(
             "blood_pressure",
             self._origin(element, _metadata(element)),
@@ -305,7 +305,7 @@ class _Export:
         start = read_time(element.get("startDate"))
         end = read_time(element.get("endDate"))
         if start is None or end is None:
-            yield Dropped(DropReason.BAD_TIME, "Workout")
+            yield SkippedRows(DropReason.BAD_TIME, "Workout")
             return
         metadata = _metadata(element)
         statistics = {
@@ -411,7 +411,7 @@ def _sample(
     element: dict[str, Any] = {"value": value, **keys}
     if TIMESERIES[slug].is_interval:
         element["start"] = start
-        element["end"] = end if end != start else a_second_later(start)
+        element["end"] = end if end != start else add_one_second(start)
     else:
         element["timestamp"] = start
     if TIMESERIES[slug].is_whole:

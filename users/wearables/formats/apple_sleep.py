@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from users.states import SleepStage
 from users.states.imports import DropReason
 from users.wearables.formats.apple_times import offset_of
-from users.wearables.formats.rows import Dropped, Origin, SummaryRow
+from users.wearables.formats.rows import Origin, SkippedRows, SummaryRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +60,7 @@ class Nights:
         self._of[origin].append(_Stretch(start, end, _STAGES[word], zone))
         return True
 
-    def rows(self) -> Iterator[SummaryRow | Dropped]:
+    def rows(self) -> Iterator[SummaryRow | SkippedRows]:
         """A sleep and its cycle of each session, source by source, by time."""
         for origin, stretches in sorted(self._of.items(), key=str):
             for session in _sessions(sorted(set(stretches), key=_by_time)):
@@ -84,10 +84,12 @@ def _sessions(stretches: list[_Stretch]) -> Iterator[list[_Stretch]]:
         yield session
 
 
-def _night(origin: Origin, session: list[_Stretch]) -> Iterator[SummaryRow | Dropped]:
+def _night(
+    origin: Origin, session: list[_Stretch]
+) -> Iterator[SummaryRow | SkippedRows]:
     staged = _without_overlaps([each for each in session if each.stage is not None])
     if not any(each.stage in _ASLEEP for each in staged):
-        yield Dropped(DropReason.IN_BED_ONLY, "SleepAnalysis", len(session))
+        yield SkippedRows(DropReason.IN_BED_ONLY, "SleepAnalysis", len(session))
         return
     start = min(each.start for each in session)
     end = max(each.end for each in session)

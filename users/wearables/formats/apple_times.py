@@ -48,13 +48,13 @@ def offset_of(moment: datetime, zone: str | None) -> int:
     return int((local.utcoffset() or timedelta(0)).total_seconds())
 
 
-def known_zone(metadata: Mapping[str, str]) -> str | None:
+def find_time_zone(metadata: Mapping[str, str]) -> str | None:
     """The zone that a record was made in, where it is one we know."""
     zone = metadata.get("HKTimeZone")
     return zone if zone in time_zones() else None
 
 
-def a_second_later(iso: str) -> str:
+def add_one_second(iso: str) -> str:
     """The end of an interval that the file has without length."""
     try:
         return (datetime.fromisoformat(iso) + timedelta(seconds=1)).isoformat()

@@ -12,7 +12,7 @@ from datetime import datetime
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from users.wearables.formats.apple_times import known_zone, offset_of
+from users.wearables.formats.apple_times import find_time_zone, offset_of
 from users.wearables.formats.rows import Origin, StreamRow, SummaryRow
 from users.wearables.formats.units import find_conversion
 from users.wearables.streams import POINTS_MAX
@@ -137,7 +137,7 @@ def _element(
     element: dict[str, Any] = {
         "time_start": start.isoformat(),
         "time_end": end.isoformat(),
-        "timezone_offset": offset_of(start, known_zone(metadata)),
+        "timezone_offset": offset_of(start, find_time_zone(metadata)),
         "sport": sport_of(told.get("workoutActivityType", "")),
     }
     heart = statistics.get("HeartRate")

@@ -14,7 +14,7 @@ import fitdecode
 from users.states.imports import ImportRefusal
 from users.wearables.formats.refusals import FileRefused
 from users.wearables.formats.rows import (
-    Kept,
+    MergedRows,
     Origin,
     ReportedDevice,
     StreamRow,
@@ -123,7 +123,7 @@ class FitReader:
             raise FileRefused(ImportRefusal.NO_ROWS)
         yield from self._workouts()
         if points:
-            yield Kept(points)
+            yield MergedRows(points)
 
     def _read(self) -> int:
         """Take in all messages; the number of points."""

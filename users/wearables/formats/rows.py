@@ -59,13 +59,13 @@ class StreamRow(NamedTuple):
     body: dict[str, list[Any]]
 
 
-class Kept(NamedTuple):
+class MergedRows(NamedTuple):
     """Rows that become part of a summary, which counts none of its own."""
 
     rows: int = 1
 
 
-class Dropped(NamedTuple):
+class SkippedRows(NamedTuple):
     """Rows that are left out, why, and what they are, by the file's own word."""
 
     reason: DropReason
@@ -73,7 +73,7 @@ class Dropped(NamedTuple):
     rows: int = 1
 
 
-Row = SampleRow | SummaryRow | StreamRow | Kept | Dropped
+Row = SampleRow | SummaryRow | StreamRow | MergedRows | SkippedRows
 
 
 class Reader(Protocol):

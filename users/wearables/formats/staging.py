@@ -17,10 +17,10 @@ from users.wearables.formats.fit import FitReader
 from users.wearables.formats.moments import Moments
 from users.wearables.formats.parts import Part, PartKind, PartsWriter
 from users.wearables.formats.rows import (
-    Dropped,
-    Kept,
+    MergedRows,
     Origin,
     SampleRow,
+    SkippedRows,
     SummaryRow,
 )
 from users.wearables.formats.tables import CsvReader, NdjsonReader
@@ -141,10 +141,10 @@ class _Staging:
         if isinstance(row, SampleRow):
             self.rows_read += 1
             self._add_sample(row)
-        elif isinstance(row, Dropped):
+        elif isinstance(row, SkippedRows):
             self.rows_read += row.rows
             self._drop(row.reason, row.what, row.rows)
-        elif isinstance(row, Kept):
+        elif isinstance(row, MergedRows):
             self.rows_read += row.rows
         elif isinstance(row, SummaryRow):
             self.rows_read += row.rows

@@ -19,7 +19,7 @@ import orjson
 from users.states import SourceType
 from users.states.imports import DropReason, ImportRefusal
 from users.wearables.formats.refusals import FileRefused
-from users.wearables.formats.rows import Dropped, Origin, Row, SampleRow
+from users.wearables.formats.rows import Origin, Row, SampleRow, SkippedRows
 from users.wearables.formats.units import conversion_of
 from users.wearables.timeseries import TIMESERIES
 
@@ -99,7 +99,7 @@ class NdjsonReader(_TableReader):
             if isinstance(read, dict):
                 yield read_row(read)
             else:
-                yield Dropped(DropReason.BAD_ROW, "")
+                yield SkippedRows(DropReason.BAD_ROW, "")
 
 
 class CsvReader(_TableReader):
@@ -121,7 +121,7 @@ class CsvReader(_TableReader):
                 if not any(cells):
                     continue
                 if len(cells) != len(names):
-                    yield Dropped(DropReason.BAD_ROW, "")
+                    yield SkippedRows(DropReason.BAD_ROW, "")
                     continue
                 yield read_row(
                     {
@@ -139,10 +139,12 @@ def read_row(given: dict[str, Any]) -> Row:
     named = given.get("resource", given.get("series"))
     resource = _BY_NAME.get(named) if isinstance(named, str) else None
     if resource is None:
-        return Dropped(DropReason.UNKNOWN_KIND, named if isinstance(named, str) else "")
+        return SkippedRows(
+            DropReason.UNKNOWN_KIND, named if isinstance(named, str) else ""
+        )
     origin = _origin(given)
     if origin is None:
-        return Dropped(DropReason.BAD_ROW, resource.slug)
+        return SkippedRows(DropReason.BAD_ROW, resource.slug)
     element = {name: each for name, each in given.items() if name not in _ABOUT}
     element |= _extra(given.get("extra"))
     unit = element.get("unit")
@@ -153,7 +155,7 @@ def read_row(given: dict[str, Any]) -> Row:
             resource, unit, type_=type_ if isinstance(type_, str) else None
         )
         if conversion is None:
-            return Dropped(DropReason.UNKNOWN_UNIT, f"{resource.slug} {unit}")
+            return SkippedRows(DropReason.UNKNOWN_UNIT, f"{resource.slug} {unit}")
         for name in (value_key, *_same_unit(resource)):
             if type(element.get(name)) in (int, float):
                 element[name] = conversion.apply(element[name])

@@ -19,12 +19,12 @@ from users.wearables.summaries.places import (
     fill_offset,
     midnight,
 )
-from users.wearables.values import Choice, Day, Flag, Number, Whole, Zone
+from users.wearables.values import Choice, Day, Flag, Number, WholeNumber, Zone
 
 if TYPE_CHECKING:
     from users.wearables.readings import Context
 
-_COUNT = Whole(0, 10**7)
+_COUNT = WholeNumber(0, 10**7)
 _MINUTES = Number(0, 1500, "minutes")
 _BPM = Number(0, 400, "beats per minute")
 _KILOGRAMS = Number(0, 1000, "kg")
@@ -111,7 +111,7 @@ PROFILE = SummaryResource(
     key=None,
     record=Record(
         (
-            Field("height", Whole(0, 300, note="cm")),
+            Field("height", WholeNumber(0, 300, note="cm")),
             Field("birth_date", Day(ahead=timedelta(0))),
             Field("wheelchair_use", Flag(only_true=True)),
             Field("gender", Choice(Gender)),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from portal.lib.periods import find_zone
 from users.wearables.readings import Field, refuse
-from users.wearables.values import Moment, Number, Whole
+from users.wearables.values import Moment, Number, WholeNumber
 
 if TYPE_CHECKING:
     from users.wearables.readings import Context
@@ -20,12 +20,14 @@ _LONGEST_SESSION = timedelta(days=3)
 # No clock on earth is further from UTC; some sources still say so.
 _FARTHEST = 18 * 3600
 
-SECONDS = Whole(0, 10**7, note="seconds")
-BPM = Whole(0, 400, note="beats per minute")
+SECONDS = WholeNumber(0, 10**7, note="seconds")
+BPM = WholeNumber(0, 400, note="beats per minute")
 PERCENT = Number(0, 100, "percent")
 METERS = Number(0, 1e8, "m")
 KCAL = Number(0, 1e5, "kcal")
-OFFSET = Field("timezone_offset", Whole(-_FARTHEST, _FARTHEST, note="seconds from UTC"))
+OFFSET = Field(
+    "timezone_offset", WholeNumber(-_FARTHEST, _FARTHEST, note="seconds from UTC")
+)
 # The calendar_date at midnight; kept for old clients (contract 4.4).
 DATED = Field("date", Moment(), ours=True)
 

@@ -22,7 +22,16 @@ from users.wearables.summaries.places import (
     fill_offset,
     local_date,
 )
-from users.wearables.values import Choice, Day, Free, Moment, Number, Text, Whole, Zone
+from users.wearables.values import (
+    Choice,
+    Day,
+    FreeObject,
+    Moment,
+    Number,
+    Text,
+    WholeNumber,
+    Zone,
+)
 
 if TYPE_CHECKING:
     from users.wearables.readings import Context
@@ -66,7 +75,7 @@ WORKOUTS = SummaryResource(
                 "sport",
                 Record(
                     (
-                        Field("id", Whole(), required=True),
+                        Field("id", WholeNumber(), required=True),
                         Field("name", Text(), required=True),
                         Field("slug", Text(), required=True),
                     )
@@ -83,7 +92,7 @@ WORKOUTS = SummaryResource(
             Field("device_watts", _WATTS),
             Field("max_watts", _WATTS),
             Field("weighted_average_watts", _WATTS),
-            Field("steps", Whole()),
+            Field("steps", WholeNumber()),
             Field(
                 "map",
                 Record(
@@ -155,7 +164,7 @@ class _Food:
 
     def read(self, value: Any, context: Context, /) -> dict[str, Any]:
         return {
-            **Free().read(value, context),
+            **FreeObject().read(value, context),
             **Record(_NUTRIENTS).read(value, context),
         }
 
@@ -186,8 +195,8 @@ MEAL = SummaryResource(
     key="meals",
     record=Record(
         (
-            Field("priority_id", Whole(), ours=True),
-            Field("source_id", Whole(), ours=True),
+            Field("priority_id", WholeNumber(), ours=True),
+            Field("source_id", WholeNumber(), ours=True),
             Field("provider_id", Text(max_length=1000), filled=True),
             Field("timestamp", Moment(), required=True),
             Field("calendar_date", Day(), filled=True),
@@ -217,7 +226,7 @@ ELECTROCARDIOGRAM = SummaryResource(
         (
             Field("session_start", Moment(), required=True),
             Field("session_end", Moment(), required=True),
-            Field("voltage_sample_count", Whole(), required=True),
+            Field("voltage_sample_count", WholeNumber(), required=True),
             Field("heart_rate_mean", BPM),
             Field("sampling_frequency_hz", Number(0, 1e5, "Hz")),
             Field("classification", Choice(EcgClassification)),

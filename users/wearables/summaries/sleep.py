@@ -20,7 +20,16 @@ from users.wearables.summaries.places import (
     fill_offset,
     local_date,
 )
-from users.wearables.values import Choice, Day, Id, Moment, Nothing, Number, Whole, Zone
+from users.wearables.values import (
+    AlwaysNull,
+    Choice,
+    Day,
+    Id,
+    Moment,
+    Number,
+    WholeNumber,
+    Zone,
+)
 
 if TYPE_CHECKING:
     from users.wearables.readings import Context
@@ -67,8 +76,8 @@ SLEEP = SummaryResource(
             Field("light", SECONDS, default=0),
             Field("rem", SECONDS, default=0),
             Field("deep", SECONDS, default=0),
-            Field("score", Whole(1, 100)),
-            Field("recovery_readiness_score", Whole(0, 100)),
+            Field("score", WholeNumber(1, 100)),
+            Field("recovery_readiness_score", WholeNumber(0, 100)),
             Field("hr_lowest", BPM),
             Field("hr_average", BPM),
             Field("hr_resting", BPM),
@@ -81,7 +90,7 @@ SLEEP = SummaryResource(
             Field("average_hrv", Number(0, 1000, "ms, rmssd")),
             Field("respiratory_rate", Number(0, 100, "per minute")),
             # In lists it is always null; the streams have an address of their own.
-            Field("sleep_stream", Nothing(), ours=True),
+            Field("sleep_stream", AlwaysNull(), ours=True),
         )
     ),
     place=_place_sleep,
@@ -129,7 +138,7 @@ def _check_stages(body: dict[str, Any], length_seconds: float) -> None:
         before = end
 
 
-_OFFSETS = ListOf(Whole(note="Seconds from session_start"), max_length=5000)
+_OFFSETS = ListOf(WholeNumber(note="Seconds from session_start"), max_length=5000)
 
 SLEEP_CYCLE = SummaryResource(
     slug="sleep_cycle",
@@ -145,7 +154,8 @@ SLEEP_CYCLE = SummaryResource(
             Field(
                 "stage_type",
                 ListOf(
-                    Whole(codes=tuple(SleepStage), note=_STAGE_CODES), max_length=5000
+                    WholeNumber(codes=tuple(SleepStage), note=_STAGE_CODES),
+                    max_length=5000,
                 ),
                 required=True,
             ),

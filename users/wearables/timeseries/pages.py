@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from users.models import User
-    from users.wearables.dictionaries import FeedWords, OriginWords
+    from users.wearables.dictionaries import FeedKey, OriginKey
     from users.wearables.samples import SampleRow
     from users.wearables.timeseries import TimeseriesResource
 
@@ -114,7 +114,7 @@ def _group(
     return groups
 
 
-def _source(feed: FeedWords, origin: OriginWords) -> dict[str, Any]:
+def _source(feed: FeedKey, origin: OriginKey) -> dict[str, Any]:
     """The source object of contract 3.4."""
     return {
         "provider": feed.provider,

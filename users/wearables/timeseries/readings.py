@@ -22,8 +22,8 @@ from users.wearables.readings import (
     Fault,
     Record,
     Refused,
-    check_text,
     refuse,
+    refuse_unstorable_text,
     show_bound,
 )
 from users.wearables.values import AHEAD, EARLIEST
@@ -332,7 +332,7 @@ class _Batch:
             read = record.read(element, self.context)
             given = {name: each for name, each in read.items() if each is not None}
             if given:
-                check_text(given)
+                refuse_unstorable_text(given)
                 extra[index] = given
         return extra
 

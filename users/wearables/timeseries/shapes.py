@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from users.wearables.payloads import EVENT_SOURCE
 from users.wearables.providers import find_provider
-from users.wearables.readings import Schema, closed, nullable
+from users.wearables.readings import Schema, closed_schema, nullable_schema
 from users.wearables.timeseries import TIMESERIES
 from users.wearables.values import Id, Moment
 
@@ -94,7 +94,7 @@ def shape_event(
 
 def event_schema(resource: TimeseriesResource) -> Schema:
     """The JSON Schema of `shape_event`."""
-    return closed(
+    return closed_schema(
         {
             "data": {"type": "array", "items": sample_schema(resource)},
             "source_id": {"type": "integer"},
@@ -106,7 +106,7 @@ def event_schema(resource: TimeseriesResource) -> Schema:
 
 def historical_schema() -> Schema:
     """The JSON Schema of the event that tells that a backfill is done."""
-    return closed(
+    return closed_schema(
         {
             "user_id": Id().schema,
             "start_date": _MOMENT,
@@ -130,7 +130,9 @@ def sample_schema(resource: TimeseriesResource) -> Schema:
         properties |= {"start": _MOMENT, "end": _END}
     if resource.value_key not in ("value", None):
         properties[str(resource.value_key)] = value
-    return closed(properties | {each.name: each.schema for each in resource.extras})
+    return closed_schema(
+        properties | {each.name: each.schema for each in resource.extras}
+    )
 
 
 def any_sample_schema() -> Schema:
@@ -138,11 +140,11 @@ def any_sample_schema() -> Schema:
     keys: dict[str, Schema] = {
         "timestamp": _MOMENT,
         "timezone_offset": _OFFSET,
-        "type": {**nullable(_TEXT), "description": "For resources with types"},
+        "type": {**nullable_schema(_TEXT), "description": "For resources with types"},
         "unit": {**_TEXT, "description": "Unit of the resource"},
         "value": {"type": ["number", "string"], "description": "Text for notes"},
     }
-    schema = closed(keys)
+    schema = closed_schema(keys)
     schema["properties"] |= {
         "start": {**_MOMENT, "description": "For intervals; equals the timestamp"},
         "end": {**_END, "description": "For intervals; exclusive"},
@@ -169,7 +171,7 @@ def any_input_schema() -> Schema:
                 "type": ["string", "null"],
                 "description": "Required for intervals",
             },
-            "timezone_offset": nullable(_OFFSET),
+            "timezone_offset": nullable_schema(_OFFSET),
             "type": {
                 "type": ["string", "null"],
                 "description": "Required if the resource has types",
@@ -184,11 +186,11 @@ def any_input_schema() -> Schema:
             },
             **_extra_schemas(),
             "workout_id": {
-                **nullable(Id().schema),
+                **nullable_schema(Id().schema),
                 "description": "For workouts; overrides the batch",
             },
             "sport": {
-                **nullable(_TEXT),
+                **nullable_schema(_TEXT),
                 "description": "For distances and workouts; overrides the batch",
             },
         },

@@ -11,7 +11,7 @@ from accounts.states import Area
 from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import read_uuid
 from portal.lib.api.views import TenantAPIView
-from users.api.v2.outputs import taken_answer
+from users.api.v2.outputs import client_user_id_taken_answer
 from users.operations.users import ClientUserIdTaken
 from users.queries import live_user
 
@@ -45,7 +45,7 @@ class UserAPIView(TenantAPIView):
 
     def handle_exception(self, exc: Exception) -> Response:
         if isinstance(exc, ClientUserIdTaken):
-            return Response(taken_answer(exc), 400)
+            return Response(client_user_id_taken_answer(exc), 400)
         answer: Any = super().handle_exception(exc)
         return answer  # type: ignore[no-any-return]  # DRF's is untyped
 

@@ -14,7 +14,7 @@ from users.api.v2.inputs import UserInfoInputs, read_user_info
 from users.api.v2.outputs import UserInfoAnswer, user_info_answer
 from users.api.v2.views.base import UserAPIView
 from users.operations.user_info import record_user_info
-from users.queries import latest_info
+from users.queries import latest_user_info
 
 if TYPE_CHECKING:
     from rest_framework.request import Request
@@ -53,7 +53,7 @@ class LatestUserInfoView(UserAPIView):
     )
     def get(self, request: Request, user_id: str) -> Response:
         user = self.get_user(user_id)
-        info = latest_info(user=user)
+        info = latest_user_info(user=user)
         if info is None:
             raise NotFound("user_info_missing", "User info not found.")
         self.record_read("user_info", user.uuid)
