@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from portal.lib.units import normalise_units, read_units
 from reports.operations.extraction import read_as
 from reports.operations.parsed_rows import note_rows
-from reports.parser.checks import check_report, likely_entry, likely_unit
+from reports.parser.checks import check_report, choose_likely_unit, find_likely_entry
 from reports.parser.fields import unit_in_range
 from reports.parser.interpretation import interpret
 from reports.parser.loinc import match_loinc
@@ -117,8 +117,8 @@ def read_text(
     number = read_number(text.value, decimal_comma=decimal_comma)
     ucum = readings[0] if readings else None
     if len(readings) > 1 and number is not None:
-        entry = likely_entry(matches, status)
-        ucum = likely_unit(readings, entry=entry, number=number)
+        entry = find_likely_entry(matches, status)
+        ucum = choose_likely_unit(readings, entry=entry, number=number)
     return replace(
         before,
         test_name=text.test_name,

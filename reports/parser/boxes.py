@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .documents import NoPictureReader, read_words_shown
+from .documents import NoPictureReader, read_words_in_box
 from .fields import split_value, text_of
-from .intake import FileKind, file_kind
-from .lines import Line, read_lines
+from .intake import FileKind, detect_file_kind
+from .lines import Line, group_into_lines
 from .pages import Page, Word
 from .report import Place
 from .results import is_known_test
@@ -52,19 +52,19 @@ def read_box(paths: Sequence[Path], place: Place) -> BoxReading:
     if page is None or not inside:
         try:
             # An empty box on a page with text may stand over a small picture.
-            shown = read_words_shown(paths, place)
+            shown = read_words_in_box(paths, place)
         except NoPictureReader:
             if page is None:
                 raise
             return BoxReading("")
         page, inside = shown, list(shown.words)
-    lines = read_lines(inside, page=place.page, drawn=from_picture)
+    lines = group_into_lines(inside, page=place.page, drawn=from_picture)
     return _reading(page, lines, from_picture=from_picture)
 
 
 def _own_text(paths: Sequence[Path], place: Place) -> Page | None:
     """The page's text layer; None where it has none that means anything."""
-    if file_kind(paths[0]) is not FileKind.PDF:
+    if detect_file_kind(paths[0]) is not FileKind.PDF:
         return None
     page = read_page(paths[0], place.page)
     return page if page.legible and not page.pictured else None

@@ -13,8 +13,8 @@ from itertools import pairwise
 
 from portal.lib.units import looks_like_units
 
-from .dates import is_day
-from .lines import Cell, Line, part_cells
+from .dates import is_date_title
+from .lines import Cell, Line, split_cells
 from .pages import Word
 from .ranges import is_plain_range
 from .roles import Role, is_name_title, is_title, role_of
@@ -92,7 +92,7 @@ class Strip:
         return bool(same) and same[-1] < own - 1
 
 
-def part_strips(titles: Sequence[Title]) -> list[list[Title]]:
+def split_strips(titles: Sequence[Title]) -> list[list[Title]]:
     """Tables side by side: a second name title starts a second table.
 
     So does a title of no usual words before a second title of values, as 'Chemical |
@@ -105,7 +105,7 @@ def part_strips(titles: Sequence[Title]) -> list[list[Title]]:
         after = titles[n + 1].role if n + 1 < len(titles) else None
         strange = title.role is Role.OTHER and role_of(title.text) is None
         if strange and after is Role.VALUE and seen >= {Role.NAME, Role.VALUE}:
-            starts = not is_day(titles[n + 1].text)
+            starts = not is_date_title(titles[n + 1].text)
             title = replace(title, role=Role.NAME)
         if starts:
             strips.append([])
@@ -113,19 +113,19 @@ def part_strips(titles: Sequence[Title]) -> list[list[Title]]:
     return strips
 
 
-def titles_beside(above: Sequence[Title], titles: Sequence[Title]) -> list[Title]:
+def find_titles_beside(above: Sequence[Title], titles: Sequence[Title]) -> list[Title]:
     """Titles of tables that go on beside one whose own titles stand lower."""
     left, right = min(t.x0 for t in titles), max(t.x1 for t in titles)
     return [
         title
-        for group in (part_strips(above) if above else ())
+        for group in (split_strips(above) if above else ())
         if {Role.NAME, Role.VALUE} <= {t.role for t in group}
         and (group[0].x0 > right or max(t.x1 for t in group) < left)
         for title in group
     ]
 
 
-def lay_strips(
+def build_strips(
     titles: Sequence[Title], lines: Sequence[Line], *, width: float
 ) -> list[Strip]:
     """Cut the page into tables and the tables into columns.
@@ -133,7 +133,7 @@ def lay_strips(
     A cut goes where the fewest cells of the lines below are crossed, as near as may
     be to the gap between the two titles.
     """
-    groups = part_strips(titles)
+    groups = split_strips(titles)
     left = 0.0
     strips = []
     rows = _spans(lines)
@@ -141,13 +141,13 @@ def lay_strips(
     for n, group in enumerate(groups):
         right = width
         if n + 1 < len(groups):
-            right = _cut(group[-1], groups[n + 1][0], spans)
-        strips.append(Strip(left, right, _lay_columns(group, rows, left, right)))
+            right = _find_cut(group[-1], groups[n + 1][0], spans)
+        strips.append(Strip(left, right, _build_columns(group, rows, left, right)))
         left = right
     return strips
 
 
-def _lay_columns(
+def _build_columns(
     titles: list[Title],
     rows: Sequence[Sequence[tuple[float, float]]],
     left: float,
@@ -167,7 +167,7 @@ def _lay_columns(
         for row in rows
     ]
     inner = [span for row in within for span in row]
-    cuts = [left, *(_cut(a, b, inner) for a, b in pairwise(titles)), right]
+    cuts = [left, *(_find_cut(a, b, inner) for a, b in pairwise(titles)), right]
     cuts = _cut_in_order(titles, within, cuts) or cuts
     return tuple(
         Column(
@@ -226,13 +226,13 @@ def _spans(lines: Sequence[Line]) -> list[list[tuple[float, float]]]:
     """Where cells of the lines that look tabular begin and end, line by line."""
     spans = []
     for line in lines:
-        cells = part_cells(line.words, gap=line.tight)
+        cells = split_cells(line.words, gap=line.tight)
         if len(cells) > 1:
             spans.append([(c.x0, c.x1) for c in cells if len(c.words) < 9])
     return spans
 
 
-def _cut(a: Title, b: Title, spans: Sequence[tuple[float, float]]) -> float:
+def _find_cut(a: Title, b: Title, spans: Sequence[tuple[float, float]]) -> float:
     """Where the column of one title ends and that of the next begins."""
     low, high = a.x0 + 1, max(b.x1 - 1, a.x0 + 2)
     near_low, near_high = min(a.x1, b.x0), max(a.x1, b.x0)
@@ -274,15 +274,15 @@ def _cut(a: Title, b: Title, spans: Sequence[tuple[float, float]]) -> float:
     return place
 
 
-def cut_line(line: Line, strip: Strip) -> list[list[Word]]:
+def split_line_by_column(line: Line, strip: Strip) -> list[list[Word]]:
     """The words of a line by column; a cell that spills over stays with its start."""
     parts: list[list[Word]] = [[] for _ in strip.columns]
     last: Word | None = None
     home = 0
-    for cell in part_cells(line.words, gap=line.tight):
-        first = _home(cell.words[0], strip.columns)
+    for cell in split_cells(line.words, gap=line.tight):
+        first = _find_column(cell.words[0], strip.columns)
         spilling = strip.columns[first].role is Role.NAME
-        end = _home(cell.words[-1], strip.columns)
+        end = _find_column(cell.words[-1], strip.columns)
         reaches = end != first and strip.columns[end].role is Role.RANGE
         if reaches and is_plain_range(cell.text):
             # One range, though it begins left of its column.
@@ -291,7 +291,7 @@ def cut_line(line: Line, strip: Strip) -> list[list[Word]]:
             continue
         if spilling and last is not None and is_worded_value(cell.text):
             # A finding set to the right of its column, longer than that.
-            first = _home(cell.words[-1], strip.columns)
+            first = _find_column(cell.words[-1], strip.columns)
             parts[first] += cell.words
             last, home = cell.words[-1], first
             continue
@@ -301,8 +301,8 @@ def cut_line(line: Line, strip: Strip) -> list[list[Word]]:
             last, home = cell.words[-1], first
             continue
         for n, word in enumerate(cell.words, start=1):
-            before, home = home, _home(word, strip.columns)
-            if last is not None and _holds_on(last, word):
+            before, home = home, _find_column(word, strip.columns)
+            if last is not None and _is_one_range(last, word):
                 home = before
             elif home != first and spilling:
                 after = cell.words[n].text if n < len(cell.words) else ""
@@ -339,13 +339,13 @@ def _starts_value(word: Word, column: Column, after: str) -> bool:
     return word.x0 >= column.left and is_worded_value(word.text)
 
 
-def _holds_on(last: Word, word: Word) -> bool:
+def _is_one_range(last: Word, word: Word) -> bool:
     """Whether two words are parts of one range, however far apart they stand."""
     near = word.x0 - last.x1 < 1.5 * word.size
     return near and bool(_HOLDS_ON.search(f"{last.text} {word.text}"))
 
 
-def _home(word: Word, columns: Sequence[Column]) -> int:
+def _find_column(word: Word, columns: Sequence[Column]) -> int:
     middle = (word.x0 + word.x1) / 2
     for n, column in enumerate(columns):
         if middle < column.right:

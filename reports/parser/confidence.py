@@ -38,20 +38,20 @@ PARTS = tuple(TABLES)
 _LEFT_BY = {RowState.LOOK: 0.9, RowState.CONTRADICTION: 0.7}
 
 
-def first_confidence(row: Row, matches: Sequence[LoincMatch]) -> Confidence:
+def collect_confidence(row: Row, matches: Sequence[LoincMatch]) -> Confidence:
     """The evidence for each part of a row, by itself; 0 to 1."""
     fields = row.fields
-    text = min(_sureness(row.name), _sureness(fields.value_words))
+    text = min(_word_confidence(row.name), _word_confidence(fields.value_words))
     is_plain = is_numeric_value(fields.value) or is_worded_value(fields.value)
     structure = min(max(row.score, 0.0), 10.0) / 10
     unit = None
     if fields.units:
         reads = looks_like_units(fields.units) and normalise_units(fields.units)
-        unit = _sureness(fields.units_words) * (1.0 if reads else 0.6)
+        unit = _word_confidence(fields.units_words) * (1.0 if reads else 0.6)
     spread = None
     if fields.range:
         reads_so = looks_like_range(fields.range)
-        spread = _sureness(fields.range_words) * (1.0 if reads_so else 0.7)
+        spread = _word_confidence(fields.range_words) * (1.0 if reads_so else 0.7)
     return Confidence(
         text=text,
         row=(0.7 + 0.3 * structure)
@@ -63,7 +63,7 @@ def first_confidence(row: Row, matches: Sequence[LoincMatch]) -> Confidence:
     )
 
 
-def settle_confidences(
+def calibrate_confidences(
     results: Sequence[ParsedResult],
     notes: Sequence[Note],
     tables: dict[str, Table] | None = None,
@@ -107,7 +107,7 @@ def _settle(
     )
 
 
-def share_right(table: Table, evidence: float) -> float:
+def calibrate_share(table: Table, evidence: float) -> float:
     """What a table makes of evidence: on the line between its points."""
     place = bisect_right([x for x, _ in table], evidence)
     if place == 0:
@@ -121,9 +121,9 @@ def share_right(table: Table, evidence: float) -> float:
 
 
 def _claimed(table: Table, evidence: float | None) -> float | None:
-    return None if evidence is None else share_right(table, evidence)
+    return None if evidence is None else calibrate_share(table, evidence)
 
 
-def _sureness(words: Sequence[Word]) -> float:
+def _word_confidence(words: Sequence[Word]) -> float:
     """That of the least sure word; a text with no words of its own was inferred."""
     return min((word.sure for word in words), default=1.0)

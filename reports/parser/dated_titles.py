@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from .dates import is_day, read_days
+from .dates import is_date_title, read_days
 from .fields import is_unit, split_value
-from .lines import Cell, Line, make_line, part_cells
+from .lines import Cell, Line, make_line, split_cells
 from .ranges import looks_like_range
 from .roles import Role, is_title, role_of
 from .table_titles import Title
@@ -25,12 +25,12 @@ _LONGEST_DATE = 3
 Titled = tuple[tuple[Title, ...], int]
 
 
-def read_dated(lines: Sequence[Line]) -> Titled:
+def read_dated_titles(lines: Sequence[Line]) -> Titled:
     """Titles that are dates over others, as 'Date', 'Time' and 'Units' on lines each.
 
     Also how many lines they take; empty and 0 where no unit or range is titled.
     """
-    dated, others = _part_dates(lines[0].cells)
+    dated, others = _split_dates(lines[0].cells)
     if len(dated) < _LEAST_DATES or len(others) > 1:
         return (), 0
     if others and (others[0].x0 > dated[0].x0 or not is_title(others[0].text)):
@@ -57,7 +57,7 @@ def read_bare_dates(lines: Sequence[Line]) -> Titled:
     and 0 where fewer than two names have numbers under two of the dates.
     """
     first = lines[0]
-    dated, others = _part_dates(part_cells(first.words, gap=first.tight))
+    dated, others = _split_dates(split_cells(first.words, gap=first.tight))
     if len(dated) < _LEAST_DATES or len(others) > 1:
         return (), 0
     if others and others[0].x0 > dated[0].x0:
@@ -66,7 +66,7 @@ def read_bare_dates(lines: Sequence[Line]) -> Titled:
     rows = [
         cells
         for line in lines[1:]
-        if _is_dated_row(cells := part_cells(line.words, gap=line.tight), dated, reach)
+        if _is_dated_row(cells := split_cells(line.words, gap=line.tight), dated, reach)
     ]
     if len(rows) < _LEAST_ROWS:
         return (), 0
@@ -92,13 +92,13 @@ def read_bare_dates(lines: Sequence[Line]) -> Titled:
     return tuple(titles), 1
 
 
-def _part_dates(cells: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
+def _split_dates(cells: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
     """The cells that are dates and nothing else, and those that are not."""
     dated: list[Cell] = []
     others: list[Cell] = []
     for cell in cells:
         short = len(cell.words) <= _LONGEST_DATE and ":" not in cell.words[0].text
-        (dated if short and is_day(cell.text) else others).append(cell)
+        (dated if short and is_date_title(cell.text) else others).append(cell)
     return dated, others
 
 

@@ -71,16 +71,16 @@ def read_days(texts: Sequence[str]) -> list[str | None]:
         [read_date(text, month_first=month_first) or _month_of(text) for text in texts]
         for month_first in (False, True)
     ]
-    return max(readings, key=lambda days: (sum(map(bool, days)), _run_one_way(days)))
+    return max(readings, key=lambda days: (sum(map(bool, days)), _is_monotonic(days)))
 
 
-def is_day(text: str) -> bool:
+def is_date_title(text: str) -> bool:
     """Whether a title is a date, over the results of that day."""
-    return day_of(text) is not None
+    return parse_sortable_date(text) is not None
 
 
 @lru_cache(maxsize=8192)
-def day_of(text: str) -> str | None:
+def parse_sortable_date(text: str) -> str | None:
     """A date to compare by; where the order is in doubt the day comes first."""
     return read_date(text) or read_date(text, month_first=False) or _month_of(text)
 
@@ -92,7 +92,7 @@ def _month_of(text: str) -> str | None:
     return f"{match['year']}-{month:02}" if match and month else None
 
 
-def _run_one_way(days: Sequence[str | None]) -> bool:
+def _is_monotonic(days: Sequence[str | None]) -> bool:
     known = [day for day in days if day is not None]
     return known in (sorted(known), sorted(known, reverse=True))
 

@@ -13,7 +13,7 @@ from types import ModuleType
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
-from .intake import FileKind, RefusalCode, RefusedFile, file_kind
+from .intake import FileKind, RefusalCode, RefusedFile, detect_file_kind
 from .pages import Page
 from .report import FailureReason, Place, UnreadableReport
 from .text_layer import TooManyPages, read_pages
@@ -42,7 +42,7 @@ def read_document(
     that is read, or a PDF among several files); NoPictureReader.
     """
     try:
-        kinds = [file_kind(path) for path in paths]
+        kinds = [detect_file_kind(path) for path in paths]
         if kinds == [FileKind.PDF]:
             pages = read_pages(paths[0], at_most=at_most)
             return _with_pictures(pages, paths[0], threads, on_page)
@@ -62,7 +62,7 @@ def read_document(
         raise UnreadableReport(FailureReason.TOO_MANY_PAGES) from None
 
 
-def read_words_shown(paths: Sequence[Path], place: Place) -> Page:
+def read_words_in_box(paths: Sequence[Path], place: Place) -> Page:
     """The words in a box on a page, read from its picture.
 
     Raises: NoPictureReader; RefusedFile; pdfium's own error.

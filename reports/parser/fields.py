@@ -18,7 +18,7 @@ from .ranges import (
     is_expected_finding,
     is_plain_range,
     looks_like_range,
-    without_label,
+    strip_range_label,
 )
 from .values import (
     COMPARATOR,
@@ -121,7 +121,7 @@ def text_of(words: list[Word] | tuple[Word, ...]) -> str:
     return " ".join([word[0] for word in words])
 
 
-def without_note_mark(words: Sequence[Word]) -> list[Word]:
+def strip_note_mark(words: Sequence[Word]) -> list[Word]:
     """A value without the small raised letter or digit of a footnote behind it."""
     for n, (word, mark) in enumerate(pairwise(words), start=1):
         raised = mark.size < 0.8 * word.size and mark.middle < word.middle
@@ -131,7 +131,7 @@ def without_note_mark(words: Sequence[Word]) -> list[Word]:
     return list(words)
 
 
-def words_with(words: Sequence[Word], text: str | None) -> tuple[Word, ...]:
+def find_words_of(words: Sequence[Word], text: str | None) -> tuple[Word, ...]:
     """The fewest neighbours among words that hold a text; all of them if none do."""
     wanted = (text or "").replace(" ", "")
     if not wanted:
@@ -181,7 +181,7 @@ def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
     if match := _WORDED_THEN_UNIT.fullmatch(head):
         return match["value"], match["unit"], flag, None
     if (match := _BRACKETED_TAIL.fullmatch(head)) and looks_like_range(match["tail"]):
-        head, found_range = match["head"], without_label(match["tail"])
+        head, found_range = match["head"], strip_range_label(match["tail"])
         head, flag = split_flag(head) if flag is None else (head, flag)
         if match := _PERCENT.fullmatch(head):
             return match[1], "%", flag, found_range
@@ -242,7 +242,7 @@ def is_unit(text: str) -> bool:
     return looks_like_units(text) or bool(_NOTED_UNIT.fullmatch(text.strip()))
 
 
-def without_status(text: str) -> str:
+def strip_status(text: str) -> str:
     """A name without the words behind it that say how its value is."""
     match = _WITH_STATUS.search(text)
     return text[: match.start()] if match and " " in match["status"] else text
@@ -261,7 +261,7 @@ def unit_in_range(text: str) -> str | None:
     return unit if is_unit(unit) else None
 
 
-def second_value(text: str) -> tuple[str, str, str] | None:
+def split_second_value(text: str) -> tuple[str, str, str] | None:
     """A value given in two units, '5.9 % (41 mmol/mol)': the first, then the second."""
     match = _TWICE.fullmatch(text.strip())
     if match is None:
@@ -271,7 +271,7 @@ def second_value(text: str) -> tuple[str, str, str] | None:
     return match["first"].strip(), match["second"], match["unit"].strip()
 
 
-def type_cells(cells: list[list[Word]]) -> Fields | None:
+def classify_cells(cells: list[list[Word]]) -> Fields | None:
     """Tell the cells right of a name apart by their own form; None if none is a value.
 
     The first cell that reads as a value is the value, a later one of that form a
@@ -283,7 +283,7 @@ def type_cells(cells: list[list[Word]]) -> Fields | None:
         if unit and not spread and is_numeric_value(value):
             cells = cells[1:]
     for n, cell in enumerate(cells):
-        words = tuple(cell) if found.value else _without_status(cell)
+        words = tuple(cell) if found.value else _strip_status(cell)
         text = text_of(words)
         if (
             not found.value
@@ -304,11 +304,11 @@ def type_cells(cells: list[list[Word]]) -> Fields | None:
             found = replace(
                 found,
                 value=value,
-                value_words=words_with(words, value),
+                value_words=find_words_of(words, value),
                 units=unit,
-                units_words=words_with(words, unit),
+                units_words=find_words_of(words, unit),
                 range=spread or found.range,
-                range_words=words_with(words, spread) or found.range_words,
+                range_words=find_words_of(words, spread) or found.range_words,
                 flag=flag or found.flag,
             )
             continue
@@ -316,7 +316,7 @@ def type_cells(cells: list[list[Word]]) -> Fields | None:
     if found.range and not found.units and is_numeric_value(found.value):
         inside = unit_in_range(found.range)
         if inside is not None:
-            words = words_with(found.range_words, inside)
+            words = find_words_of(found.range_words, inside)
             found = replace(found, units=inside, units_words=words)
     return found if found.value else None
 
@@ -328,7 +328,7 @@ def _is_span_before(text: str, after: list[list[Word]]) -> bool:
     return any(_NUMERIC.fullmatch(split_value(text_of(cell))[0]) for cell in after)
 
 
-def _without_status(words: list[Word]) -> tuple[Word, ...]:
+def _strip_status(words: list[Word]) -> tuple[Word, ...]:
     """A value with its unit, without the words before it that say how it is."""
     for n in range(1, min(4, len(words) - 1)):
         if _STATUS.fullmatch(text_of(words[:n])):
@@ -354,7 +354,7 @@ def _take(found: Fields, text: str, words: tuple[Word, ...]) -> Fields:
         found = replace(found, flag=words[0].text.strip("()[]"))
         return _take(found, text_of(words[1:]), words[1:])
     if found.range is None and looks_like_range(text):
-        inside, flag = split_range_flag(without_label(text))
+        inside, flag = split_range_flag(strip_range_label(text))
         return replace(found, range=inside, range_words=words, flag=found.flag or flag)
     if found.range is None and found.units is None:
         for n in range(1, len(words)):

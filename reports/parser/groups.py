@@ -51,7 +51,7 @@ class _Mark:
     is_age: bool = False
 
 
-def part_for(text: str, *, sex: str | None, age: float | None) -> str | None:
+def choose_range_part(text: str, *, sex: str | None, age: float | None) -> str | None:
     """The part of a range text meant for a patient; the text where it is for all.
 
     sex: "male" or "female"; age in years; None where the header does not tell. None

@@ -71,7 +71,7 @@ def recognize_file(path: Path, *, declared: str | None = None) -> FileKind:
         raise RefusedFile(RefusalCode.EMPTY)
     if size > MAX_BYTES:
         raise RefusedFile(RefusalCode.TOO_LARGE)
-    kind = file_kind(path)
+    kind = detect_file_kind(path)
     if declared is not None and _plain_type(declared) != kind:
         raise RefusedFile(RefusalCode.MISMATCH)
     if kind is FileKind.PDF and not _ends_whole(path):
@@ -93,7 +93,7 @@ def inspect_file(path: Path, *, declared: str | None = None) -> OpenedFile:
     return OpenedFile(kind, 1)
 
 
-def file_kind(path: Path) -> FileKind:
+def detect_file_kind(path: Path) -> FileKind:
     """The kind that a signature shows. Raises: unsupported_file_type."""
     with path.open("rb") as file:
         head = file.read(_SIGNATURE_BYTES)

@@ -22,7 +22,7 @@ _RAISED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RangeOutcome:
     """What the numbers say; above and below are None where nothing can be said."""
 
     interpretation: Interpretation
@@ -37,7 +37,7 @@ def interpret(
     has_range: bool,
     flag: str | None,
     decimal_comma: bool = False,
-) -> Verdict:
+) -> RangeOutcome:
     """Judge a value by its own range, and by the printed flag where that is silent.
 
     Outside a bound for certain is abnormal, a number inside or without bounds is
@@ -46,33 +46,37 @@ def interpret(
     """
     verdict = _by_numbers(value, bounds, has_range=has_range, comma=decimal_comma)
     if flag and _CRITICAL.match(flag):
-        return Verdict(Interpretation.CRITICAL, verdict.above, verdict.below)
+        return RangeOutcome(Interpretation.CRITICAL, verdict.above, verdict.below)
     unbounded = bounds.low is None and bounds.high is None
     if flag and _RAISED.match(flag) and unbounded:
-        return Verdict(Interpretation.ABNORMAL, verdict.above, verdict.below)
+        return RangeOutcome(Interpretation.ABNORMAL, verdict.above, verdict.below)
     return verdict
 
 
-def _by_numbers(value: str, bounds: Bounds, *, has_range: bool, comma: bool) -> Verdict:
+def _by_numbers(
+    value: str, bounds: Bounds, *, has_range: bool, comma: bool
+) -> RangeOutcome:
     span = _span_of(value, comma=comma)
     if span is None:
-        return Verdict(Interpretation.UNKNOWN)
+        return RangeOutcome(Interpretation.UNKNOWN)
     least, most, exact = span
     low, high = bounds.low, bounds.high
     if low is None and high is None:
         settled = exact and not has_range
-        return Verdict(Interpretation.NORMAL if settled else Interpretation.UNKNOWN)
+        return RangeOutcome(
+            Interpretation.NORMAL if settled else Interpretation.UNKNOWN
+        )
     if high is not None and least is not None and least > high:
-        return Verdict(Interpretation.ABNORMAL, above=True, below=False)
+        return RangeOutcome(Interpretation.ABNORMAL, above=True, below=False)
     if low is not None and most is not None and most < low:
-        return Verdict(Interpretation.ABNORMAL, above=False, below=True)
+        return RangeOutcome(Interpretation.ABNORMAL, above=False, below=True)
     if bounds.strict and exact and least in (low, high):
-        return Verdict(Interpretation.UNKNOWN, above=False, below=False)
+        return RangeOutcome(Interpretation.UNKNOWN, above=False, below=False)
     inside_high = high is None or (most is not None and most <= high)
     inside_low = low is None or (least is not None and least >= low)
     if inside_high and inside_low:
-        return Verdict(Interpretation.NORMAL, above=False, below=False)
-    return Verdict(Interpretation.UNKNOWN)
+        return RangeOutcome(Interpretation.NORMAL, above=False, below=False)
+    return RangeOutcome(Interpretation.UNKNOWN)
 
 
 def _span_of(

@@ -34,7 +34,7 @@ def join_kerned(
         ):
             joined.append(word)
             continue
-        if is_leftwards(word.text) and word.x0 < last.x0:
+        if is_right_to_left(word.text) and word.x0 < last.x0:
             last, word = word, last
         text = last.text + word.text
         if _is_raised(last, word):
@@ -48,21 +48,25 @@ def join_kerned(
     return joined
 
 
-def is_leftwards(text: str) -> bool:
+def is_right_to_left(text: str) -> bool:
     """Whether a text is all letters of a script that runs from right to left."""
     return text > _ASCII and bool(_LEFTWARDS.fullmatch(text))
 
 
-def as_read(word: Word) -> Word:
+def to_reading_order(word: Word) -> Word:
     """A word of such a script, put together in the order seen, in that of reading."""
-    if not is_leftwards(word.text):
+    if not is_right_to_left(word.text):
         return word
     return word._replace(text=unicodedata.normalize("NFKC", word.text[::-1]))
 
 
 def _belongs(last: Word, word: Word, blank: float) -> bool:
     gap = word[1] - last[3]
-    if word[1] < last[1] and is_leftwards(word.text) and is_leftwards(last.text):
+    if (
+        word[1] < last[1]
+        and is_right_to_left(word.text)
+        and is_right_to_left(last.text)
+    ):
         gap = last[1] - word[3]
     size = min(last[5], word[5])
     if not -0.3 * last[5] < gap < blank * size:
@@ -84,7 +88,7 @@ def _is_of_another(last: Word, word: Word) -> bool:
 
 def _is_one_word(first: str, second: str) -> bool:
     """Whether two pieces may be one kerned word; an f leans over the blank after it."""
-    if is_leftwards(first) and is_leftwards(second):
+    if is_right_to_left(first) and is_right_to_left(second):
         return True
     return first[-1:].islower() and second[:1].islower() and not first.endswith("f")
 

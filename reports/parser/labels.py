@@ -108,6 +108,6 @@ _CONTINENTAL = re.compile(
 )
 
 
-def speaks_continental(text: str) -> bool:
+def is_day_first_language(text: str) -> bool:
     """Whether a header's words are of a language whose dates begin with the day."""
     return bool(_CONTINENTAL.search(text))

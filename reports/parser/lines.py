@@ -79,7 +79,9 @@ class Line:
         return max(word.x1 for word in self.words)
 
 
-def read_lines(words: Sequence[Word], *, page: int, drawn: bool = False) -> list[Line]:
+def group_into_lines(
+    words: Sequence[Word], *, page: int, drawn: bool = False
+) -> list[Line]:
     """Lines from top to bottom; drawn: whether the words were read from a picture."""
     if not words:
         return []
@@ -181,7 +183,7 @@ def _follow_lines(words: Sequence[Word]) -> list[list[Word]]:
     return sorted(groups, key=lambda group: median(w.middle for w in group))
 
 
-def join_levels(lines: Sequence[Line]) -> list[Line]:
+def join_lines_of_one_level(lines: Sequence[Line]) -> list[Line]:
     """Lines of a picture joined where they show one level, parted by larger print.
 
     Not for tables: there a cell may be centred between two lines of its neighbour.
@@ -234,7 +236,7 @@ def make_line(words: Iterable[Word], *, page: int, drawn: bool = False) -> Line:
     return Line(
         page=page,
         words=ordered,
-        cells=part_cells(ordered, gap=gap),
+        cells=split_cells(ordered, gap=gap),
         top=min([word[2] for word in ordered]),
         bottom=max([word[4] for word in ordered]),
         size=ordered[0].size if len(ordered) == 1 else median([w[5] for w in ordered]),
@@ -244,7 +246,7 @@ def make_line(words: Iterable[Word], *, page: int, drawn: bool = False) -> Line:
     )
 
 
-def part_cells(words: Sequence[Word], *, gap: float = CELL_GAP) -> tuple[Cell, ...]:
+def split_cells(words: Sequence[Word], *, gap: float = CELL_GAP) -> tuple[Cell, ...]:
     """Part words, sorted by x, where the gap is wider than `gap` font sizes.
 
     A sign that only parts what stands beside it, as a bar or a dot, is in no cell.

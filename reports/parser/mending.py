@@ -52,10 +52,10 @@ _HALF = 0.2  # of a size, by which a box may be wrong
 _SPECK = re.compile(r"(?P<number>\d+)[.,](?P<dash>[-–])(?=\D*$)")
 
 
-def mend_words(words: Iterable[Word]) -> list[Word]:
+def repair_words(words: Iterable[Word]) -> list[Word]:
     """The same words, in the same order, mended."""
     mended: list[Word] = []
-    for word in _without_halves(list(words)):
+    for word in _drop_half_signs(list(words)):
         last = mended[-1] if mended else None
         if last is not None and _is_tail(last, word):
             mended[-1] = last._replace(
@@ -67,9 +67,9 @@ def mend_words(words: Iterable[Word]) -> list[Word]:
                 text=last.text + word.text, x1=word.x1, sure=min(last.sure, word.sure)
             )
             continue
-        text = mend_label(mend_range(mend_unit(word.text)))
+        text = repair_label(repair_range(repair_unit(word.text)))
         mended.extend(_part(word._replace(text=text)))
-    return _with_commas(_without_lab_numbers(_with_ones(mended)))
+    return _with_commas(_drop_lab_numbers(_with_ones(mended)))
 
 
 def _with_ones(words: list[Word]) -> list[Word]:
@@ -89,7 +89,7 @@ def _is_beside(last: Word, word: Word) -> bool:
     return near and abs(word.middle - last.middle) < 0.3 * last.size
 
 
-def _without_halves(words: list[Word]) -> list[Word]:
+def _drop_half_signs(words: list[Word]) -> list[Word]:
     """Words without the halves of signs: read once more, inside a larger word's box."""
     return [
         word
@@ -105,7 +105,7 @@ def _without_halves(words: list[Word]) -> list[Word]:
     ]
 
 
-def _without_lab_numbers(words: list[Word]) -> list[Word]:
+def _drop_lab_numbers(words: list[Word]) -> list[Word]:
     """A page's words without the small numbers that stand behind most of its names."""
     behind = [
         n
@@ -139,7 +139,7 @@ def _with_commas(words: list[Word]) -> list[Word]:
     return mended
 
 
-def mend_unit(text: str) -> str:
+def repair_unit(text: str) -> str:
     """A unit as printed where l, I and 1 were taken for one another."""
     if "U/" in text:
         text = _UNITS_PER.sub(r"\1IU", text)
@@ -154,7 +154,7 @@ def mend_unit(text: str) -> str:
     return text
 
 
-def mend_label(text: str) -> str:
+def repair_label(text: str) -> str:
     """A word of titles with the letter its reader lost: 'Nomal' as 'Normal'."""
     whole = _LETTER_LOST.get(text.casefold())
     if whole is None:
@@ -162,7 +162,7 @@ def mend_label(text: str) -> str:
     return whole.upper() if text.isupper() else text[0] + whole[1:]
 
 
-def mend_range(text: str) -> str:
+def repair_range(text: str) -> str:
     """A range as printed where a colon or a speck is in the place of its points."""
     if ":" in text:
         text = _COLON.sub(r"\g<whole>.\g<rest>", text)

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from .dates import NUMBER_DATE, read_date
 from .folding import fold
-from .labels import BORN_WITHIN, LABELS, speaks_continental
+from .labels import BORN_WITHIN, LABELS, is_day_first_language
 from .lines import Line
 from .report import Metadata
 from .titles import read_titles
@@ -127,7 +127,7 @@ def read_metadata(pages: Sequence[Sequence[Line]]) -> Metadata:
     )
 
 
-def read_headers(pages: Mapping[int, Sequence[Line]]) -> dict[int, Metadata]:
+def read_page_headers(pages: Mapping[int, Sequence[Line]]) -> dict[int, Metadata]:
     """Name and birth date on each page after the first, where it has them.
 
     pages: all of a report, by number; the first one's header is read_metadata's.
@@ -231,12 +231,12 @@ def _unlabelled(line: Line, below: Sequence[Line]) -> list[tuple[str, str]]:
         found.append(("dob", match["dob"]))
     for cell in line.cells:
         match = _ADDRESS.fullmatch(cell.text.strip())
-        if match and any(_tells_birth(after) for after in below):
+        if match and any(_names_birth_date(after) for after in below):
             found.append(("name", match["name"]))
     return found
 
 
-def _tells_birth(line: Line) -> bool:
+def _names_birth_date(line: Line) -> bool:
     labelled = any(LABELS["dob"].match(cell.text.strip()) for cell in line.cells)
     return labelled or BORN_WITHIN.search(line.text) is not None
 
@@ -352,7 +352,7 @@ def _month_first(pages: Sequence[Sequence[Line]]) -> bool | None:
     if any(n > 12 for n in seconds):
         return True
     texts = (line.text for lines in pages for line in lines[:40])
-    return False if any(map(speaks_continental, texts)) else None
+    return False if any(map(is_day_first_language, texts)) else None
 
 
 def _lab_name(lines: Sequence[Line]) -> str | None:

@@ -290,12 +290,12 @@ def is_category(name: str) -> bool:
 
 
 @lru_cache(maxsize=8192)
-def opens_explanation(text: str) -> bool:
+def starts_explanation(text: str) -> bool:
     """A line after which the report explains: Interpretation, Note, References."""
     return bool(_OPENING.match(text))
 
 
-def heads_explanation(text: str) -> bool:
+def is_explanation_title(text: str) -> bool:
     """Column titles of an explanation table: Category, Risk, Stage, Age group."""
     words = fold(text).split()
     hits = sum(1 for word in words if word in _EXPLANATION_TITLES)
@@ -309,7 +309,7 @@ def is_method(text: str) -> bool:
 
 
 @lru_cache(maxsize=2048)
-def specimen_in(text: str) -> SampleType | None:
+def find_specimen(text: str) -> SampleType | None:
     """The specimen that a header or a cell names, None if it names none."""
     folded = fold(text)
     for pattern, kind in _SPECIMENS:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from .checks import check_report, hold_back_strangers
-from .confidence import settle_confidences
+from .checks import check_report, require_review_for_other_patients
+from .confidence import calibrate_confidences
 from .documents import OnPage, read_document
-from .lines import Line, read_lines
-from .mending import mend_words
-from .metadata import read_age, read_headers, read_metadata
+from .lines import Line, group_into_lines
+from .mending import repair_words
+from .metadata import read_age, read_metadata, read_page_headers
 from .pages import Page
 from .report import (
     FailureReason,
@@ -22,9 +22,9 @@ from .report import (
     ParsedReport,
     UnreadableReport,
 )
-from .results import is_known_test, make_result
-from .rows import find_rows, find_unread, settle_rows
-from .screening import is_believable, unread_reason, wrong_language
+from .results import build_result, is_known_test
+from .rows import clean_up_rows, find_rows, find_unread
+from .screening import find_failure_reason, has_believable_rows, is_unsupported_language
 from .values import has_decimal_commas
 
 MAX_PAGES = 30
@@ -60,9 +60,9 @@ def read_report(pages: Sequence[Page]) -> ParsedReport:
     legible = [page for page in pages if page.legible]
     lines = [_lines_of(page) for page in legible]
     found = find_rows(legible, lines, is_known=is_known_test)
-    rows = settle_rows(found)
+    rows = clean_up_rows(found)
     if not rows:
-        raise UnreadableReport(unread_reason(pages))
+        raise UnreadableReport(find_failure_reason(pages))
     metadata = read_metadata(lines)
     age = read_age(lines, metadata)
     comma = has_decimal_commas(
@@ -70,19 +70,19 @@ def read_report(pages: Sequence[Page]) -> ParsedReport:
     )
     by_number = {page.number: page for page in pages}
     results = tuple(
-        make_result(row, by_number[row.page], metadata, age=age, decimal_comma=comma)
+        build_result(row, by_number[row.page], metadata, age=age, decimal_comma=comma)
         for row in rows
     )
     titled = any(row.titled for row in rows)
-    if not is_believable(results, pages, titled=titled):
+    if not has_believable_rows(results, pages, titled=titled):
         raise UnreadableReport(
             FailureReason.NOT_ENGLISH
-            if wrong_language(pages)
+            if is_unsupported_language(pages)
             else FailureReason.INVALID_INPUT
         )
     notes = check_report(
         metadata=metadata,
-        by_page=read_headers(
+        by_page=read_page_headers(
             dict(zip((page.number for page in legible), lines, strict=True))
         ),
         results=results,
@@ -90,7 +90,9 @@ def read_report(pages: Sequence[Page]) -> ParsedReport:
     )
     return ParsedReport(
         metadata=metadata,
-        results=hold_back_strangers(settle_confidences(results, notes), notes),
+        results=require_review_for_other_patients(
+            calibrate_confidences(results, notes), notes
+        ),
         pages=len(pages),
         notes=notes,
         page_sizes=tuple(
@@ -108,5 +110,5 @@ def read_report(pages: Sequence[Page]) -> ParsedReport:
 
 def _lines_of(page: Page) -> list[Line]:
     drawn = bool(page.to_shown)
-    words = mend_words(page.words) if drawn else page.words
-    return read_lines(words, page=page.number, drawn=drawn)
+    words = repair_words(page.words) if drawn else page.words
+    return group_into_lines(words, page=page.number, drawn=drawn)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from .folding import fold
-from .groups import part_for
+from .groups import choose_range_part
 from .roles import Role, role_of
 from .values import COMPARATOR, NUMBER, is_worded_value, read_number
 
@@ -104,7 +104,7 @@ class Bounds:
     strict: bool = False
 
 
-def without_label(text: str) -> str:
+def strip_range_label(text: str) -> str:
     """A range without the words that announce it: 'Ref. range: 135 - 145'."""
     if short := _SHORTLY.match(text.strip()):
         return short["range"]
@@ -116,7 +116,7 @@ def without_label(text: str) -> str:
 
 
 @lru_cache(maxsize=8192)
-def announced_range(line: str) -> str | None:
+def parse_announced_range(line: str) -> str | None:
     """The range on a line that says it gives one, else None."""
     short = _SHORTLY.match(line.strip()) or _AIMED.match(line.strip())
     if short and looks_like_range(short["range"]):
@@ -160,11 +160,11 @@ def read_bounds(
 
     sex and age (years) are the patient's, as far as the report's header tells them.
     """
-    part = part_for(_tidy(text), sex=sex, age=age)
+    part = choose_range_part(_tidy(text), sex=sex, age=age)
     if part is None:
         return Bounds()
     plain = _LABEL.sub("", part).strip()
-    numbers = re.findall(NUMBER, _without_units(plain))
+    numbers = re.findall(NUMBER, _strip_units(plain))
 
     def number(printed: str) -> float | None:
         return read_number(printed, decimal_comma=decimal_comma)
@@ -217,6 +217,6 @@ def _tidy(text: str) -> str:
     return plain.strip("()[]{} ").strip("*#")
 
 
-def _without_units(text: str) -> str:
+def _strip_units(text: str) -> str:
     """Drop the digits that belong to a unit such as 10^3/uL or x10E9/L."""
     return _UNIT_DIGITS.sub("", text)

@@ -11,11 +11,11 @@ from functools import lru_cache
 
 from portal.lib.units import normalise_units, read_units
 
-from .checks import likely_entry, likely_unit
-from .confidence import first_confidence
+from .checks import choose_likely_unit, find_likely_entry
+from .confidence import collect_confidence
 from .fields import text_of, unit_in_range
 from .interpretation import interpret
-from .loinc import LoincVerdict, match_loinc
+from .loinc import LoincMatches, match_loinc
 from .pages import Page
 from .ranges import Bounds, read_bounds
 from .report import (
@@ -40,7 +40,7 @@ def _match(
     value: str,
     panel: str | None,
     sample_type: SampleType | None,
-) -> LoincVerdict:
+) -> LoincMatches:
     return match_loinc(
         name=name, units=units, value=value, panel=panel, sample_type=sample_type
     )
@@ -58,7 +58,7 @@ def is_known_test(
     return verdict.status is not LoincMatchStatus.NO_MATCH
 
 
-def make_result(
+def build_result(
     row: Row,
     page: Page,
     metadata: Metadata,
@@ -108,18 +108,18 @@ def make_result(
             units=page.place_of(fields.units_words),
             reference_range=page.place_of(fields.range_words),
         ),
-        confidence=first_confidence(row, verdict.matches),
+        confidence=collect_confidence(row, verdict.matches),
         ucum=_ucum(fields.units, number, verdict),
         flag=fields.flag,
     )
 
 
-def _ucum(units: str | None, number: float | None, verdict: LoincVerdict) -> str | None:
+def _ucum(units: str | None, number: float | None, verdict: LoincMatches) -> str | None:
     readings = read_units(units) if units else ()
     if len(readings) < 2 or number is None:
         return readings[0] if readings else None
-    entry = likely_entry(verdict.matches, verdict.status)
-    return likely_unit(readings, entry=entry, number=number)
+    entry = find_likely_entry(verdict.matches, verdict.status)
+    return choose_likely_unit(readings, entry=entry, number=number)
 
 
 def _sensitivity(row: Row) -> Sensitivity | None:

@@ -168,7 +168,7 @@ _PERSON = re.compile(
 )
 
 
-def wrong_language(pages: Sequence[Page]) -> bool:
+def is_unsupported_language(pages: Sequence[Page]) -> bool:
     """Whether the text is clearly in a script or a language that is not read."""
     words = [word.text for page in pages for word in page.words]
     letters = [sign for text in words for sign in text if sign.isalpha()]
@@ -193,17 +193,17 @@ def is_bill(pages: Sequence[Page]) -> bool:
     return len({match.lower() for match in _BILL.findall(text)}) >= 2
 
 
-def is_of_no_person(pages: Sequence[Page]) -> bool:
+def is_product_analysis(pages: Sequence[Page]) -> bool:
     """Whether the document measures food, pills or water, as its own words say."""
     text = " ".join(word.text for page in pages for word in page.words)
     found = {match.lower() for match in _NO_PERSON.findall(text)}
     return bool(found) and not _PERSON.search(text)
 
 
-def unread_reason(pages: Sequence[Page]) -> FailureReason:
+def find_failure_reason(pages: Sequence[Page]) -> FailureReason:
     """Why pages gave no row: of those, low_quality where hardly a word can be read."""
     legible = [page for page in pages if page.words and page.legible]
-    if legible and wrong_language(legible):
+    if legible and is_unsupported_language(legible):
         return FailureReason.NOT_ENGLISH
     if sum(len(page.words) for page in legible) < 4 * len(pages):
         return FailureReason.LOW_QUALITY
@@ -216,7 +216,7 @@ _CONCENTRATION = re.compile(
 )
 
 
-def is_believable(
+def has_believable_rows(
     results: Sequence[ParsedResult], pages: Sequence[Page], *, titled: bool
 ) -> bool:
     """Whether the rows are results of a laboratory and not numbers of another kind.
@@ -235,7 +235,7 @@ def is_believable(
     united = sum(1 for result in results if result.units)
     if is_bill(pages) and measured < 0.5 * len(results):
         return False
-    if is_of_no_person(pages):
+    if is_product_analysis(pages):
         return False
     drugs = sum(1 for result in results if result.sensitivity is not None)
     if titled and drugs >= 2:

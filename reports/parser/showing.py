@@ -14,7 +14,7 @@ from pathlib import Path
 import pypdfium2 as pdfium
 from PIL import Image, ImageOps
 
-from .intake import MAX_PIXELS, FileKind, RefusalCode, RefusedFile, file_kind
+from .intake import MAX_PIXELS, FileKind, RefusalCode, RefusedFile, detect_file_kind
 
 _DPI = 144
 _LONGEST = 2400  # pixels
@@ -27,7 +27,7 @@ def show_page(paths: Sequence[Path], number: int) -> bytes:
     Raises: RefusedFile by unreadable_file, too_many_pixels; pdfium's own error. Source:
     Ours (workflow D1).
     """
-    if file_kind(paths[0]) is FileKind.PDF:
+    if detect_file_kind(paths[0]) is FileKind.PDF:
         picture = _drawn(paths[0], number)
     else:
         picture = _opened(paths[number - 1])

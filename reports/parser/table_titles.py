@@ -55,7 +55,7 @@ def find_zones(titles: Sequence[Title], unknown: Sequence[Title]) -> list[Title]
     return zones if len(zones) > 1 and ranged else []
 
 
-def settle_titles(titles: list[Title]) -> list[Title]:
+def resolve_titles(titles: list[Title]) -> list[Title]:
     """Resolve titles that mean different things in different company."""
     titles = _with_results(titles)
     roles = {title.role for title in titles}

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
-from .kerning import as_read, is_leftwards, join_kerned
+from .kerning import is_right_to_left, join_kerned, to_reading_order
 from .pages import Page, Word
-from .watermarks import leave_out_watermarks
+from .watermarks import drop_watermarks
 
 # No page of a report holds so many; one that does was made to be slow.
 _MOST_WORDS = 8000
@@ -123,7 +123,7 @@ def _area(found: int) -> float:
     return (right.value - left.value) * (top.value - bottom.value)
 
 
-def mend_lost_signs(text: str) -> str:
+def restore_lost_signs(text: str) -> str:
     """Put back the two signs that fonts without a character map lose.
 
     pdfium answers NUL for them. Before a unit it was the micro sign, for 'mol/L'
@@ -180,7 +180,7 @@ class _TextReader:
 
     def read(self) -> tuple[tuple[Word, ...], int, bool]:
         """The words, the quarter turns of the text, and whether it is legible."""
-        text = mend_lost_signs(self._text())
+        text = restore_lost_signs(self._text())
         tokens: list[tuple[str, int, int, _Look]] = []
         weights: Counter[int] = Counter()
         for match in _TOKEN.finditer(text):
@@ -201,9 +201,9 @@ class _TextReader:
             follows = n > 0 and tokens[n - 1][2] == start
             word = self._word(token, start, end, look, quarter)
             words.append((word, look.faint, -1 if follows else start - 1))
-        kept = leave_out_watermarks(words)
+        kept = drop_watermarks(words)
         joined = join_kerned(kept, self._has_blank)
-        return tuple(map(as_read, joined)), quarter, _is_legible(text)
+        return tuple(map(to_reading_order, joined)), quarter, _is_legible(text)
 
     def _text(self) -> str:
         count = pdfium_c.FPDFText_CountChars(self._raw)
@@ -274,7 +274,7 @@ class _TextReader:
 
     def _is_leftwards(self, index: int) -> bool:
         sign = chr(pdfium_c.FPDFText_GetUnicode(self._raw, index) & 0xFFFF)
-        return is_leftwards(sign)
+        return is_right_to_left(sign)
 
     def _object(self, index: int) -> int:
         return _text_object(self._handle, index) or 0
@@ -338,7 +338,7 @@ class _TextReader:
         left, top, right, bottom, _ = self._box(start)
         if end - start > 1:
             left2, top2, right2, bottom2, _ = self._box(end - 1)
-            if left2 < left and is_leftwards(text):
+            if left2 < left and is_right_to_left(text):
                 text = text[::-1]
             left, right = min(left, left2), max(right, right2)
             top, bottom = max(top, top2), min(bottom, bottom2)

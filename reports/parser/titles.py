@@ -11,11 +11,11 @@ from itertools import pairwise
 
 from portal.lib.units import looks_like_units
 
-from .dates import day_of, is_day, read_days
+from .dates import is_date_title, parse_sortable_date, read_days
 from .folding import fold
 from .lines import Cell, Line
 from .pages import Word
-from .ranges import announced_range
+from .ranges import parse_announced_range
 from .roles import (
     LONGEST_TITLE,
     TITLES,
@@ -24,7 +24,7 @@ from .roles import (
     is_title_word,
     role_of,
 )
-from .table_titles import Title, find_zones, is_table, settle_titles
+from .table_titles import Title, find_zones, is_table, resolve_titles
 
 _MOST_WORDS = 26
 _TWO = 2
@@ -54,7 +54,7 @@ def read_titles(lines: Sequence[Line]) -> tuple[Title, ...]:
         groups = [list(cell.words) for cell in lines[0].cells]
     else:
         groups = _stack(lines)
-    groups = [part for group in groups for part in _part_unit(group)]
+    groups = [part for group in groups for part in _split_unit(group)]
     titles: list[Title] = []
     unknown: list[Title] = []
     unread = read = 0
@@ -65,7 +65,7 @@ def read_titles(lines: Sequence[Line]) -> tuple[Title, ...]:
         unread += left
         if not found:
             unknown.append(_title(Role.OTHER, " ".join(w.text for w in group), group))
-    titles = _part_flags(_name_dated(titles, unknown), groups)
+    titles = _split_flags(_name_dated(titles, unknown), groups)
     told = [*_read_dates(titles, unknown), *_read_units(titles, unknown)]
     titles += told
     unread -= sum(len(title.text.split()) for title in told)
@@ -83,7 +83,7 @@ def read_titles(lines: Sequence[Line]) -> tuple[Title, ...]:
             ],
             key=lambda title: title.x0,
         )
-    titles = settle_titles(_add_unknown(titles, unknown))
+    titles = resolve_titles(_add_unknown(titles, unknown))
     named = sum(len(t.text.split()) for t in titles if t.role is Role.NAME)
     if unread > max(2, 0.34 * (read + unread)) + named:
         return ()
@@ -92,7 +92,7 @@ def read_titles(lines: Sequence[Line]) -> tuple[Title, ...]:
 
 def _name_dated(titles: list[Title], unknown: list[Title]) -> list[Title]:
     """Take 'Value' left of all for the names, where dates stand over the results."""
-    dated = [title for title in unknown if day_of(title.text)]
+    dated = [title for title in unknown if parse_sortable_date(title.text)]
     if len(dated) < _TWO or any(title.role is Role.NAME for title in titles):
         return titles
     values = [title for title in titles if title.role is Role.VALUE]
@@ -105,7 +105,7 @@ def _name_dated(titles: list[Title], unknown: list[Title]) -> list[Title]:
     ]
 
 
-def _part_flags(titles: list[Title], groups: Sequence[list[Word]]) -> list[Title]:
+def _split_flags(titles: list[Title], groups: Sequence[list[Word]]) -> list[Title]:
     """Part 'Result Flag' where no other title is of the results: two columns, set
     close.
     """
@@ -125,7 +125,9 @@ def _read_dates(titles: list[Title], unknown: list[Title]) -> list[Title]:
     kinds = {title.role for title in titles}
     if Role.VALUE in kinds or not kinds & {Role.RANGE, Role.UNIT}:
         return []
-    told = [t for t in unknown if not t.text.startswith(":") and day_of(t.text)]
+    told = [
+        t for t in unknown if not t.text.startswith(":") and parse_sortable_date(t.text)
+    ]
     days = read_days([t.text for t in told])
     dated = [(day, t) for day, t in zip(days, told, strict=True) if day is not None]
     beyond = dated and all(title.x0 < dated[0][1].x0 for title in titles)
@@ -205,7 +207,7 @@ def _add_value(titles: list[Title], unknown: list[Title]) -> list[Title]:
 def has_title_word(line: Line) -> bool:
     """Whether a line may be the first of titles: one of its words is of a title."""
     return len(line.words) <= _MOST_WORDS and any(
-        is_title_word(word.text) or is_day(word.text) for word in line.words
+        is_title_word(word.text) or is_date_title(word.text) for word in line.words
     )
 
 
@@ -221,7 +223,7 @@ def _may_be_titles(lines: Sequence[Line]) -> bool:
             for word in line.words
             if word.text[0] in "%/"
             or is_title_word(word.text)
-            or day_of(word.text)
+            or parse_sortable_date(word.text)
             or ("/" in word.text and looks_like_units(word.text.strip("()[]")))
         )
         if not hits and line is lines[0]:
@@ -235,7 +237,7 @@ def _may_be_titles(lines: Sequence[Line]) -> bool:
 def _is_labelled(line: Line) -> bool:
     """Whether a line says something behind a label: 'Reference range: 70 - 99'."""
     texts = [cell.text for cell in line.cells]
-    if any(announced_range(text) or _says_more(text) for text in texts):
+    if any(parse_announced_range(text) or _says_more(text) for text in texts):
         return True
     return any(
         a.endswith(":") and not b.endswith(":") for a, b in pairwise([*texts, ""])
@@ -248,7 +250,7 @@ def _says_more(text: str) -> bool:
     more = rest.strip()
     if not colon or role_of(label.partition("/")[0]) is None:
         return False
-    return bool(more) and not is_title(more) and day_of(more) is None
+    return bool(more) and not is_title(more) and parse_sortable_date(more) is None
 
 
 def _stack(lines: Sequence[Line]) -> list[list[Word]]:
@@ -329,7 +331,7 @@ def _join_twins(titles: list[Title], words: list[Word]) -> list[Title]:
     return joined
 
 
-def _part_unit(words: list[Word]) -> list[list[Word]]:
+def _split_unit(words: list[Word]) -> list[list[Word]]:
     """Part '% Ref. %' into the title of results in a unit and that of their range."""
     first, last = words[0].text, words[-1].text
     twice = len(words) > _TWO and first == last and looks_like_units(first)

@@ -192,7 +192,7 @@ def read_number(text: str, *, decimal_comma: bool = False) -> float | None:
 
 def read_compared(text: str, *, decimal_comma: bool = False) -> Number | None:
     """Read a number with or without a comparator and a percent sign."""
-    plain = with_sign(text).rstrip("%").strip()
+    plain = add_comparator_sign(text).rstrip("%").strip()
     match = re.match(rf"({COMPARATOR})\s*", plain)
     comparator = ""
     if match:
@@ -204,7 +204,7 @@ def read_compared(text: str, *, decimal_comma: bool = False) -> Number | None:
     return None if size is None else Number(size, comparator)
 
 
-def with_sign(text: str) -> str:
+def add_comparator_sign(text: str) -> str:
     """A value with a sign in place of words of comparison: 'Inferior a 0,5'."""
     plain = text.strip()
     match = _SPOKEN.match(plain) if plain[:1].isalpha() else None
@@ -215,7 +215,7 @@ def with_sign(text: str) -> str:
 
 def infer_type(value: str) -> ResultType:
     """The form of a value text. Source: Contract 7.4, inference."""
-    plain = with_sign(value)
+    plain = add_comparator_sign(value)
     if "%" in plain and any(sign.isdigit() for sign in plain):
         return ResultType.PERCENTAGE
     if _COMPARED.fullmatch(plain) or _SPAN.fullmatch(plain):
@@ -230,7 +230,7 @@ def infer_type(value: str) -> ResultType:
 @lru_cache(maxsize=4096)
 def is_numeric_value(text: str) -> bool:
     """Whether the text is a measured value in digits, of any written form."""
-    plain = with_sign(text)
+    plain = add_comparator_sign(text)
     return any(
         form.fullmatch(plain)
         for form in (_PLAIN, _COMPARED, _SPAN, _FRACTION, _POWER, _TITRE)

@@ -8,7 +8,7 @@ from .pages import Word
 from .values import is_numeric_value
 
 
-def leave_out_watermarks(
+def drop_watermarks(
     words: list[tuple[Word, bool, int]],
 ) -> list[tuple[Word, int]]:
     """Leave out large faint words, and faint words that lie over others.

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from reports.parser.loinc import LoincVerdict, match_loinc
+from reports.parser.loinc import LoincMatches, match_loinc
 from reports.parser.report import LoincMatchStatus
 
 ROWS = Path(__file__).parents[1] / "reports/parser/loinc_unseen.csv"
@@ -26,7 +26,7 @@ def read_rows() -> tuple[dict[str, str], ...]:
     return tuple(csv.DictReader(ROWS.read_text(encoding="utf-8").splitlines()))
 
 
-def match_row(row: dict[str, str]) -> LoincVerdict:
+def match_row(row: dict[str, str]) -> LoincMatches:
     return match_loinc(
         name=row["name"],
         units=row["units"] or None,
@@ -36,12 +36,12 @@ def match_row(row: dict[str, str]) -> LoincVerdict:
     )
 
 
-def outcome(row: dict[str, str], verdict: LoincVerdict) -> str:
+def outcome(row: dict[str, str], found: LoincMatches) -> str:
     """One of OUTCOMES; "asked" is a row that waits for a person."""
-    if not verdict.matches:
+    if not found.matches:
         return "nothing"
-    right = verdict.matches[0].loinc_code in row["codes"].split()
-    if verdict.status is LoincMatchStatus.AUTO_MATCH:
+    right = found.matches[0].loinc_code in row["codes"].split()
+    if found.status is LoincMatchStatus.AUTO_MATCH:
         return "right" if right else "wrong"
     return "asked, right first" if right else "asked, wrong first"
 

@@ -16,16 +16,16 @@ from reports.parser.report import (
 from .arithmetic import check_arithmetic
 from .flags import check_flags
 from .header import check_dates_against, check_header
-from .plausibility import check_plausibility, likely_unit
-from .readings import likely_entry, read_results
+from .plausibility import check_plausibility, choose_likely_unit
+from .readings import build_readings, find_likely_entry
 from .repeats import check_repeats
 
 __all__ = [
     "check_dates_against",
     "check_report",
-    "hold_back_strangers",
-    "likely_entry",
-    "likely_unit",
+    "choose_likely_unit",
+    "find_likely_entry",
+    "require_review_for_other_patients",
 ]
 
 
@@ -41,7 +41,7 @@ def check_report(
     by_page: the header of each page that has one, by number. Source: Ours; a
     reviewer is shown each note beside its rows.
     """
-    readings = read_results(results, decimal_comma=decimal_comma)
+    readings = build_readings(results, decimal_comma=decimal_comma)
     doubts = check_plausibility(readings, results)
     # Of a number whose unit is in doubt nothing can be reckoned.
     doubted = {
@@ -60,7 +60,7 @@ def check_report(
     )
 
 
-def hold_back_strangers(
+def require_review_for_other_patients(
     results: Sequence[ParsedResult], notes: Sequence[Note]
 ) -> tuple[ParsedResult, ...]:
     """The results, those under another person's name matched by no one but a person.

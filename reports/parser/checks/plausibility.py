@@ -60,7 +60,9 @@ def check_plausibility(
     return tuple(notes)
 
 
-def likely_unit(units: Sequence[str], *, entry: Entry | None, number: float) -> str:
+def choose_likely_unit(
+    units: Sequence[str], *, entry: Entry | None, number: float
+) -> str:
     """Which of several readings of a printed unit is meant, the first if none tells.
 
     One that can express what is measured, and in which the number is possible.

@@ -57,14 +57,14 @@ class Reading:
         return None
 
 
-def read_results(
+def build_readings(
     results: Sequence[ParsedResult], *, decimal_comma: bool
 ) -> tuple[Reading, ...]:
     """The rows that are plain numbers of known analytes, in order."""
     return tuple(_read(results, decimal_comma=decimal_comma))
 
 
-def step_of(text: str, number: float) -> float:
+def last_digit_value(text: str, number: float) -> float:
     """The worth of the last digit of a printed number."""
     digits = [sign for sign in text if sign.isdigit() or sign in ".,"]
     plain = "".join(digits)
@@ -81,7 +81,7 @@ def step_of(text: str, number: float) -> float:
 def _read(results: Sequence[ParsedResult], *, decimal_comma: bool) -> Iterator[Reading]:
     for position, result in enumerate(results):
         number = read_number(result.value.rstrip("% "), decimal_comma=decimal_comma)
-        entry = entry_of(result)
+        entry = find_entry(result)
         if number is None or entry is None:
             continue
         yield Reading(
@@ -90,7 +90,7 @@ def _read(results: Sequence[ParsedResult], *, decimal_comma: bool) -> Iterator[R
             property=entry.property,
             specimen="blood" if entry.specimen in _BLOOD else entry.specimen,
             number=number,
-            step=step_of(result.value, number),
+            step=last_digit_value(result.value, number),
             units=_units(result),
             entry=entry,
         )
@@ -102,12 +102,12 @@ def _units(result: ParsedResult) -> tuple[str, ...]:
     return read_units(result.units) if result.units else ()
 
 
-def entry_of(result: ParsedResult) -> Entry | None:
+def find_entry(result: ParsedResult) -> Entry | None:
     """The catalogue's row for a result, where its first candidate is likely."""
-    return likely_entry(result.loinc_matches, result.loinc_match_status)
+    return find_likely_entry(result.loinc_matches, result.loinc_match_status)
 
 
-def likely_entry(
+def find_likely_entry(
     matches: Sequence[LoincMatch], status: LoincMatchStatus
 ) -> Entry | None:
     """The catalogue's row for the first candidate, if it is likely."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from reports.parser.report import Fact, Note, NoteCode, ParsedResult, RowState
 
-from .readings import entry_of
+from .readings import find_entry
 
 
 def check_repeats(results: Sequence[ParsedResult]) -> tuple[Note, ...]:
@@ -17,7 +17,7 @@ def check_repeats(results: Sequence[ParsedResult]) -> tuple[Note, ...]:
     first: dict[tuple[str, ...], int] = {}
     notes: list[Note] = []
     for position, result in enumerate(results):
-        entry = entry_of(result)
+        entry = find_entry(result)
         key = (
             "".join(sign for sign in result.test_name.casefold() if sign.isalnum()),
             entry.code if entry else "",

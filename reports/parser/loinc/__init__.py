@@ -4,8 +4,8 @@ and, behind it, an imported table."""
 from __future__ import annotations
 
 from .catalogue import LOINC_NOTICE, Entry, load_catalogue
-from .matching import LoincVerdict, match_loinc
-from .names import known_name
+from .matching import LoincMatches, match_loinc
+from .names import rate_known_name
 from .release import ReleaseFault, ReleaseRefused, has_check_digit, write_release
 from .search import LoincHit, is_contradicted, search_loinc
 from .widening import match_release
@@ -14,15 +14,15 @@ __all__ = [
     "LOINC_NOTICE",
     "Entry",
     "LoincHit",
-    "LoincVerdict",
+    "LoincMatches",
     "ReleaseFault",
     "ReleaseRefused",
     "has_check_digit",
     "is_contradicted",
-    "known_name",
     "load_catalogue",
     "match_loinc",
     "match_release",
+    "rate_known_name",
     "search_loinc",
     "write_release",
 ]

@@ -77,7 +77,7 @@ _COUNTS = frozenset({"NCnc"})
 
 
 @dataclass(frozen=True, slots=True)
-class LoincVerdict:
+class LoincMatches:
     """What a row measures.
 
     matches are best first, at most five. measurement_kind and sample_type are None
@@ -107,7 +107,7 @@ def match_loinc(
     value: str,
     panel: str | None,
     sample_type: SampleType | None,
-) -> LoincVerdict:
+) -> LoincMatches:
     """Rank the LOINC codes a row may have and say whether the first is certain.
 
     name, units, value and panel are as printed; sample_type is what the report said,
@@ -125,7 +125,7 @@ def match_loinc(
         sample_type=sample_type,
     )
     if not reading.senses:
-        return LoincVerdict(
+        return LoincMatches(
             matches=(),
             status=LoincMatchStatus.NO_MATCH,
             measurement_kind=_kind_of_stranger(name, evidence),
@@ -134,9 +134,9 @@ def match_loinc(
     catalogue = load_catalogue()
     candidates = _weigh(reading, evidence, catalogue)
     best = candidates[0]
-    return LoincVerdict(
+    return LoincMatches(
         matches=tuple(
-            as_match(
+            to_loinc_match(
                 found,
                 display_name=found.entry.display_name,
                 aliases=catalogue.aliases[found.entry.analyte],
@@ -339,7 +339,7 @@ def judge_candidates(
     return LoincMatchStatus.AUTO_MATCH
 
 
-def as_match(
+def to_loinc_match(
     candidate: Candidate,
     *,
     display_name: str | None,

@@ -15,7 +15,7 @@ from functools import lru_cache
 from .catalogue import Catalogue, Sense, load_catalogue, name_key, sorted_key
 from .hints import Hints, begins_with_specimen, read_hints
 from .lexicon import drop_reflex, english_key
-from .near_names import find_near
+from .near_names import find_nearest_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def _is_narrowed(outside: str) -> bool:
     )
 
 
-def strip_furniture(name: str) -> str:
+def strip_marks(name: str) -> str:
     """The name without flags, bullets and trailing marks around it."""
 
     name = _LEADING.sub("", name.strip())
@@ -165,7 +165,7 @@ def read_name(name: str) -> NameReading:
 
     if len(name) > _LONGEST or len(name.split()) > _MOST_WORDS:
         return NOTHING
-    bare = _CONCENTRATION_OF.sub("", strip_furniture(name))
+    bare = _CONCENTRATION_OF.sub("", strip_marks(name))
     if not bare:
         return NOTHING
     catalogue = load_catalogue()
@@ -201,7 +201,7 @@ def read_name(name: str) -> NameReading:
         if certainty <= _BRACKET_ONLY or _is_ratio(form):
             continue
         for text in (form, *read_hints(form)[0]):
-            senses, similarity = find_near(text, catalogue)
+            senses, similarity = find_nearest_name(text, catalogue)
             if senses:
                 quality = _FUZZY_BASE * certainty * similarity
                 return NameReading(senses, quality, hints, is_fuzzy=True)
@@ -312,7 +312,7 @@ def _agreement(parts: list[str], catalogue: Catalogue) -> tuple[Sense, ...]:
     return found
 
 
-def known_name(text: str) -> float:
+def rate_known_name(text: str) -> float:
     """How surely a text is the name of an analyte, 0 to 1, from spelling alone.
 
     A lookup in the catalogue, cached; short abbreviations count less, since "K" and

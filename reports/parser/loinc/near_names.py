@@ -108,7 +108,9 @@ def _letters_of() -> dict[str, frozenset[str]]:
     }
 
 
-def find_near(text: str, catalogue: Catalogue) -> tuple[tuple[Sense, ...], float]:
+def find_nearest_name(
+    text: str, catalogue: Catalogue
+) -> tuple[tuple[Sense, ...], float]:
     """The nearest name in the catalogue when it is clearly nearer than any other."""
 
     key = name_key(text)

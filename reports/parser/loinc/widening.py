@@ -15,10 +15,10 @@ from .catalogue import Entry, Sense, fold, name_key
 from .evidence import collect_evidence
 from .hints import read_hints
 from .matching import (
-    LoincVerdict,
-    as_match,
+    LoincMatches,
     judge_candidates,
     score_entries,
+    to_loinc_match,
 )
 from .names import NameReading
 from .release import ReleaseRow, search_release
@@ -38,7 +38,7 @@ def match_release(
     value: str,
     panel: str | None,
     sample_type: SampleType | None,
-) -> LoincVerdict | None:
+) -> LoincMatches | None:
     """What the table says of a name, weighed as match_loinc does; None if nothing.
 
     release: the folder of an imported table. Source: Ours; contract 7.4 has the form.
@@ -71,8 +71,8 @@ def match_release(
     status = judge_candidates(candidates, reading, evidence)
     if LoincReason.UNIT_AGREES not in candidates[0].reasons:
         status = LoincMatchStatus.NEEDS_REVIEW
-    return LoincVerdict(
-        matches=tuple(as_match(c, display_name=None) for c in candidates[:_MOST]),
+    return LoincMatches(
+        matches=tuple(to_loinc_match(c, display_name=None) for c in candidates[:_MOST]),
         status=status,
         measurement_kind=None,
         sample_type=sample_type,

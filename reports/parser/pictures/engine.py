@@ -178,7 +178,7 @@ _substitute: Callable[[Callable[[], Engine]], Engine] | None = None
 
 
 @contextmanager
-def engine_replaced(
+def replace_engine(
     substitute: Callable[[Callable[[], Engine]], Engine],
 ) -> Iterator[None]:
     """Within, `load_engine` answers what `substitute` makes; it gets the real loader.
@@ -193,7 +193,7 @@ def engine_replaced(
         _substitute = before
 
 
-def cut_line(picture: Picture, quad: Quad) -> Picture:
+def crop_line(picture: Picture, quad: Quad) -> Picture:
     """The line inside a quadrilateral, laid level and LINE_HEIGHT high."""
     top = np.linalg.norm(quad[1] - quad[0])
     bottom = np.linalg.norm(quad[2] - quad[3])

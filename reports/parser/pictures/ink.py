@@ -48,10 +48,10 @@ def find_ink(line: Picture) -> Mask:
         inner = round(_EDGE * line.shape[0])
         ruled[inner:-inner] = False
     ink[ruled] = False
-    return _without_neighbours(ink)
+    return _drop_neighbours(ink)
 
 
-def _without_neighbours(ink: Mask) -> Mask:
+def _drop_neighbours(ink: Mask) -> Mask:
     height = ink.shape[0]
     if not ink[0].any() and not ink[-1].any():
         return ink

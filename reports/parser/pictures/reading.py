@@ -16,13 +16,19 @@ import numpy as np
 from reports.parser.pages import Page, Word
 from reports.parser.spelling import count_misread
 
-from .engine import LINE_HEIGHT, Engine, Reading, cut_line
+from .engine import LINE_HEIGHT, Engine, Reading, crop_line
 from .levelling import fit_levelling
 from .missed import find_missed
 from .repair import repair_text
 from .skew import find_skew
 from .view import View, map_points, rotate_view, scale_view, turn_view
-from .words import Piece, find_pitch, measure_alone, measure_line, part_line
+from .words import (
+    Piece,
+    find_pitch,
+    measure_isolated_signs,
+    measure_line,
+    split_into_words,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,7 +74,7 @@ def read_view(
     upright, quads = _stand_upright(view, engine)
     quads = np.concatenate([quads, _find_missed(upright, quads, engine)])
     lines = _read_lines(upright, quads, engine)
-    words, back = _lay_out(lines, upright)
+    words, back = _build_page(lines, upright)
     return Page(
         number=number,
         width=size[0],
@@ -109,7 +115,7 @@ def _find_lines(view: View, engine: Engine) -> Quads:
 def _find_missed(view: View, quads: Quads, engine: Engine) -> Quads:
     """Where letters and digits stand that no line holds, if surely read."""
     missed = find_missed(view.pixels, quads)
-    readings = engine.read_lines([cut_line(view.pixels, quad) for quad in missed])
+    readings = engine.read_lines([crop_line(view.pixels, quad) for quad in missed])
     sure = [
         reading.sure >= _SURE_ALONE
         and (reading.text.isalnum() or reading.text in _FLAGS)
@@ -140,7 +146,7 @@ def _is_upright(view: View, quads: Quads, engine: Engine) -> bool:
     """Whether lines read better as they stand than upside down."""
     wide, high = _sides(quads)
     likely = np.argsort(-np.minimum(wide / np.maximum(high, 1), 10))[:_SAMPLE]
-    cut = [cut_line(view.pixels, quads[n]) for n in likely]
+    cut = [crop_line(view.pixels, quads[n]) for n in likely]
     sure = median(reading.sure for reading in engine.read_lines(cut))
     if sure >= _CLEARLY_UPRIGHT:
         return True
@@ -159,7 +165,7 @@ def _read_line(view: View, quad: Quad, line: Picture, engine: Engine) -> Reading
     misread = count_misread(first.text)
     if not misread:
         return first
-    closer = cut_line(view.pixels, _closer(quad))
+    closer = crop_line(view.pixels, _closer(quad))
     wider = cv2.resize(line, None, fx=_WIDER, fy=1, interpolation=cv2.INTER_CUBIC)
     for second in engine.read_lines([closer, np.asarray(wider, np.uint8)]):
         if count_misread(second.text) < misread and _digits(second) == _digits(first):
@@ -181,7 +187,7 @@ def _digits(reading: Reading) -> str:
 def _read_lines(view: View, quads: Quads, engine: Engine) -> list[_Line]:
     found = []
     for quad in quads:
-        line = cut_line(view.pixels, quad)
+        line = crop_line(view.pixels, quad)
         reading = _read_line(view, quad, line, engine)
         measured = measure_line(reading, line)
         if measured is not None and reading.sure >= _LEAST_SURE:
@@ -199,13 +205,15 @@ def _read_lines(view: View, quads: Quads, engine: Engine) -> list[_Line]:
     for quad, measured, scale in found:
         em = measured.em * scale
         if em and not _is_near(em, usual):
-            alone = measure_alone(measured)
+            alone = measure_isolated_signs(measured)
             if _is_near(alone.em * scale, usual):
                 measured, em = alone, usual
         # Ink is measured to a pixel or two; print of nearly one size is of one size.
         if not em or _is_near(em, usual):
             em = usual or 0.78 * LINE_HEIGHT * scale
-        lines.append(_Line(quad, em, part_line(measured, em=em / scale, pitch=pitch)))
+        lines.append(
+            _Line(quad, em, split_into_words(measured, em=em / scale, pitch=pitch))
+        )
     return lines
 
 
@@ -213,7 +221,7 @@ def _is_near(em: float, usual: float) -> bool:
     return 0.75 < em / usual < 1.3
 
 
-def _lay_out(lines: Sequence[_Line], view: View) -> tuple[list[Word], Matrix]:
+def _build_page(lines: Sequence[_Line], view: View) -> tuple[list[Word], Matrix]:
     """The words in straight text, and the way from there to the page as shown.
 
     Where paper was bent that way is the homography nearest to it.

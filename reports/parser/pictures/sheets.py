@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pypdfium2 as pdfium
 
-from reports.parser.intake import FileKind, file_kind
+from reports.parser.intake import FileKind, detect_file_kind
 from reports.parser.pages import Page
 from reports.parser.report import Place
 
 from .decoding import is_blank, open_picture, render_page
 from .engine import load_engine
 from .reading import read_view
-from .view import View, cut_view, map_points
+from .view import View, crop_view, map_points
 
 OnPage = Callable[[], None]
 
@@ -67,13 +67,13 @@ def read_part(paths: Sequence[Path], place: Place) -> Page:
     Raises: RefusedFile by unreadable_file, too_many_pixels; pdfium's own error.
     """
     view = _view_of(paths, place.page)
-    part = cut_view(view, [(point.x, point.y) for point in place.polygon])
+    part = crop_view(view, [(point.x, point.y) for point in place.polygon])
     ((width, height),) = map_points(view.to_page, np.array([[view.width, view.height]]))
     return _read(part, place.page, (float(width), float(height)), threads=1)
 
 
 def _view_of(paths: Sequence[Path], number: int) -> View:
-    if file_kind(paths[0]) is not FileKind.PDF:
+    if detect_file_kind(paths[0]) is not FileKind.PDF:
         return open_picture(paths[number - 1])
     document = pdfium.PdfDocument(paths[0])
     try:

@@ -16,7 +16,7 @@ _WIDTH = 900
 _WIDEST_LEAN = 15.0
 
 
-def ink_of(pixels: Picture, *, side: int = _WIDTH) -> Picture:
+def binarize_ink(pixels: Picture, *, side: int = _WIDTH) -> Picture:
     """A small black picture with white where the page has ink, shadows left out."""
     factor = min(1.0, side / max(pixels.shape[:2]))
     grey = cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY)
@@ -33,7 +33,7 @@ def find_skew(pixels: Picture) -> float:
     Lines lie level where the sums of rows differ most from row to row. 0 where there
     is too little ink to tell.
     """
-    ink = ink_of(pixels)
+    ink = binarize_ink(pixels)
     if cv2.countNonZero(ink) < 200:
         return 0.0
     coarse = np.arange(-_WIDEST_LEAN, _WIDEST_LEAN + 0.01, 0.5)

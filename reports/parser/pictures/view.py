@@ -86,7 +86,7 @@ def rotate_view(view: View, degrees: float) -> View:
     return warp_view(view, forth, width=width, height=height)
 
 
-def cut_view(view: View, corners: Sequence[tuple[float, float]]) -> View:
+def crop_view(view: View, corners: Sequence[tuple[float, float]]) -> View:
     """The part of a picture around places on the page, with a margin of paper."""
     back: Matrix = np.asarray(np.linalg.inv(view.to_page), np.float64)
     found = map_points(back, np.array(corners))

@@ -127,7 +127,7 @@ def measure_line(reading: Reading, line: Picture) -> MeasuredLine | None:
     )
 
 
-def measure_alone(measured: MeasuredLine) -> MeasuredLine:
+def measure_isolated_signs(measured: MeasuredLine) -> MeasuredLine:
     """The line by those of its signs alone that touch no other.
 
     A pen's stroke joins the signs it crosses, and reaches below them.
@@ -170,7 +170,9 @@ def find_pitch(lines: Sequence[MeasuredLine]) -> float:
     return median(pitches) if asked >= 3 and even > 0.7 * asked else 0.0
 
 
-def part_line(measured: MeasuredLine, *, em: float, pitch: float = 0) -> list[Piece]:
+def split_into_words(
+    measured: MeasuredLine, *, em: float, pitch: float = 0
+) -> list[Piece]:
     """Part a line into its words.
 
     em: the size of its font in pixels of the line; pitch: of a typewriter font, in
@@ -186,7 +188,7 @@ def part_line(measured: MeasuredLine, *, em: float, pitch: float = 0) -> list[Pi
     raised = _raised(signs, homes, runs, em, baseline)
     pieces = []
     for group in _groups(measured, em, pitch):
-        for part in _without_footnotes(group, signs, raised):
+        for part in _strip_footnotes(group, signs, raised):
             members = [signs[n] for n in part]
             first, last = runs[homes[part[0]]], runs[homes[part[-1]]]
             x0, x1 = _edges(members, first, last, width, em)
@@ -205,7 +207,7 @@ def part_line(measured: MeasuredLine, *, em: float, pitch: float = 0) -> list[Pi
                     foot - _ABOVE * size,
                     foot + _BELOW * size,
                     size,
-                    _sureness(measured, part, em, baseline),
+                    _word_confidence(measured, part, em, baseline),
                     is_red(measured.line, measured.ink, x0, x1),
                 )
             )
@@ -320,7 +322,7 @@ def _edges(
     return max(0.0, x0 - _BEFORE * em), min(float(width), x1 + _AFTER * em)
 
 
-def _sureness(
+def _word_confidence(
     measured: MeasuredLine, part: Sequence[int], em: float, baseline: float
 ) -> float:
     """How sure a word is: as its least sure sign, and hardly where a point was lost.
@@ -363,7 +365,7 @@ def _height(text: str) -> float:
     return _SMALL if low else _TALL
 
 
-def _without_footnotes(
+def _strip_footnotes(
     group: Sequence[int], signs: Sequence[Sign], raised: Sequence[bool]
 ) -> list[list[int]]:
     """A word, parted from a raised mark behind it that is no power of ten or metres.

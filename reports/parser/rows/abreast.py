@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from reports.parser.fields import Fields, split_value, text_of
-from reports.parser.lines import Cell, Line, clip_lines, part_cells
+from reports.parser.lines import Cell, Line, clip_lines, split_cells
 from reports.parser.values import is_flag, is_numeric_value, is_value
 
 from .row import Section
@@ -15,7 +15,7 @@ from .wording import clean_name, is_heading, may_name_a_test
 _LEAST_LINES = 3
 
 
-def part_abreast(lines: Sequence[Line], section: Section) -> list[list[Line]]:
+def split_side_by_side(lines: Sequence[Line], section: Section) -> list[list[Line]]:
     """The lines of each table from left to right; one list where there is one table.
 
     A second table begins where names of known tests stand in line, each behind the
@@ -41,7 +41,7 @@ def part_abreast(lines: Sequence[Line], section: Section) -> list[list[Line]]:
     return strips
 
 
-def begins_abreast(lines: Sequence[Line], section: Section) -> int:
+def find_side_by_side_start(lines: Sequence[Line], section: Section) -> int:
     """Where untitled tables side by side begin below a heading; else how many lines.
 
     So they may follow a titled table, whose columns say nothing of them.
@@ -59,7 +59,7 @@ def begins_abreast(lines: Sequence[Line], section: Section) -> int:
 
 def _second_names(line: Line, section: Section) -> list[float]:
     """Where names begin that stand behind the value of another name."""
-    parted = part_cells(line.words, gap=line.tight)
+    parted = split_cells(line.words, gap=line.tight)
     cells = [cell for cell in parted if cell.text.strip(":=")]
     starts = []
     valued = False
@@ -86,6 +86,6 @@ def _has_value(cell: Cell) -> bool:
 def _crosses(line: Line, cuts: Sequence[float]) -> bool:
     return any(
         cell.x0 < cut - 6 and cell.x1 > cut + 6
-        for cell in part_cells(line.words)
+        for cell in split_cells(line.words)
         for cut in cuts
     )

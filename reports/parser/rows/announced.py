@@ -11,35 +11,37 @@ from reports.parser.fields import text_of, unit_in_range
 from reports.parser.lines import Cell, Line
 from reports.parser.pages import Word
 from reports.parser.ranges import (
-    announced_range,
     is_expected_finding,
     is_plain_range,
     looks_like_range,
+    parse_announced_range,
 )
 
-from .row import Row, with_announced, with_range
-from .wording import range_on
+from .row import Row, replace_range_text, with_announced
+from .wording import find_announced_range
 
 # In points, and in sizes of type.
 _HANGING = 2.0
 _NEXT_LINE = 1.9
 
 
-def is_of_range(row: Row) -> bool:
+def is_part_of_range(row: Row) -> bool:
     """Whether what seemed a value stands in a cell that says it is a range."""
     value = row.fields.value_words[0]
     return any(
-        value in cell.words and announced_range(cell.text) is not None
+        value in cell.words and parse_announced_range(cell.text) is not None
         for cell in row.line.cells
     )
 
 
-def range_among(cells: Sequence[Cell], last: Row) -> tuple[str | None, list[Word]]:
+def find_range_among_cells(
+    cells: Sequence[Cell], last: Row
+) -> tuple[str | None, list[Word]]:
     """A range in one cell of a line: named as one, or plain under name or value."""
     value = last.fields
     places = (last.name, (*value.value_words, *value.units_words))
     for cell in cells:
-        text = announced_range(cell.text)
+        text = parse_announced_range(cell.text)
         under = any(
             cell.x0 < words[-1].x1 and words[0].x0 < cell.x1 for words in places
         )
@@ -66,27 +68,27 @@ def take_range_of_name(row: Row) -> None:
         text = text_of(row.name[n:])
         apart = row.name[n].x0 - row.name[n - 1].x1 > row.line.tight * row.name[n].size
         if apart and text[:1] in "([" and is_plain_range(text):
-            row.fields = with_range(row.fields, text, row.name[n:])
+            row.fields = replace_range_text(row.fields, text, row.name[n:])
             row.name, row.name_text = row.name[:n], ""
             return
 
 
-def take_range_beside(row: Row, cells: Sequence[Cell]) -> None:
+def take_range_beside_name(row: Row, cells: Sequence[Cell]) -> None:
     """A range beside the name of a card, over its value."""
     for cell in cells:
-        text = announced_range(cell.text)
+        text = parse_announced_range(cell.text)
         if text is not None and looks_like_range(text):
             row.fields = with_announced(row.fields, text, list(cell.words))
             return
 
 
-def take_hanging(rows: Sequence[Row], lines: Sequence[Line]) -> None:
+def merge_hanging_ranges(rows: Sequence[Row], lines: Sequence[Line]) -> None:
     """Give announced ranges the bands that hang below them, where their text begins."""
     by_word = {id(word): n for n, line in enumerate(lines) for word in line.words}
     for row in rows:
         words = row.fields.range_words
         at = by_word.get(id(words[-1])) if words else None
-        text = announced_range(lines[at].text) if at is not None else None
+        text = parse_announced_range(lines[at].text) if at is not None else None
         if at is None or not text or words[0].middle - row.line.middle < row.line.size:
             continue
         last, begins = lines[at], lines[at].words[-len(text.split())].x0
@@ -96,11 +98,11 @@ def take_hanging(rows: Sequence[Row], lines: Sequence[Line]) -> None:
             if not (near and hangs and looks_like_range(line.text)):
                 break
             text = f"{text} {line.text}"
-            row.fields = with_range(row.fields, text, list(line.words))
+            row.fields = replace_range_text(row.fields, text, list(line.words))
             last = line
 
 
-def stand_over(candidates: Sequence[tuple[Line, Row | None]]) -> bool:
+def are_ranges_above_rows(candidates: Sequence[tuple[Line, Row | None]]) -> bool:
     """Whether lines with a range alone stand each over its row rather than under it.
 
     Told by which leaves the fewer rows without one, then by which is nearer. Between a
@@ -111,7 +113,7 @@ def stand_over(candidates: Sequence[tuple[Line, Row | None]]) -> bool:
     told = [
         (line, row)
         for line, row in candidates
-        if row is not None or range_on(line) is not None
+        if row is not None or find_announced_range(line) is not None
     ]
     for (above, first), (below, second) in pairwise(told):
         apart = below.middle - above.middle
@@ -126,9 +128,9 @@ def stand_over(candidates: Sequence[tuple[Line, Row | None]]) -> bool:
     return sum(over) < sum(under)
 
 
-def take_range_over(row: Row, line: Line) -> None:
+def take_range_from_line_above(row: Row, line: Line) -> None:
     """The range on the line right over a row."""
-    text = range_on(line)
+    text = find_announced_range(line)
     near = row.line.middle - line.middle < 3 * line.size
     if text and near and not row.fields.range and looks_like_range(text):
         row.fields = with_announced(row.fields, text, list(line.words))
@@ -138,7 +140,10 @@ def announces_range(lines: Sequence[Line]) -> bool:
     """Whether the first of the lines says that it gives a range."""
     if not lines:
         return False
-    told = [range_on(lines[0]), *(announced_range(c.text) for c in lines[0].cells)]
+    told = [
+        find_announced_range(lines[0]),
+        *(parse_announced_range(c.text) for c in lines[0].cells),
+    ]
     return any(
         looks_like_range(text) or is_expected_finding(text) for text in told if text
     )

@@ -15,7 +15,7 @@ from reports.parser.ranges import is_plain_range, is_range_label, looks_like_ran
 from reports.parser.roles import Role, role_of
 from reports.parser.values import is_numeric_value
 
-from .row import Row, with_announced, with_range
+from .row import Row, replace_range_text, with_announced
 
 _LEAST_BANDS = 2
 _ALIGNED = 2.0
@@ -36,7 +36,7 @@ class Block:
     size: float
 
 
-def part_blocks(lines: Sequence[Line]) -> tuple[list[Line], list[Block]]:
+def split_range_blocks(lines: Sequence[Line]) -> tuple[list[Line], list[Block]]:
     """The lines without the blocks, and the blocks: two lines of ranges, or one right
     under the label that stands beside a result.
     """
@@ -62,7 +62,7 @@ def part_blocks(lines: Sequence[Line]) -> tuple[list[Line], list[Block]]:
     return left, blocks
 
 
-def give_blocks(blocks: Iterable[Block], rows: Sequence[Row]) -> None:
+def assign_range_blocks(blocks: Iterable[Block], rows: Sequence[Row]) -> None:
     """Give each block to the row without a range beside it, else to that above it."""
     for block in blocks:
         reach = _BESIDE * block.size
@@ -88,7 +88,7 @@ def give_blocks(blocks: Iterable[Block], rows: Sequence[Row]) -> None:
             row.fields = (
                 with_announced(row.fields, text, block.words)
                 if is_plain_range(text.removesuffix(unit_in_range(text) or ""))
-                else with_range(row.fields, text, block.words)
+                else replace_range_text(row.fields, text, block.words)
             )
 
 

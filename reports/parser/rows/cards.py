@@ -13,19 +13,26 @@ from dataclasses import dataclass, field
 
 from reports.parser.fields import Fields, is_status, is_unit, split_value
 from reports.parser.lines import Cell, Line
-from reports.parser.names import has_letters, heads_explanation
+from reports.parser.names import has_letters, is_explanation_title
 from reports.parser.pages import Word
 from reports.parser.ranges import (
-    announced_range,
     is_expected_finding,
     is_plain_range,
     is_range_label,
     looks_like_range,
+    parse_announced_range,
 )
 from reports.parser.roles import Role, role_of
 from reports.parser.values import is_blank, is_flag, is_numeric_value, is_worded_value
 
-from .row import Row, Section, with_announced, with_flag, with_range, with_units
+from .row import (
+    Row,
+    Section,
+    replace_flag,
+    replace_range_text,
+    with_announced,
+    with_units,
+)
 from .wording import clean_name, is_exact, is_heading, may_name_a_test, split_name_unit
 
 _LEVEL = re.compile(
@@ -84,8 +91,8 @@ def _find_cards(
         if named and styles:
             named = sorted({*named, *_like_names(line.cells, named)})
         labels = any(role_of(cell.text) is Role.VALUE for cell in line.cells)
-        ranges = any(announced_range(cell.text) for cell in line.cells)
-        telling = len(line.cells) > 1 and heads_explanation(line.text)
+        ranges = any(parse_announced_range(cell.text) for cell in line.cells)
+        telling = len(line.cells) > 1 and is_explanation_title(line.text)
         if telling and not (labels or ranges):
             named, near = [], []
         if named:
@@ -143,7 +150,7 @@ def _is_name(
     role = role_of(name)
     if role not in (None, Role.FLAG) or is_unit(name):
         return False
-    if announced_range(cell.text) is not None:
+    if parse_announced_range(cell.text) is not None:
         return False
     alike = role is None and name[:1].isalpha() and _style(cell.words[0]) in styles
     return alike or section.knows(name, Fields())
@@ -159,7 +166,7 @@ def _like_names(cells: Sequence[Cell], named: Sequence[int]) -> list[int]:
         and role_of(cell.text) is None
         and cell.text[:1].isupper()
         and not any(word.text[:1].isdigit() for word in cell.words)
-        and announced_range(cell.text) is None
+        and parse_announced_range(cell.text) is None
         and may_name_a_test(clean_name(cell.text))
     ]
 
@@ -175,7 +182,7 @@ def _read_card(card: _Card) -> Row | None:
     lesser: list[tuple[Cell, Fields]] = []
     expected: tuple[str, Cell] | None = None
     for n, cell in enumerate(card.cells):
-        spread = announced_range(cell.text)
+        spread = parse_announced_range(cell.text)
         if spread is None and _is_labelled(cell, card.cells[:n]):
             spread = cell.text
         if spread is not None:
@@ -183,7 +190,7 @@ def _read_card(card: _Card) -> Row | None:
             if expected is None and readable:
                 expected = (spread, cell)
             continue
-        found = _read_value(_without_label(cell))
+        found = _read_value(_strip_label(cell))
         if found is None:
             continue
         whole = found.units and (found.range or is_exact(found.value))
@@ -207,7 +214,7 @@ def _read_card(card: _Card) -> Row | None:
         fields = with_announced(fields, text, list(announced.words))
     elif fields.units and (stack := _ranges_beside(cell, card.cells)):
         words = [word for other in stack for word in other.words]
-        fields = with_range(fields, " ".join(c.text for c in stack), words)
+        fields = replace_range_text(fields, " ".join(c.text for c in stack), words)
     worded = not is_numeric_value(fields.value)
     if fields.range is None and (worded or not fields.units):
         return None
@@ -216,13 +223,13 @@ def _read_card(card: _Card) -> Row | None:
     if unit and fields.units is None:
         row.name_text, row.fields = name, with_units(fields, unit, row.name[-1:])
     if flag and fields.flag is None:
-        row.fields = with_flag(fields, flag)
+        row.fields = replace_flag(fields, flag)
     row.panel, row.specimen = card.panel.panel, card.panel.specimen
     row.score, row.titled = 7.0, False
     return row
 
 
-def _without_label(cell: Cell) -> Cell:
+def _strip_label(cell: Cell) -> Cell:
     """'61 µg/dL' of 'Value: 61 µg/dL'."""
     label, colon, rest = cell.text.partition(":")
     if not colon or not rest.strip() or role_of(label) is not Role.VALUE:

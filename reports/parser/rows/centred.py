@@ -153,7 +153,7 @@ def _is_split(above: tuple[Line, Parts], below: tuple[Line, Parts]) -> bool:
     return number and line.middle - over.middle < _HALF_LINE * line.size
 
 
-def gather_centred(cut: Sequence[tuple[Line, Parts]]) -> list[tuple[Line, Parts]]:
+def join_centred_lines(cut: Sequence[tuple[Line, Parts]]) -> list[tuple[Line, Parts]]:
     """Gather around each line with a value the lines that mirror one another."""
     anchors = [
         n

@@ -8,16 +8,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reports.parser.fields import is_status, is_unit, text_of
-from reports.parser.lines import Line, is_of_size, part_cells
-from reports.parser.names import has_letters, is_method, is_prose, opens_explanation
+from reports.parser.lines import Line, is_of_size, split_cells
+from reports.parser.names import has_letters, is_method, is_prose, starts_explanation
 from reports.parser.pages import Word
 from reports.parser.ranges import is_plain_range, looks_like_range
 from reports.parser.roles import Role
 from reports.parser.values import is_flag
 
-from .naming import is_lesser
-from .row import Parts, Row, Section, with_range, with_units
-from .wording import clean_name, is_cut_off, is_part_of_name, join_wrapped
+from .naming import is_smaller_print
+from .row import Parts, Row, Section, replace_range_text, with_units
+from .wording import clean_name, is_incomplete_name, is_part_of_name, join_wrapped
 
 # Of two words, in points, for a line may have its unit set smaller.
 _SAME_SIZE = 0.1
@@ -51,11 +51,11 @@ class Continuation:
         others: set[Role] = set(parts) - {Role.NAME}
         took = False
         noted = bool(name_words) and (
-            is_lesser(name_words, last.name) or is_method(text_of(name_words))
+            is_smaller_print(name_words, last.name) or is_method(text_of(name_words))
         )
         if (
             noted
-            and _goes_on(last, parts)
+            and _continues_row(last, parts)
             and not self._is_wrapped_name(last, line, name_words)
         ):
             name_words = []
@@ -98,7 +98,7 @@ class Continuation:
         apart = abs(words[0].size - last.name[0].size)
         if method or not (is_of_size(last.line, line) or apart < _SAME_SIZE):
             return False
-        if opens_explanation(text) or is_prose(text) or len(words) > 6:
+        if starts_explanation(text) or is_prose(text) or len(words) > 6:
             return False
         if words[0].bold != last.name[0].bold:
             return False
@@ -108,7 +108,7 @@ class Continuation:
             # A heading between dashes: '-- REFERENCE VALUE --'.
             return False
         before = last.test_name
-        if is_cut_off(before):
+        if is_incomplete_name(before):
             return True
         if text[:1].islower() or text.startswith(("(", "-", "/", "&")):
             return True
@@ -121,7 +121,7 @@ class Continuation:
         return not known_before and self._section.knows(whole, last.fields)
 
 
-def take_unit_below(last: Row, line: Line, text: str) -> bool:
+def take_unit_from_below(last: Row, line: Line, text: str) -> bool:
     """Give a row without a unit the one that stands alone under its value."""
     if not is_unit_below(last, line, text):
         return False
@@ -142,15 +142,15 @@ def is_unit_below(last: Row, line: Line, text: str) -> bool:
     return bool(value) and words[0].x0 <= value[-1].x1 and words[-1].x1 >= value[0].x0
 
 
-def _goes_on(last: Row, parts: Parts) -> bool:
+def _continues_row(last: Row, parts: Parts) -> bool:
     """Whether the range of a row has more below it, in its own print."""
     own, below = last.fields.range_words, parts.get(Role.RANGE, [])
-    return bool(below) and not (own and is_lesser(below, own))
+    return bool(below) and not (own and is_smaller_print(below, own))
 
 
 def _is_next_row(last: Row, words: list[Word]) -> bool:
     """Whether a range under another, both plain, is that of a row without a value."""
-    if is_cut_off(last.test_name):
+    if is_incomplete_name(last.test_name):
         return False
     return is_plain_range(last.fields.range or "") and is_plain_range(text_of(words))
 
@@ -161,7 +161,7 @@ def _add_range(last: Row, words: list[Word]) -> bool:
     if _begins_bands(last, words):
         return False
     text = " ".join(filter(None, (_whole_range(last), text_of(words))))
-    last.fields = with_range(last.fields, text, words)
+    last.fields = replace_range_text(last.fields, text, words)
     return True
 
 
@@ -182,8 +182,8 @@ def _whole_range(last: Row) -> str | None:
 def _begins_bands(last: Row, words: list[Word]) -> bool:
     """Whether labels stand apart from limits below a range that has neither apart."""
     own = last.fields.range_words
-    whole = bool(own) and len(part_cells(own)) == 1 and looks_like_range(text_of(own))
-    label, *limits = part_cells(words)
+    whole = bool(own) and len(split_cells(own)) == 1 and looks_like_range(text_of(own))
+    label, *limits = split_cells(words)
     return (
         whole
         and len(limits) == 1

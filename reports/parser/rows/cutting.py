@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from reports.parser.columns import Strip, cut_line
-from reports.parser.dates import is_day
+from reports.parser.columns import Strip, split_line_by_column
+from reports.parser.dates import is_date_title
 from reports.parser.fields import is_mark, is_unit, split_value, text_of
 from reports.parser.folding import fold
-from reports.parser.lines import Cell, Line, part_cells
+from reports.parser.lines import Cell, Line, split_cells
 from reports.parser.pages import Word
-from reports.parser.ranges import announced_range, looks_like_range, read_bounds
+from reports.parser.ranges import looks_like_range, parse_announced_range, read_bounds
 from reports.parser.roles import ZONES, Role, is_title
 from reports.parser.values import (
     has_decimal_commas,
@@ -30,11 +30,11 @@ _EARLIER = re.compile(
 )
 
 
-def cut_parts(line: Line, strip: Strip) -> Parts:
+def split_line_by_role(line: Line, strip: Strip) -> Parts:
     """The words of a line by what its columns hold; nothing where they are limits."""
     parts: Parts = {}
     other = strip.second_range
-    for n, words in enumerate(cut_line(line, strip)):
+    for n, words in enumerate(split_line_by_column(line, strip)):
         column = strip.columns[n]
         if not words or n == other:
             continue
@@ -55,17 +55,17 @@ def cut_parts(line: Line, strip: Strip) -> Parts:
         if column.role in parts and strip.repeats(column):
             continue
         parts.setdefault(column.role, []).extend(words)
-    _part_leader(parts)
+    _take_value_after_leader(parts)
     if Role.VALUE in parts and Role.RANGE not in parts:
-        _part_labelled_range(line, parts)
+        _take_labelled_range(line, parts)
     if Role.NAME in parts and Role.UNIT in parts:
-        _part_value_of_unit(parts)
+        _take_value_under_unit(parts)
     if Role.NAME in parts and Role.VALUE in parts:
-        _part_value_of_name(parts)
+        _take_value_behind_name(parts)
     if not strip.has(Role.UNIT) and Role.VALUE in parts:
-        _part_untitled_unit(line, parts)
+        _take_untitled_unit(line, parts)
     if Role.UNIT in parts and Role.RANGE not in parts:
-        _part_range_of_unit(parts)
+        _take_range_behind_unit(parts)
     return parts
 
 
@@ -91,7 +91,7 @@ def name_unknown_columns(
     return cut
 
 
-def take_undated(
+def take_undated_result(
     cut: list[tuple[Line, Parts]], strip: Strip
 ) -> list[tuple[Line, Parts]]:
     """Give rows the result that stands untitled left of the only dated column.
@@ -99,7 +99,9 @@ def take_undated(
     Told by '7,42 G/L' behind most names, or before the range under its title: what
     stands under the date is then an earlier result.
     """
-    dated = [c for c in strip.columns if c.role is Role.VALUE and is_day(c.title)]
+    dated = [
+        c for c in strip.columns if c.role is Role.VALUE and is_date_title(c.title)
+    ]
     if len(dated) != 1:
         return cut
     rows = [n for n, (_, parts) in enumerate(cut) if parts.get(Role.RANGE)]
@@ -114,7 +116,7 @@ def take_undated(
     ]
 
 
-def part_signs(cut: list[tuple[Line, Parts]]) -> list[tuple[Line, Parts]]:
+def split_flag_signs(cut: list[tuple[Line, Parts]]) -> list[tuple[Line, Parts]]:
     """Take signs that stand apart before their numbers for marks of low and high.
 
     So they are where each says no more than the row's own range does: '<', apart, '7'
@@ -135,7 +137,7 @@ def part_signs(cut: list[tuple[Line, Parts]]) -> list[tuple[Line, Parts]]:
     return parted
 
 
-def part_under_units(
+def split_values_by_unit(
     cut: list[tuple[Line, Parts]], strip: Strip
 ) -> list[tuple[Line, Parts]]:
     """Part the numbers of a row below a heading that prints units over them.
@@ -161,7 +163,7 @@ def part_under_units(
 
 def _units_over(line: Line) -> list[Cell]:
     """The units behind a heading, before titles at most; empty if there are not two."""
-    _, *cells = part_cells(line.words, gap=line.tight)
+    _, *cells = split_cells(line.words, gap=line.tight)
     while cells and is_title(cells[-1].text):
         cells.pop()
     whole = len(cells) > 1 and all(is_unit(cell.text) for cell in cells)
@@ -170,7 +172,7 @@ def _units_over(line: Line) -> list[Cell]:
 
 def _by_unit(line: Line, parts: Parts, units: list[Cell], strip: Strip) -> list[Parts]:
     """The parts of a row for each of its numbers with the unit over it."""
-    cells = part_cells(parts[Role.VALUE], gap=line.tight)
+    cells = split_cells(parts[Role.VALUE], gap=line.tight)
     ranges = [c for c in strip.columns if c.role is Role.RANGE]
     spread = next((u.text for u in units for c in ranges if u.x0 >= c.left), None)
     found: list[Parts] = []
@@ -210,7 +212,7 @@ def _undated(line: Line, parts: Parts) -> Parts:
     ranged = parts[Role.RANGE]
     if _has_value(ranged):
         return {Role.VALUE: ranged, Role.RANGE: []}
-    cells = part_cells(parts.get(Role.NAME, []), gap=line.tight)
+    cells = split_cells(parts.get(Role.NAME, []), gap=line.tight)
     for n, cell in enumerate(cells):
         value = [word for own in cells[n:] for word in own.words]
         # Its unit may stand apart, and be taken for the unit of the earlier result.
@@ -226,7 +228,7 @@ def _has_value(words: list[Word]) -> bool:
     return bool(unit or spread) and is_numeric_value(value) and is_exact(value)
 
 
-def _part_value_of_unit(parts: Parts) -> None:
+def _take_value_under_unit(parts: Parts) -> None:
     """Give the value what stands under the unit's title, if the values are set to
     the right of a wide column whose title is on its left.
     """
@@ -239,7 +241,7 @@ def _part_value_of_unit(parts: Parts) -> None:
         parts[Role.VALUE] = [*marks, *parts.pop(Role.UNIT)]
 
 
-def _part_range_of_unit(parts: Parts) -> None:
+def _take_range_behind_unit(parts: Parts) -> None:
     """Give the range what stands behind the unit, as where both have one title."""
     words = parts[Role.UNIT]
     for n in range(1, len(words)):
@@ -249,7 +251,7 @@ def _part_range_of_unit(parts: Parts) -> None:
             return
 
 
-def _part_value_of_name(parts: Parts) -> None:
+def _take_value_behind_name(parts: Parts) -> None:
     """Give the value a number behind the name, if its own column has but a mark."""
     names, marks = parts[Role.NAME], parts[Role.VALUE]
     apart = len(names) > 1 and names[-1].x0 - names[-2].x1 > names[-1].size
@@ -257,7 +259,7 @@ def _part_value_of_name(parts: Parts) -> None:
         parts[Role.NAME], parts[Role.VALUE] = names[:-1], [names[-1], *marks]
 
 
-def _part_untitled_unit(line: Line, parts: Parts) -> None:
+def _take_untitled_unit(line: Line, parts: Parts) -> None:
     """Take a unit that stands apart behind the name, in a column without title."""
     names = parts.get(Role.NAME, [])
     for n in range(len(names) - 1, 0, -1):
@@ -269,23 +271,23 @@ def _part_untitled_unit(line: Line, parts: Parts) -> None:
     earlier = parts.get(Role.PREVIOUS, [])
     if not earlier or earlier[0].x0 > parts[Role.VALUE][0].x0:
         return
-    unit = list(part_cells(earlier, gap=line.tight)[0].words)
+    unit = list(split_cells(earlier, gap=line.tight)[0].words)
     if is_unit(text_of(unit)):
         parts[Role.UNIT] = unit
 
 
-def _part_labelled_range(line: Line, parts: Parts) -> None:
+def _take_labelled_range(line: Line, parts: Parts) -> None:
     """Take a range that says so behind the value: '22   Reference Range: 6 - 50'."""
-    cells = part_cells(parts[Role.VALUE], gap=line.tight)
+    cells = split_cells(parts[Role.VALUE], gap=line.tight)
     for n, cell in enumerate(cells[1:], start=1):
-        spread = announced_range(cell.text)
+        spread = parse_announced_range(cell.text)
         if spread and looks_like_range(spread):
             parts[Role.VALUE] = [word for c in cells[:n] for word in c.words]
             parts[Role.RANGE] = [word for c in cells[n:] for word in c.words]
             return
 
 
-def _part_leader(parts: Parts) -> None:
+def _take_value_after_leader(parts: Parts) -> None:
     """Give the value what stands behind the dots that lead from a name to it."""
     names = parts.get(Role.NAME, [])
     for n, word in enumerate(names[1:-1], start=1):

@@ -44,7 +44,7 @@ class _Tick(NamedTuple):
     number: float
 
 
-def without_axes(lines: Sequence[Line], section: Section) -> list[Line]:
+def drop_axis_lines(lines: Sequence[Line], section: Section) -> list[Line]:
     """The lines without numbers that stand and fall in even steps along a chart.
 
     Results under one another may do so too, so most of the lines must have no name of
@@ -66,7 +66,7 @@ def without_axes(lines: Sequence[Line], section: Section) -> list[Line]:
     return _without(lines, taken)
 
 
-def without_badges(lines: Sequence[Line]) -> list[Line]:
+def drop_badge_lines(lines: Sequence[Line]) -> list[Line]:
     """The lines without words such as 'In range' below a value, alone or by its unit.
 
     The line of the value then reaches down to where they were.

@@ -10,7 +10,7 @@ from reports.parser.roles import Role
 from reports.parser.values import is_numeric_value, is_worded_value
 
 from .row import Row, Section
-from .wording import is_exact, is_lower_case, reads_on
+from .wording import is_exact, is_lower_case, is_sentence_part
 
 _REMEMBERED = 12
 
@@ -88,7 +88,7 @@ class Evidence:
         else:
             score -= 2 if is_lower_case(row.test_name) else 0
             score -= 3 if self._is_of_inner_table(row) else 0
-        if reads_on(row.test_name):
+        if is_sentence_part(row.test_name):
             measured = is_exact(fields.value) and looks_like_range(fields.range or "")
             score -= 2 if measured and aligned else 3
         if self._first and not is_of_size(row.line, self._first, by=1.2):

@@ -8,19 +8,19 @@ from statistics import median
 
 from reports.parser.fields import (
     Fields,
+    classify_cells,
     is_mark,
     is_status,
     is_unit,
     split_value,
     text_of,
-    type_cells,
 )
-from reports.parser.lines import Cell, Line, part_cells
+from reports.parser.lines import Cell, Line, split_cells
 from reports.parser.names import (
-    heads_explanation,
+    is_explanation_title,
     is_method,
     is_prose,
-    opens_explanation,
+    starts_explanation,
 )
 from reports.parser.pages import Word
 from reports.parser.ranges import (
@@ -31,34 +31,34 @@ from reports.parser.values import is_numeric_value
 
 from .announced import (
     announces_range,
-    is_of_range,
-    range_among,
-    stand_over,
-    take_range_beside,
+    are_ranges_above_rows,
+    find_range_among_cells,
+    is_part_of_range,
+    take_range_beside_name,
+    take_range_from_line_above,
     take_range_of_name,
-    take_range_over,
 )
-from .continuation import is_unit_below, take_unit_below
-from .naming import is_lesser
+from .continuation import is_unit_below, take_unit_from_below
+from .naming import is_smaller_print
 from .pairs import read_pair
 from .row import (
     Row,
     Section,
-    part_equal,
     repeat_row,
+    split_second_unit,
     with_announced,
 )
 from .wording import (
     clean_name,
+    find_announced_range,
     is_band,
     is_exact,
     is_heading,
     is_leader,
     is_lower_case,
+    is_sentence_part,
     may_name_a_test,
     may_start_value,
-    range_on,
-    reads_on,
 )
 
 _DATED = 3
@@ -85,7 +85,7 @@ class LooseReader:
         above: Line | None = None
         for n, line in enumerate(lines):
             row = self._candidate(line)
-            if row is not None and is_of_range(row):
+            if row is not None and is_part_of_range(row):
                 row = None
             if row is not None and not row.fields.range:
                 take_range_of_name(row)
@@ -109,16 +109,16 @@ class LooseReader:
         ]
         usual = _usual_size(row for _, row in candidates if row is not None)
         explaining = False
-        over = stand_over(candidates)
+        over = are_ranges_above_rows(candidates)
         for n, (line, row) in enumerate(candidates):
             if row is None:
-                if over and range_on(line) is not None:
+                if over and find_announced_range(line) is not None:
                     continue
                 if self._take_range_below(line):
                     continue
-                if self.rows and take_unit_below(self.rows[-1], line, line.text):
+                if self.rows and take_unit_from_below(self.rows[-1], line, line.text):
                     continue
-                if opens_explanation(line.text) or heads_explanation(line.text):
+                if starts_explanation(line.text) or is_explanation_title(line.text):
                     explaining = True
                 elif is_heading(line):
                     self._section.open(line.text)
@@ -133,34 +133,34 @@ class LooseReader:
                 score += 2
             if any(is_unit_below(row, b, b.text) for b in lines[n + 1 : n + 2]):
                 score += 2
-            titles = len(line.cells) > 1 and heads_explanation(line.text)
+            titles = len(line.cells) > 1 and is_explanation_title(line.text)
             digits = any(sign.isdigit() for sign in line.text)
-            if not known and (opens_explanation(line.text) or (titles and not digits)):
+            if not known and (starts_explanation(line.text) or (titles and not digits)):
                 explaining = True
                 continue
             below = candidates[n + 1][1] if n + 1 < len(candidates) else None
-            begins = below is not None and known and _goes_on(row, below)
-            if begins or (self.rows and _goes_on(self.rows[-1], row)):
+            begins = below is not None and known and _continues_row(row, below)
+            if begins or (self.rows and _continues_row(self.rows[-1], row)):
                 score += 1
             if not known and below is not None and self._is_between(row, below):
                 score += 2
             if over and n and candidates[n - 1][1] is None:
-                take_range_over(row, candidates[n - 1][0])
+                take_range_from_line_above(row, candidates[n - 1][0])
             if explaining and not is_exact(row.fields.value):
                 score -= 2
             if score >= (7.0 if explaining else 5.0):
                 row.score = score
                 row.panel = self._section.panel
                 row.specimen = self._section.specimen
-                self.rows.extend(part_equal(row))
+                self.rows.extend(split_second_unit(row))
 
     def _is_between(self, row: Row, below: Row) -> bool:
         """Whether a row stands in a list, between tests that are known."""
         above = self.rows[-1] if self.rows else None
         return (
             above is not None
-            and _goes_on(above, row)
-            and _goes_on(row, below)
+            and _continues_row(above, row)
+            and _continues_row(row, below)
             and self._section.knows(above.test_name, above.fields)
             and self._section.knows(below.test_name, below.fields)
         )
@@ -179,9 +179,9 @@ class LooseReader:
         last = self.rows[-1] if self.rows else None
         if last is None or last.page != line.page:
             return False
-        text, words = range_on(line), list(line.words)
+        text, words = find_announced_range(line), list(line.words)
         if text is None:
-            text, words = range_among(line.cells, last)
+            text, words = find_range_among_cells(line.cells, last)
         if text is None:
             return False
         near = line.middle - last.line.middle < 3 * last.line.size
@@ -203,15 +203,15 @@ class LooseReader:
             return None
         if above.cells[0].x0 > line.cells[0].x1:
             return None
-        cells = hold_together(part_cells(line.words, gap=line.tight))
-        fields = type_cells(cells)
+        cells = join_held_cells(split_cells(line.words, gap=line.tight))
+        fields = classify_cells(cells)
         if fields is None or not (fields.units or fields.range):
             return None
         if not is_numeric_value(fields.value):
             return None
         row = Row(line.page, list(above.cells[0].words), fields, line, titled=False)
         if not fields.range and len(above.cells) > 1:
-            take_range_beside(row, above.cells[1:])
+            take_range_beside_name(row, above.cells[1:])
         sure = bool(fields.units) and announces_range(below)
         return row if sure or self._section.knows(name, fields) else None
 
@@ -222,7 +222,9 @@ class LooseReader:
         last = next((row for _, row in reversed(above) if row is not None), None)
         if last is None:
             return None
-        fields = type_cells(hold_together(part_cells(line.words, gap=line.tight)))
+        fields = classify_cells(
+            join_held_cells(split_cells(line.words, gap=line.tight))
+        )
         return repeat_row(last, line, fields) if fields else None
 
     def _again_beside_method(
@@ -232,19 +234,19 @@ class LooseReader:
         last = above[0][1] if above else None
         if last is None or self._section.knows(row.test_name, row.fields):
             return None
-        if not (is_lesser(row.name, last.name) or is_method(row.test_name)):
+        if not (is_smaller_print(row.name, last.name) or is_method(row.test_name)):
             return None
         return repeat_row(last, row.line, row.fields, first=False)
 
     def _candidate(self, line: Line) -> Row | None:
         if len(line.words) < 2 or len(line.words) > 26:
             return None
-        if range_on(line) is not None:
+        if find_announced_range(line) is not None:
             return None
-        words = _without_remark(line.words)
+        words = _strip_remark(line.words)
         if is_prose(text_of(words)) and (len(line.cells) == 1 or len(line.words) > 16):
             return None
-        words = _without_status(words, line.cells)
+        words = _strip_status(words, line.cells)
         while len(words) > _DATED and _DATE_OR_TIME.fullmatch(words[0].text):
             words = words[1:]
         words = self._name_first(words, line)
@@ -265,9 +267,9 @@ class LooseReader:
                 continue
             if not may_name_a_test(name) or role_of(name) is Role.VALUE:
                 continue
-            cells = hold_together(part_cells(words[n:], gap=tight))
+            cells = join_held_cells(split_cells(words[n:], gap=tight))
             pair = read_pair(words[n:])
-            fields = pair[0] if pair else type_cells(cells)
+            fields = pair[0] if pair else classify_cells(cells)
             if fields is None or is_band(text_of(words[:n]), fields):
                 continue
             if pair:
@@ -285,7 +287,7 @@ class LooseReader:
 
     def _name_first(self, words: list[Word], line: Line) -> list[Word]:
         """'139 mmol/L  Sodium  136 - 145' with the name in front of its value."""
-        cells = part_cells(words, gap=line.tight)
+        cells = split_cells(words, gap=line.tight)
         if len(cells) < 2 or not cells[0].text[:1].isdigit():
             return words
         value, unit, _, spread = split_value(cells[0].text)
@@ -310,7 +312,7 @@ class LooseReader:
         if known:
             score += 2
         else:
-            score -= 3 if reads_on(row.test_name) else 0
+            score -= 3 if is_sentence_part(row.test_name) else 0
             score -= 0 if is_exact(fields.value) else 1
             if is_lower_case(row.test_name) or _CURRENCY.search(row.test_name):
                 score -= 2
@@ -319,7 +321,7 @@ class LooseReader:
         return score + (1 if aligned > 1 else 0)
 
 
-def _without_status(words: list[Word], cells: Sequence[Cell]) -> list[Word]:
+def _strip_status(words: list[Word], cells: Sequence[Cell]) -> list[Word]:
     """Words without a cell apart that says how the number on the line is."""
     said = [cell for cell in cells if is_status(cell.text)]
     others = [cell for cell in cells if cell not in said]
@@ -357,7 +359,7 @@ def _is_small_print(row: Row, usual: float) -> bool:
     return not row.fields.range and row.name[0].size < _SMALLER * usual
 
 
-def _goes_on(last: Row, row: Row) -> bool:
+def _continues_row(last: Row, row: Row) -> bool:
     """Whether a row stands right below another, name under name, value under value."""
     pairs = (
         (last.name[0], row.name[0]),
@@ -367,7 +369,7 @@ def _goes_on(last: Row, row: Row) -> bool:
     return near and all(abs(a.x0 - b.x0) < 1 for a, b in pairs)
 
 
-def _without_remark(words: Sequence[Word]) -> list[Word]:
+def _strip_remark(words: Sequence[Word]) -> list[Word]:
     """Words up to what is said behind a bracketed range: '[3.5 - 5.3]; Above range'."""
     for n, word in enumerate(words):
         if word.text.endswith(("];", ");")) and n > 1:
@@ -384,7 +386,7 @@ def _is_group(last: Word, word: Word) -> bool:
     return near and digits and word.text.isdigit() and len(word.text) == 3
 
 
-def hold_together(cells: Sequence[Cell]) -> list[list[Word]]:
+def join_held_cells(cells: Sequence[Cell]) -> list[list[Word]]:
     """Cells with a comparator, a dash or an open bracket joined to what follows."""
     held: list[list[Word]] = []
     for cell in cells:

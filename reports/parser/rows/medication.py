@@ -31,7 +31,7 @@ _TITLES = frozenset(
 _RESULTS = {Role.VALUE, Role.UNIT, Role.RANGE}
 
 
-def without_medication(lines: Sequence[Line]) -> list[Line]:
+def drop_medication_lines(lines: Sequence[Line]) -> list[Line]:
     """The lines without lists of medicines, from their heading to the next one."""
     left: list[Line] = []
     opened: Line | None = None

@@ -18,7 +18,7 @@ from .row import Row, Section
 from .wording import (
     clean_name,
     has_heading_word,
-    is_cut_off,
+    is_incomplete_name,
     join_wrapped,
     may_name_a_test,
 )
@@ -29,7 +29,7 @@ _LESSER = 0.9
 Pending = Sequence[tuple[Line, list[Word]]]
 
 
-def named_above(
+def take_name_above(
     row: Row, pending: Pending, section: Section, *, after: Sequence[Row]
 ) -> Row | None:
     """The row with the name above it, where only its method stands beside it.
@@ -48,7 +48,7 @@ def named_above(
     plainer = words[0].bold and not row.name[0].bold
     plainer = plainer and all(last.name[0].bold for last in after)
     known = section.knows(row.test_name, row.fields)
-    lesser = (is_lesser(row.name, words) or plainer) and not known
+    lesser = (is_smaller_print(row.name, words) or plainer) and not known
     printed = text_of(row.name)
     bracketed = printed.startswith("(") and printed.endswith(")")
     method = is_method(printed) and not known
@@ -59,12 +59,12 @@ def named_above(
     return named
 
 
-def is_lesser(words: Sequence[Word], name: Sequence[Word]) -> bool:
+def is_smaller_print(words: Sequence[Word], name: Sequence[Word]) -> bool:
     """Whether words are set smaller than a name, as the method of its test is."""
     return words[0].size < _LESSER * name[0].size
 
 
-def begun_above(row: Row, pending: Pending, section: Section) -> Row | None:
+def take_name_start_above(row: Row, pending: Pending, section: Section) -> Row | None:
     """The row with the start of its name taken from the line above, if it wraps."""
     if not pending:
         return None
@@ -74,7 +74,7 @@ def begun_above(row: Row, pending: Pending, section: Section) -> Row | None:
     first, second = text_of(words), text_of(row.name)
     if not is_of_size(above, row.line):
         return None
-    flows = is_cut_off(first)
+    flows = is_incomplete_name(first)
     if not flows:
         known = section.knows(row.test_name, row.fields)
         whole = clean_name(f"{first} {second}")
@@ -91,7 +91,7 @@ def begun_above(row: Row, pending: Pending, section: Section) -> Row | None:
     return joined
 
 
-def part_flag_word(
+def split_flag_word(
     words: list[Word], fields: Fields, section: Section
 ) -> tuple[list[Word], str | None]:
     """Take 'High' from behind a name that is known without it."""
@@ -106,7 +106,7 @@ def part_flag_word(
     return words[:-1], words[-1].text
 
 
-def part_pair(
+def split_share_and_count(
     name: list[Word], fields: Fields, line: Line
 ) -> tuple[list[Word], Fields]:
     """Take a share that stands before its count from behind the name."""

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 
 from reports.parser.fields import (
     Fields,
+    find_words_of,
     is_mark,
     is_unit,
-    second_value,
     split_range_flag,
+    split_second_value,
     split_value,
+    strip_note_mark,
     text_of,
     unit_in_range,
-    without_note_mark,
-    words_with,
 )
 from reports.parser.lines import CELL_GAP
 from reports.parser.pages import Word
-from reports.parser.ranges import is_plain_range, looks_like_range, without_label
+from reports.parser.ranges import is_plain_range, looks_like_range, strip_range_label
 from reports.parser.roles import Role
 from reports.parser.values import (
     is_blank,
@@ -49,7 +49,7 @@ def read_fields(
     has_limits: whether the range is printed as two columns, low and high. titled_unit:
     the unit that the column's title prints, for numbers without one of their own.
     """
-    words = without_note_mark(parts[Role.VALUE])
+    words = strip_note_mark(parts[Role.VALUE])
     mark = None
     if len(words) > 1 and not words[0].text.strip(":=-."):
         words = words[1:]
@@ -61,7 +61,7 @@ def read_fields(
         # A sign apart from its number says that the number is high.
         mark, words = "+", words[1:]
     printed_value = text_of(words).lstrip(":= ")
-    if twice := second_value(printed_value):
+    if twice := split_second_value(printed_value):
         printed_value = twice[0]
     value, units, flag, spread = split_value(printed_value)
     flag = flag or mark
@@ -78,23 +78,23 @@ def read_fields(
                     units = rest
                 break
     if units or spread:
-        value_words = words_with(words, value)
+        value_words = find_words_of(words, value)
     unit_words = tuple(
         word for word in parts.get(Role.UNIT, ()) if not _DAY.fullmatch(word.text)
     )
     printed_unit = text_of(unit_words)
     # Where both letters are one sign, a picture's reader knows but the first.
     printed_unit = "fl" if printed_unit == "f" else printed_unit
-    range_words, apart = _part_flag_apart(parts.get(Role.RANGE, ()))
+    range_words, apart = _split_distant_flag(parts.get(Role.RANGE, ()))
     flag = flag or apart
-    range_words = _without_tail(range_words)
+    range_words = _strip_tail(range_words)
     printed_range = text_of(range_words)
     if has_limits and not printed_range:
         ends = [text_of(parts.get(role, [])) for role in (Role.LOW, Role.HIGH)]
         range_words = (*parts.get(Role.LOW, ()), *parts.get(Role.HIGH, ()))
         printed_range = " - ".join(filter(None, ends))
     if flag is None and len(unit_words) > 1:
-        flag, unit_words = _part_flag(unit_words)
+        flag, unit_words = _split_flag(unit_words)
         printed_unit = text_of(unit_words)
     printed_unit = re.sub(r"^[-–—]\s+", "", printed_unit)
     if unit_words and range_words and (lead := _unit_in_front(unit_words, range_words)):
@@ -113,18 +113,18 @@ def read_fields(
     if not printed_range and printed_unit and is_plain_range(printed_unit):
         printed_range, range_words = printed_unit, unit_words
         printed_unit, unit_words = "", ()
-    printed_range = re.sub(r"(?i)^ref\.?\s*:\s*", "", without_label(printed_range))
+    printed_range = re.sub(r"(?i)^ref\.?\s*:\s*", "", strip_range_label(printed_range))
     if printed_unit and units and re.match(r"[(\[]\s*\d", printed_unit):
         printed_unit = ""
     if printed_unit:
         units = printed_unit
     elif units:
-        unit_words = words_with(words[1:], units)
+        unit_words = find_words_of(words[1:], units)
     if printed_range:
         printed_range, after = split_range_flag(printed_range)
         flag = flag or after
     if not printed_range and spread:
-        printed_range, range_words = spread, words_with(words[1:], spread)
+        printed_range, range_words = spread, find_words_of(words[1:], spread)
     flag_text = text_of(parts.get(Role.FLAG, []))
     if flag is None and flag_text and is_flag(flag_text):
         flag = flag_text.strip("()[] ")
@@ -139,7 +139,7 @@ def read_fields(
             units, unit_words = head, range_words[:1]
             printed_range, range_words = rest, range_words[1:]
         elif inside:
-            units, unit_words = inside, words_with(range_words, inside)
+            units, unit_words = inside, find_words_of(range_words, inside)
     if not units and titled_unit and is_numeric_value(value):
         units, unit_words = titled_unit, ()
     return Fields(
@@ -154,7 +154,7 @@ def read_fields(
     )
 
 
-def _part_flag_apart(spread: Sequence[Word]) -> tuple[Sequence[Word], str | None]:
+def _split_distant_flag(spread: Sequence[Word]) -> tuple[Sequence[Word], str | None]:
     """A plain range, and the flag that stands far behind it, in a column of its own."""
     if len(spread) < 2:
         return spread, None
@@ -165,7 +165,7 @@ def _part_flag_apart(spread: Sequence[Word]) -> tuple[Sequence[Word], str | None
     return spread, None
 
 
-def _without_tail(spread: Sequence[Word]) -> tuple[Word, ...]:
+def _strip_tail(spread: Sequence[Word]) -> tuple[Word, ...]:
     """A plain range without what stands apart behind it: a drawn scale, a method."""
     for n in range(1, len(spread)):
         last, word = spread[n - 1], spread[n]
@@ -191,7 +191,7 @@ def _unit_in_front(
     return lead if fits else ()
 
 
-def _part_flag(words: tuple[Word, ...]) -> tuple[str | None, tuple[Word, ...]]:
+def _split_flag(words: tuple[Word, ...]) -> tuple[str | None, tuple[Word, ...]]:
     """A mark that stands before or after a unit, and the words of the unit."""
     for mark, rest in ((words[0], words[1:]), (words[-1], words[:-1])):
         signed = is_mark(mark.text) or mark.text in ("+", "-", "–")

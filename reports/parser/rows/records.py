@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 from reports.parser.dates import read_days
 from reports.parser.fields import is_status, text_of
-from reports.parser.lines import Line, part_cells
+from reports.parser.lines import Line, split_cells
 from reports.parser.names import has_letters
 from reports.parser.pages import Word
-from reports.parser.ranges import looks_like_range, without_label
+from reports.parser.ranges import looks_like_range, strip_range_label
 from reports.parser.roles import Role, is_name_title, is_title, role_of
 from reports.parser.values import is_blank, is_flag, is_value
 
-from .naming import part_flag_word
+from .naming import split_flag_word
 from .reading import read_fields
-from .row import Parts, Row, Section, with_announced, with_flag
+from .row import Parts, Row, Section, replace_flag, with_announced
 from .wording import clean_name, has_heading_word, may_name_a_test
 
 _LABEL = re.compile(r"(?P<label>[^:]{2,40}?)\s*:(?=\s|$)")
@@ -89,7 +89,7 @@ def read_records(lines: Sequence[Line], section: Section) -> list[Row]:
 def _entries(line: Line) -> Iterator[_Entry]:
     """Labels of a line with the words behind each, up to the next label."""
     entry: _Entry | None = None
-    cells = part_cells(line.words, gap=line.tight)
+    cells = split_cells(line.words, gap=line.tight)
     if len(cells) == _LABEL_AND_TEXT and not is_title(cells[1].text):
         role = role_of(cells[0].text)
         if role in _LABELLING:
@@ -114,7 +114,7 @@ def _entries(line: Line) -> Iterator[_Entry]:
 
 def _bare(heading: Line) -> list[Word]:
     """The words of a heading without a date or 'Normal' that stands apart behind."""
-    first, *others = part_cells(heading.words, gap=heading.tight)
+    first, *others = split_cells(heading.words, gap=heading.tight)
     dated = others and read_days([cell.text for cell in others])[0] is not None
     told = (
         len(others) == 1 and is_status(others[0].text) and not is_flag(others[0].text)
@@ -133,10 +133,10 @@ def _row(
     spread = parts.pop(Role.RANGE, [])
     fields = read_fields(parts, has_limits=False)
     if spread and not fields.range:
-        fields = with_announced(fields, without_label(text_of(spread)), spread)
-    words, flag = part_flag_word(words, fields, section)
+        fields = with_announced(fields, strip_range_label(text_of(spread)), spread)
+    words, flag = split_flag_word(words, fields, section)
     if flag and fields.flag is None:
-        fields = with_flag(fields, flag)
+        fields = replace_flag(fields, flag)
     text = clean_name(text_of(words))
     if (
         not may_name_a_test(text)
@@ -147,7 +147,7 @@ def _row(
     known = section.knows(text, fields)
     if not known and name is None:
         whole = fields.units and looks_like_range(fields.range or "")
-        alone = heading is not None and len(part_cells(words, gap=heading.tight)) == 1
+        alone = heading is not None and len(split_cells(words, gap=heading.tight)) == 1
         if not (whole and alone) or has_heading_word(text):
             return None
     if not known and not (fields.units or fields.range):

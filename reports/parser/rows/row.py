@@ -9,15 +9,15 @@ from dataclasses import dataclass, field, replace
 from portal.lib.units import normalise_units
 from reports.parser.fields import (
     Fields,
-    second_value,
+    find_words_of,
+    split_second_value,
     text_of,
     unit_in_range,
-    words_with,
 )
 from reports.parser.lines import Line
 from reports.parser.names import (
+    find_specimen,
     names_both_specimens,
-    specimen_in,
 )
 from reports.parser.pages import Word
 from reports.parser.report import SampleType
@@ -82,7 +82,7 @@ class Section:
         if names_both_specimens(text):
             self.panel = self.specimen = None
             return
-        self.specimen = specimen_in(text)
+        self.specimen = find_specimen(text)
         if not _SPECIMEN_LINE.match(text):
             self.panel = clean_name(text)
 
@@ -106,12 +106,12 @@ class Section:
         )
 
 
-def words_of(fields: Fields) -> tuple[Word, ...]:
+def list_words(fields: Fields) -> tuple[Word, ...]:
     """The words that the fields were read from."""
     return (*fields.value_words, *fields.units_words, *fields.range_words)
 
 
-def part_equal(row: Row) -> list[Row]:
+def split_second_unit(row: Row) -> list[Row]:
     """The row, and after it the same result in another unit printed behind it.
 
     A range behind 'soit' is of the value it stands by, the second.
@@ -132,7 +132,7 @@ def part_equal(row: Row) -> list[Row]:
             break
         cell.append(word)
     for length in range(len(cell), 2, -1):
-        twice = second_value(text_of(cell[:length]))
+        twice = split_second_value(text_of(cell[:length]))
         if twice is not None:
             break
     else:
@@ -143,8 +143,8 @@ def part_equal(row: Row) -> list[Row]:
     again.fields = Fields(
         value=value,
         units=unit,
-        value_words=words_with(words[1:], value),
-        units_words=words_with(words[1:], unit),
+        value_words=find_words_of(words[1:], value),
+        units_words=find_words_of(words[1:], unit),
     )
     if any(word.text == "soit" for word in words):
         again.fields = replace(
@@ -183,17 +183,17 @@ def repeat_row(
     return replace(last, fields=fields, line=line, name_text=last.test_name)
 
 
-def with_flag(fields: Fields, flag: str) -> Fields:
+def replace_flag(fields: Fields, flag: str) -> Fields:
     """The fields with a flag."""
     return replace(fields, flag=flag)
 
 
-def with_value(fields: Fields, value: str, words: tuple[Word, ...]) -> Fields:
+def replace_value(fields: Fields, value: str, words: tuple[Word, ...]) -> Fields:
     """The fields with another value text, and the words added for it."""
     return replace(fields, value=value, value_words=(*fields.value_words, *words))
 
 
-def with_range(fields: Fields, text: str, words: list[Word]) -> Fields:
+def replace_range_text(fields: Fields, text: str, words: list[Word]) -> Fields:
     """The fields with another range text, and the words added for it."""
     return replace(fields, range=text, range_words=(*fields.range_words, *words))
 
@@ -210,11 +210,11 @@ def with_announced(fields: Fields, text: str, words: list[Word]) -> Fields:
     """
     unit = unit_in_range(text)
     if unit is None:
-        return with_range(fields, text, words)
+        return replace_range_text(fields, text, words)
     if fields.units is None:
         fields = with_units(fields, unit, words)
     own = fields.units or ""
     same = own == unit or normalise_units(own) == normalise_units(unit) is not None
     if same and text.endswith(unit):
         text = text[: -len(unit)].rstrip()
-    return with_range(fields, text, words)
+    return replace_range_text(fields, text, words)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from reports.parser.fields import Fields, split_value
-from reports.parser.lines import Cell, Line, part_cells
+from reports.parser.lines import Cell, Line, split_cells
 from reports.parser.values import (
     NUMBER,
     has_decimal_commas,
@@ -17,7 +17,7 @@ from reports.parser.values import (
     read_number,
 )
 
-from .row import Row, Section, with_range, with_units
+from .row import Row, Section, replace_range_text, with_units
 from .wording import clean_name, is_exact, may_name_a_test, split_name_unit
 
 _END = re.compile(rf"(?i)(?P<label>min|max|low|high)?\.?\s*:?\s*(?P<number>{NUMBER})")
@@ -35,7 +35,7 @@ def read_scales(lines: Sequence[Line], section: Section) -> list[Row]:
     rows: list[Row] = []
     free = 0
     for n, line in enumerate(lines):
-        cells = part_cells(line.words, gap=line.tight)
+        cells = split_cells(line.words, gap=line.tight)
         ends = [match for cell in cells if (match := _END.fullmatch(cell.text))]
         if len(ends) != len(cells) or not _ENDS <= len(ends) <= _ENDS + 1:
             continue
@@ -50,13 +50,13 @@ def read_scales(lines: Sequence[Line], section: Section) -> list[Row]:
         row = _read_scale(above, cells[1:-1], section) if spread else None
         if row is not None and spread:
             words = [*cells[0].words, *cells[-1].words]
-            row.fields = with_range(row.fields, spread, words)
+            row.fields = replace_range_text(row.fields, spread, words)
             rows.append(row)
             free = n + 1
     return rows if len(rows) >= _LEAST_SCALES else []
 
 
-def take_ends(rows: Sequence[Row]) -> None:
+def take_scale_ends(rows: Sequence[Row]) -> None:
     """Give rows the range whose ends stand behind the value, as numbers under a bar.
 
     So may two earlier results, but these don't rise in every one of many rows, nor by
@@ -81,7 +81,9 @@ def take_ends(rows: Sequence[Row]) -> None:
         return
     for (row, (low, high)), spread in zip(ended, spreads, strict=True):
         if spread:
-            row.fields = with_range(row.fields, spread, [*low.words, *high.words])
+            row.fields = replace_range_text(
+                row.fields, spread, [*low.words, *high.words]
+            )
 
 
 def _ends_behind(row: Row) -> tuple[Cell, Cell] | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from reports.parser.fields import is_unit, without_status
+from reports.parser.fields import is_unit, strip_status
 from reports.parser.report import SampleType
 
 from .row import Row
@@ -23,7 +23,7 @@ _SERIAL = re.compile(r"\d{1,3}[.)]?")
 _LAB_NUMBER = re.compile(r"(?<=[^\d\s])\s?0\d$")
 
 
-def settle_rows(rows: Sequence[Row]) -> list[Row]:
+def clean_up_rows(rows: Sequence[Row]) -> list[Row]:
     """The rows of a report, each once, their names without a laboratory's number."""
     numbered = [row for row in rows if _LAB_NUMBER.search(row.test_name)]
     if len(numbered) >= max(3, 0.4 * len(rows)):
@@ -32,10 +32,10 @@ def settle_rows(rows: Sequence[Row]) -> list[Row]:
     _drop_serials(rows)
     _agree_on_ranges(rows)
     for row in rows:
-        row.name_text = without_status(row.test_name)
+        row.name_text = strip_status(row.test_name)
         _drop_label(row)
         _drop_brackets(row)
-    return _without_repeats(rows)
+    return _drop_repeats(rows)
 
 
 def _drop_serials(rows: Sequence[Row]) -> None:
@@ -99,7 +99,7 @@ def _is_fuller(row: Row, first: Row) -> bool:
     return bool(row.fields.range) and not first.fields.range
 
 
-def _without_repeats(rows: Iterable[Row]) -> list[Row]:
+def _drop_repeats(rows: Iterable[Row]) -> list[Row]:
     """Leave out a row that a later page quotes again, equal in every part."""
     kept: dict[tuple[str, str, str | None, SampleType | None], Row] = {}
     for row in rows:

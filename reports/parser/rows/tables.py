@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from reports.parser.dated_titles import read_bare_dates, read_dated
+from reports.parser.dated_titles import read_bare_dates, read_dated_titles
 from reports.parser.lines import Line
-from reports.parser.names import heads_explanation
+from reports.parser.names import is_explanation_title
 from reports.parser.roles import Role, role_of
 from reports.parser.table_titles import Title
 from reports.parser.titles import has_title_word, read_titles
@@ -51,7 +51,7 @@ def find_tables(lines: Sequence[Line]) -> list[TitledPart]:
             stacked = depth > 1 and best is None and not within
             if stacked and read_titles(group[-1:]):
                 break
-            if best and _are_whole(best[1]) and heads_explanation(group[-1].text):
+            if best and _are_whole(best[1]) and is_explanation_title(group[-1].text):
                 break
             titles = read_titles(group)
             if titles:
@@ -61,7 +61,7 @@ def find_tables(lines: Sequence[Line]) -> list[TitledPart]:
                 ):
                     best = (worth, titles, depth)
         if best is None:
-            titles, depth = read_dated(lines[n : n + 4])
+            titles, depth = read_dated_titles(lines[n : n + 4])
             if not titles:
                 titles, depth = read_bare_dates(lines[n : n + _BELOW_DATES])
             best = (0, titles, depth) if titles else None

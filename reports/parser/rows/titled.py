@@ -9,25 +9,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from reports.parser.columns import Strip, cut_line
+from reports.parser.columns import Strip, split_line_by_column
 from reports.parser.fields import (
     Fields,
     is_unit,
     text_of,
 )
-from reports.parser.lines import Line, part_cells
+from reports.parser.lines import Line, split_cells
 from reports.parser.names import (
-    heads_explanation,
+    find_specimen,
     is_administrative,
+    is_explanation_title,
     is_method,
     is_prose,
-    opens_explanation,
-    specimen_in,
+    starts_explanation,
 )
 from reports.parser.pages import Word
 from reports.parser.ranges import (
-    announced_range,
     looks_like_range,
+    parse_announced_range,
 )
 from reports.parser.roles import Role, is_title
 from reports.parser.values import (
@@ -38,29 +38,35 @@ from reports.parser.values import (
     is_worded_value,
 )
 
-from .centred import gather_centred, is_centred, join_stacked
-from .continuation import Continuation, take_unit_below
+from .centred import is_centred, join_centred_lines, join_stacked
+from .continuation import Continuation, take_unit_from_below
 from .cutting import (
-    cut_parts,
     name_unknown_columns,
-    part_signs,
-    part_under_units,
-    take_undated,
+    split_flag_signs,
+    split_line_by_role,
+    split_values_by_unit,
+    take_undated_result,
 )
 from .evidence import Evidence
-from .naming import begun_above, is_lesser, named_above, part_flag_word, part_pair
+from .naming import (
+    is_smaller_print,
+    split_flag_word,
+    split_share_and_count,
+    take_name_above,
+    take_name_start_above,
+)
 from .reading import read_fields
 from .row import (
     Parts,
     Row,
     Section,
-    part_equal,
     repeat_row,
+    replace_flag,
+    replace_range_text,
+    replace_value,
+    split_second_unit,
     with_announced,
-    with_flag,
-    with_range,
     with_units,
-    with_value,
 )
 from .wording import (
     clean_name,
@@ -69,7 +75,7 @@ from .wording import (
     may_name_a_test,
     split_name_flag,
     split_name_unit,
-    without_raised,
+    strip_raised_mark,
 )
 
 
@@ -89,12 +95,12 @@ class TableReader:
         self._announced: Line | None = None
 
     def read(self, lines: Sequence[Line]) -> None:
-        cut = [(line, cut_parts(line, self._strip)) for line in lines]
+        cut = [(line, split_line_by_role(line, self._strip)) for line in lines]
         cut = join_stacked(cut)
         if is_centred(cut):
-            cut = gather_centred(cut)
-        cut = take_undated(name_unknown_columns(cut, self._strip), self._strip)
-        cut = part_under_units(part_signs(cut), self._strip)
+            cut = join_centred_lines(cut)
+        cut = take_undated_result(name_unknown_columns(cut, self._strip), self._strip)
+        cut = split_values_by_unit(split_flag_signs(cut), self._strip)
         for line, parts in cut:
             self._read_line(line, parts)
         if not self._strip.has(Role.METHOD):
@@ -104,7 +110,7 @@ class TableReader:
         if self._read_announced(line):
             return
         banded = set(parts) == {Role.RANGE} and self._is_near(line, parts)
-        if opens_explanation(line.text) and not banded and not _is_sure(parts):
+        if starts_explanation(line.text) and not banded and not _is_sure(parts):
             self._explaining = True
             self._pending.clear()
             return
@@ -116,7 +122,7 @@ class TableReader:
         if parts.get(Role.VALUE):
             if self._read_row(line, parts):
                 return
-            if heads_explanation(line.text) and len(line.cells) > 1:
+            if is_explanation_title(line.text) and len(line.cells) > 1:
                 self._explaining = True
             self._pending.clear()
             return
@@ -125,12 +131,12 @@ class TableReader:
     def _read_announced(self, line: Line) -> bool:
         """'Reference range: 70 - 99' below a row that has no range yet."""
         last = self.rows[-1] if self.rows else None
-        text = announced_range(line.text)
+        text = parse_announced_range(line.text)
         if text is None and self._announced is not None:
             near = line.middle - self._announced.middle < 1.9 * line.size
             if near and last is not None and looks_like_range(line.text):
                 both = " ".join(filter(None, (last.fields.range, line.text)))
-                last.fields = with_range(last.fields, both, list(line.words))
+                last.fields = replace_range_text(last.fields, both, list(line.words))
                 self._announced = line
                 return True
             self._announced = None
@@ -172,20 +178,20 @@ class TableReader:
             return self._read_nameless(line, fields, text_of(parts[Role.VALUE]))
         if self._repeats_beside_method(line, name_words, fields):
             return True
-        name_words, fields = part_pair(name_words, fields, line)
-        name_words, flag = split_name_flag(without_raised(name_words))
+        name_words, fields = split_share_and_count(name_words, fields, line)
+        name_words, flag = split_name_flag(strip_raised_mark(name_words))
         if flag is None:
-            name_words, flag = part_flag_word(name_words, fields, self._section)
+            name_words, flag = split_flag_word(name_words, fields, self._section)
         row = Row(line.page, name_words, fields, line, columns=parts)
         if flag and fields.flag is None:
-            row.fields = with_flag(fields, flag)
-        self._part_name_unit(row)
+            row.fields = replace_flag(fields, flag)
+        self._split_name_unit(row)
         if not self._judge(row):
             return False
         if self.rows and self.rows[-1].line is line:
             row = self.rows.pop()
             again = self._read_second(row)
-            self.rows.extend([row, again] if again else part_equal(row))
+            self.rows.extend([row, again] if again else split_second_unit(row))
         return True
 
     def _repeats_beside_method(
@@ -196,7 +202,7 @@ class TableReader:
         if (
             last is None
             or self._pending
-            or not (is_lesser(words, last.name) or is_method(text_of(words)))
+            or not (is_smaller_print(words, last.name) or is_method(text_of(words)))
         ):
             return False
         again = repeat_row(last, line, fields, first=False)
@@ -211,7 +217,7 @@ class TableReader:
         if at is None:
             return None
         columns = self._strip.columns
-        cells = cut_line(row.line, self._strip)
+        cells = split_line_by_column(row.line, self._strip)
         if not cells[at] or not cells[self._strip.first]:
             return None
         beside: Parts = {}
@@ -223,7 +229,7 @@ class TableReader:
             role = columns[n].role if n < len(columns) else Role.OTHER
             if role in (Role.UNIT, Role.RANGE) and cells[n]:
                 beside.setdefault(role, cells[n])
-        first, *_ = part_cells(cells[at], gap=row.line.tight)
+        first, *_ = split_cells(cells[at], gap=row.line.tight)
         # A drawing beside the table may have words too.
         for words in (cells[at], list(first.words)):
             parts = {Role.VALUE: words, **beside}
@@ -242,11 +248,11 @@ class TableReader:
     def _titled_unit(self, line: Line) -> str | None:
         """The unit that is printed over the result of a line."""
         at = self._strip.second
-        if at is None or cut_line(line, self._strip)[self._strip.first]:
+        if at is None or split_line_by_column(line, self._strip)[self._strip.first]:
             return self._strip.unit
         return self._strip.columns[at].unit
 
-    def _part_name_unit(self, row: Row) -> None:
+    def _split_name_unit(self, row: Row) -> None:
         """Take the unit from behind the name where no other is printed."""
         if row.fields.units:
             return
@@ -268,26 +274,26 @@ class TableReader:
                 row = Row(line.page, list(words), fields, line)
                 self._pending.pop()
                 return self._judge(row)
-        if self.rows and take_unit_below(self.rows[-1], line, text):
+        if self.rows and take_unit_from_below(self.rows[-1], line, text):
             return True
         if self.rows and not self.rows[-1].fields.range and looks_like_range(text):
             last = self.rows[-1]
             if line.middle - last.line.middle < 2.4 * line.size:
                 words = list(fields.value_words)
-                last.fields = with_range(last.fields, text, words)
+                last.fields = replace_range_text(last.fields, text, words)
                 return True
         if self.rows and is_worded_value(fields.value):
             last = self.rows[-1]
             joined = f"{last.fields.value} {fields.value}"
             near = line.middle - last.line.middle < 1.5 * line.size
             if near and not is_numeric_value(last.fields.value) and is_value(joined):
-                last.fields = with_value(last.fields, joined, fields.value_words)
+                last.fields = replace_value(last.fields, joined, fields.value_words)
                 return True
         return False
 
     def _judge(self, row: Row) -> bool:
         """Take the row if enough speaks for it."""
-        named = named_above(
+        named = take_name_above(
             row, self._pending[-1:], self._section, after=self.rows[-1:]
         )
         if named is not None:
@@ -320,7 +326,7 @@ class TableReader:
         row.panel = self._section.panel
         row.specimen = self._section.specimen
         if row.columns.get(Role.SPECIMEN):
-            row.specimen = specimen_in(text_of(row.columns[Role.SPECIMEN]))
+            row.specimen = find_specimen(text_of(row.columns[Role.SPECIMEN]))
         self._explaining = False
         self._pending.clear()
         self.rows.append(row)
@@ -328,7 +334,7 @@ class TableReader:
         return True
 
     def _from_above(self, row: Row) -> Row | None:
-        return begun_above(row, self._pending[-1:], self._section)
+        return take_name_start_above(row, self._pending[-1:], self._section)
 
     def _weigh(self, row: Row) -> float:
         return self._evidence.weigh(row, explaining=self._explaining)
@@ -363,7 +369,7 @@ class TableReader:
                 self._note_heading(line)
             self._pending.append((line, name_words))
             return
-        if heads_explanation(line.text) and len(line.cells) > 1:
+        if is_explanation_title(line.text) and len(line.cells) > 1:
             self._explaining = True
         self._pending.clear()
 
@@ -371,11 +377,11 @@ class TableReader:
         text = line.text
         upper = text.upper() == text
         bold = all(word.bold for word in line.words)
-        if upper or bold or specimen_in(text) is not None or len(line.words) <= 4:
+        if upper or bold or find_specimen(text) is not None or len(line.words) <= 4:
             self._section.open(text)
             if (
                 (upper or bold) and line.x0 <= self._evidence.names_begin + 2
-            ) or specimen_in(text) is not None:
+            ) or find_specimen(text) is not None:
                 self._explaining = False
 
 

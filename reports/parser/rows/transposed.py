@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from reports.parser.dates import read_days
 from reports.parser.fields import Fields, is_unit, text_of
-from reports.parser.lines import Cell, Line, part_cells
+from reports.parser.lines import Cell, Line, split_cells
 from reports.parser.names import has_letters
 from reports.parser.pages import Word
 from reports.parser.ranges import is_plain_range
@@ -41,7 +41,7 @@ def read_transposed(lines: Sequence[Line], section: Section) -> list[Row]:
 
 def _names(line: Line, section: Section) -> list[Cell]:
     """The cells of a line if all but its label name tests."""
-    cells = part_cells(line.words, gap=line.tight)
+    cells = split_cells(line.words, gap=line.tight)
     if cells and (role_of(cells[0].text) or not _is_name(cells[0], section)):
         cells = cells[1:]
     known = [cell for cell in cells if _is_name(cell, section)]
@@ -61,7 +61,7 @@ def _read(
     parts: list[Parts] = [{} for _ in names]
     latest = ""
     depth = 0
-    parted = [_part_label(line, names[0].x0) for line in below]
+    parted = [_split_label(line, names[0].x0) for line in below]
     days = read_days([label for label, _ in parted])
     for (label, cells), day in zip(parted, days, strict=True):
         homes = [_home(cell, names) for cell in cells]
@@ -87,11 +87,11 @@ def _read(
     return [row for row in rows if row is not None], depth
 
 
-def _part_label(line: Line, left: float) -> tuple[str, list[Cell]]:
+def _split_label(line: Line, left: float) -> tuple[str, list[Cell]]:
     """The words left of the first test, and the cells from there on."""
     label = [word for word in line.words if word.x1 < left + 2]
     rest = [word for word in line.words if word.x1 >= left + 2]
-    return text_of(label), list(part_cells(rest, gap=line.tight))
+    return text_of(label), list(split_cells(rest, gap=line.tight))
 
 
 def _home(cell: Cell, names: Sequence[Cell]) -> int | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reports.parser.lines import Line
-from reports.parser.names import heads_explanation, opens_explanation
+from reports.parser.names import is_explanation_title, starts_explanation
 from reports.parser.pages import Word
 
 from .loose import LooseReader
-from .row import KnownName, Row, Section, words_of
+from .row import KnownName, Row, Section, list_words
 
 _NEAR = 2.2
 
@@ -23,7 +23,7 @@ def find_unread(
     that has a known name and a bare number or finding with a unit or a range.
     """
     # By identity: to compare words costs more than all else here.
-    used = {id(word) for row in rows for word in (*row.name, *words_of(row.fields))}
+    used = {id(word) for row in rows for word in (*row.name, *list_words(row.fields))}
     reader = LooseReader(Section(is_known))
     stretches: list[list[Word]] = []
     last: Line | None = None
@@ -31,7 +31,9 @@ def find_unread(
     for line in lines:
         taken = any(id(word) in used for word in line.words)
         explaining = not taken and (
-            explaining or opens_explanation(line.text) or heads_explanation(line.text)
+            explaining
+            or starts_explanation(line.text)
+            or is_explanation_title(line.text)
         )
         if taken or explaining or not reader.may_be_row(line):
             continue

@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reports.parser.columns import Strip, lay_strips, part_strips, titles_beside
+from reports.parser.columns import Strip, build_strips, find_titles_beside, split_strips
 from reports.parser.fields import split_value, unit_in_range
 from reports.parser.lines import (
     Line,
     clip_lines,
-    join_levels,
+    join_lines_of_one_level,
     make_line,
-    part_cells,
+    split_cells,
 )
-from reports.parser.names import heads_explanation, opens_explanation
+from reports.parser.names import is_explanation_title, starts_explanation
 from reports.parser.pages import Page
 from reports.parser.ranges import is_plain_range
 from reports.parser.roles import Role, is_name_title
 from reports.parser.table_titles import Title
 from reports.parser.values import is_numeric_value
 
-from .abreast import begins_abreast, part_abreast
-from .announced import take_hanging
-from .blocks import give_blocks, part_blocks
+from .abreast import find_side_by_side_start, split_side_by_side
+from .announced import merge_hanging_ranges
+from .blocks import assign_range_blocks, split_range_blocks
 from .cards import read_cards
-from .drawings import without_axes, without_badges
-from .implied import implied_titles, merge_readings
+from .drawings import drop_axis_lines, drop_badge_lines
+from .implied import infer_titles, merge_readings
 from .loose import LooseReader
-from .medication import without_medication
+from .medication import drop_medication_lines
 from .records import read_records
-from .row import KnownName, Row, Section, words_of
+from .row import KnownName, Row, Section, list_words
 from .running import read_running
-from .scales import read_scales, take_ends
+from .scales import read_scales, take_scale_ends
 from .tables import are_close, find_tables
 from .titled import TableReader
 from .transposed import read_transposed
@@ -70,7 +70,7 @@ class _Walker:
 
     def walk_page(self, page: Page, lines: Sequence[Line]) -> None:
         before = len(self.rows)
-        lines = [_without_or(line) for line in without_medication(lines)]
+        lines = [_strip_alternative_word(line) for line in drop_medication_lines(lines)]
         tables = find_tables(lines)
         start = tables[0].start if tables else len(lines)
         if self._titles:
@@ -85,19 +85,19 @@ class _Walker:
             self._note_panel_above(lines[:start])
         for n, table in enumerate(tables):
             end = tables[n + 1].start if n + 1 < len(tables) else len(lines)
-            beside = titles_beside(self._titles if n else (), table.titles)
+            beside = find_titles_beside(self._titles if n else (), table.titles)
             self._titles = tuple(sorted((*beside, *table.titles), key=_left))
             body = lines[table.end : end]
             self._note_panel_above(lines[max(0, table.start - 6) : table.start])
             own = len(body)
-            if len(part_strips(self._titles)) == 1:
-                own = begins_abreast(body, self._section)
+            if len(split_strips(self._titles)) == 1:
+                own = find_side_by_side_start(body, self._section)
             self._walk_titled(self._titles, body[:own], page, carried=False)
             if own < len(body):
                 self._walk_untitled(body[own:], page)
         if self._titles:
             self._read_left(lines, page, before)
-        take_hanging(self.rows[before:], lines)
+        merge_hanging_ranges(self.rows[before:], lines)
 
     def _read_left(self, lines: Sequence[Line], page: Page, before: int) -> None:
         """Rows of tables without titles of their own, in columns of their own.
@@ -106,15 +106,17 @@ class _Walker:
         were there before this page.
         """
         own = self.rows[before:]
-        used = {id(word) for row in own for word in (*row.name, *words_of(row.fields))}
+        used = {
+            id(word) for row in own for word in (*row.name, *list_words(row.fields))
+        }
         used.update(self._passed)
         left = [
             line for line in lines if not any(id(word) in used for word in line.words)
         ]
-        left, blocks = part_blocks(left)
+        left, blocks = split_range_blocks(left)
         records = read_records(left, self._section.copy())
         records = [row for row in records if row.score >= _SURE_LEFT]
-        give_blocks(blocks, records)
+        assign_range_blocks(blocks, records)
         left = _without(left, records)
         labelled = any(_is_labelled(line) for line in left)
         tabular = sum(1 for line in left if _is_tabular(line))
@@ -148,7 +150,7 @@ class _Walker:
         self, rows: list[Row], lines: Sequence[Line], page: Page
     ) -> list[Row]:
         """Rows with those between and right below that but stand in their columns."""
-        titles = implied_titles(rows, least=_LEAST_LEFT)
+        titles = infer_titles(rows, least=_LEAST_LEFT)
         if not titles:
             return rows
         top, last = rows[0].line.top, rows[-1].line
@@ -157,7 +159,7 @@ class _Walker:
             if line.top >= last.bottom and are_close([last, line]):
                 body.append(line)
                 last = line
-        (strip,) = lay_strips(titles, body, width=page.width)
+        (strip,) = build_strips(titles, body, width=page.width)
         table = TableReader(self._section.copy(), strip, carried=False)
         table.read(body)
         return merge_readings(rows, table.rows)
@@ -204,7 +206,9 @@ class _Walker:
     ) -> None:
         if not lines:
             return
-        strips = lay_strips(titles, _told_apart(lines, titles), width=page.width)
+        strips = build_strips(
+            titles, _lines_before_explanation(lines, titles), width=page.width
+        )
         for strip in strips:
             own = lines
             if len(strips) > 1:
@@ -225,35 +229,37 @@ class _Walker:
     def _walk_untitled(self, lines: Sequence[Line], page: Page) -> None:
         """Records and cards first, then what stands in lines, table by table."""
         before = len(self.rows)
-        lines = without_badges(without_axes(join_levels(lines), self._section))
-        lines, blocks = part_blocks(lines)
+        lines = drop_badge_lines(
+            drop_axis_lines(join_lines_of_one_level(lines), self._section)
+        )
+        lines, blocks = split_range_blocks(lines)
         for read in _READERS:
             rows = read(lines, self._section)
             self.rows.extend(rows)
             lines = _without(lines, rows)
-        for strip in part_abreast(lines, self._section):
+        for strip in split_side_by_side(lines, self._section):
             self._walk_loose(strip, page)
-        give_blocks(blocks, self.rows[before:])
-        take_ends(self.rows[before:])
+        assign_range_blocks(blocks, self.rows[before:])
+        take_scale_ends(self.rows[before:])
 
     def _walk_loose(self, lines: Sequence[Line], page: Page) -> None:
         """Rows by their own form, then once more by the columns those rows imply."""
         before = self._section.copy()
         reader = LooseReader(self._section)
         reader.read(lines)
-        titles = implied_titles(reader.rows)
+        titles = infer_titles(reader.rows)
         if not titles:
             self.rows.extend(reader.rows)
             return
         top = min(row.line.top for row in reader.rows)
         body = [line for line in lines if line.top > top - 3 * line.size]
-        (strip,) = lay_strips(titles, body, width=page.width)
+        (strip,) = build_strips(titles, body, width=page.width)
         table = TableReader(before, strip, carried=False)
         table.read(body)
         self.rows.extend(merge_readings(reader.rows, table.rows))
 
 
-def _without_or(line: Line) -> Line:
+def _strip_alternative_word(line: Line) -> Line:
     """A line that gives a result again, without the word that says so: 'soit 5,66'."""
     first, *words = line.words
     again = words and first.text in _OR and is_numeric_value(words[0].text)
@@ -268,7 +274,7 @@ def _is_tabular(line: Line) -> bool:
     """Whether a line may be a row with a unit and a range, by its cells alone."""
     if len(line.words) < _LEAST_WORDS:
         return False
-    cells = part_cells(line.words, gap=line.tight)
+    cells = split_cells(line.words, gap=line.tight)
     return len(cells) > 2 and any(is_plain_range(cell.text) for cell in cells[2:])
 
 
@@ -284,14 +290,16 @@ def _is_labelled(line: Line) -> bool:
     return bool(name and unit and spread)
 
 
-def _told_apart(lines: Sequence[Line], titles: Sequence[Title]) -> list[Line]:
+def _lines_before_explanation(
+    lines: Sequence[Line], titles: Sequence[Title]
+) -> list[Line]:
     """The lines up to the first explanation, whose columns say nothing of others."""
     for n, line in enumerate(lines):
         if n > 0 and _heads_other(line, titles):
             return list(lines[:n])
-        if opens_explanation(line.text) and n > 2:
+        if starts_explanation(line.text) and n > 2:
             return list(lines[:n])
-        if heads_explanation(line.text) and len(line.cells) > 1 and n > 0:
+        if is_explanation_title(line.text) and len(line.cells) > 1 and n > 0:
             digits = any(sign.isdigit() for sign in line.text)
             if not digits:
                 return list(lines[:n])
@@ -316,7 +324,7 @@ def _without(lines: Sequence[Line], rows: Sequence[Row]) -> list[Line]:
     """The lines, or what is left of them, that gave none of the rows."""
     if not rows:
         return list(lines)
-    used = {word for row in rows for word in (*row.name, *words_of(row.fields))}
+    used = {word for row in rows for word in (*row.name, *list_words(row.fields))}
     left = []
     for line in lines:
         words = [word for word in line.words if word not in used]

@@ -16,19 +16,19 @@ from reports.parser.fields import (
 )
 from reports.parser.lines import Line
 from reports.parser.names import (
+    find_specimen,
     has_letters,
     is_administrative,
     is_category,
     is_prose,
-    opens_explanation,
-    specimen_in,
+    starts_explanation,
 )
 from reports.parser.pages import Word
 from reports.parser.ranges import (
-    announced_range,
     is_expected_finding,
     is_range_label,
     looks_like_range,
+    parse_announced_range,
 )
 from reports.parser.values import is_flag, is_numeric_value, is_worded_value
 
@@ -114,19 +114,19 @@ def split_name_unit(name: str) -> tuple[str, str | None]:
     return match["name"].strip(" ,"), match["unit"].strip()
 
 
-def range_on(line: Line) -> str | None:
+def find_announced_range(line: Line) -> str | None:
     """The range on a line that says it gives one, by a colon or in a cell apart."""
     if len(line.cells) > 1 and is_range_label(line.cells[0].text):
         return " ".join(cell.text for cell in line.cells[1:])
     if len(line.cells) == 2 and is_status(line.cells[1].text):
-        return announced_range(line.cells[0].text)
+        return parse_announced_range(line.cells[0].text)
     if len(line.cells) > 1:
-        first = announced_range(line.cells[0].text)
+        first = parse_announced_range(line.cells[0].text)
         rest = " ".join(cell.text for cell in line.cells[1:])
         whole = first and looks_like_range(first) and not looks_like_range(rest)
         if whole and not is_unit(rest):
             return first
-    return announced_range(line.text)
+    return parse_announced_range(line.text)
 
 
 def clean_name(text: str) -> str:
@@ -145,12 +145,12 @@ def is_heading(line: Line) -> bool:
     text = line.text
     if len(line.cells) > 2 or len(line.words) > 9 or not has_letters(text):
         return False
-    if ":" in text.rstrip(": ") and specimen_in(text) is None:
+    if ":" in text.rstrip(": ") and find_specimen(text) is None:
         return False
     plain = clean_name(text)
-    if is_administrative(plain) or opens_explanation(text) or is_prose(text):
+    if is_administrative(plain) or starts_explanation(text) or is_prose(text):
         return False
-    if is_category(plain) or announced_range(text) is not None:
+    if is_category(plain) or parse_announced_range(text) is not None:
         return False
     digits = sum(1 for sign in text if sign.isdigit())
     return digits <= 3
@@ -158,7 +158,7 @@ def is_heading(line: Line) -> bool:
 
 def has_heading_word(text: str) -> bool:
     """Whether a word stands in it by which panels are called: Profile, Counts."""
-    return bool(_HEADING_WORD.search(text)) or specimen_in(text) is not None
+    return bool(_HEADING_WORD.search(text)) or find_specimen(text) is not None
 
 
 def may_start_value(text: str) -> bool:
@@ -197,7 +197,7 @@ def _is_measurement(text: str) -> bool:
     return unit is not None and spread is None and is_numeric_value(value)
 
 
-def reads_on(name: str) -> bool:
+def is_sentence_part(name: str) -> bool:
     """Words of a sentence rather than a name."""
     words = name.split()
     if is_prose(name) or (len(words) > 1 and words[-1].lower() in _JOINING):
@@ -217,7 +217,7 @@ def is_leader(text: str) -> bool:
     return len(text) > 3 and not text.strip(".…_")
 
 
-def is_cut_off(name: str) -> bool:
+def is_incomplete_name(name: str) -> bool:
     """Whether a name plainly goes on: an open bracket, a hyphen, a joining word."""
     return name.count("(") > name.count(")") or bool(_WRAP_END.search(name))
 
@@ -247,7 +247,7 @@ def is_band(name: str, fields: Fields) -> bool:
     return words[-1].text.endswith(":") or bool(several)
 
 
-def without_raised(words: list[Word]) -> list[Word]:
+def strip_raised_mark(words: list[Word]) -> list[Word]:
     """A name without a small raised mark after it, such as a laboratory's number."""
     while len(words) > 1 and _is_raised(words[-1], words[0]):
         words = words[:-1]

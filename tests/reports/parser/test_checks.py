@@ -9,8 +9,8 @@ import pytest
 from reports.parser.checks import (
     check_dates_against,
     check_report,
-    likely_entry,
-    likely_unit,
+    choose_likely_unit,
+    find_likely_entry,
 )
 from reports.parser.interpretation import interpret
 from reports.parser.loinc import match_loinc
@@ -481,12 +481,12 @@ def test_a_unit_of_two_readings_is_the_one_the_number_is_possible_in(
     verdict = match_loinc(
         name=name, units="mil/mm3", value=value, panel=None, sample_type=None
     )
-    entry = likely_entry(verdict.matches, verdict.status)
+    entry = find_likely_entry(verdict.matches, verdict.status)
 
-    found = likely_unit(("10*6/uL", "10*3/uL"), entry=entry, number=float(value))
+    found = choose_likely_unit(("10*6/uL", "10*3/uL"), entry=entry, number=float(value))
 
     assert found == ucum
 
 
 def test_a_unit_of_an_unknown_test_is_its_first_reading() -> None:
-    assert likely_unit(("10*9/L", "g/L"), entry=None, number=5.0) == "10*9/L"
+    assert choose_likely_unit(("10*9/L", "g/L"), entry=None, number=5.0) == "10*9/L"

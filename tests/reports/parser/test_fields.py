@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reports.parser.fields import second_value, split_value, unit_in_range
+from reports.parser.fields import split_second_value, split_value, unit_in_range
 
 
 @pytest.mark.parametrize(
@@ -60,5 +60,5 @@ def test_a_range_may_carry_the_unit(text: str, unit: str | None) -> None:
 
 
 def test_a_value_in_two_units_is_parted() -> None:
-    assert second_value("5.9 % (41 mmol/mol)") == ("5.9 %", "41", "mmol/mol")
-    assert second_value("5.9 %") is None
+    assert split_second_value("5.9 % (41 mmol/mol)") == ("5.9 %", "41", "mmol/mol")
+    assert split_second_value("5.9 %") is None

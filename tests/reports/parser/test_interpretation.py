@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reports.parser.interpretation import Verdict, interpret
+from reports.parser.interpretation import RangeOutcome, interpret
 from reports.parser.ranges import Bounds
 from reports.parser.report import Interpretation
 
@@ -42,19 +42,19 @@ def test_a_value_is_judged_where_the_numbers_settle_it(
 ) -> None:
     found = interpret(value=value, bounds=bounds, has_range=True, flag=None)
 
-    assert found == Verdict(*verdict)
+    assert found == RangeOutcome(*verdict)
 
 
 def test_a_number_without_a_range_is_normal() -> None:
     found = interpret(value="5.0", bounds=Bounds(), has_range=False, flag=None)
 
-    assert found == Verdict(NORMAL)
+    assert found == RangeOutcome(NORMAL)
 
 
 def test_a_number_with_a_range_that_is_not_decided_is_unknown() -> None:
     found = interpret(value="5.0", bounds=Bounds(), has_range=True, flag=None)
 
-    assert found == Verdict(UNKNOWN)
+    assert found == RangeOutcome(UNKNOWN)
 
 
 @pytest.mark.parametrize(
@@ -72,4 +72,4 @@ def test_the_printed_flag_speaks_where_no_bounds_do(
 def test_the_numbers_outweigh_a_plain_flag() -> None:
     found = interpret(value="5.0", bounds=Bounds(3.5, 5.1), has_range=True, flag="H")
 
-    assert found == Verdict(*INSIDE)
+    assert found == RangeOutcome(*INSIDE)

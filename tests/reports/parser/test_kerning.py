@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reports.parser.kerning import as_read, join_kerned
+from reports.parser.kerning import join_kerned, to_reading_order
 from reports.parser.pages import Word
 
 COLOUR = "اللون"
@@ -23,5 +23,5 @@ def test_a_word_that_runs_leftwards_is_given_in_the_order_of_reading(
 
     (joined,) = join_kerned([(word, -1) for word in stream], lambda _: False)
 
-    assert as_read(joined).text == COLOUR
+    assert to_reading_order(joined).text == COLOUR
     assert (joined.x0, joined.x1) == (34, 54)

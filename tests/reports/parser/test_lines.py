@@ -7,10 +7,10 @@ import pytest
 from reports.parser.lines import (
     Line,
     clip_lines,
+    group_into_lines,
     is_of_size,
-    join_levels,
+    join_lines_of_one_level,
     make_line,
-    read_lines,
 )
 from reports.parser.pages import Word
 
@@ -29,7 +29,7 @@ def texts(lines: list[Line]) -> list[str]:
 def test_words_of_one_height_are_one_line_from_left_to_right() -> None:
     words = [word("140", 200, 50), word("Sodium", 40, 50.5), word("Urea", 40, 62)]
 
-    assert texts(read_lines(words, page=1)) == ["Sodium 140", "Urea"]
+    assert texts(group_into_lines(words, page=1)) == ["Sodium 140", "Urea"]
 
 
 def test_lines_of_a_picture_are_followed_where_they_fall_by_half_a_line() -> None:
@@ -40,7 +40,7 @@ def test_lines_of_a_picture_are_followed_where_they_fall_by_half_a_line() -> Non
         for x, text in ((40, f"a{y}"), (200, f"b{y}"), (360, f"c{y}"), (520, f"d{y}"))
     ]
 
-    found = read_lines(words, page=1, drawn=True)
+    found = group_into_lines(words, page=1, drawn=True)
 
     assert texts(found) == [f"a{y} b{y} c{y} d{y}" for y in (50, 62, 74)]
 
@@ -53,17 +53,17 @@ def test_a_word_of_a_picture_joins_the_nearer_of_two_lines() -> None:
         word("5.1", 200, 59.7),
     ]
 
-    found = read_lines(words, page=1, drawn=True)
+    found = group_into_lines(words, page=1, drawn=True)
 
     assert texts(found) == ["Sodium 140", "Urea 5.1"]
 
 
 def test_a_page_without_words_has_no_lines() -> None:
-    assert read_lines([], page=1, drawn=True) == []
+    assert group_into_lines([], page=1, drawn=True) == []
 
 
 def test_words_a_blank_apart_are_one_cell_and_words_wide_apart_two() -> None:
-    (line,) = read_lines(
+    (line,) = group_into_lines(
         [word("Serum", 40, 50), word("urea", 65.5, 50), word("5.1", 120, 50)], page=1
     )
 
@@ -103,7 +103,7 @@ def test_sizes_are_compared_looser_in_pictures(
 
 
 def test_a_line_is_clipped_by_the_middle_of_its_words() -> None:
-    (line,) = read_lines([word("Sodium", 40, 50), word("ALT", 320, 50)], page=1)
+    (line,) = group_into_lines([word("Sodium", 40, 50), word("ALT", 320, 50)], page=1)
 
     assert texts(clip_lines([line], left=0, right=300)) == ["Sodium"]
     assert texts(clip_lines([line], left=300, right=600)) == ["ALT"]
@@ -120,13 +120,15 @@ def test_a_raised_mark_does_not_part_a_name_from_its_value() -> None:
         )
     ]
 
-    assert texts(read_lines(words, page=1)) == ["WBC 01 6.1"] * 2
+    assert texts(group_into_lines(words, page=1)) == ["WBC 01 6.1"] * 2
 
 
 def test_a_larger_value_on_a_picture_is_on_the_line_it_stands_in_a_gap_of() -> None:
     words = [word("Glucose", 40, 50), word("102", 200, 55.5), word("99", 400, 51)]
 
-    found = join_levels(read_lines([*words, word("Sugar", 40, 62)], page=1, drawn=True))
+    found = join_lines_of_one_level(
+        group_into_lines([*words, word("Sugar", 40, 62)], page=1, drawn=True)
+    )
 
     assert texts(found) == ["Glucose 102 99", "Sugar"]
 
@@ -136,7 +138,9 @@ def test_half_a_line_between_words_over_one_another_keeps_two_lines_of_a_picture
 ):
     words = [word("Vitamin", 40, 50), word("30", 200, 56), word("(25-OH)", 40, 62)]
 
-    assert len(join_levels(read_lines(words, page=1, drawn=True))) == 3
+    assert (
+        len(join_lines_of_one_level(group_into_lines(words, page=1, drawn=True))) == 3
+    )
 
 
 def test_a_menu_far_beside_a_row_of_a_picture_is_no_part_of_it() -> None:
@@ -144,9 +148,9 @@ def test_a_menu_far_beside_a_row_of_a_picture_is_no_part_of_it() -> None:
 
     filler = [word(f"row{n}", 300, 80 + 20 * n) for n in range(4)]
 
-    assert texts(join_levels(read_lines([*words, *filler], page=1, drawn=True)))[
-        :2
-    ] == [
+    assert texts(
+        join_lines_of_one_level(group_into_lines([*words, *filler], page=1, drawn=True))
+    )[:2] == [
         "Billing",
         "WBC 11.6",
     ]
@@ -156,4 +160,4 @@ def test_dots_set_apart_are_one_leader_of_their_name() -> None:
     dots = [word(".", x, 50, size=4) for x in range(100, 160, 6)]
     words = [word("Hématies", 40, 50), *dots, word("4,52", 200, 50)]
 
-    assert texts(read_lines(words, page=1)) == ["Hématies .......... 4,52"]
+    assert texts(group_into_lines(words, page=1)) == ["Hématies .......... 4,52"]

@@ -15,10 +15,10 @@ from rapidfuzz import fuzz
 from portal.lib.units import normalise_units, unit_agrees
 from reports.parser.loinc import (
     LOINC_NOTICE,
-    LoincVerdict,
-    known_name,
+    LoincMatches,
     load_catalogue,
     match_loinc,
+    rate_known_name,
 )
 from reports.parser.loinc.catalogue import name_key
 from reports.parser.loinc.names import read_name
@@ -52,13 +52,13 @@ def match(
     value: str = "1",
     panel: str | None = None,
     sample_type: SampleType | None = None,
-) -> LoincVerdict:
+) -> LoincMatches:
     return match_loinc(
         name=name, units=units, value=value, panel=panel, sample_type=sample_type
     )
 
 
-def code_of(verdict: LoincVerdict) -> str | None:
+def code_of(verdict: LoincMatches) -> str | None:
     return verdict.matches[0].loinc_code if verdict.matches else None
 
 
@@ -239,7 +239,7 @@ def test_a_near_spelling_is_certain_only_with_an_agreeing_unit() -> None:
 def test_an_unknown_name_has_no_match() -> None:
     verdict = match("Quixotin", "mg/dL")
 
-    assert verdict == LoincVerdict(
+    assert verdict == LoincMatches(
         matches=(), status=NONE, measurement_kind=None, sample_type=None
     )
 
@@ -269,7 +269,7 @@ def test_any_row_gets_a_verdict_in_order(
 
     assert (verdict.status is NONE) is (not verdict.matches)
     assert all(0 <= found.confidence_score <= 1 for found in verdict.matches)
-    assert 0 <= known_name(name) <= 1
+    assert 0 <= rate_known_name(name) <= 1
 
 
 # Pairs that must never be taken for each other
@@ -368,7 +368,7 @@ def test_the_specimen_is_read_from_name_and_panel(
     "name", ["Haemoglobin", "SGPT (ALT)", "Creat inine", "{ # } MPV", "*eGFR", "WBC02"]
 )
 def test_a_printed_analyte_is_a_known_name(name: str) -> None:
-    assert known_name(name) > 0.9
+    assert rate_known_name(name) > 0.9
 
 
 @pytest.mark.parametrize(
@@ -390,12 +390,12 @@ def test_a_printed_analyte_is_a_known_name(name: str) -> None:
     ],
 )
 def test_words_of_the_page_are_no_names(text: str) -> None:
-    assert known_name(text) == 0.0
+    assert rate_known_name(text) == 0.0
 
 
 def test_words_that_are_also_ordinary_tell_less() -> None:
-    assert known_name("Volume") == 0.6
-    assert known_name("K") == 0.8
+    assert rate_known_name("Volume") == 0.6
+    assert rate_known_name("K") == 0.8
 
 
 def test_a_miss_is_compared_with_few_names_and_only_once(
@@ -414,10 +414,10 @@ def test_a_miss_is_compared_with_few_names_and_only_once(
     read_name.cache_clear()
 
     for text in misses:
-        assert known_name(text) == 0.0
+        assert rate_known_name(text) == 0.0
     first = compared
     for text in misses:
-        assert known_name(text) == 0.0
+        assert rate_known_name(text) == 0.0
 
     assert compared == first
     assert first <= 60 * len(misses)

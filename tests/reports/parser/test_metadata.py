@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from reports.parser.dates import read_date
-from reports.parser.lines import read_lines
-from reports.parser.metadata import read_age, read_headers, read_metadata
+from reports.parser.lines import group_into_lines
+from reports.parser.metadata import read_age, read_metadata, read_page_headers
 from reports.parser.report import Metadata
 from reports.parser.text_layer import read_pages
 from tests.reports.parser.drawing import Drawn, draw, row
@@ -18,7 +18,7 @@ XS = (40, 130, 320, 410)
 
 def header(path: Path, *lines: list[Drawn] | str) -> Metadata:
     pages = read_pages(draw(path / "a.pdf", lines))
-    return read_metadata([read_lines(p.words, page=p.number) for p in pages])
+    return read_metadata([group_into_lines(p.words, page=p.number) for p in pages])
 
 
 def test_labels_and_texts_may_stand_in_columns(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_the_age_is_that_at_the_collection(
     lines: tuple[str, ...], years: float | None, tmp_path: Path
 ) -> None:
     pages = read_pages(draw(tmp_path / "a.pdf", lines))
-    read = [read_lines(p.words, page=p.number) for p in pages]
+    read = [group_into_lines(p.words, page=p.number) for p in pages]
 
     age = read_age(read, read_metadata(read))
 
@@ -220,8 +220,8 @@ def test_each_later_page_has_its_own_header(tmp_path: Path) -> None:
         )
     )
 
-    headers = read_headers(
-        {p.number: read_lines(p.words, page=p.number) for p in pages}
+    headers = read_page_headers(
+        {p.number: group_into_lines(p.words, page=p.number) for p in pages}
     )
 
     assert headers == {

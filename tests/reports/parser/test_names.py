@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from reports.parser.names import (
-    heads_explanation,
+    find_specimen,
     is_administrative,
     is_category,
+    is_explanation_title,
     is_method,
-    opens_explanation,
-    specimen_in,
+    starts_explanation,
 )
 from reports.parser.report import SampleType
 
@@ -54,12 +54,12 @@ def test_bands_of_a_range_are_categories(text: str) -> None:
     "text", ["Interpretation", "Note: 1. Fasting", "Tariff codes", "Vital signs"]
 )
 def test_an_explanation_opens_with_its_own_words(text: str) -> None:
-    assert opens_explanation(text)
+    assert starts_explanation(text)
 
 
 def test_titles_of_an_explanation_are_told_from_titles_of_results() -> None:
-    assert heads_explanation("LEVEL REFERENCE RANGE IN nmol/L COMMENTS")
-    assert not heads_explanation("Investigation Result Units")
+    assert is_explanation_title("LEVEL REFERENCE RANGE IN nmol/L COMMENTS")
+    assert not is_explanation_title("Investigation Result Units")
 
 
 @pytest.mark.parametrize("text", ["(Modified Jaffe,Kinetic)", "Method: HPLC", "ECLIA"])
@@ -82,4 +82,4 @@ def test_a_method_is_no_name(text: str) -> None:
 def test_a_heading_may_name_the_specimen(
     text: str, specimen: SampleType | None
 ) -> None:
-    assert specimen_in(text) is specimen
+    assert find_specimen(text) is specimen

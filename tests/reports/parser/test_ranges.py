@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from reports.parser.ranges import Bounds, announced_range, looks_like_range, read_bounds
+from reports.parser.ranges import (
+    Bounds,
+    looks_like_range,
+    parse_announced_range,
+    read_bounds,
+)
 
 
 @pytest.mark.parametrize(
@@ -116,4 +121,4 @@ def test_other_cells_are_no_range(text: str) -> None:
     ],
 )
 def test_a_line_may_announce_a_range(line: str, text: str | None) -> None:
-    assert announced_range(line) == text
+    assert parse_announced_range(line) == text

@@ -8,7 +8,7 @@ import pikepdf
 import pytest
 
 from reports.parser.pages import Page
-from reports.parser.text_layer import TooManyPages, mend_lost_signs, read_pages
+from reports.parser.text_layer import TooManyPages, read_pages, restore_lost_signs
 from tests.reports.parser.drawing import Ink, draw
 
 
@@ -99,8 +99,8 @@ def test_a_document_over_the_limit_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_lost_micro_sign_is_put_back() -> None:
-    assert mend_lost_signs("92 \x00mol/L 3.5 \x00 5.1") == "92 µmol/L 3.5 - 5.1"
-    assert mend_lost_signs("Total\x00Protein") == "Total\x00Protein"
+    assert restore_lost_signs("92 \x00mol/L 3.5 \x00 5.1") == "92 µmol/L 3.5 - 5.1"
+    assert restore_lost_signs("Total\x00Protein") == "Total\x00Protein"
 
 
 def test_a_page_made_of_countless_words_is_not_read(tmp_path: Path) -> None:

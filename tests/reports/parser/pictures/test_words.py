@@ -10,9 +10,9 @@ pytest.importorskip("cv2", reason="pictures need the OCR group")
 from reports.parser.pictures.engine import LINE_HEIGHT, Reading, Sign
 from reports.parser.pictures.words import (
     find_pitch,
-    measure_alone,
+    measure_isolated_signs,
     measure_line,
-    part_line,
+    split_into_words,
 )
 
 EM = 36
@@ -36,7 +36,7 @@ def read(line, *signs, sure=0.99):
 
 def words(line, reading, *, em=EM, pitch=0):
     measured = measure_line(reading, line)
-    return part_line(measured, em=em, pitch=pitch)
+    return split_into_words(measured, em=em, pitch=pitch)
 
 
 def test_a_wide_gap_parts_words_without_a_blank_in_the_text():
@@ -99,7 +99,7 @@ def test_a_pen_through_digits_does_not_make_the_last_one_a_footnote():
     measured = measure_line(read(line, ("2", 17), ("4", 36), ("3", 56)), line)
 
     assert measured.em > 1.3 * EM
-    (piece,) = part_line(measure_alone(measured), em=EM)
+    (piece,) = split_into_words(measure_isolated_signs(measured), em=EM)
     assert piece.text == "243"
 
 
@@ -112,7 +112,7 @@ def test_feet_of_the_line_above_neither_size_a_line_nor_close_its_gaps():
     )
 
     assert measured.em == pytest.approx(EM, abs=1)
-    assert [piece.text for piece in part_line(measured, em=EM)] == ["AB", "H"]
+    assert [piece.text for piece in split_into_words(measured, em=EM)] == ["AB", "H"]
 
 
 def test_raised_digits_after_ten_are_an_exponent():
@@ -185,7 +185,7 @@ def test_evenly_spaced_signs_are_of_a_typewriter_and_keep_their_brackets():
     assert measured is not None
 
     found = find_pitch([measured] * 3)
-    (piece,) = part_line(measured, em=EM, pitch=pitch / EM)
+    (piece,) = split_into_words(measured, em=EM, pitch=pitch / EM)
 
     assert found == pytest.approx(pitch / measured.em, rel=0.05)
     assert piece.text == text
